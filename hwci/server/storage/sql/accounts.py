@@ -183,7 +183,8 @@ class KeyRows(Rows):
 
     def touch_key(self, key: Key, at: datetime) -> None:
         self._connection.execute(
-            f"UPDATE {_KEY_TABLE[type(key)]} SET last_used_at = max(coalesce(last_used_at, ?1), ?1)"
+            f"UPDATE {_KEY_TABLE[type(key)]}"
+            " SET last_used_at = greatest(coalesce(last_used_at, ?1), ?1)"
             " WHERE org_id = ?2 AND id = ?3",
             (to_micros(at), key.org_id.bytes, key.id.bytes),
         )

@@ -31,9 +31,9 @@ class Answers:
     def _product_of(self) -> Mapping[int, Product]:
         return {number: product for product, number in self._products.items()}
 
-    def _scoped(self, scope: Scope) -> str:
+    def _scoped(self, scope: Scope) -> codec.Numbers:
         """Return the products of a scope as the list that a query reads with `json_each`."""
-        return codec.json_list(
+        return codec.numbers(
             number
             for product, number in self._products.items()
             if scope.repo_key in {None, product.repo_key} and scope.suite in {None, product.suite}

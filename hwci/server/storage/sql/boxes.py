@@ -107,7 +107,7 @@ class BoxRows(Rows):
         # In one statement: what was read before may have changed.
         installed = self._connection.execute(
             "UPDATE box SET install_digest = NULL, install_expires_at = NULL, key_digest = ?1,"
-            " last_seen_at = max(coalesce(last_seen_at, ?2), ?2)"
+            " last_seen_at = greatest(coalesce(last_seen_at, ?2), ?2)"
             " WHERE org_id = ?3 AND id = ?4 AND install_digest = ?5 AND install_expires_at > ?2",
             (key_digest, to_micros(at), org_id.bytes, box_id.bytes, install_digest),
         )
@@ -116,12 +116,12 @@ class BoxRows(Rows):
     def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
         seen = (to_micros(at), org_id.bytes, box_id.bytes)
         self._connection.execute(
-            "UPDATE box SET last_seen_at = max(coalesce(last_seen_at, ?1), ?1)"
+            "UPDATE box SET last_seen_at = greatest(coalesce(last_seen_at, ?1), ?1)"
             " WHERE org_id = ?2 AND id = ?3",
             seen,
         )
         self._connection.execute(
-            "UPDATE live_run SET heard_at = max(heard_at, ?1)"
+            "UPDATE live_run SET heard_at = greatest(heard_at, ?1)"
             " WHERE org_id = ?2 AND box_id = ?3 AND lost = 0",
             seen,
         )

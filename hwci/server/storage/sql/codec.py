@@ -145,9 +145,36 @@ def mask_of(numbers: Sequence[int]) -> int:
     return int.from_bytes(bits, "little")
 
 
-def json_list(values: Iterable[object]) -> str:
-    """Return values as the list that a query reads with `json_each`."""
-    return json.dumps(list(values))
+class _Listed(tuple[Any, ...]):
+    """A list that a query reads with `json_each`; the driver decides how it stands there."""
+
+    __slots__ = ()
+
+    def __conform__(self, _: object) -> str:
+        """Return it as SQLite takes it."""
+        return json.dumps(self)
+
+
+class Numbers(_Listed):
+    """A list of whole numbers in a query."""
+
+    __slots__ = ()
+
+
+class Texts(_Listed):
+    """A list of texts in a query."""
+
+    __slots__ = ()
+
+
+def numbers(values: Iterable[int]) -> Numbers:
+    """Return numbers as the list that a query reads with `json_each`."""
+    return Numbers(values)
+
+
+def texts(values: Iterable[str]) -> Texts:
+    """Return texts as the list that a query reads with `json_each`."""
+    return Texts(values)
 
 
 def pack_mask(mask: int) -> bytes | None:

@@ -2,14 +2,21 @@
 """What a statement needs of a database: the face that a driver's connection has for this room.
 
 This module knows no driver. A connection is used by one thread at a time, inside a transaction that
-its driver began.
+its driver began. Statements are written once, in what SQLite understands.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from hwci.server.deadline import Deadline
 from hwci.server.storage.audit_chain import AuditKey
+from hwci.server.storage.sql import codec
+
+_MASKS = 2048  # a mask of 5,000 tests is 640 bytes
 
 
 class Ran(Protocol):
@@ -19,35 +26,65 @@ class Ran(Protocol):
     def rowcount(self) -> int:
         """Return how many rows it changed."""
 
-    @property
-    def lastrowid(self) -> int | None:
-        """Return the number of the row that it added."""
 
-
-class Connection(Protocol):
+class Connection(ABC):
     """A connection to a database. `name`: the database, for people."""
 
-    name: str
-    audit_key: AuditKey | None
-    audit_key_file: Path | None
+    audit_key: AuditKey | None = None
+    """What entries of the audit log are sealed with; of a writer, where it has one."""
 
-    def check_time(self) -> None:
-        """Raise `OutOfTimeError` if the time of the transaction is over."""
+    def __init__(self, name: str, audit_key_file: Path | None) -> None:
+        self.name = name
+        self.audit_key_file = audit_key_file
+        self.mask = lru_cache(maxsize=_MASKS)(self._load_mask)
+        self._deadline: Deadline | None = None
 
+    @abstractmethod
     def execute(self, statement: str, values: Sequence[object] = ()) -> Ran:
         """Run one statement."""
 
+    @abstractmethod
     def execute_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
         """Run one statement for each row of values."""
 
+    @abstractmethod
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
 
+    @abstractmethod
     def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, or None."""
 
+    @abstractmethod
     def each(self, statement: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query as they are asked for."""
 
-    def mask(self, org: bytes, template_id: int, /) -> int:
-        """Return the set of tests of a test list as a bit mask."""
+    def added(self, statement: str, values: Sequence[object]) -> int:
+        """Add a row; return its `id`, which the database chose."""
+        found = self.row(f"{statement} RETURNING id", values)
+        assert found is not None
+        return int(found[0])
+
+    @contextmanager
+    def until(self, deadline: Deadline) -> Iterator[None]:
+        """Run statements in this block only while there is time; after it they raise
+        `OutOfTimeError`.
+        """
+        self._deadline = deadline
+        try:
+            yield
+        finally:
+            self._deadline = None
+
+    def check_time(self) -> None:
+        """Raise `OutOfTimeError` if the time is over."""
+        if self._deadline is not None:
+            self._deadline.check_time()
+
+    def _load_mask(self, org: bytes, template_id: int) -> int:
+        """Return the set of tests of a test list, which never changes. `mask` caches it."""
+        found = self.row(
+            "SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, template_id)
+        )
+        assert found is not None
+        return codec.mask_of(codec.unpack_numbers(found[0]))

@@ -108,9 +108,12 @@ class DerivedRows:
                 self._connection.execute(f"DELETE FROM run_changes {_RUN}", key)
             else:
                 self._connection.execute(
-                    "INSERT OR REPLACE INTO run_changes (org_id, repo_key, workflow, branch, sha,"
+                    "INSERT INTO run_changes (org_id, repo_key, workflow, branch, sha,"
                     " run_id, started_at, run_attempt, box_key, changes_id)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                    " ON CONFLICT (org_id, repo_key, workflow, branch, sha, run_id) DO UPDATE"
+                    " SET started_at = excluded.started_at, run_attempt = excluded.run_attempt,"
+                    " box_key = excluded.box_key, changes_id = excluded.changes_id",
                     (*key, *first),
                 )
 
@@ -129,7 +132,7 @@ class DerivedRows:
         rows = self._connection.rows(
             "SELECT p.sha, p.branch, p.rank FROM json_each(?) j CROSS JOIN place p"
             " ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value",
-            (codec.json_list(shas), *self._repo),
+            (codec.texts(shas), *self._repo),
         )
         return {Spot(sha, branch): rank for sha, branch, rank in rows}
 
@@ -144,7 +147,7 @@ class DerivedRows:
     def line(
         self, branch: str, first: Place, last: Place, without: Collection[str]
     ) -> Sequence[tuple[str, int | None]]:
-        key = (*self._repo, branch, codec.json_list(without))
+        key = (*self._repo, branch, codec.texts(without))
         start, end = codec.to_stamp(first), codec.to_stamp(last)
         return [
             *self._connection.rows(_EARLIER, (*key, *start)),
@@ -206,7 +209,7 @@ class DerivedRows:
             "SELECT DISTINCT j.value, r.product_id, r.box_key FROM json_each(?) j"
             " CROSS JOIN report r INDEXED BY report_sha"
             " ON r.org_id = ? AND r.repo_key = ? AND r.sha = j.value AND r.hello_ok = 1",
-            (codec.json_list(shas), *self._repo),
+            (codec.texts(shas), *self._repo),
         )
         return [(sha, Bench(product, box_key)) for sha, product, box_key in rows]
 
@@ -261,7 +264,7 @@ class DerivedRows:
         failed: dict[str, int] = defaultdict(int)
         reviewed: dict[str, int] = defaultdict(int)
         for branch, test, passed, has_review in self._connection.rows(
-            "SELECT branch, test, passed, passed AND EXISTS (SELECT 1 FROM review v"
+            "SELECT branch, test, passed, passed = 1 AND EXISTS (SELECT 1 FROM review v"
             " WHERE v.org_id = failure.org_id AND v.failure_id = failure.id)"
             " FROM failure INDEXED BY failure_at"
             " WHERE org_id = ? AND sha = ? AND product_id = ? AND box_key = ?",
@@ -293,7 +296,7 @@ class DerivedRows:
         rows = self._connection.rows(
             f"SELECT {_EPISODE} FROM json_each(?) j CROSS JOIN episode e INDEXED BY episode_fix"
             f" ON {_OF_TRACK} AND e.test = j.value AND {condition}",
-            (codec.json_list(tests_in(tests)), *key, *values),
+            (codec.numbers(tests_in(tests)), *key, *values),
         )
         return [_episode(row) for row in rows]
 

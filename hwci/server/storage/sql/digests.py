@@ -29,12 +29,12 @@ def of_values(*values: object) -> bytes:
 
 def of_names(names: Sequence[str]) -> bytes:
     """Return the digest of a list of test names."""
-    return hashlib.sha256(codec.json_list(names).encode()).digest()
+    return hashlib.sha256(json.dumps(list(names)).encode()).digest()
 
 
 def of_changes(changes: Changes, commits: bytearray) -> bytes:
     """Return the digest of changes, whose commits are written as `codec.commits_json` does."""
-    digest = hashlib.sha256(codec.json_list((changes.base_sha, changes.truncated)).encode())
+    digest = hashlib.sha256(json.dumps((changes.base_sha, changes.truncated)).encode())
     digest.update(commits)
     return digest.digest()
 

@@ -25,7 +25,7 @@ _OLD = (
 )
 # Up to the first that is not old, so that the rest has no gap.
 _DROP = (
-    "DELETE FROM event WHERE org_id = ?1 AND number < min("
+    "DELETE FROM event WHERE org_id = ?1 AND number < least("
     "coalesce((SELECT number FROM event WHERE org_id = ?1 AND at >= ?2 ORDER BY number LIMIT 1),"
     " (SELECT max(number) FROM event WHERE org_id = ?1)),"
     " (SELECT min(number) FROM event WHERE org_id = ?1) + ?3)"

@@ -67,7 +67,7 @@ class BoxAnswers(Answers):
         values = (*period, self._org, number)
         notable: dict[Cell, list[ItemGroup]] = defaultdict(list)
         for *cell, outcome, attempts, items in self._connection.rows(
-            _NOTABLE, (*values, codec.json_list(name_of))
+            _NOTABLE, (*values, codec.numbers(name_of))
         ):
             notable[Cell(*cell)].append(ItemGroup(codec.OUTCOMES[outcome], attempts, items))
         for cell_, reports in self._reports(values, codec.mask_of(list(name_of))).items():

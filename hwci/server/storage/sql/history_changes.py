@@ -74,7 +74,7 @@ class ChangesAnswers(Answers):
             " WHERE c.org_id = ? AND c.repo_key = ? AND c.sha = j.value"
             " ORDER BY w.started_at, w.run_id, w.run_attempt, w.box_key LIMIT 1)"
             " FROM json_each(?) j",
-            (self._org, repo_key, codec.json_list(shas)),
+            (self._org, repo_key, codec.texts(shas)),
         )
         listings = {sha: number for sha, number in rows if number is not None}
         self._read_changes.update(

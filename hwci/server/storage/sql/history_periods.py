@@ -103,7 +103,7 @@ class PeriodAnswers(ChangesAnswers):
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
         row = self._connection.row(
-            f"SELECT coalesce(sum(r.hello_ok = 0), 0), count(*) {_REPORTS} {_FIRST_PART}",
+            f"SELECT coalesce(sum(1 - r.hello_ok), 0), count(*) {_REPORTS} {_FIRST_PART}",
             (self._scoped(scope), self._org, *_ends(period)),
         )
         assert row is not None
@@ -165,8 +165,8 @@ class PeriodAnswers(ChangesAnswers):
         reported = self._connection.rows(
             "SELECT p.repo_key, p.suite,"
             " (SELECT max(r.started_at) FROM report r"
-            "  WHERE r.org_id = p.org_id AND r.product_id = p.id) AS last_report_at"
-            " FROM product p WHERE p.org_id = ? AND last_report_at IS NOT NULL",
+            "  WHERE r.org_id = p.org_id AND r.product_id = p.id)"
+            " FROM product p WHERE p.org_id = ?",
             (self._org,),
         )
         announced = self._connection.rows(
@@ -175,7 +175,7 @@ class PeriodAnswers(ChangesAnswers):
         )
         last: dict[Product, int | None] = dict.fromkeys(self._configs)
         last |= {Product(*row): None for row in announced}
-        last |= {Product(repo_key, suite): at for repo_key, suite, at in reported}
+        last |= {Product(repo_key, suite): at for repo_key, suite, at in reported if at}
         return [
             ProductState(product, self.config(product), codec.from_micros_or_none(last[product]))
             for product in sorted(last)

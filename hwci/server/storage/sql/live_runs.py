@@ -11,12 +11,17 @@ from hwci.engine.facts import Changes
 from hwci.engine.vocabulary import Trigger
 from hwci.server.storage.records import LiveRun, LiveTest, RunHead
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.rows import Rows
+from hwci.server.storage.sql.rows import Rows, upsert
 
 _LIVE_RUN = (
     "SELECT l.repo_key, l.suite, l.workflow, l.run_id, l.run_attempt, l.box_key, l.trigger,"
     " l.branch, l.sha, l.started_at, l.ci_run, l.ci_url, l.org_id, l.id, l.box_id, l.covers,"
     " l.base_sha, l.truncated, l.commits, l.heard_at, l.lost FROM live_run l"
+)
+_WRITTEN = (
+    *("org_id", "id", "box_id", "repo_key", "suite", "workflow", "run_id", "run_attempt"),
+    *("box_key", "trigger", "branch", "sha", "started_at", "covers", "base_sha", "truncated"),
+    *("commits", "heard_at", "lost", "ci_run", "ci_url"),
 )
 HEAD_COLUMNS = 12
 """How many columns `head_of` reads."""
@@ -49,10 +54,7 @@ class LiveRunRows(Rows):
     def put_live_run(self, run: LiveRun) -> None:
         head, changes = run.head, run.changes
         self._connection.execute(
-            "INSERT OR REPLACE INTO live_run (org_id, id, box_id, repo_key, suite, workflow,"
-            " run_id, run_attempt, box_key, trigger, branch, sha, started_at, covers, base_sha,"
-            " truncated, commits, heard_at, lost, ci_run, ci_url)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            upsert("live_run", _WRITTEN, "org_id, id"),
             (
                 run.org_id.bytes,
                 run.id.bytes,
@@ -94,7 +96,8 @@ class LiveRunRows(Rows):
 
     def hear_run(self, org_id: UUID, run_record_id: UUID, at: datetime) -> None:
         self._connection.execute(
-            "UPDATE live_run SET heard_at = max(heard_at, ?), lost = 0 WHERE org_id = ? AND id = ?",
+            "UPDATE live_run SET heard_at = greatest(heard_at, ?), lost = 0"
+            " WHERE org_id = ? AND id = ?",
             (codec.to_micros(at), org_id.bytes, run_record_id.bytes),
         )
 

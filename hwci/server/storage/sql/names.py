@@ -21,11 +21,9 @@ def product_id(connection: Connection, org: bytes, repo_key: str, suite: str) ->
     found = connection.row(f"SELECT id FROM product WHERE {where}", values)
     if found is not None:
         return int(found[0])
-    made = connection.execute(
+    return connection.added(
         "INSERT INTO product (org_id, repo_key, suite) VALUES (?, ?, ?)", values
     )
-    assert made.lastrowid is not None
-    return made.lastrowid
 
 
 def template(
@@ -42,12 +40,11 @@ def template(
     if found is not None:
         return found[0], codec.unpack_numbers(found[1]), digest
     numbers = _test_numbers(connection, org, product, names)
-    made = connection.execute(
+    made = connection.added(
         "INSERT INTO template (org_id, product_id, digest, tests) VALUES (?, ?, ?, ?)",
         (org, product, digest, codec.pack_numbers(numbers)),
     )
-    assert made.lastrowid is not None
-    return made.lastrowid, numbers, digest
+    return made, numbers, digest
 
 
 def _test_numbers(
@@ -78,7 +75,7 @@ def of_names(
         connection.rows(
             "SELECT t.name, t.number FROM json_each(?) j CROSS JOIN test t"
             " ON t.org_id = ? AND t.product_id = ? AND t.name = j.value",
-            (codec.json_list(names), org, product),
+            (codec.texts(names), org, product),
         )
     )
 
@@ -91,7 +88,7 @@ def of_tests(
         connection.rows(
             "SELECT t.number, t.name FROM json_each(?) j CROSS JOIN test t"
             " ON t.org_id = ? AND t.product_id = ? AND t.number = j.value",
-            (codec.json_list(tests), org, product),
+            (codec.numbers(tests), org, product),
         )
     )
 
@@ -108,14 +105,13 @@ def changes_id(
     )
     if found is not None:
         return int(found[0]), digest
-    made = connection.execute(
+    made = connection.added(
         "INSERT INTO changes (org_id, repo_key, digest, base_sha, truncated, body)"
         " VALUES (?, ?, ?, ?, ?, ?)",
         (org, repo_key, digest, changes.base_sha, changes.truncated, codec.pack_commits(commits)),
     )
-    assert made.lastrowid is not None
-    index_changes(connection, org, repo_key, made.lastrowid, changes)
-    return made.lastrowid, digest
+    index_changes(connection, org, repo_key, made, changes)
+    return made, digest
 
 
 def index_changes(

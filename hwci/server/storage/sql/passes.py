@@ -56,7 +56,7 @@ def passed_among(
         " CROSS JOIN report r INDEXED BY report_commit"
         " ON r.org_id = p.org_id AND r.product_id = ? AND r.box_key = ? AND r.sha = p.sha"
         " AND r.hello_ok = 1",
-        (codec.json_list(shas), org, repo_key, branch, rank, *bench),
+        (codec.texts(shas), org, repo_key, branch, rank, *bench),
     ):
         passed |= connection.mask(org, template) & ~codec.unpack_mask(fails)
     return passed

@@ -14,7 +14,7 @@ from hwci.server.storage.sql import codec, digests, ingest, replaced, reports
 from hwci.server.storage.sql.boxes import REPORTED_NAMES
 from hwci.server.storage.sql.history import SqlHistory
 from hwci.server.storage.sql.history_periods import announcement_of
-from hwci.server.storage.sql.rows import Rows
+from hwci.server.storage.sql.rows import Rows, upsert
 
 KEPT = {
     "announcement": "org_id, repo_key, suite, sha, branch, merged_at, ci_url",
@@ -47,7 +47,7 @@ class RecordRows(Rows):
         """Raise the version of the history after a write that may change its answers."""
         self._connection.execute(
             "INSERT INTO history_version (org_id, version) VALUES (?, 1)"
-            " ON CONFLICT (org_id) DO UPDATE SET version = version + 1",
+            " ON CONFLICT (org_id) DO UPDATE SET version = history_version.version + 1",
             (org_id.bytes,),
         )
 
@@ -92,8 +92,8 @@ class RecordRows(Rows):
             announcement.ci_url,
         )
         inserted = self._connection.execute(
-            f"INSERT OR IGNORE INTO announcement ({KEPT['announcement']}, digest, arrived_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO announcement ({KEPT['announcement']}, digest, arrived_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (*row, digests.of_values(*row), codec.to_micros(at)),
         )
         if inserted.rowcount:
@@ -149,8 +149,7 @@ class RecordRows(Rows):
         if former is not None and (earlier := _config(former))[0] != config:
             replaced.keep(self._connection, org_id.bytes, *earlier, at)
         self._connection.execute(
-            f"INSERT OR REPLACE INTO suite_config ({KEPT['suite_config']}, digest)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
+            upsert("suite_config", _digested("suite_config"), "org_id, repo_key, suite"),
             (*row, digests.of_values(*row)),
         )
         self._changed(org_id)
@@ -173,10 +172,7 @@ class RecordRows(Rows):
             review.note,
             review.issue,
         )
-        statement = (
-            f"INSERT OR REPLACE INTO review ({KEPT['review']}, digest)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        )
+        statement = upsert("review", _digested("review"), "org_id, failure_id")
         with ingest.settling_review(self._connection, org_id.bytes, failure_id.bytes):
             self._connection.execute(statement, (*row, digests.of_values(*row)))
         self._changed(org_id)
@@ -189,6 +185,11 @@ class RecordRows(Rows):
                     "DELETE FROM review WHERE org_id = ? AND failure_id = ?", (org, one.bytes)
                 )
         self._changed(org_id)
+
+
+def _digested(table: str) -> list[str]:
+    """Return the columns of a table of `KEPT` with that of its digest."""
+    return [*KEPT[table].split(", "), "digest"]
 
 
 def _config(row: tuple[Any, ...]) -> tuple[SuiteConfig, datetime]:

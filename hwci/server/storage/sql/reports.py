@@ -96,13 +96,12 @@ def insert(
         "arrived_at": codec.to_micros(at),
         **_derived(org, report, tests),
     }
-    made = connection.execute(
+    made = connection.added(
         f"INSERT INTO report ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
         tuple(values.values()),
     )
-    assert made.lastrowid is not None
-    failing = _insert_items(connection, org, product, made.lastrowid, report, tests)
-    return KeptReport(made.lastrowid, product, report, failing, changes_id, at)
+    failing = _insert_items(connection, org, product, made, report, tests)
+    return KeptReport(made, product, report, failing, changes_id, at)
 
 
 def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, object]:
@@ -248,7 +247,7 @@ def load_many_changes(
     rows = connection.rows(
         "SELECT c.id, c.base_sha, c.truncated, c.body FROM json_each(?) j"
         " CROSS JOIN changes c ON c.org_id = ? AND c.id = j.value",
-        (codec.json_list(numbers), org),
+        (codec.numbers(numbers), org),
     )
     return {number: codec.unpack_changes(*whole) for number, *whole in rows}
 

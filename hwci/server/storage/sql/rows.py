@@ -18,6 +18,16 @@ class Query(NamedTuple):
     values: tuple[object, ...]
 
 
+def upsert(table: str, columns: Sequence[str], key: str) -> str:
+    """Return the statement that adds a row, in place of one with the same key."""
+    holes = ", ".join("?" * len(columns))
+    new = ", ".join(f"{column} = excluded.{column}" for column in columns)
+    return (
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({holes})"
+        f" ON CONFLICT ({key}) DO UPDATE SET {new}"
+    )
+
+
 class Rows:
     """Rows over one connection, turned into values."""
 
@@ -39,7 +49,7 @@ class Rows:
         limit: int,
     ) -> Listing[Item]:
         """Return a page of a query and the number of all its rows."""
-        total = self._connection.row(f"SELECT count(*) FROM ({statement})", values)
+        total = self._connection.row(f"SELECT count(*) FROM ({statement}) AS whole", values)
         assert total is not None
         rows = self._connection.rows(f"{statement} LIMIT ? OFFSET ?", (*values, limit, offset))
         return Listing([shape(row) for row in rows], total[0])

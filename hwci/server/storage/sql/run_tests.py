@@ -36,7 +36,7 @@ def of_test(connection: Connection, org: bytes, query: Query, wanted: RunFilter)
     templates = _templates(connection, org, query, wanted.test_id)
     if not templates:
         return None
-    listed = codec.json_list(templates)
+    listed = codec.numbers(templates)
     statement, values = f"{statement}{_RAN}", (*values, listed, listed)
     for condition, flag in (
         (_RETRY_PASS, wanted.retry_pass),

@@ -130,8 +130,8 @@ class RunRows(LiveRunRows):
         self, org_id: UUID, keys: Sequence["_Key"], seen_since: datetime
     ) -> dict[UUID, RunRecord]:
         """Return the records of a few rows, by id."""
-        reported = codec.json_list(key.number for key in keys if key.reported)
-        live = codec.json_list(key.number for key in keys if not key.reported)
+        reported = codec.numbers(key.number for key in keys if key.reported)
+        live = codec.numbers(key.number for key in keys if not key.reported)
         since = codec.to_micros(seen_since)
         rows = self._connection.rows(_REPORTED, (reported, org_id.bytes))
         records = [_reported(row) for row in rows]

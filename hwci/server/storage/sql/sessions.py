@@ -30,6 +30,8 @@ _OPEN_SESSION = (
 )
 _REFRESH_TOKEN = "SELECT digest, session_id, user_id, expires_at, used_at FROM refresh_token"
 
+_NO_SESSION = b""
+
 
 class SessionRows(Rows):
     """Sign-ins."""
@@ -67,9 +69,8 @@ class SessionRows(Rows):
 
     def end_sessions(self, user_id: UUID, at: datetime, but: UUID | None = None) -> int:
         ended = self._connection.execute(
-            "UPDATE session SET ended_at = ?"
-            " WHERE user_id = ? AND ended_at IS NULL AND id IS NOT ?",
-            (to_micros(at), user_id.bytes, but.bytes if but else None),
+            "UPDATE session SET ended_at = ? WHERE user_id = ? AND ended_at IS NULL AND id <> ?",
+            (to_micros(at), user_id.bytes, but.bytes if but else _NO_SESSION),
         )
         return ended.rowcount
 

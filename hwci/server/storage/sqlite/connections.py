@@ -9,8 +9,7 @@ masks of test lists, which never change once committed.
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from sqlite3 import Cursor
 from typing import Any
@@ -18,11 +17,9 @@ from typing import Any
 from sqlite_utils import Database
 
 from hwci.engine.history import OutOfTimeError
-from hwci.server.deadline import Deadline
 from hwci.server.errors import StorageError
-from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.location import Location
-from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.connection import Connection as Base
 from hwci.server.storage.sqlite.audit_tables import restore_guards
 from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
 from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
@@ -30,23 +27,19 @@ from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 _BUSY_MS = 5000
 _CACHE_KIB = 8 * 1024
 _LOG_LIMIT_BYTES = 64 * 1024 * 1024
-_MASKS = 2048  # a mask of 5,000 tests is 640 bytes
 _STATEMENTS = 256
 _STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's machine, a few milliseconds
 _SOUND = (3, 51, 3)
 _SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
 
 
-class Connection:
+class Connection(Base):
     """One SQLite connection, used by one thread at a time."""
 
-    audit_key: AuditKey | None = None
-    """What entries of the audit log are sealed with; of the writer, where it has one."""
-
     def __init__(self, path: Path, mode: str = "mode=rw") -> None:
+        location = Location(str(path))
+        super().__init__(location.shown, location.audit_key_file)
         self.path = path
-        self.name = str(path)
-        self.audit_key_file = Location(self.name).audit_key_file
         self.raw = sqlite3.connect(
             f"{path.absolute().as_uri()}?{mode}",
             uri=True,
@@ -54,8 +47,8 @@ class Connection:
             check_same_thread=False,
             cached_statements=_STATEMENTS,
         )
-        self.mask = lru_cache(maxsize=_MASKS)(self._load_mask)
-        self._deadline: Deadline | None = None
+        for name, function in (("greatest", max), ("least", min)):
+            self.raw.create_function(name, 2, function, deterministic=True)
         for pragma in (
             f"busy_timeout = {_BUSY_MS}",
             "synchronous = FULL",
@@ -64,22 +57,6 @@ class Connection:
             f"journal_size_limit = {_LOG_LIMIT_BYTES}",
         ):
             self.raw.execute(f"PRAGMA {pragma}")
-
-    @contextmanager
-    def until(self, deadline: Deadline) -> Iterator[None]:
-        """Run statements in this block only while there is time; after it they raise
-        `OutOfTimeError`.
-        """
-        self._deadline = deadline
-        try:
-            yield
-        finally:
-            self._deadline = None
-
-    def check_time(self) -> None:
-        """Raise `OutOfTimeError` if the time is over."""
-        if self._deadline is not None:
-            self._deadline.check_time()
 
     def interrupt_late_statements(self) -> None:
         """Interrupt running statements when the time is over."""
@@ -127,14 +104,6 @@ class Connection:
         except OutOfTimeError:
             return True
         return False
-
-    def _load_mask(self, org: bytes, template_id: int) -> int:
-        """Return the set of tests of a test list. `mask` caches it."""
-        found = self.row(
-            "SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, template_id)
-        )
-        assert found is not None
-        return codec.mask_of(codec.unpack_numbers(found[0]))
 
     def roll_back(self) -> None:
         """Undo a transaction that wrote, and forget the test lists that it may have made."""
