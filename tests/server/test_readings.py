@@ -92,7 +92,7 @@ def some_write(draw: HistoryDraw) -> Callable[[Writer], None]:
 
 
 @pytest.mark.parametrize("url", ["memory:", "hwci.db"])
-@pytest.mark.parametrize("seed", range(rounds(1, 4)))
+@pytest.mark.parametrize("seed", range(rounds(4, 40)))
 async def test_after_any_write_what_is_remembered_equals_what_is_read_again(
     seed: int, url: str, tmp_path: Path
 ) -> None:
