@@ -198,9 +198,12 @@ def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
             " WHERE t.type = 'table' AND t.name <> 'underived'"
             " AND (c.name = 'org_id' OR (t.name, c.name) = ('organization', 'id'))"
         ).fetchall()
-        rows = {
+        database.row_factory = sqlite3.Row
+        selected = {
             table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (org,)).fetchall()
             for table, column in columns
         }
-    rows["reader_key"] = [row[:5] + row[6:] for row in rows["reader_key"]]
+    rows = {table: list(map(dict, those)) for table, those in selected.items()}
+    for key in rows["reader_key"]:
+        del key["last_used_at"]
     return rows

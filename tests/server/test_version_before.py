@@ -3,7 +3,8 @@
 
 `before/schema-4.db.gz` is the file of a server with the first four migrations, and `schema-4.json`
 what it told, and the secrets that it gave out. `schema-8.*` are those of one with eight, on which a
-box had a live run and a failure was reviewed; `api-8.json` has the routes and fields of its API.
+box had a live run and a failure was reviewed; `api-8.json` has the routes, fields, types and
+words of its API.
 """
 
 import gzip
@@ -165,6 +166,35 @@ def test_a_client_from_before_finds_its_fields_and_need_send_no_others(api: dict
         now = api["components"]["schemas"][name]
         assert now["properties"].keys() >= set(schema["fields"]), name
         assert set(now.get("required", ())) == set(schema["required"]), name
+
+
+ONLY_IF_ASKED_FOR = {("BoxAnswer", "id"), ("BoxAnswer", "createdAt"), "BoxStatus"}
+"""What names that only reports have lack, and their word: a parameter lists them that is new."""
+
+
+def kinds(schema: dict[str, Any]) -> set[str]:
+    """Return the types of a value: names of JSON, of schemas, or the words that it may be."""
+    if "$ref" in schema:
+        return {schema["$ref"].rpartition("/")[2]}
+    if "anyOf" in schema:
+        return set().union(*map(kinds, schema["anyOf"]))
+    if "const" in schema or "enum" in schema:
+        return {json.dumps(word) for word in schema.get("enum") or [schema["const"]]}
+    if schema["type"] == "array":
+        return {f"[{kind}]" for kind in kinds(schema["items"])}
+    return {schema["type"]}
+
+
+def test_a_client_from_before_finds_the_types_and_words_that_it_knows(api: dict[str, Any]) -> None:
+    """An answer has no new one, and a body may have each that it could have."""
+    for name, schema in API["schemas"].items():
+        for field, known in schema["fields"].items():
+            now = kinds(api["components"]["schemas"][name]["properties"][field])
+            goes_on = now >= set(known) if schema["strict"] else now <= set(known)
+            assert goes_on or (name, field) in ONLY_IF_ASKED_FOR, (name, field)
+    for name, words in API["words"].items():
+        now = set(api["components"]["schemas"][name]["enum"])
+        assert now == set(words) or name in ONLY_IF_ASKED_FOR, name
 
 
 def test_a_body_has_new_fields_only_where_the_server_from_before_ignores_them(
