@@ -19,6 +19,7 @@ from hwci.client import (
     calls,
 )
 
+NEEDED = ("HWCI_URL", "HWCI_CI_KEY", "HWCI_READER_KEY")
 REPOSITORY = "soak/power-board"
 SUITE = "power-board"
 STATION = "station-7"
@@ -73,7 +74,10 @@ def line(test: FlakyTestAnswer) -> str:
 
 
 def main() -> int:
-    url, key, reader = (os.environ[f"HWCI_{name}"] for name in ("URL", "CI_KEY", "READER_KEY"))
+    if missing := [name for name in NEEDED if not os.environ.get(name)]:
+        print(f"Set {', '.join(missing)}", file=sys.stderr)
+        return 2
+    url, key, reader = (os.environ[name] for name in NEEDED)
     print(f"Reporting to {url}, into the organization of HWCI_CI_KEY.", file=sys.stderr)
     try:
         with Client(url, ci_key=key, reader_key=reader) as client:

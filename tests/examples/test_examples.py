@@ -135,6 +135,13 @@ def test_the_tour_names_the_variables_that_are_missing(server: RunningServer) ->
     assert done.stderr == "Set HWCI_EMAIL, HWCI_PASSWORD, HWCI_SESSION_FILE\n"
 
 
+def test_the_soak_station_names_the_variables_that_are_missing() -> None:
+    done = run(PYTHON, "examples/embed-the-client/soak_station.py", HWCI_URL="http://127.0.0.1:1")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Set HWCI_CI_KEY, HWCI_READER_KEY\n"
+
+
 def test_a_script_embeds_the_client(server: RunningServer) -> None:
     script = "examples/embed-the-client/soak_station.py"
     environment = {
