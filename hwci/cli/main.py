@@ -48,7 +48,7 @@ COMMANDS = {
     "keys": "CI keys and reader keys: create, list, revoke.",
     "boxes": "Boxes: list, create, install-token, rename, remove.",
     "box": "On a bench: install it, keep it online.",
-    "admin": "Operator: CI Metrics, users, backup, restore and check, schema, keys, audit log.",
+    "admin": "Operator: CI Metrics, users, backup, restore, check, export, schema, keys, audit.",
 }
 """The commands and groups in the order in which help lists them, and what each is for."""
 ADMIN = {
@@ -64,6 +64,7 @@ ADMIN = {
     "migrate": "Bring the database to the schema of this program.",
     "rebuild": "Rebuild everything that is derived from run reports, also while the server runs.",
     "purge": "Delete what was replaced long ago: reports, configurations, repeated announcements.",
+    "export": "Write an organization to one SQLite file for other tools.",
     "rotate-secret": "Sign access tokens with a new key, at once also while the server runs.",
     "audit": "The audit log: whether it is whole, its export, a new key.",
 }
@@ -83,6 +84,7 @@ MODULES = {
         "rotate-secret",
     },
     "admin.audit": {"audit"},
+    "admin.transfer": {"export"},
     "admin.database": {"backup", "restore", "check", "migrate", "rebuild", "purge"},
 }
 """Where each command is that has no module of its name."""

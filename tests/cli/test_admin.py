@@ -2,7 +2,9 @@
 """The operator's commands, at a server that runs and at a database that is free."""
 
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 from hwci.server.security.secret_key import signing_keys
 from tests.cli.conftest import Command
 from tests.support.asking import ask, bearer, ci_key
-from tests.support.running import RunningServer, new_organization, report
+from tests.support.running import ORGANIZATION, RunningServer, new_organization, report
 
 PASSWORD = "correct horse battery\n"
 
@@ -263,3 +265,33 @@ def test_a_person_at_a_terminal_sees_how_far_a_copy_is(free: Path, tmp_path: Pat
     assert done.stdout.decode() == f"{tmp_path / 'copy.db'}\n"
     assert "Copying: " in shown
     assert "The backup is whole: " in shown
+
+
+def test_an_organization_is_exported_by_the_server_that_runs(
+    at_server: Command, server: RunningServer, tmp_path: Path
+) -> None:
+    org = str(server.org_id)
+    done = at_server("export", org, "acme.db")  # relative: to where the command is
+
+    assert (done.code, done.out) == (0, f"{tmp_path / 'acme.db'}\n")
+    assert done.err.startswith("Exported 0 reports: ")
+    with closing(sqlite3.connect(tmp_path / "acme.db")) as export:
+        assert export.execute("SELECT organization FROM export").fetchall() == [(ORGANIZATION,)]
+
+    again = at_server("export", org, "acme.db")
+    assert (again.code, again.out) == (1, "")
+    assert again.err.splitlines() == [
+        "error: Nothing was exported",
+        f"cause: {tmp_path / 'acme.db'} exists already",
+        "fix: Name a new file",
+    ]
+    nobody = at_server("export", "Acme firmwear", "new.db")
+    assert (nobody.code, nobody.err.splitlines()) == (
+        1,
+        [
+            "error: Nothing was exported",
+            "cause: No organizations are named 'Acme firmwear'; did you mean Acme Firmware?",
+            "fix: Check the name or id, and the --database",
+        ],
+    )
+    assert not (tmp_path / "new.db").exists()

@@ -30,6 +30,7 @@ CONTRACT = {
     "admin check",
     "admin migrate",
     "admin rebuild",
+    "admin export",
     "admin purge",
     "admin rotate-secret",
     "admin audit verify",

@@ -24,7 +24,7 @@ OF_ITS_OWN_WORK = {
     *("FILES_MOST", "ENTRIES_MAX", "SIZE_MAX", "KEYS_MAX", "VALKEY_SECONDS"),  # its memory
     *("SWEEP_SECONDS", "FORGET_SECONDS", "GUESSES_SECONDS", "COME_BACK_SECONDS"),
     "RETRY_AFTER_SECONDS",  # what it repeats
-    *("REBUILD_SECONDS", "HISTORY_SECONDS", "KEY_BYTES_MIN"),  # its operator's
+    *("REBUILD_SECONDS", "EXPORT_SECONDS", "HISTORY_SECONDS", "KEY_BYTES_MIN"),  # its operator's
 }
 """Constants of the server that no caller can exceed."""
 

@@ -30,6 +30,7 @@ from hwci.server.services.operator.commands import (
     CheckResult,
     Command,
     CommandResult,
+    Export,
     Rebuild,
     VerifyAudit,
 )
@@ -41,7 +42,7 @@ from hwci.server.storage.records import AuditEntry
 from hwci.wire.errors import ErrorBody
 
 _PATIENCE_SECONDS = 30.0
-_LONG = (BackUp, Check, Rebuild, VerifyAudit)
+_LONG = (BackUp, Check, Export, Rebuild, VerifyAudit)
 
 
 def operate(

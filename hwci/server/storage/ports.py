@@ -223,6 +223,14 @@ class Records(Protocol):
     ) -> Listing[tuple[SuiteConfig, datetime]]:
         """List configurations as sent with the time of arrival, newest first."""
 
+    def reports(self, org_id: UUID) -> Iterator[tuple[Report, datetime | None]]:
+        """Yield every report, whole, with the time of its arrival (None if unknown), in that order.
+        One is in memory at a time.
+        """
+
+    def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime | None]]:
+        """Yield the announcements that count, in the same way."""
+
     def replaced(self, org_id: UUID, before: datetime) -> Mapping[SentKind, int]:
         """Count what was kept apart by then, as something later took its place: reports and
         configurations that were replaced, and announcements that came after the first.
@@ -305,9 +313,10 @@ class Storage(Protocol):
         *,
         short: bool = False,
         organization: UUID | None = None,
+        seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` on one consistent snapshot. It is stopped at its next question when
-        the caller stops waiting or its time is over (`deadline.py`).
+        the caller stops waiting or `seconds`, waiting and work, are over (`deadline.py`).
 
         `short`: `work` looks up a few rows by key (who is calling, does the store answer). It has
         threads of its own, so that authentication never waits for a page to be computed.

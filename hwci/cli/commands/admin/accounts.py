@@ -69,7 +69,7 @@ def create_user(
     with operator_errors(NOT_CREATED, "Use another --email"):
         from hwci.server.app import CreateUser
 
-        command = _checked(CreateUser, NOT_CREATED, **fields)
+        command = checked(CreateUser, NOT_CREATED, **fields)
         made = ask(database, command, may_create=create)
     if json:
         emit_json(made)
@@ -93,7 +93,7 @@ def reset_password(*, email: Email, database: Database = None) -> None:
     with operator_errors("No link was made", CHECK_EMAIL):
         from hwci.server.app import ResetPassword
 
-        made = ask(database, _checked(ResetPassword, "No link was made", email=email))
+        made = ask(database, checked(ResetPassword, "No link was made", email=email))
     note(f"{email} sets a new password with this link, once, within 24 hours:")
     write(f"{made.base_url or ADDRESS}/reset#{made.reset_token}")
     if made.base_url is None:
@@ -132,11 +132,11 @@ def _switch(email: str, database: str | None, *, enabled: bool) -> int:
     with operator_errors(what, CHECK_EMAIL):
         from hwci.server.app import SetUserEnabled
 
-        done = ask(database, _checked(SetUserEnabled, what, email=email, enabled=enabled))
+        done = ask(database, checked(SetUserEnabled, what, email=email, enabled=enabled))
     return done.sessions_ended or 0
 
 
-def _checked(model: "type[Model]", what: str, **fields: object) -> "Model":
+def checked(model: "type[Model]", what: str, **fields: object) -> "Model":
     """Return a command of what the flags say. Raises `ExplainedError`: wrong usage."""
     from pydantic import ValidationError
 
@@ -163,6 +163,12 @@ class Switch(StrEnum):
     DISABLE = "disable"
 
 
+def named(organization: str) -> "dict[str, object]":
+    """Return the field of a command for the name or id of an organization."""
+    org_id = uuid_in(organization)
+    return {"organization": organization} if org_id is None else {"org_id": org_id}
+
+
 def ci_metrics(
     switch: Annotated[Switch, typer.Argument(metavar="SWITCH", help="`enable` or `disable`.")],
     organization: Annotated[
@@ -181,9 +187,8 @@ def ci_metrics(
     with operator_errors(NOT_SWITCHED, CHECK_ID):
         from hwci.server.app import SetCiMetrics
 
-        enabled, org_id = switch is Switch.ENABLE, uuid_in(organization)
-        named = {"org_id": org_id} if org_id else {"organization": organization}
-        ask(database, _checked(SetCiMetrics, NOT_SWITCHED, **named, enabled=enabled))
+        enabled = switch is Switch.ENABLE
+        ask(database, checked(SetCiMetrics, NOT_SWITCHED, **named(organization), enabled=enabled))
     note(f"CI Metrics is {'on' if enabled else 'off'} for organization {organization}.")
 
 

@@ -94,6 +94,16 @@ class PurgeReplaced(Body):
     count_only: bool
 
 
+class Export(Body):
+    """Write an organization, of this id or this name, to a new file of an absolute path."""
+
+    command: ClassVar = "export"
+
+    org_id: UUID | None = None
+    organization: Name | None = None
+    to: Path
+
+
 class RotateSecret(Body):
     """Sign with a new key. Tokens of the former one work until they end, unless it is dropped."""
 
@@ -128,6 +138,7 @@ Command = (
     | ListOrganizations
     | Rebuild
     | PurgeReplaced
+    | Export
     | RotateSecret
     | ReadAudit
     | VerifyAudit
@@ -152,8 +163,8 @@ class CheckResult(Answer):
 
 
 class CommandResult(Answer):
-    """The result of a command: what was created, changed, listed or found, and how many sign-ins
-    ended. `reset_token` is shown only in this answer.
+    """The result of a command: what was created, changed, listed or found, how many sign-ins ended,
+    and how many reports were exported. `reset_token` is shown only in this answer.
     """
 
     user_id: UUID | None = None
@@ -164,5 +175,6 @@ class CommandResult(Answer):
     sessions_ended: int | None = None
     reset_token: Annotated[str | None, SECRET] = None
     base_url: str | None = None
+    reports: int | None = None
     audit_lines: AuditLines | None = None
     audit: AuditReport | None = None

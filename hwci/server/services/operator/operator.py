@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What only the operator of a service does: enable CI Metrics; create, disable and enable users and
-reset their passwords; copy or check the database; rebuild derived data; change the signing key;
-check the audit log (spec, rule 1; contract, "Organizations"). The commands are in `commands.py`.
+reset their passwords; copy or check the database; rebuild derived data; export an organization;
+change the signing key; check the audit log (spec, rule 1; contract, "Organizations"). The commands
+are in `commands.py`.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from hwci.server.services.operator.commands import (
     Command,
     CommandResult,
     CreateUser,
+    Export,
     ListOrganizations,
     PurgeReplaced,
     ReadAudit,
@@ -38,12 +40,15 @@ from hwci.server.services.operator.commands import (
 from hwci.server.services.people.accounts import new_user
 from hwci.server.services.people.organizations import add_organization
 from hwci.server.services.people.sessions import email_key
+from hwci.server.services.transfer.exporting import export
 from hwci.server.storage.opening import read_audit_key
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import NOBODY, AuditEntry, User
+from hwci.server.storage.records import NOBODY, AuditEntry, Organization, User
 from hwci.wire import limits
+from hwci.wire.nearest import hint
 
 REBUILD_SECONDS = 3_600.0
+EXPORT_SECONDS = 24 * 3_600.0
 ACTOR = "operator"
 """The operator's name in audit logs. The operator is not a user: the id is `NOBODY`."""
 
@@ -78,7 +83,7 @@ class Operator:
         self._secret = secret
         self._rotating = asyncio.Lock()
 
-    async def carry_out(  # noqa: C901 - one case a command
+    async def carry_out(  # noqa: C901, PLR0912 - one case a command
         self, command: Command
     ) -> CommandResult:
         """Carry out a command.
@@ -112,6 +117,8 @@ class Operator:
                 return await self._rebuild(command)
             case PurgeReplaced():
                 return await self._purge(command)
+            case Export():
+                return await self._export(command)
             case RotateSecret():
                 return await self._rotate_secret(command)
             case ReadAudit():
@@ -168,8 +175,7 @@ class Operator:
         enabled = command.enabled
 
         def work(writer: Writer) -> CommandResult:
-            org_id = command.org_id or _id_of(writer, command.organization)
-            _require_organization(writer, org_id)
+            org_id = _organization(writer, command).id
             writer.set_ci_metrics(org_id, enabled=enabled)
             self._record(writer, org_id, f"ci_metrics.{'enabled' if enabled else 'disabled'}")
             return CommandResult(org_id=org_id)
@@ -197,6 +203,19 @@ class Operator:
 
         return await self._storage.write(work, seconds=REBUILD_SECONDS)
 
+    async def _export(self, command: Export) -> CommandResult:
+        now = self._clock()
+
+        def work(reader: Reader) -> CommandResult:
+            found = _organization(reader, command)
+            return CommandResult(org_id=found.id, reports=export(reader, found, command.to, now))
+
+        done = await self._storage.read(work, seconds=EXPORT_SECONDS)
+        assert done.org_id is not None
+        org_id = done.org_id
+        await self._storage.write(lambda writer: self._record(writer, org_id, "records.exported"))
+        return done
+
     async def _rotate_secret(self, command: RotateSecret) -> CommandResult:
         if self._secret.file is None:
             raise ForbiddenError(
@@ -220,19 +239,28 @@ class Operator:
         writer.add_audit(org_id, operator_entry(action, org_id, self._clock()))
 
 
-def _require_organization(writer: Writer, org_id: UUID) -> None:
-    if writer.organization(org_id) is None:
+def _require_organization(reader: Reader, org_id: UUID) -> Organization:
+    found = reader.organization(org_id)
+    if found is None:
         raise NotFoundError(f"There is no organization {org_id}; `hwci orgs list` shows ids")
+    return found
 
 
-def _id_of(reader: Reader, name: str | None) -> UUID:
-    """Return the id of the organization of this name. Names need not be unique."""
-    everyone = map(reader.organization, reader.organization_ids())
-    found = [str(one.id) for one in everyone if one is not None and one.name == name]
-    if len(found) != 1:
-        also = f"; give the id of one: {', '.join(found)}" if found else ""
-        raise NotFoundError(f"{len(found) or 'No'} organizations are named {name!r}{also}")
-    return UUID(found[0])
+def _organization(reader: Reader, command: SetCiMetrics | Export) -> Organization:
+    """Return the organization of the id or the name of a command. Names need not be unique."""
+    if command.org_id is not None:
+        return _require_organization(reader, command.org_id)
+    everyone = [_require_organization(reader, one) for one in reader.organization_ids()]
+    found = [one for one in everyone if one.name == command.organization]
+    if len(found) == 1:
+        return found[0]
+    also = hint(command.organization or "", {one.name for one in everyone})
+    if found:
+        also = f"give the id of one: {', '.join(str(one.id) for one in found)}"
+    count = len(found) or "No"
+    raise NotFoundError(
+        "; ".join(filter(None, (f"{count} organizations are named {command.organization!r}", also)))
+    )
 
 
 def operator_entry(action: str, target: UUID, at: datetime, **details: str) -> AuditEntry:

@@ -64,6 +64,12 @@ class MemoryRecords:
         found = sorted((row for _, row in by_product), key=lambda row: row[1], reverse=True)
         return slice_of(found, offset, limit)
 
+    def reports(self, org_id: UUID) -> Iterator[tuple[Report, datetime | None]]:
+        yield from ((report, None) for report in self._sent(org_id).reports.values())
+
+    def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime | None]]:
+        yield from ((one, None) for one in self._sent(org_id).announcements.values())
+
     def announce(self, org_id: UUID, announcement: Announcement, at: datetime) -> None:
         identity = (announcement.repo_key, announcement.suite, announcement.sha)
         sent = self._changing(org_id)

@@ -69,8 +69,9 @@ class MemoryStorage(Storage):
         *,
         short: bool = False,
         organization: UUID | None = None,
+        seconds: float = ANSWER_SECONDS,
     ) -> Result:
-        threads, deadline = self._looking_up if short else self._reading, Deadline(ANSWER_SECONDS)
+        threads, deadline = self._looking_up if short else self._reading, Deadline(seconds)
         return await threads.run(
             lambda: work(MemoryTransaction(self._state, deadline.check_time)),
             deadline,

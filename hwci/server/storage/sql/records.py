@@ -81,6 +81,15 @@ class RecordRows(Rows):
         statement = f"{_CONFIG} WHERE org_id = ? ORDER BY updated_at DESC, repo_key, suite"
         return self._slice(_config, statement, (org_id.bytes,), offset, limit)
 
+    def reports(self, org_id: UUID) -> Iterator[tuple[Report, datetime | None]]:
+        return reports.load_each(self._connection, org_id.bytes)
+
+    def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime | None]]:
+        columns = _ANNOUNCEMENT.replace(" FROM", ", arrived_at FROM")
+        statement = f"{columns} WHERE org_id = ? ORDER BY number"
+        for *row, at in self._connection.each(statement, (org_id.bytes,)):
+            yield announcement_of(row), codec.from_micros_or_none(at)
+
     def announce(self, org_id: UUID, announcement: Announcement, at: datetime) -> None:
         row = (
             org_id.bytes,

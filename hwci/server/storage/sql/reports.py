@@ -259,6 +259,13 @@ def load_all(connection: Connection, org: bytes) -> tuple[Report, ...]:
     return tuple(_whole(connection, org, row, test_names) for row in rows)
 
 
+def load_each(connection: Connection, org: bytes) -> Iterator[tuple[Report, datetime | None]]:
+    """Yield every report of an organization, whole, in order of arrival, with its time."""
+    test_names = _test_names(connection, org)
+    for row in connection.each(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,)):
+        yield _whole(connection, org, row, test_names), _arrived(row)
+
+
 def load_record(connection: Connection, org: bytes, record_id: bytes) -> tuple[Report, ...]:
     """Return the reports of one run record, whole."""
     rows = connection.rows(f"{_SELECT} WHERE r.org_id = ? AND r.record_id = ?", (org, record_id))

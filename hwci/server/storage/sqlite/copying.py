@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hwci.server.errors import StorageError
 from hwci.server.private_file import wait_for_disk
-from hwci.server.storage.location import part_of
+from hwci.server.storage.new_file import give_name, part_beside, refuse_taken
 from hwci.server.storage.sqlite.condition import FAULTS
 from hwci.server.storage.sqlite.connections import Connection, known_version, open_reader
 from hwci.server.storage.sqlite.locking import FORMER, check_header
@@ -36,16 +36,14 @@ def back_up(path: Path, to: Path, stopped: Stopped) -> None:
         StorageError: there is something at `to`, it cannot be written, or it was stopped.
     """
     refuse_taken(to)
-    with _part(to) as part:
+    with part_beside(to) as part:
         with closing(open_reader(path)) as reader:
             _copy_pages(reader, part, stopped)
         _require_whole(part, to, stopped)
         wait_for_disk(part)
-        refuse_taken(to)
         if stopped():
             raise StorageError(*STOPPED)
-        part.rename(to)
-        wait_for_disk(to.parent)
+        give_name(part, to)
 
 
 def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]]) -> Path | None:
@@ -57,7 +55,7 @@ def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]])
             `damage_of` finds damage.
     """
     _require_copy(path, copy)
-    with _part(path) as part:
+    with part_beside(path) as part:
         shutil.copyfile(copy, part)
         _require_whole(part, copy, lambda: False)
         for damage in damage_of(part):
@@ -79,7 +77,7 @@ def scratch_copy(path: Path, stopped: Stopped) -> Iterator[Path]:
         StorageError: it cannot be written, or it was stopped.
     """
     logged = path.with_name(path.name + "-wal").exists()
-    with _part(path) as part:
+    with part_beside(path) as part:
         try:
             _remove_logs(part)
             with closing(open_reader(path, "mode=ro" if logged else "immutable=1")) as source:
@@ -92,34 +90,6 @@ def scratch_copy(path: Path, stopped: Stopped) -> Iterator[Path]:
 def _remove_logs(path: Path) -> None:
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-@contextmanager
-def _part(to: Path) -> Iterator[Path]:
-    """Yield a new file beside `to`, removed unless it is renamed; one that a crash left is
-    replaced.
-
-    Raises:
-        StorageError: its folder, or the disk, does not take it.
-    """
-    part = part_of(to)
-    try:
-        if not to.parent.is_dir():
-            raise StorageError(
-                f"There is no folder {to.parent}", "make it, or name a file elsewhere"
-            )
-        part.unlink(missing_ok=True)
-        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        yield part
-    except OSError as fault:
-        raise StorageError(
-            f"Cannot write {to}: {fault.strerror}",
-            "name a file in a folder with room for it, where "
-            "the process that has the database may write",
-        ) from fault
-    finally:
-        if os.path.isdir(part.parent):  # noqa: PTH112 - the folder may be out of reach
-            part.unlink(missing_ok=True)
 
 
 def _copy_pages(source: Connection, part: Path, stopped: Stopped) -> None:
@@ -207,7 +177,7 @@ def _give_second_name(path: Path, kept: Path) -> None:
     try:
         kept.hardlink_to(path)
     except OSError:  # a file system without links
-        with _part(kept) as half:
+        with part_beside(kept) as half:
             shutil.copyfile(path, half)
             _give_to_owner(half)
             wait_for_disk(half)
@@ -220,9 +190,3 @@ def _give_to_owner(part: Path) -> None:
     if os.geteuid() == 0:
         folder = part.parent.stat()
         os.chown(part, folder.st_uid, folder.st_gid)
-
-
-def refuse_taken(to: Path) -> None:
-    """Raise `StorageError` when there is something at `to`."""
-    if os.path.lexists(to):
-        raise StorageError(f"{to} exists already", "name a new file")

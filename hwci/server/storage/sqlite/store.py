@@ -22,6 +22,7 @@ from uuid import UUID
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.errors import DamagedError
 from hwci.server.storage.listening import Listener, Listeners
+from hwci.server.storage.new_file import refuse_taken
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.sql.ingest import derive_waiting
@@ -36,7 +37,7 @@ from hwci.server.storage.sqlite.connections import (
     open_reader,
     open_writer,
 )
-from hwci.server.storage.sqlite.copying import Stopped, back_up, refuse_taken
+from hwci.server.storage.sqlite.copying import Stopped, back_up
 from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
 from hwci.server.storage.threads import Threads
 
@@ -131,9 +132,10 @@ class SqliteStorage(Storage):
         *,
         short: bool = False,
         organization: UUID | None = None,
+        seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` on one consistent snapshot, in a reader's thread."""
-        lane, deadline = self._short if short else self._long, Deadline(ANSWER_SECONDS)
+        lane, deadline = self._short if short else self._long, Deadline(seconds)
         job = partial(lane.read, work, deadline)
         return await self._run(lane.threads, job, deadline, organization)
 

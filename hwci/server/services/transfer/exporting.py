@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An export: one SQLite file of what an organization sent, and of what the rules say of it on that
+day (ADR 0052). It never holds a secret: no key, no digest of one, no sign-in, no e-mail address.
+
+This module decides which rows an export has; `layout.py` has its tables. One report at a time is in
+memory, and the failures of one product.
+"""
+
+import gzip
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from hwci import __version__
+from hwci.engine.facts import Changes, FailureKey, Lane, Report, TestItem, failure_id
+from hwci.engine.history import History, Scope
+from hwci.engine.page.failures import labelled
+from hwci.engine.periods import Period
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import Group, groups_of
+from hwci.engine.rules.merges import is_checked
+from hwci.engine.vocabulary import Label, Outcome
+from hwci.server.errors import StorageError
+from hwci.server.private_file import wait_for_disk
+from hwci.server.services.transfer import layout
+from hwci.server.services.transfer.sent import KeptBox, KeptReview, body_of
+from hwci.server.storage.new_file import WRITE_FIX, give_name, part_beside, refuse_taken
+from hwci.server.storage.ports import Reader
+from hwci.server.storage.records import Organization
+from hwci.wire import limits
+
+EVER = Period(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+_PAGE = 1_000
+_FAST = 1  # gzip level, as in the database
+
+Row = Mapping[str, object]
+
+
+def export(reader: Reader, organization: Organization, to: Path, now: datetime) -> int:
+    """Write an organization to a new file. Return the number of its reports.
+
+    Raises:
+        StorageError: there is something at `to`, it cannot be written, or a report is damaged.
+    """
+    refuse_taken(to)
+    with part_beside(to) as part:
+        with closing(_File(part, to)) as file:
+            reports = _Export(reader, organization.id, file).write()
+            file.end(organization, now)
+        wait_for_disk(part)
+        give_name(part, to)
+    return reports
+
+
+class _File:
+    """The file while it is written: without its name it needs no journal."""
+
+    def __init__(self, part: Path, to: Path) -> None:
+        self._to = to
+        self._connection = sqlite3.connect(part, isolation_level=None)
+        self._digest = hashlib.sha256()
+        self._bodies = 0
+        for statement in (
+            *("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF"),
+            f"PRAGMA application_id = {layout.APPLICATION_ID}",
+            f"PRAGMA user_version = {layout.FORM}",
+            "BEGIN",
+            *layout.statements(),
+        ):
+            self._run(statement)
+
+    def add(self, table: str, rows: Iterable[Row]) -> None:
+        """Add rows, in each the columns of their table in its order."""
+        columns = layout.TABLES[table].split()
+        statement = f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - a constant
+        try:
+            self._connection.executemany(
+                statement, (tuple(_plain(row[one]) for one in columns) for row in rows)
+            )
+        except sqlite3.Error as fault:
+            raise self._unwritten(fault) from fault
+
+    def add_sent(self, kind: str, body: bytes, arrived_at: datetime | None) -> None:
+        """Add a body that an import reads."""
+        self._bodies += 1
+        self._digest.update(digested(kind, body))
+        content = gzip.compress(body, _FAST, mtime=0)
+        row = {"kind": kind, "arrived_at": arrived_at, "content": content}
+        self.add("sent", [{"number": self._bodies, **row}])
+
+    def end(self, organization: Organization, now: datetime) -> None:
+        """Add what makes the file an export: without this row it was cut short."""
+        of = {"form": layout.FORM, "program": "hwci", "version": __version__, "exported_at": now}
+        content = {"bodies": self._bodies, "digest": self._digest.hexdigest()}
+        named = {"org_id": organization.id, "organization": organization.name}
+        self.add("export", [{**of, **named, **content}])
+        for statement in (*layout.last_statements(), "COMMIT"):
+            self._run(statement)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _run(self, statement: str) -> None:
+        try:
+            self._connection.execute(statement)
+        except sqlite3.Error as fault:
+            raise self._unwritten(fault) from fault
+
+    def _unwritten(self, fault: sqlite3.Error) -> StorageError:
+        return StorageError(f"Cannot write {self._to}: {fault}", WRITE_FIX)
+
+
+def digested(kind: str, body: bytes) -> bytes:
+    """Return what the digest of an export is made over, of each body in order."""
+    return b"%s %d\n%s" % (kind.encode(), len(body), body)
+
+
+def _time(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+_json = json.JSONEncoder(ensure_ascii=False).encode
+_WRITERS: dict[type, Callable[[Any], str]] = {
+    datetime: _time,
+    UUID: str,
+    tuple: _json,
+    dict: _json,
+}
+"""How values are written that SQLite does not take as they are."""
+
+
+def _plain(value: object) -> object:
+    """Return a value as its column has it."""
+    write = _WRITERS.get(type(value))
+    return value if write is None else write(value)
+
+
+class _Export:
+    """Writes what a snapshot has of one organization."""
+
+    def __init__(self, reader: Reader, org_id: UUID, file: _File) -> None:
+        self._reader = reader
+        self._org_id = org_id
+        self._file = file
+        self._changes: dict[bytes, int] = {}
+        """The numbers of the changes that were written, by a digest of each."""
+
+    def write(self) -> int:
+        """Write everything; return the number of reports."""
+        history, number = self._reader.history(self._org_id), 0
+        for number, (report, at) in enumerate(self._reader.reports(self._org_id), 1):
+            self._add_report(number, report, at)
+        for announcement, at in self._reader.announcements(self._org_id):
+            self._file.add_sent(*body_of(announcement), at)
+        self._file.add("announcements", _announcements(history))
+        self._add_configs()
+        self._add_reviews(history)
+        self._add_boxes()
+        self._file.add("events", self._events())
+        for state in history.products():
+            self._file.add("failures", _failures(history, Scope(*state.product)))
+        return number
+
+    def _add_report(self, number: int, report: Report, at: datetime | None) -> None:
+        self._file.add_sent(*body_of(report), at)
+        part = {} if report.part_of is None else asdict(report.part_of)
+        row = _fields(report) | {
+            "report": number,
+            "arrived_at": at,
+            "tests": len(report.tests),
+            "failed": sum(test.outcome is Outcome.FAIL for test in report.tests),
+            "changes": self._number_of(report.repo_key, report.changes),
+            "part_run_id": part.get("run_id"),
+            "part": part.get("part"),
+            "parts": part.get("parts"),
+        }
+        self._file.add("reports", [row])
+        tests = (
+            _fields(test)
+            | {"report": number, "position": position, "test_id": test.id}
+            | {"failure_id": self._failure_id(report, test)}
+            for position, test in enumerate(report.tests)
+        )
+        self._file.add("tests", tests)
+
+    def _failure_id(self, report: Report, test: TestItem) -> UUID | None:
+        if not report.hello_ok or test.outcome is Outcome.PASS:
+            return None
+        lane = Lane(report.repo_key, report.suite, test.id, report.box_key, report.branch)
+        return failure_id(self._org_id, FailureKey(lane, report.sha))
+
+    def _number_of(self, repo_key: str, changes: Changes | None) -> int | None:
+        """Return the number of changes, which are written if no earlier report has them."""
+        if changes is None:
+            return None
+        identity = hashlib.sha256(repr((repo_key, changes)).encode()).digest()
+        known = self._changes.get(identity)
+        if known is not None:
+            return known
+        number = self._changes[identity] = len(self._changes) + 1
+        of = {"changes": number}
+        self._file.add("changes", [_fields(changes) | of | {"repo_key": repo_key}])
+        commits = (
+            _fields(commit) | of | {"position": position}
+            for position, commit in enumerate(changes.commits)
+        )
+        self._file.add("commits", commits)
+        return number
+
+    def _add_configs(self) -> None:
+        for config, at in self._reader.configs(self._org_id, 0, limits.INTEGER_MAX).items:
+            self._file.add_sent(*body_of(config), at)
+            links = None if config.links is None else asdict(config.links)
+            row = _fields(config) | {"links": links, "updated_at": at}
+            self._file.add("suite_configs", [row])
+
+    def _add_reviews(self, history: History) -> None:
+        """Add the reviews in the order in which they were written."""
+        found = history.reviews()
+        for one in sorted(found, key=lambda one: found[one].number):
+            body = KeptReview.of(found[one])
+            self._file.add_sent("review", body.model_dump_json().encode(), body.at)
+            self._file.add("reviews", [dict(body) | {"failure_id": one}])
+
+    def _add_boxes(self) -> None:
+        for box, last in self._reader.boxes(self._org_id, 0, limits.INTEGER_MAX).items:
+            body = KeptBox(box_key=box.name, created_at=box.created_at)
+            self._file.add_sent("box", body.model_dump_json().encode(), None)
+            seen = {"last_seen_at": box.last_seen_at, "last_started_at": last}
+            self._file.add("boxes", [dict(body) | seen])
+
+    def _events(self) -> Iterator[Row]:
+        after = 0
+        while page := self._reader.events(self._org_id, after, _PAGE):
+            for number, happening in ((one.number, one.happening) for one in page):
+                run = {"run_record_id": happening.run_id, "body": dict(happening.body)}
+                yield {"number": number, "at": happening.at, "type": happening.type, **run}
+            after = page[-1].number
+
+
+def _announcements(history: History) -> Iterator[Row]:
+    for merge in history.merges(Scope(), EVER):
+        yield _fields(merge.announcement) | {"checked": is_checked(merge)}
+
+
+def _failures(history: History, scope: Scope) -> Iterator[Row]:
+    """Yield the failures of a product, as the rules label and classify them now."""
+    classifier = Classifier(history)
+    for group in groups_of(history.failures(scope, EVER), history.reviews()):
+        decided = _decided(group, classifier)
+        for failure in group.failures:
+            key, row = failure.key, labelled(failure, group)
+            yield (
+                key.lane._asdict()
+                | decided
+                | _fields(failure)
+                | {
+                    "failure_id": failure.id,
+                    "sha": key.sha,
+                    "label": row.label,
+                    "group_id": row.group_id,
+                    "verdict": failure.first.verdict,
+                    "first_started_at": failure.first.started_at,
+                }
+            )
+
+
+def _decided(group: Group, classifier: Classifier) -> dict[str, object]:
+    """Return the class of a resolved group, with its reason and its fix."""
+    if group.label is not Label.RESOLVED:
+        return dict.fromkeys(("class", "reason", "reason_text", "fix_sha"))
+    shown = classifier.shown(group)
+    reason = {"reason": shown.reason, "reason_text": shown.reason_text}
+    return {"class": shown.failure_class, **reason, "fix_sha": group.fix}
+
+
+def _fields(fact: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
+    """Return the fields of a fact by their names."""
+    return {name: getattr(fact, name) for name in fact.__slots__}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables and views of an export (ADR 0052), as data: what each holds, and of which type a
+column is. A column's name decides its type, in every table; the names are the specification's.
+
+This module decides the form of an export and its version. It knows neither the database that an
+export is made of, nor how it is written.
+"""
+
+APPLICATION_ID = 0x68776578  # "hwex"
+FORM = 1
+"""Raised when an older hwci could not import the file."""
+
+TABLES = {
+    "export": "form program version org_id organization exported_at bodies digest",
+    "reports": "report arrived_at repo_key workflow suite run_id run_attempt trigger branch sha"
+    " started_at ended_at conclusion hello_ok box_key tests failed covers_shas changes part_run_id"
+    " part parts ci_run ci_url",
+    "tests": "report position test_id outcome attempts duration_s verdict message failure_id",
+    "changes": "changes repo_key base_sha truncated",
+    "commits": "changes position sha subject committed_at files files_truncated",
+    "announcements": "repo_key suite sha branch merged_at ci_url checked",
+    "suite_configs": "repo_key suite firmware_paths harness_paths trigger_paths merge_trigger"
+    " links updated_at",
+    "reviews": "failure_id repo_key suite test_id box_key branch sha action by_id by_name at note"
+    " issue",
+    "failures": "failure_id repo_key suite test_id box_key branch sha label group_id class reason"
+    " reason_text verdict items first_started_at last_started_at fix_sha",
+    "boxes": "box_key created_at last_seen_at last_started_at",
+    "events": "number at type run_record_id body",
+    "sent": "number kind arrived_at content",
+}
+"""The columns of each table. `tests` of a report counts them. `changes` numbers a list of commits
+that reports share. `sent` has what an import reads: the body of each report, announcement and
+configuration as the API takes it, and of each review and box, compressed by gzip.
+"""
+
+_TYPES = {
+    "INTEGER": "form bodies report run_id run_attempt tests failed changes part_run_id part parts"
+    " ci_run position attempts items number",
+    "REAL": "duration_s",
+    "BOOLEAN": "hello_ok truncated files_truncated checked merge_trigger",
+    "TIMESTAMP": "exported_at arrived_at started_at ended_at committed_at merged_at updated_at at"
+    " first_started_at last_started_at created_at last_seen_at",
+    "BLOB": "content",
+}
+TYPES = {column: kind for kind, columns in _TYPES.items() for column in columns.split()}
+"""The type of each column that is not TEXT. Lists and objects are JSON. A time is in UTC, to the
+microsecond, so that its text orders as it does.
+"""
+
+INDEXES = (
+    "tests (report)",
+    "tests (failure_id) WHERE failure_id IS NOT NULL",
+    "commits (changes)",
+    "commits (sha)",
+    "reports (started_at)",
+)
+
+VIEWS = {
+    "tests_per_day": """
+        SELECT substr(started_at, 1, 10) AS day, repo_key, suite, box_key,
+               count(DISTINCT report) AS reports, count(*) AS tests,
+               sum(outcome = 'fail') AS failed,
+               sum(outcome = 'pass' AND attempts > 1) AS retry_passes
+        FROM reports JOIN tests AS item USING (report) WHERE hello_ok
+        GROUP BY day, repo_key, suite, box_key
+        ORDER BY day DESC, repo_key, suite, box_key""",
+    "runs_per_day": """
+        SELECT substr(started_at, 1, 10) AS day, repo_key, suite, count(*) AS reports,
+               sum(NOT hello_ok) AS infra
+        FROM reports WHERE coalesce(part, 1) = 1
+        GROUP BY day, repo_key, suite ORDER BY day DESC, repo_key, suite""",
+    "flakiest_tests": """
+        SELECT repo_key, suite, test_id, count(DISTINCT box_key) AS boxes,
+               count(*) AS run_reports, sum(attempts) AS attempts,
+               sum(attempts - (outcome = 'pass')) AS failed_attempts,
+               sum(outcome = 'pass' AND attempts > 1) AS retry_passes,
+               sum(coalesce(failure_id IN
+                 (SELECT failure_id FROM failures WHERE label = 'flake'), 0)) AS flaky_failures,
+               100.0 * sum(attempts - (outcome = 'pass')) / sum(attempts) AS flake_rate
+        FROM reports JOIN tests USING (report) WHERE hello_ok
+        GROUP BY repo_key, suite, test_id HAVING failed_attempts > 0
+        ORDER BY flake_rate DESC, failed_attempts DESC, repo_key, suite, test_id""",
+    "real_fw_bugs": """
+        SELECT * FROM failures WHERE failure_id = group_id AND class = 'real_fw_bug'
+        ORDER BY first_started_at DESC""",
+    "other_failures": """
+        SELECT * FROM failures WHERE failure_id = group_id AND class <> 'real_fw_bug'
+        ORDER BY first_started_at DESC""",
+    "unchecked_merges": """
+        SELECT repo_key, suite, branch, sha, merged_at, ci_url
+        FROM announcements WHERE NOT checked ORDER BY merged_at DESC, repo_key, suite, sha""",
+    "slowest_tests": """
+        SELECT repo_key, suite, test_id, count(*) AS run_reports,
+               avg(duration_s) AS mean_duration_s, max(duration_s) AS max_duration_s
+        FROM reports JOIN tests USING (report) WHERE hello_ok
+        GROUP BY repo_key, suite, test_id ORDER BY mean_duration_s DESC""",
+}
+"""What people ask first, over all of an export."""
+
+
+def statements() -> list[str]:
+    """Return what makes the empty tables."""
+    return [
+        f"CREATE TABLE {table} ({', '.join(_defined(one) for one in columns.split())})"
+        for table, columns in TABLES.items()
+    ]
+
+
+def last_statements() -> list[str]:
+    """Return what makes indexes and views, once the tables are full."""
+    indexes = [
+        f"CREATE INDEX {one.split(' WHERE')[0].translate(_NAME)} ON {one}" for one in INDEXES
+    ]
+    return [*indexes, *(f"CREATE VIEW {name} AS {query}" for name, query in VIEWS.items())]
+
+
+_NAME = str.maketrans({" ": "_", "(": None, ")": None})
+
+
+def _defined(column: str) -> str:
+    return f'"{column}" {TYPES.get(column, "TEXT")}'

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was sent, as an export keeps it and an import reads it: each body of CI as the API takes it,
+and the reviews and boxes that people made.
+
+This module decides the kinds, the body of each, and how a fact becomes one. It does not know where
+bodies are written.
+"""
+
+from functools import cache
+from typing import Annotated, Any, Self
+from uuid import UUID
+
+from pydantic import TypeAdapter
+
+from hwci.engine import facts
+from hwci.engine.vocabulary import ReviewAction
+from hwci.wire.base import WORD, CiBody, Name, Sha, TestId, Time
+from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
+
+Fact = facts.Report | facts.Announcement | facts.SuiteConfig
+
+
+class KeptReview(CiBody):
+    """A review, with the natural key of its failure."""
+
+    repo_key: Name
+    suite: Name
+    test_id: TestId
+    box_key: Name
+    branch: Name
+    sha: Sha
+    action: Annotated[ReviewAction, WORD]
+    by_id: UUID
+    by_name: str
+    at: Time
+    note: str | None = None
+    issue: str | None = None
+
+    @classmethod
+    def of(cls, review: facts.Review) -> Self:
+        """Make the body of a review."""
+        said = {
+            name: getattr(review, name) for name in ("action", "by_name", "at", "note", "issue")
+        }
+        key = review.key.lane._asdict() | {"sha": review.key.sha}
+        return cls(**key, **said, by_id=UUID(review.by_id))
+
+    def fact(self) -> facts.Review:
+        """Return the review."""
+        lane = facts.Lane(self.repo_key, self.suite, self.test_id, self.box_key, self.branch)
+        key, by_id = facts.FailureKey(lane, self.sha), str(self.by_id)
+        said = (self.action, by_id, self.by_name, self.at)
+        return facts.Review(key, *said, number=0, note=self.note, issue=self.issue)
+
+
+class KeptBox(CiBody):
+    """A box that somebody created. Its key is not kept: it is installed anew."""
+
+    box_key: Name
+    created_at: Time
+
+
+BODIES: dict[str, type[CiBody]] = {
+    "report": RunReport,
+    "announcement": MergeAnnouncement,
+    "suite_config": SuiteConfiguration,
+    "review": KeptReview,
+    "box": KeptBox,
+}
+"""The kinds of what was sent, each with its body."""
+_FACTS: dict[str, type[Fact]] = {
+    "report": facts.Report,
+    "announcement": facts.Announcement,
+    "suite_config": facts.SuiteConfig,
+}
+
+
+def body_of(fact: Fact) -> tuple[str, bytes]:
+    """Return the kind of what CI sent, and its body as the API takes it."""
+    kind = next(kind for kind, of in _FACTS.items() if type(fact) is of)
+    return kind, _adapter(kind).dump_json(fact)
+
+
+@cache
+def _adapter(kind: str) -> TypeAdapter[Any]:
+    return TypeAdapter(_FACTS[kind])

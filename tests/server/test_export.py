@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An export holds all that was sent and what the rules say of it, and no secret (ADR 0052)."""
+
+import asyncio
+import gzip
+import json
+import resource
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import fields, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from hwci.engine.facts import Review
+from hwci.engine.history import Scope
+from hwci.engine.page.reading import read_period
+from hwci.engine.rules.flakiness import FlakyTest
+from hwci.engine.vocabulary import ReviewAction, Role, RunEventType
+from hwci.server.errors import DamagedError, NotFoundError, StorageError
+from hwci.server.security.passwords import Passwords
+from hwci.server.services.operator.commands import Export
+from hwci.server.services.operator.operator import Operator, Secret
+from hwci.server.services.transfer import exporting, layout
+from hwci.server.services.transfer.sent import BODIES
+from hwci.server.storage.location import part_of
+from hwci.server.storage.opening import open_storage
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import Box, CiKey, Happening, Organization, User
+from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw
+from tests.support.soak import rounds
+
+ACME = Organization(ORG, "Acme Firmware", ci_metrics_enabled=True, created_at=NOON)
+OTHER = Organization(UUID(int=2), "Other", ci_metrics_enabled=True, created_at=NOON)
+REVIEWER = str(UUID(int=9))
+FLAKY = [field.name for field in fields(FlakyTest)]
+
+
+def fill(writer: Writer, seed: int, org_id: UUID = ORG) -> None:
+    """Send a random history of several products, boxes and parts, with reviews."""
+    draw = HistoryDraw(seed)
+    for number in range(40):
+        at = NOON + timedelta(minutes=number)
+        if draw.random.random() < 0.3:
+            writer.announce(org_id, draw.announcement(), at)
+            writer.put_config(org_id, draw.config(), at)
+        writer.put_report(org_id, draw.next_report(), at)
+    failures = sorted(writer.history(org_id).failures(Scope(), EVER), key=lambda one: one.id)
+    for number, failure in enumerate(failures[::5]):
+        action = list(ReviewAction)[number % 2]
+        note = (None, "the bus")[number % 2]
+        written = Review(failure.key, action, REVIEWER, "Ada", NOON, number=0, note=note)
+        writer.put_review(org_id, failure.id, written)
+
+
+def exported(
+    path: Path, to: Path, *fills: Callable[[Writer], object], organization: Organization = ACME
+) -> Any:
+    """Export an organization of a new database, after it was filled; return what `facts` has."""
+
+    async def run() -> object:
+        storage = open_storage(path)
+        try:
+            await storage.write(lambda writer: writer.add_organization(ACME))
+            for one in fills:
+                await storage.write(one)
+            await export(storage, to, organization)
+            return await storage.read(lambda reader: reader.facts(ORG))
+        finally:
+            await storage.close()
+
+    return asyncio.run(run())
+
+
+async def export(storage: Storage, to: Path, organization: Organization = ACME) -> None:
+    def work(reader: Reader) -> int:
+        return exporting.export(reader, organization, to, NOON)
+
+    await storage.read(work)
+
+
+def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(file)) as export:
+        return export.execute(query).fetchall()
+
+
+@pytest.mark.parametrize("seed", range(rounds(4, 80)))
+def test_nothing_that_was_sent_is_missing_or_changed(tmp_path: Path, seed: int) -> None:
+    to = tmp_path / "acme.db"
+    facts = exported(tmp_path / "hwci.db", to, lambda writer: fill(writer, seed))
+
+    found: dict[str, list[Any]] = {kind: [] for kind in BODIES}
+    for kind, content in rows(to, "SELECT kind, content FROM sent ORDER BY number"):
+        body = BODIES[kind].model_validate_json(gzip.decompress(content))
+        found[kind].append(body.fact() if hasattr(body, "fact") else body)
+
+    assert found["report"] == list(facts.reports)
+    assert found["announcement"] == list(facts.announcements)
+    configs = sorted(facts.configs.values(), key=lambda one: (one.repo_key, one.suite))
+    assert sorted(found["suite_config"], key=lambda one: (one.repo_key, one.suite)) == configs
+    reviews = sorted(facts.reviews.values(), key=lambda one: one.number)
+    assert found["review"] == [replace(one, number=0) for one in reviews]
+
+
+def test_each_report_is_rows_with_its_tests_and_its_commits(tmp_path: Path) -> None:
+    to = tmp_path / "acme.db"
+    facts = exported(tmp_path / "hwci.db", to, lambda writer: fill(writer, 1))
+
+    of_tests = "report, test_id, outcome, attempts, duration_s, verdict, message"
+    assert rows(to, f"SELECT {of_tests} FROM tests ORDER BY report, position") == [
+        (number, *(getattr(test, field.name) for field in fields(test)))
+        for number, report in enumerate(facts.reports, 1)
+        for test in report.tests
+    ]
+    found = rows(
+        to,
+        "SELECT report, commits.sha, subject, files FROM reports JOIN commits USING (changes)"
+        " ORDER BY report, position",
+    )
+    assert [(*row, json.loads(files)) for *row, files in found] == [
+        (number, commit.sha, commit.subject, list(commit.files))
+        for number, report in enumerate(facts.reports, 1)
+        for commit in (report.changes.commits if report.changes else ())
+    ]
+
+
+@pytest.mark.parametrize("seed", range(rounds(4, 80)))
+def test_the_views_have_the_rows_of_the_page_over_all_time(tmp_path: Path, seed: int) -> None:
+    to, seen = tmp_path / "acme.db", []
+
+    def read(writer: Writer) -> None:
+        seen.append(read_period(writer.history(ORG), Scope(), EVER))
+
+    exported(tmp_path / "hwci.db", to, lambda writer: fill(writer, seed), read)
+    [page] = seen
+
+    assert rows(to, "SELECT * FROM flakiest_tests") == [
+        tuple(getattr(one, name) for name in FLAKY) for one in page.flakiest_tests
+    ]
+    for view, shown in (("real_fw_bugs", page.real_bugs), ("other_failures", page.other_failures)):
+        of = sorted((str(one.group.first.id), one.failure_class.value) for one in shown)
+        assert sorted(rows(to, f"SELECT failure_id, class FROM {view}")) == of
+    assert rows(to, "SELECT repo_key, suite, sha FROM unchecked_merges") == [
+        (one.repo_key, one.suite, one.sha) for one in page.unchecked_merges
+    ]
+    labels = "SELECT failure_id, label, group_id FROM failures WHERE failure_id IN"
+    assert sorted(rows(to, f"{labels} (SELECT failure_id FROM tests)")) == sorted(
+        (str(one.failure.id), one.label.value, one.group_id and str(one.group_id))
+        for one in page.failures
+    )
+    infra = page.tiles.infra_runs
+    assert rows(to, "SELECT sum(infra), sum(reports) FROM runs_per_day") == [infra]
+
+
+def test_an_export_has_no_secret_and_nothing_of_another_organization(tmp_path: Path) -> None:
+    to, digests = tmp_path / "acme.db", [bytes([number]) * 32 for number in range(65, 70)]
+    user = User(uuid4(), "ada@example.org", "ada@example.org", "Ada", "$argon2$hash", NOON)
+
+    def secrets(writer: Writer) -> None:
+        writer.add_organization(OTHER)
+        writer.add_user(user)
+        writer.add_membership(ORG, user.id, Role.OWNER, NOON)
+        writer.add_key(CiKey(uuid4(), ORG, "the key", digests[0], NOON))
+        writer.add_box(Box(uuid4(), ORG, "desk", NOON, digests[1], NOON, digests[2], NOON))
+        writer.set_reset(user.id, digests[3], NOON)
+        happening = Happening(NOON, RunEventType.LOST, UUID(int=5), {"why": "silence"})
+        writer.add_event(ORG, happening)
+        fill(writer, 3)
+        writer.put_report(OTHER.id, replace(HistoryDraw(4).next_report(), repo_key="secret"), NOON)
+
+    exported(tmp_path / "hwci.db", to, secrets)
+
+    written = to.read_bytes()
+    for one in ("ada@example.org", "argon2", "the key", "secret", "Other"):
+        assert one.encode() not in written
+    for digest in digests:
+        assert digest not in written
+        assert digest.hex().encode() not in written
+    assert to.stat().st_mode & 0o777 == 0o600
+    assert rows(to, "SELECT box_key, last_seen_at FROM boxes") == [
+        ("desk", "2026-03-01T12:00:00.000000Z")
+    ]
+    assert rows(to, "SELECT type, body FROM events") == [("run.lost", '{"why": "silence"}')]
+    [(form, org_id, name, at, bodies)] = rows(
+        to, "SELECT form, org_id, organization, exported_at, bodies FROM export"
+    )
+    assert (form, org_id, name) == (layout.FORM, str(ORG), "Acme Firmware")
+    assert (at, [(bodies,)]) == (
+        "2026-03-01T12:00:00.000000Z",
+        rows(to, "SELECT count(*) FROM sent"),
+    )
+
+
+def test_what_stops_an_export_leaves_no_file(tmp_path: Path) -> None:
+    path, to = tmp_path / "hwci.db", tmp_path / "acme.db"
+
+    def damaged(writer: Any) -> None:
+        fill(writer, 5)
+        writer._connection.execute("UPDATE report SET branch = 'another'")
+
+    with pytest.raises(DamagedError, match="is not what was sent"):
+        exported(path, to, damaged)
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith("acme")] == []
+
+    part_of(to).write_bytes(b"left by a crash")
+    with_room = tmp_path / "second.db"
+    exported(with_room, to, lambda writer: fill(writer, 5))
+    assert not part_of(to).exists()
+    before = to.read_bytes()
+    with pytest.raises(StorageError, match=r"acme.db exists already; name a new file"):
+        exported(tmp_path / "third.db", to)
+    assert to.read_bytes() == before
+
+
+def test_a_full_disk_is_one_line_about_the_export_and_not_about_the_database(
+    tmp_path: Path,
+) -> None:
+    to = tmp_path / "acme.db"
+
+    async def run() -> None:
+        storage = open_storage(tmp_path / "hwci.db")
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        try:
+            await storage.write(lambda writer: fill(writer, 5))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (16_384, hard))
+            with pytest.raises(StorageError, match=rf"Cannot write {to}: .*; name a file in a"):
+                await export(storage, to)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+            await storage.ready()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+            await storage.close()
+
+    asyncio.run(run())
+    assert list(tmp_path.glob("acme*")) == []
+
+
+async def test_the_operator_names_an_organization_and_the_log_has_the_export(
+    tmp_path: Path,
+) -> None:
+    storage, passwords = open_storage(tmp_path / "hwci.db"), Passwords()
+    operator = Operator(storage, lambda: NOON, passwords, Secret(None))
+    try:
+        await storage.write(lambda writer: writer.add_organization(ACME))
+        to = tmp_path / "acme.db"
+        done = await operator.carry_out(Export(organization="Acme Firmware", to=to))
+        assert (done.org_id, done.reports) == (ORG, 0)
+        with pytest.raises(NotFoundError, match="did you mean Acme Firmware"):
+            await operator.carry_out(Export(organization="Acme firmwear", to=to))
+        log = await storage.read(lambda reader: reader.audit_log(ORG, 0, 5))
+        assert [entry.action for entry in log.items] == ["records.exported"]
+    finally:
+        passwords.close()
+        await storage.close()
