@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One half of the work beside another, and what each printed in one piece.
 BESIDE := $(MAKE) --no-print-directory --jobs 2 --output-sync
 
-.PHONY: demo test outside-browser in-browser quick soak check lint types contracts js clocks docs screenshots mutation clean
+.PHONY: demo test outside-browser in-browser quick soak check lint types contracts js clocks docs screenshots mutation bench clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(SERVER)
@@ -72,6 +72,11 @@ js:
 mutation: $(STAMP)
 	$(call install,mutation)
 	$(BIN)/python -m tests.mutation $(if $(SEED),--seed $(SEED)) $(if $(EACH),--each $(EACH)) $(ROOMS)
+
+## Measure side by side with other ways (docs/benchmarks.md). SIZE=S FIGURES="page cost"
+bench: $(STAMP)
+	$(call install,bench)
+	$(BIN)/python -m benchmarks $(if $(SIZE),--size $(SIZE)) $(FIGURES)
 
 ## Write the generated reference pages.
 docs: $(STAMP)

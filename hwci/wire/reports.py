@@ -148,7 +148,7 @@ class RunReport(CiBody):
         """Return the report; `suite` defaults to `workflow`."""
         of_facts = {
             "suite": self.suite if self.suite is not None else self.workflow,
-            "tests": tuple(facts.TestItem(**dict(item)) for item in self.tests),
+            "tests": tuple(facts.TestItem(**vars(item)) for item in self.tests),
             "covers_shas": tuple(self.covers_shas or ()),
             "changes": None if self.changes is None else self.changes.fact(),
             "part_of": None if self.part_of is None else facts.Part(**dict(self.part_of)),

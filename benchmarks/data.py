@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Histories as databases, made once and kept: ours, and rows for each peer.
+
+This module decides where they are kept, and when they are made anew: when the generator or the
+schema changed. Ours takes the bodies as it takes those of a demo, in transactions of some dozens.
+Benchmarks write, so each works on a copy.
+"""
+
+import asyncio
+import hashlib
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from benchmarks import history
+from benchmarks.history import ANNOUNCE, CONFIGURE, REPORT, SEED, Body, Size
+from benchmarks.peers.engines import PEERS, Peer
+from benchmarks.peers.rows import Rows
+from hwci.server.clock import system_clock
+from hwci.server.services.ci_metrics.ingest import Ingest
+from hwci.server.storage.opening import missing_steps, open_storage
+from hwci.server.storage.ports import Storage
+from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
+from tests.support.running import new_organization
+
+KEPT = Path(__file__).parent / "kept"
+DATABASE = "hwci.db"
+_FACTS, _NEXT = "facts.json", "next.jsonl"
+_TOGETHER = 50
+_MODELS: Mapping[str, type[MergeAnnouncement | RunReport | SuiteConfiguration]] = {
+    ANNOUNCE: MergeAnnouncement,
+    REPORT: RunReport,
+    CONFIGURE: SuiteConfiguration,
+}
+
+
+class Batch(BaseModel):
+    """Bodies that were kept together. `seconds`: of the processor, from models to the disk."""
+
+    reports: int
+    items: int
+    seconds: float
+
+
+class Facts(BaseModel):
+    """What is known of a history that is kept."""
+
+    org_id: UUID
+    batches: list[Batch]
+
+    @property
+    def items(self) -> int:
+        """The number of test items."""
+        return sum(batch.items for batch in self.batches)
+
+
+@dataclass(frozen=True)
+class Data:
+    """A copy of a history, in a folder of its own."""
+
+    size: Size
+    folder: Path
+    facts: Facts
+
+    @property
+    def database(self) -> Path:
+        """Our file."""
+        return self.folder / DATABASE
+
+    def following(self) -> Sequence[Body]:
+        """Return the bodies that come after the history."""
+        return [(kind, sent) for kind, sent in json.loads((self.folder / _NEXT).read_text())]
+
+    def peers(self) -> Sequence[Peer]:
+        """Open the rows of each peer."""
+        return [kind(self.folder / f"rows.{ending}") for ending, kind in PEERS.items()]
+
+
+@contextmanager
+def copied(size: Size, kept: Path = KEPT) -> Iterator[Data]:
+    """Yield a copy of a history, which is made if it is not kept yet."""
+    kept.mkdir(parents=True, exist_ok=True)
+    folder = kept / _name(size)
+    if not folder.exists():
+        with TemporaryDirectory(dir=kept) as unfinished:
+            _make(size, Path(unfinished))
+            shutil.copytree(unfinished, folder)
+    with TemporaryDirectory(dir=kept) as copy:
+        shutil.copytree(folder, copy, dirs_exist_ok=True)
+        facts = Facts.model_validate_json((folder / _FACTS).read_text())
+        yield Data(size, Path(copy), facts)
+
+
+def _name(size: Size) -> str:
+    """Return a name that says what the data is made of."""
+    made_by = hashlib.sha256(Path(history.__file__).read_bytes()).hexdigest()[:8]
+    # A file that is not there lacks all steps.
+    steps = len(missing_steps(KEPT / "none.db"))
+    extent = f"{size.products}x{size.boxes}x{size.tests}x{size.days}"
+    return f"{extent}-seed-{SEED}-{made_by}-{steps}"
+
+
+def _make(size: Size, folder: Path) -> None:
+    org_id = new_organization(folder / DATABASE)
+    data = Data(size, folder, Facts(org_id=org_id, batches=[]))
+    peers = [(peer, Rows()) for peer in data.peers()]
+    for peer, _ in peers:
+        peer.make()
+    asyncio.run(_fill(data, peers))
+    for peer, _ in peers:
+        peer.optimize()
+        peer.close()
+    (folder / _FACTS).write_text(data.facts.model_dump_json())
+
+
+async def _fill(data: Data, peers: Sequence[tuple[Peer, Rows]]) -> None:
+    bodies = history.history(data.size)
+    following: list[Body] = []
+    storage = open_storage(data.database)
+    try:
+        while batch := list(islice(bodies, _TOGETHER)):
+            past = [body for body in batch if not history.is_after(data.size, body)]
+            following += [body for body in batch if history.is_after(data.size, body)]
+            data.facts.batches.append(await _keep(storage, data.facts.org_id, past))
+            for peer, rows in peers:
+                peer.add(rows.of(past))
+            _show(data)
+    finally:
+        await storage.close()
+    (data.folder / _NEXT).write_text(json.dumps(following))
+
+
+async def _keep(storage: Storage, org_id: UUID, bodies: Iterable[Body]) -> Batch:
+    models = [_MODELS[kind].model_validate(sent) for kind, sent in bodies]
+    reports = [len(model.tests) for model in models if isinstance(model, RunReport)]
+    begun = time.process_time()
+    await Ingest(storage, system_clock).keep_history(org_id, models)
+    spent = time.process_time() - begun
+    return Batch(reports=len(reports), items=sum(reports), seconds=spent)
+
+
+def _show(data: Data) -> None:
+    reports = sum(batch.reports for batch in data.facts.batches)
+    end = "\r" if sys.stderr.isatty() else "\n"
+    print(f"{reports:,} reports, {data.facts.items:,} items", end=end, file=sys.stderr, flush=True)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics page: after a new report against peers, again, and after ten times the history.
+
+In each round a report arrives everywhere; then each answers in turn. Ours answers over HTTP, with
+classes, names and rows; peers in this process, without classes. What a peer answers must be equal
+to ours, or there is no figure of it.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks.data import KEPT, Data, copied
+from benchmarks.figure import Figure, milliseconds, ratio
+from benchmarks.history import DAYS_AFTER, REPORT, Body, Size
+from benchmarks.peers.engines import Peer
+from benchmarks.peers.figures import Figures
+from benchmarks.peers.rows import Rows
+from benchmarks.processes import Caller
+from benchmarks.serving import ROWS, WINDOW, Server, encoded, serving
+
+ROUNDS = 15
+NOT_MODIFIED = 304
+NONE = "none"
+_MIB = 1024 * 1024
+
+
+def page(size: Size, kept: Path = KEPT, rounds: int = ROUNDS) -> Iterator[Figure]:
+    """Measure the page after a new report, and again with nothing new."""
+    with copied(size, kept) as data, serving(data) as server, ExitStack() as stack:
+        peers = [stack.enter_context(closing(peer)) for peer in data.peers()]
+        side_by_side = _SideBySide(server, peers)
+        for arrived in _rounds(data, rounds):
+            side_by_side.round(arrived)
+        memory = server.process.memory()
+        yield from side_by_side.figures()
+        yield Figure("Memory of the server after these pages", f"{memory / _MIB:.0f} MiB", "RSS")
+
+
+def growth(size: Size) -> Iterator[Figure]:
+    """Measure the page after a new report with ten times the days against these."""
+    longer = replace(size, days=size.days * 10)
+    with ExitStack() as stack:
+        datas = [stack.enter_context(copied(one)) for one in (size, longer)]
+        servers = [stack.enter_context(serving(data)) for data in datas]
+        senders = [server.job() for server in servers]
+        times: tuple[list[float], list[float]] = ([], [])
+        for both in zip(*(_rounds(data, ROUNDS) for data in datas), strict=True):
+            for arrived, server, sender, taken in zip(both, servers, senders, times, strict=True):
+                _send(sender, arrived)
+                taken.append(server.page().seconds)
+    short, long = times
+    yield Figure(
+        "Page with ten times the history, against this one",
+        f"{ratio(long[1:], short[1:]):.2f}",
+        f"{milliseconds(long[1:])} against {milliseconds(short[1:])}",
+    )
+
+
+def _rounds(data: Data, rounds: int) -> Iterator[Sequence[Body]]:
+    """Yield what arrives in each round: all up to the next report, which ends it."""
+    following = iter(data.following())
+    for _ in range(rounds + 1):  # the first one only warms up
+        arrived: list[Body] = []
+        for body in following:
+            arrived.append(body)
+            if body[0] == REPORT:
+                break
+        yield arrived
+
+
+def _send(sender: Caller, bodies: Sequence[Body]) -> None:
+    for body in bodies:
+        sender.post(*encoded(body))
+
+
+class _SideBySide:
+    """What each has taken in each round."""
+
+    def __init__(self, server: Server, peers: Sequence[Peer]) -> None:
+        self._server = server
+        self._sender = server.job()
+        self._peers: list[tuple[Peer, Rows]] = [(peer, peer.rows()) for peer in peers]
+        end = server.data.size.end.timestamp() * 1_000_000
+        self._end = int(end) + DAYS_AFTER * 24 * 3600 * 1_000_000
+        self._times: dict[str, list[float]] = defaultdict(list)
+        self._unequal: set[str] = set()
+
+    def round(self, arrived: Sequence[Body]) -> None:
+        """Let something arrive, then ask each."""
+        _send(self._sender, arrived)
+        first = self._server.page()
+        found = Figures.of_page(json.loads(first.body), ROWS)
+        self._times["first"].append(first.seconds)
+        for peer, rows in self._peers:
+            peer.add(rows.of(arrived))
+            self._ask_peer(peer, found)
+        self._times["again"].append(self._server.page().seconds)
+        if first.etag is not None:
+            known = self._server.page(first.etag)
+            assert known.status == NOT_MODIFIED
+            self._times["known"].append(known.seconds)
+        self._times["nothing"].append(self._server.nothing().seconds)
+
+    def _ask_peer(self, peer: Peer, ours: Figures) -> None:
+        start = self._end - int(WINDOW.total_seconds()) * 1_000_000
+        begun = perf_counter()
+        theirs = peer.figures(start, self._end, ROWS)
+        self._times[peer.name].append(perf_counter() - begun)
+        if theirs != ours:
+            self._unequal.add(peer.name)
+
+    def figures(self) -> Iterator[Figure]:
+        """Return the figures."""
+        times = {name: taken[1:] for name, taken in self._times.items()}
+        for peer, _ in self._peers:
+            name = f"Page after a new report, against {peer.name}"
+            if peer.name in self._unequal:
+                yield Figure(name, NONE, "its answer is not ours")
+                continue
+            faster = ratio(times[peer.name], times["first"])
+            told = f"{milliseconds(times['first'])} against {milliseconds(times[peer.name])}"
+            yield Figure(name, f"{faster:.2g} times faster", told)
+        for name, which in (("without ETag", "again"), ("304", "known")):
+            if which in times:
+                more = [a - b for a, b in zip(times[which], times["nothing"], strict=True)]
+                yield Figure(
+                    f"The same page again, {name}, over an empty GET",
+                    milliseconds(more),
+                    f"{milliseconds(times[which])} against {milliseconds(times['nothing'])}",
+                )

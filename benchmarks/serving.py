@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server on a history, with what benchmarks ask of it and send to it."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlencode
+
+from benchmarks.data import Data
+from benchmarks.history import DAYS_AFTER, Body
+from benchmarks.processes import Caller, Reply, Service, service
+from tests.support.running import EMAIL, create_key, sign_in
+
+WINDOW = timedelta(days=30)
+ROWS = 20
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server. `ci_key`: what jobs sign with."""
+
+    data: Data
+    process: Service
+    person: Caller
+    ci_key: str
+    connections: ExitStack
+
+    def job(self) -> Caller:
+        """Return a connection of a CI job."""
+        return self.connections.enter_context(
+            closing(Caller(self.process.url, {"X-API-Key": self.ci_key}))
+        )
+
+    def page(self, etag: str | None = None) -> Reply:
+        """Ask for the metrics page of the last thirty days. `etag`: of the answer that is known."""
+        as_of = self.data.size.end + timedelta(days=DAYS_AFTER)
+        query = urlencode({"asOf": as_of.isoformat(), "days": WINDOW.days})
+        known = {} if etag is None else {"If-None-Match": etag}
+        return self.person.ask(f"{self._organization}/ci-metrics?{query}", known)
+
+    def nothing(self) -> Reply:
+        """Ask for the least that needs the same authentication."""
+        return self.person.ask(self._organization)
+
+    @property
+    def _organization(self) -> str:
+        return f"/api/orgs/{self.data.facts.org_id}"
+
+
+@contextmanager
+def serving(data: Data) -> Iterator[Server]:
+    """Run a server on a history."""
+    options = ("--quiet", "--port", "0", "--database", str(data.database))
+    unlimited = {"HWCI_RATE_LIMIT": "off", "HWCI_AUTH_RATE_LIMIT": "off"}
+    with service("hwci", "serve", *options, **unlimited) as process:
+        token = asyncio.run(sign_in(process.url, EMAIL))
+        key = asyncio.run(create_key(process.url, data.facts.org_id, token))
+        person = Caller(process.url, {"Authorization": f"Bearer {token}"})
+        with closing(person), ExitStack() as connections:
+            yield Server(data, process, person, key, connections)
+
+
+def encoded(body: Body) -> tuple[str, bytes]:
+    """Return the path and the bytes of a body, to be sent by `POST`."""
+    kind, sent = body
+    return f"/api/ci/{kind}", json.dumps(sent).encode()

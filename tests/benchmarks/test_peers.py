@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What benchmarks compare is the same: equal histories, and equal answers to the same question."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks import bare, frozen
+from benchmarks.history import REPORT, SIZES, Body, history
+from benchmarks.pages import NONE, page
+from benchmarks.peers.engines import PEERS
+from hwci.server.http.bodies.reading import read_model
+from hwci.wire.reports import RunReport
+
+SMALL = SIZES["S"]
+
+
+def test_a_history_is_the_same_each_time_it_is_made() -> None:
+    digests = {_digest(history(SMALL)) for _ in range(2)}
+
+    assert digests == {"41497248b88069e6"}
+    assert _digest(history(SMALL, seed=8)) not in digests
+
+
+def _digest(bodies: Iterator[Body]) -> str:
+    digest = hashlib.sha256()
+    for body in bodies:
+        digest.update(json.dumps(body).encode())
+    return digest.hexdigest()[:16]
+
+
+def test_the_frozen_models_read_what_ours_read() -> None:
+    sent = [body for kind, body in history(SMALL) if kind == REPORT][:40]
+
+    assert any(body["changes"] and body["changes"]["base_sha"] for body in sent)
+    for body in sent:
+        plain = json.dumps(body).encode()
+        assert frozen.parse(plain).model_dump() == read_model(plain, RunReport).model_dump()
+        assert len(bare.Report.model_validate_json(plain).tests) == len(body["tests"])
+
+
+def test_every_peer_answers_as_we_do(tmp_path: Path) -> None:
+    measured = {figure.name: figure.value for figure in page(SMALL, tmp_path, rounds=2)}
+
+    for peer in PEERS.values():
+        assert measured[f"Page after a new report, against {peer.name}"] != NONE
