@@ -215,6 +215,8 @@ def test_what_a_bench_needs_excludes_no_newer_version() -> None:
 
 WITHOUT_POSIX = """
 import asyncio, os, pathlib, shutil, signal, subprocess, sys, tempfile
+from tests.support.windows import MSVCRT
+sys.modules["msvcrt"] = MSVCRT
 sys.modules.update(dict.fromkeys(["fcntl", "grp", "pwd", "resource", "termios", "tty"]))
 for name in ("SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"):
     delattr(signal, name)

@@ -6,17 +6,18 @@ their writers.
 
 import os
 import stat
-import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO if hasattr(os, "getuid") else 0
 """The bits of a mode by which others than its owner reach a file; those of Windows tell nothing."""
 UNFINISHED = ".new-"
 """Prefix of the name of an unfinished file: its writer may be killed."""
-_BETWEEN_THREADS: dict[Path, threading.Lock] = {}
+_LOOK_AGAIN_S = 0.05
 
 
 def state_home(environ: Mapping[str, str]) -> Path | None:
@@ -81,22 +82,15 @@ def remove_unfinished(folder: Path) -> None:
 
 @contextmanager
 def locked(path: Path, *, wait: bool) -> Iterator[bool]:
-    """Hold a lock that ends with the process; yield False if another thread or process holds it.
-    Windows has no such locks: there, threads are kept apart, and processes are not.
-    """
-    try:
-        import fcntl  # noqa: PLC0415 - the client can be imported where there is none
-    except ModuleNotFoundError:
-        lock = _BETWEEN_THREADS.setdefault(path.resolve(), threading.Lock())
-        held = lock.acquire(blocking=wait)
-        try:
-            yield held
-        finally:
-            if held:
-                lock.release()
-        return
+    """Hold a lock that ends with the process; yield False if another thread or process holds it."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
+        try:
+            import fcntl  # noqa: PLC0415 - the client can be imported where there is none
+        except ModuleNotFoundError:
+            with _locked_on_windows(handle, wait=wait) as held:
+                yield held
+            return
         try:
             fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -105,3 +99,23 @@ def locked(path: Path, *, wait: bool) -> Iterator[bool]:
             yield True
     finally:
         os.close(handle)
+
+
+@contextmanager
+def _locked_on_windows(handle: int, *, wait: bool) -> Iterator[bool]:
+    """Hold the first byte of a file, which no other handle can lock, of this process neither."""
+    msvcrt: Any = import_module("msvcrt")  # typed as empty elsewhere
+    while True:
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except PermissionError:  # it is held
+            if not wait:
+                yield False
+                return
+            time.sleep(_LOOK_AGAIN_S)  # the wait of `msvcrt` itself ends after ten seconds
+        else:
+            break
+    try:
+        yield True
+    finally:  # what is only closed may stay locked for a while
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)

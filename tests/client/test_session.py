@@ -23,6 +23,7 @@ from hwci.server.storage.sqlite.connections import open_reader
 from tests.support.answering import Answer, answering
 from tests.support.running import EMAIL, PASSWORD, RunningServer, running_in_thread
 from tests.support.sign_ins import put
+from tests.support.windows import MSVCRT
 
 KEPT = Profile("https://kept.example", "ada@example.org", "kept-token", "refresh", 4e9)
 
@@ -47,6 +48,7 @@ def path(tmp_path: Path) -> Path:
 def locks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "windows":
         monkeypatch.setitem(sys.modules, "fcntl", None)
+        monkeypatch.setitem(sys.modules, "msvcrt", MSVCRT)
 
 
 def known() -> tuple[str, str]:
