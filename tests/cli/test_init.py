@@ -24,6 +24,7 @@ from tests.examples.test_ci import stages
 from tests.support.recorded import recorded
 from tests.support.running import RunningServer
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "ci"
 Jobs = tuple[dict[str, str], dict[str, str]]
 """What each job runs, and the variables that all have."""
 ZEPHYR = (
@@ -129,6 +130,27 @@ def test_the_job_has_a_comment_where_the_tests_needs_are_installed(ci: CiName) -
     at = next(number for number, line in enumerate(lines) if ".hwci/bin/hwci exec" in line)
 
     assert re.match(r" *(#|//) Install here what the tests need", lines[at - 1])
+
+
+ASKED = {
+    CiName.GITHUB: r"\$\{\{.*?\}\}",
+    CiName.GITLAB: r"if: .*",
+    CiName.BUILDKITE: r"if: .*",
+    CiName.CIRCLECI: r"<<.*?>>",
+    CiName.AZURE: r"condition: in.*|\$\([A-Z]\w+\.?\w*\)",
+    CiName.JENKINS: r"(?s)^def trigger.*?^}",
+}
+"""What a job asks of its CI system: when it runs, and what is in no variable."""
+
+
+@pytest.mark.parametrize("ci", CiName)
+def test_a_job_asks_its_ci_what_the_longer_example_asks(ci: CiName) -> None:
+    files = (EXAMPLES / ci).iterdir()
+    example = "\n".join(file.read_text() for file in files if file.is_file())
+    asked = re.findall(ASKED[ci], JOBS[ci].text, re.MULTILINE)
+
+    assert asked
+    assert [one for one in asked if one not in example] == []
 
 
 def test_a_repository_that_shows_nothing_gets_a_file_to_fill_in(
