@@ -7,7 +7,8 @@ and no field that is a `SECRET` is in a `repr`: both end up in logs.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
@@ -17,6 +18,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     PlainSerializer,
     PlainValidator,
@@ -25,7 +27,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from hwci.wire import limits
 from hwci.wire.hashes import HASH, is_hash
@@ -34,12 +36,16 @@ from hwci.wire.links import FAULT, is_address
 Item = TypeVar("Item")
 
 
-class CiBody(BaseModel):
-    """A body that CI sends: snake_case as the spec writes it, strict, unknown fields ignored."""
+class CiPart(BaseModel):
+    """A part of what CI sends: snake_case as the spec writes it, strict, unknown fields ignored."""
 
     model_config = ConfigDict(
         strict=True, frozen=True, extra="ignore", allow_inf_nan=False, hide_input_in_errors=True
     )
+
+
+class CiBody(CiPart):
+    """A body that CI sends."""
 
     @model_validator(mode="before")
     @classmethod
@@ -233,20 +239,21 @@ Count = Annotated[int, Field(ge=0, le=limits.INTEGER_MAX)]
 Positive = Annotated[int, Field(ge=1, le=limits.INTEGER_MAX)]
 
 
-class _OrNull:
-    """Adds `null` to the JSON schema of a field from which `without_nulls` removes it."""
+@dataclass(frozen=True, slots=True)
+class OrNull:
+    """`null` for an optional field is the field left out, which has a default (semantics, 1.7)."""
+
+    default: object
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self._read, handler(source))
+
+    def _read(self, value: object) -> object:
+        return self.default if value is None else value
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         return {"anyOf": [handler(schema), {"type": "null"}]}
-
-
-OR_NULL = _OrNull()
-
-
-def without_nulls(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """`null` for an optional field is the field left out (semantics, 1.7)."""
-    if isinstance(value, Mapping):
-        return {key: field for key, field in value.items() if field is not None}
-    return value

@@ -8,7 +8,7 @@ engine's fact: defaults are filled in, nothing else is decided.
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from hwci.engine import facts
@@ -16,19 +16,19 @@ from hwci.engine.patterns import check_patterns
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 from hwci.wire import limits
 from hwci.wire.base import (
-    OR_NULL,
     STORABLE,
     WORD,
     Address,
     CiBody,
+    CiPart,
     Count,
     Name,
+    OrNull,
     Positive,
     Sha,
     TestId,
     Text,
     Time,
-    without_nulls,
 )
 from hwci.wire.links import template_fault
 from hwci.wire.lists import ListFault, ListRule
@@ -49,7 +49,7 @@ class MergeAnnouncement(CiBody):
         return facts.Announcement(**dict(self))
 
 
-class TestItem(CiBody):
+class TestItem(CiPart):
     """One test of a run report."""
 
     __test__ = False  # pytest: not a test class
@@ -58,28 +58,24 @@ class TestItem(CiBody):
     outcome: Annotated[Outcome, WORD]
     attempts: Positive
     duration_s: Annotated[float, Field(ge=0)]
-    verdict: Annotated[Verdict, WORD, OR_NULL] = Verdict.UNKNOWN
+    verdict: Annotated[Verdict, WORD, OrNull(Verdict.UNKNOWN)] = Verdict.UNKNOWN
     message: Annotated[str, Field(max_length=limits.MESSAGE_MAX), STORABLE] | None = None
-
-    _nulls = model_validator(mode="before")(without_nulls)
 
 
 FilePath = Annotated[str, Field(min_length=1), STORABLE]
 
 
-class CommitItem(CiBody):
+class CommitItem(CiPart):
     """One commit of `changes`."""
 
     sha: Sha
     subject: Annotated[str, Field(max_length=limits.SUBJECT_MAX), STORABLE]
     committed_at: Time | None = None
     files: Annotated[Sequence[FilePath], ListRule(limits.FILES_MAX)]
-    files_truncated: Annotated[bool, OR_NULL] = False
-
-    _nulls = model_validator(mode="before")(without_nulls)
+    files_truncated: Annotated[bool, OrNull(default=False)] = False
 
 
-class Changes(CiBody):
+class Changes(CiPart):
     """Commits since the previous run of the same workflow on the same branch."""
 
     base_sha: Sha | None
@@ -92,7 +88,7 @@ class Changes(CiBody):
         return facts.Changes(self.base_sha, tuple(commits), bool(self.truncated))
 
 
-class PartOf(CiBody):
+class PartOf(CiPart):
     """Place of a report among the parts of a larger one (semantics, 1.9)."""
 
     run_id: Count
@@ -169,7 +165,7 @@ LinkTemplate = Annotated[str, Field(max_length=limits.URL_MAX), STORABLE]
 PatternList = Annotated[Sequence[Pattern], ListRule(limits.PATTERNS_MAX, _pattern_faults)]
 
 
-class Links(CiBody):
+class Links(CiPart):
     """Templates of addresses on the site that has the repository."""
 
     commit: LinkTemplate | None = None

@@ -7,6 +7,7 @@ field; more values than a report has. Two readers could read such a body as two 
 import json
 import re
 from collections import Counter
+from math import isfinite
 from typing import Any
 
 import jiter
@@ -30,6 +31,8 @@ _STEP = re.compile(_STRING + rb"(\s*+:)?|[,\[{\]}]", re.DOTALL)
 _NUL = rb"\u0000"
 _BACKSLASH = rb"\\"
 """An escaped backslash; a backslash that is left without these begins an escape."""
+
+_HOLDERS = (dict, list)
 
 _Path = list[str | int]
 
@@ -56,12 +59,15 @@ def refuse_unstorable(plain: bytes, value: Any) -> None:  # noqa: ANN401 - whate
         raise body_fault("Text should not hold U+0000")
     holders = [value]
     while holders:
-        holder = holders.pop()
-        for item in holder.values() if isinstance(holder, dict) else holder:
-            if isinstance(item, dict | list):
-                holders.append(item)
-            elif isinstance(item, float) and item - item != 0:
-                raise body_fault("Invalid JSON: a number is not finite, or too large to be")
+        # All of one depth at once: a report of 1,000 tests has 5,000 values.
+        items = [
+            item
+            for holder in holders
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+        if not all(map(isfinite, [item for item in items if isinstance(item, float)])):
+            raise body_fault("Invalid JSON: a number is not finite, or too large to be")
+        holders = [item for item in items if isinstance(item, _HOLDERS)]
 
 
 def _refuse_many_values(plain: bytes) -> None:
