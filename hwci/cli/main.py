@@ -8,6 +8,7 @@ import io
 import sys
 from functools import cached_property
 from importlib import import_module
+from keyword import iskeyword
 from typing import Annotated, Any
 
 import typer
@@ -65,6 +66,7 @@ ADMIN = {
     "rebuild": "Rebuild everything that is derived from run reports, also while the server runs.",
     "purge": "Delete what was replaced long ago: reports, configurations, repeated announcements.",
     "export": "Write an organization to one SQLite file for other tools.",
+    "import": "Import an export, or a folder of kept reports, into an organization.",
     "rotate-secret": "Sign access tokens with a new key, at once also while the server runs.",
     "audit": "The audit log: whether it is whole, its export, a new key.",
 }
@@ -84,7 +86,7 @@ MODULES = {
         "rotate-secret",
     },
     "admin.audit": {"audit"},
-    "admin.transfer": {"export"},
+    "admin.transfer": {"export", "import"},
     "admin.database": {"backup", "restore", "check", "migrate", "rebuild", "purge"},
 }
 """Where each command is that has no module of its name."""
@@ -103,7 +105,7 @@ class Later(TyperCommand):
         from hwci.cli.terminal.grouped import in_words
 
         name = str(self.name)
-        attribute = name.replace("-", "_")
+        attribute = name.replace("-", "_") + "_" * iskeyword(name)
         module = next((one for one, names in MODULES.items() if name in names), attribute)
         found = getattr(import_module(f"hwci.cli.commands.{module}"), attribute)
         room = typer.Typer(rich_markup_mode=None)

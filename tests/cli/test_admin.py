@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operator's commands, at a server that runs and at a database that is free."""
 
+import json
 import os
 import sqlite3
 import sys
@@ -274,7 +275,7 @@ def test_an_organization_is_exported_by_the_server_that_runs(
     done = at_server("export", org, "acme.db")  # relative: to where the command is
 
     assert (done.code, done.out) == (0, f"{tmp_path / 'acme.db'}\n")
-    assert done.err.startswith("Exported 0 reports: ")
+    assert done.err.startswith("Exported ")
     with closing(sqlite3.connect(tmp_path / "acme.db")) as export:
         assert export.execute("SELECT organization FROM export").fetchall() == [(ORGANIZATION,)]
 
@@ -295,3 +296,32 @@ def test_an_organization_is_exported_by_the_server_that_runs(
         ],
     )
     assert not (tmp_path / "new.db").exists()
+
+
+def test_an_export_and_a_folder_are_imported_by_the_server_that_runs(
+    at_server: Command, server: RunningServer, tmp_path: Path
+) -> None:
+    org, kept = str(server.org_id), tmp_path / "kept"
+    kept.mkdir()
+    (kept / "good.json").write_text(json.dumps(report(run_id=77)))
+    (kept / "less.json").write_text('{"tests": [], "sha": 7}')
+
+    some = at_server("import", "kept", "--organization", org)
+    assert some.code == 1
+    assert some.out.startswith("refused: less.json: repo_key: Field required; workflow: Field ")
+    assert some.err.splitlines() == [
+        f"Added to organization {org} ({org}): 1 report.",
+        "1 of 2 were refused: see above.",
+    ]
+    assert at_server("export", org, "acme.db").code == 0
+    again = at_server("import", "acme.db", "--organization", org)
+    assert (again.code, again.out) == (0, "")
+    assert again.err.splitlines()[0] == f"Added to organization {org} ({org}): nothing new."
+    made = at_server("import", "acme.db", "--organization", "New", "--owner", server.email)
+    assert made.code == 0
+    assert made.err.startswith("Added to organization New (")
+    unnamed = at_server("import", "kept")
+    assert (unnamed.code, unnamed.err.splitlines()[1:]) == (
+        2,
+        ["cause: A folder names no organization", "fix: Name one by --organization"],
+    )

@@ -31,6 +31,7 @@ CONTRACT = {
     "admin migrate",
     "admin rebuild",
     "admin export",
+    "admin import",
     "admin purge",
     "admin rotate-secret",
     "admin audit verify",

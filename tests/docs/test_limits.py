@@ -25,6 +25,7 @@ OF_ITS_OWN_WORK = {
     *("SWEEP_SECONDS", "FORGET_SECONDS", "GUESSES_SECONDS", "COME_BACK_SECONDS"),
     "RETRY_AFTER_SECONDS",  # what it repeats
     *("REBUILD_SECONDS", "EXPORT_SECONDS", "HISTORY_SECONDS", "KEY_BYTES_MIN"),  # its operator's
+    "SENT_BYTES",
 }
 """Constants of the server that no caller can exceed."""
 

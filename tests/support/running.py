@@ -124,7 +124,7 @@ def new_organization(database: Path, email: str = EMAIL, *, ci_metrics: bool = T
     if not database.exists():
         database.parent.mkdir(parents=True, exist_ok=True)
         database.touch(0o600)
-        database.write_bytes(_empty())
+        database.write_bytes(empty_database())
     made = operate(
         str(database),
         CreateUser(email=email, password=PASSWORD, name=NAME, organization=ORGANIZATION),
@@ -136,7 +136,7 @@ def new_organization(database: Path, email: str = EMAIL, *, ci_metrics: bool = T
 
 
 @cache
-def _empty() -> bytes:
+def empty_database() -> bytes:
     """Return an empty database: to make its tables takes as long as to start a server."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "hwci.db"

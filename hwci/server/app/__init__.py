@@ -19,9 +19,11 @@ from hwci.server.app.serving import Server, require_port, run, serving
 from hwci.server.services.operator.audit_chain import AuditReport
 from hwci.server.services.operator.commands import (
     BackUp,
+    BeginImport,
     CommandResult,
     CreateUser,
     Export,
+    KeepSent,
     ListOrganizations,
     PurgeReplaced,
     ReadAudit,
@@ -32,14 +34,17 @@ from hwci.server.services.operator.commands import (
     SetUserEnabled,
     VerifyAudit,
 )
+from hwci.server.services.transfer.importing import in_pieces, open_source
 from hwci.server.storage.opening import driver_doubt
 
 __all__ = [
     "AuditReport",
     "BackUp",
+    "BeginImport",
     "CommandResult",
     "CreateUser",
     "Export",
+    "KeepSent",
     "ListOrganizations",
     "PurgeReplaced",
     "ReadAudit",
@@ -56,8 +61,10 @@ __all__ = [
     "create_app",
     "driver_doubt",
     "fill",
+    "in_pieces",
     "migrate",
     "new_audit_key",
+    "open_source",
     "operate",
     "require_port",
     "restore",

@@ -31,6 +31,7 @@ from hwci.server.services.operator.commands import (
     Command,
     CommandResult,
     Export,
+    KeepSent,
     Rebuild,
     VerifyAudit,
 )
@@ -42,7 +43,7 @@ from hwci.server.storage.records import AuditEntry
 from hwci.wire.errors import ErrorBody
 
 _PATIENCE_SECONDS = 30.0
-_LONG = (BackUp, Check, Export, Rebuild, VerifyAudit)
+_LONG = (BackUp, Check, Export, KeepSent, Rebuild, VerifyAudit)
 
 
 def operate(

@@ -28,6 +28,7 @@ from hwci.server.services.operator.commands import (
     Check,
     Command,
     CommandResult,
+    KeepSent,
     ListOrganizations,
     ReadAudit,
     VerifyAudit,
@@ -39,6 +40,8 @@ from hwci.wire.errors import ErrorBody
 
 LOG = logging.getLogger("hwci.server")
 
+SENT_BYTES = 2 * limits.RUN_REPORT_BYTES
+"""What an import sends at once: the largest report, where its names are written out."""
 _READ_ONLY = (Check, ListOrganizations, ReadAudit, VerifyAudit)
 
 
@@ -112,6 +115,7 @@ async def _read_command(request: web.Request) -> Command:
         if model.command == request.match_info["command"]:
             require_json(request, gzip=False)
             buffer = LargeBodies().buffer()
-            await read_body(request, limits.BODY_BYTES, buffer)
+            most = SENT_BYTES if model is KeepSent else limits.BODY_BYTES
+            await read_body(request, most, buffer)
             return read_model(b"".join(buffer.pieces), model)
     raise NotFoundError("The server does not know this command; it is of another version")

@@ -231,6 +231,9 @@ class Records(Protocol):
     def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime | None]]:
         """Yield the announcements that count, in the same way."""
 
+    def holds(self, org_id: UUID, sent: Report | Announcement) -> bool:
+        """Return whether something of its identity is kept (semantics, 1.5)."""
+
     def replaced(self, org_id: UUID, before: datetime) -> Mapping[SentKind, int]:
         """Count what was kept apart by then, as something later took its place: reports and
         configurations that were replaced, and announcements that came after the first.

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci admin export`: one organization in a file that any tool reads (ADR 0052)."""
+"""`hwci admin export` and `import`: one organization in a file that any tool reads, and back from
+such a file or from a folder of kept reports (ADR 0052).
+"""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +14,12 @@ from hwci.cli.commands.admin.database import ask, database_of, mebibytes, operat
 from hwci.cli.commands.serve import Database
 from hwci.cli.terminal.render import note, progress, write
 from hwci.cli.terminal.tables import counted
+from hwci.client.explained import ExitCode, wrong_usage
 
 NOT_EXPORTED = "Nothing was exported"
+NOT_IMPORTED = "The import is not complete"
+NOUNS = {"suite_config": "configuration"}
+"""What people call a kind of what was sent, where that is not its name."""
 
 
 def export(
@@ -42,3 +49,65 @@ def export(
             done = ask(database, command)
     note(f"Exported {counted(done.reports or 0, 'report')}: {mebibytes(to.stat().st_size)}.")
     write(str(to))
+
+
+def import_(
+    source: Annotated[
+        Path, typer.Argument(metavar="FROM", help="An export, or a folder of kept reports.")
+    ],
+    organization: Annotated[
+        str | None,
+        typer.Option(metavar="ORG", help="Name or id of the organization [that of the export]."),
+    ] = None,
+    owner: Annotated[
+        str | None,
+        typer.Option(metavar="EMAIL", help="A user: make the organization if it is not there."),
+    ] = None,
+    database: Database = None,
+) -> None:
+    """Import an export, or a folder of kept reports, into an organization.
+
+    What is missing is added, and nothing is replaced: what was stopped can be done again. In a
+    folder each *.json or *.json.gz is one body as the API takes it: a run report, an announcement
+    or a suite configuration. What is refused is printed with the reason, and the rest goes on.
+
+    Exit code 1 when something was refused.
+
+    For example:
+
+      hwci admin import acme-2026-03-07.db --owner ada@example.org
+
+      hwci admin import kept-reports --organization "Acme Firmware"
+    """
+    with operator_errors(NOT_IMPORTED, CHECK_ID):
+        from hwci.server.app import BeginImport, KeepSent, in_pieces, open_source
+
+        opened = open_source(source)
+        name = organization or opened.organization
+        if name is None:
+            raise wrong_usage(
+                NOT_IMPORTED, "A folder names no organization", "Name one by --organization"
+            )
+        of = {"owner": owner, "new_id": opened.org_id}
+        begin = checked(BeginImport, NOT_IMPORTED, **named(name), **of)
+        org_id = ask(database, begin).org_id
+        assert org_id is not None
+        seen, refused, added = 0, 0, Counter[str]()
+        with progress(lambda: f"Importing: {seen:,} of {opened.entries:,}"):
+            for piece in in_pieces(opened.found()):
+                sound = [one.sent for one in piece if one.sent is not None]
+                kept = ask(database, KeepSent(org_id=org_id, sent=sound)).kept if sound else ()
+                added.update(one.kind for one, new in zip(sound, kept or (), strict=True) if new)
+                for one in piece:
+                    if one.sent is None:
+                        refused += 1
+                        write(f"refused: {one.name}: {one.refused}")
+                seen += len(piece)
+    parts = [counted(count, NOUNS.get(kind, kind)) for kind, count in sorted(added.items())]
+    there = seen - refused - added.total()
+    note(f"Added to organization {name} ({org_id}): {', '.join(parts) or 'nothing new'}.")
+    if there:
+        note(f"{there:,} of {seen:,} were there already, and stay as they are.")
+    if refused:
+        note(f"{refused:,} of {seen:,} were refused: see above.")
+        raise typer.Exit(ExitCode.FAILED)

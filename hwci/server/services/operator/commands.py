@@ -10,6 +10,7 @@ from uuid import UUID
 from pydantic import Field
 
 from hwci.server.services.operator.audit_chain import AuditLines, AuditReport
+from hwci.server.services.transfer.sent import Sent
 from hwci.server.storage.audit_chain import BEFORE_ALL
 from hwci.server.storage.records import Checked, SentKind
 from hwci.wire.accounts import Email, Password
@@ -104,6 +105,28 @@ class Export(Body):
     to: Path
 
 
+class BeginImport(Body):
+    """Find the organization that an import goes to, of this id or this name. One of the name that
+    is not there is made when it has an owner, with the id `new_id` if that is free.
+    """
+
+    command: ClassVar = "import-begin"
+
+    org_id: UUID | None = None
+    organization: Name | None = None
+    owner: Email | None = None
+    new_id: UUID | None = None
+
+
+class KeepSent(Body):
+    """Keep what an organization does not have of what was sent. Nothing is replaced."""
+
+    command: ClassVar = "import-keep"
+
+    org_id: UUID
+    sent: Annotated[Sequence[Sent], Field(repr=False)]
+
+
 class RotateSecret(Body):
     """Sign with a new key. Tokens of the former one work until they end, unless it is dropped."""
 
@@ -139,6 +162,8 @@ Command = (
     | Rebuild
     | PurgeReplaced
     | Export
+    | BeginImport
+    | KeepSent
     | RotateSecret
     | ReadAudit
     | VerifyAudit
@@ -164,7 +189,8 @@ class CheckResult(Answer):
 
 class CommandResult(Answer):
     """The result of a command: what was created, changed, listed or found, how many sign-ins ended,
-    and how many reports were exported. `reset_token` is shown only in this answer.
+    how many reports were exported, and which of what was imported was `kept`, as it is new.
+    `reset_token` is shown only in this answer.
     """
 
     user_id: UUID | None = None
@@ -176,5 +202,6 @@ class CommandResult(Answer):
     reset_token: Annotated[str | None, SECRET] = None
     base_url: str | None = None
     reports: int | None = None
+    kept: Sequence[bool] | None = None
     audit_lines: AuditLines | None = None
     audit: AuditReport | None = None

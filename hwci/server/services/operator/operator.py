@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What only the operator of a service does: enable CI Metrics; create, disable and enable users and
-reset their passwords; copy or check the database; rebuild derived data; export an organization;
-change the signing key; check the audit log (spec, rule 1; contract, "Organizations"). The commands
-are in `commands.py`.
+reset their passwords; copy or check the database; rebuild derived data; export and import an
+organization; change the signing key; check the audit log (spec, rule 1; contract, "Organizations").
+The commands are in `commands.py`.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
+from hwci.engine.vocabulary import Role
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, ForbiddenError, NotFoundError
 from hwci.server.security.passwords import Passwords
@@ -18,15 +19,18 @@ from hwci.server.security.secret_key import rotate_keys
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import new_token, token_digest
 from hwci.server.services.audit import record_everywhere
+from hwci.server.services.ci_metrics.ingest import HISTORY_SECONDS
 from hwci.server.services.operator.audit_chain import AuditChain
 from hwci.server.services.operator.commands import (
     BackUp,
+    BeginImport,
     Check,
     CheckResult,
     Command,
     CommandResult,
     CreateUser,
     Export,
+    KeepSent,
     ListOrganizations,
     PurgeReplaced,
     ReadAudit,
@@ -41,6 +45,7 @@ from hwci.server.services.people.accounts import new_user
 from hwci.server.services.people.organizations import add_organization
 from hwci.server.services.people.sessions import email_key
 from hwci.server.services.transfer.exporting import export
+from hwci.server.services.transfer.importing import keep
 from hwci.server.storage.opening import read_audit_key
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, AuditEntry, Organization, User
@@ -119,6 +124,10 @@ class Operator:
                 return await self._purge(command)
             case Export():
                 return await self._export(command)
+            case BeginImport():
+                return await self._begin_import(command)
+            case KeepSent():
+                return await self._keep_sent(command)
             case RotateSecret():
                 return await self._rotate_secret(command)
             case ReadAudit():
@@ -216,6 +225,30 @@ class Operator:
         await self._storage.write(lambda writer: self._record(writer, org_id, "records.exported"))
         return done
 
+    async def _begin_import(self, command: BeginImport) -> CommandResult:
+        now = self._clock()
+
+        def work(writer: Writer) -> CommandResult:
+            try:
+                org_id = _organization(writer, command).id
+            except UnknownNameError as fault:
+                if command.owner is None:
+                    raise NotFoundError(f"{fault}; to make it, name its owner: --owner") from fault
+                org_id = _new_organization(writer, command, now)
+            self._record(writer, org_id, "records.imported")
+            return CommandResult(org_id=org_id)
+
+        return await self._storage.write(work)
+
+    async def _keep_sent(self, command: KeepSent) -> CommandResult:
+        now, org_id = self._clock(), command.org_id
+
+        def work(writer: Writer) -> CommandResult:
+            _require_organization(writer, org_id)
+            return CommandResult(kept=[keep(writer, org_id, one, now) for one in command.sent])
+
+        return await self._storage.write(work, organization=org_id, seconds=HISTORY_SECONDS)
+
     async def _rotate_secret(self, command: RotateSecret) -> CommandResult:
         if self._secret.file is None:
             raise ForbiddenError(
@@ -246,7 +279,11 @@ def _require_organization(reader: Reader, org_id: UUID) -> Organization:
     return found
 
 
-def _organization(reader: Reader, command: SetCiMetrics | Export) -> Organization:
+class UnknownNameError(NotFoundError):
+    """There is no organization of a name."""
+
+
+def _organization(reader: Reader, command: SetCiMetrics | Export | BeginImport) -> Organization:
     """Return the organization of the id or the name of a command. Names need not be unique."""
     if command.org_id is not None:
         return _require_organization(reader, command.org_id)
@@ -254,13 +291,27 @@ def _organization(reader: Reader, command: SetCiMetrics | Export) -> Organizatio
     found = [one for one in everyone if one.name == command.organization]
     if len(found) == 1:
         return found[0]
-    also = hint(command.organization or "", {one.name for one in everyone})
+    what = f"{len(found) or 'No'} organizations are named {command.organization!r}"
     if found:
-        also = f"give the id of one: {', '.join(str(one.id) for one in found)}"
-    count = len(found) or "No"
-    raise NotFoundError(
-        "; ".join(filter(None, (f"{count} organizations are named {command.organization!r}", also)))
-    )
+        ids = ", ".join(str(one.id) for one in found)
+        raise NotFoundError(f"{what}; give the id of one: {ids}")
+    also = hint(command.organization or "", {one.name for one in everyone})
+    raise UnknownNameError("; ".join(filter(None, (what, also))))
+
+
+def _new_organization(writer: Writer, command: BeginImport, now: datetime) -> UUID:
+    """Make the organization of an import, with CI Metrics on. It keeps the id that it had: links
+    to its failures stay good.
+    """
+    assert command.organization is not None
+    assert command.owner is not None
+    owner, org_id = _user(writer, command.owner), command.new_id or uuid4()
+    if writer.organization(org_id) is not None:
+        org_id = uuid4()
+    made = Organization(org_id, command.organization, ci_metrics_enabled=True, created_at=now)
+    writer.add_organization(made)
+    writer.add_membership(org_id, owner.id, Role.OWNER, now)
+    return org_id
 
 
 def operator_entry(action: str, target: UUID, at: datetime, **details: str) -> AuditEntry:

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from hwci.engine import facts
 from hwci.engine.vocabulary import ReviewAction
-from hwci.wire.base import WORD, CiBody, Name, Sha, TestId, Time
+from hwci.wire.base import WORD, Body, CiBody, Name, Sha, TestId, Time
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 Fact = facts.Report | facts.Announcement | facts.SuiteConfig
@@ -60,6 +60,28 @@ class KeptBox(CiBody):
     created_at: Time
 
 
+class Sent(Body):
+    """One of what was sent, and when it arrived (None: now)."""
+
+    arrived_at: Time | None = None
+    report: RunReport | None = None
+    announcement: MergeAnnouncement | None = None
+    suite_config: SuiteConfiguration | None = None
+    review: KeptReview | None = None
+    box: KeptBox | None = None
+
+    @property
+    def kind(self) -> str:
+        """The name of the one that it is."""
+        return next((kind for kind in BODIES if getattr(self, kind) is not None), "")
+
+    @property
+    def body(self) -> CiBody | None:
+        """The one that it is."""
+        body: CiBody | None = getattr(self, self.kind, None)
+        return body
+
+
 BODIES: dict[str, type[CiBody]] = {
     "report": RunReport,
     "announcement": MergeAnnouncement,
@@ -67,7 +89,7 @@ BODIES: dict[str, type[CiBody]] = {
     "review": KeptReview,
     "box": KeptBox,
 }
-"""The kinds of what was sent, each with its body."""
+"""The kinds of what was sent, fields of `Sent`, each with its body."""
 _FACTS: dict[str, type[Fact]] = {
     "report": facts.Report,
     "announcement": facts.Announcement,

@@ -70,6 +70,12 @@ class MemoryRecords:
     def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime | None]]:
         yield from ((one, None) for one in self._sent(org_id).announcements.values())
 
+    def holds(self, org_id: UUID, sent: Report | Announcement) -> bool:
+        kept = self._sent(org_id)
+        if isinstance(sent, Report):
+            return _identity(sent) in kept.reports
+        return (sent.repo_key, sent.suite, sent.sha) in kept.announcements
+
     def announce(self, org_id: UUID, announcement: Announcement, at: datetime) -> None:
         identity = (announcement.repo_key, announcement.suite, announcement.sha)
         sent = self._changing(org_id)

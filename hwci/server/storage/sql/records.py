@@ -90,6 +90,17 @@ class RecordRows(Rows):
         for *row, at in self._connection.each(statement, (org_id.bytes,)):
             yield announcement_of(row), codec.from_micros_or_none(at)
 
+    def holds(self, org_id: UUID, sent: Report | Announcement) -> bool:
+        identity: tuple[object, ...]
+        if isinstance(sent, Report):
+            identity = (sent.repo_key, sent.run_id, sent.run_attempt, sent.box_key)
+            of = "report WHERE org_id = ? AND repo_key = ? AND run_id = ? AND run_attempt = ?"
+            of += " AND box_key = ?"
+        else:
+            identity = (sent.repo_key, sent.suite or "", sent.sha)
+            of = "announcement WHERE org_id = ? AND repo_key = ? AND suite = ? AND sha = ?"
+        return self._connection.row(f"SELECT 1 FROM {of}", (org_id.bytes, *identity)) is not None
+
     def announce(self, org_id: UUID, announcement: Announcement, at: datetime) -> None:
         row = (
             org_id.bytes,

@@ -60,6 +60,7 @@ const ACTIONS = {
   "ci_metrics.disabled": ["turned CI Metrics off", organization],
   "records.rebuilt": ["recomputed all records", organization],
   "records.purged": ["deleted what had been replaced", organization],
+  "records.imported": ["imported records", organization],
   "records.exported": ["exported all records", organization],
   "audit_log.new_key": ["continued this log under a new key", organization],
 };

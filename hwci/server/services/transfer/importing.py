@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an import reads, an export or a folder of bodies as the API takes them, and what it keeps of
+that (ADR 0052).
+
+This module decides which file is sound, and that an import adds what is missing and replaces
+nothing: so it can be done again, also when it was stopped in the middle. It does not know which
+process has the database.
+"""
+
+import gzip
+import hashlib
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import UUID, uuid4
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from hwci.engine.facts import Announcement, Product, Report, Review, SuiteConfig, failure_id
+from hwci.server.errors import ClashError, StorageError
+from hwci.server.services.runs.live_runs import end_run
+from hwci.server.services.transfer import layout
+from hwci.server.services.transfer.exporting import digested
+from hwci.server.services.transfer.sent import BODIES, KeptBox, KeptReview, Sent
+from hwci.server.storage.ports import Writer
+from hwci.server.storage.records import Box
+from hwci.server.storage.run_records import record_id_of
+from hwci.wire import limits
+from hwci.wire.base import parse_time
+from hwci.wire.errors import issues_of
+from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
+
+ISSUES_SHOWN = 3
+PIECE_BYTES = 2 * 1024 * 1024
+PIECE_ENTRIES = 500
+_HEADER_BYTES = 72
+_MARKS = {"report": "tests", "announcement": "merged_at", "suite_config": "firmware_paths"}
+"""A field that only this body of CI has."""
+
+
+class Found(NamedTuple):
+    """An entry of what is imported: its name for people and its size, and what it holds or why it
+    is refused.
+    """
+
+    name: str
+    size: int
+    sent: Sent | None
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an import reads. `organization`, `org_id`: those that an export was made of."""
+
+    path: Path
+    entries: int
+    organization: str | None = None
+    org_id: UUID | None = None
+
+    def found(self) -> Iterator[Found]:
+        """Yield the entries in their order. Raises `StorageError`: the export cannot be read."""
+        return _in_folder(self.path) if self.org_id is None else _in_export(self.path)
+
+
+def open_source(path: Path) -> Source:
+    """Look at what is to be imported; an export is read whole, so that a damaged one imports
+    nothing.
+
+    Raises:
+        StorageError: it is no export or folder of bodies, newer, damaged, or was cut short.
+    """
+    if path.is_dir():
+        entries = len(_files(path))
+        if not entries:
+            raise StorageError(
+                f"{path} has no file *.json or *.json.gz", "name an export or a folder with bodies"
+            )
+        return Source(path, entries)
+    if not path.is_file():
+        raise StorageError(f"There is no file or folder {path}", "name an export or a folder")
+    _require_form(path)
+    with closing(_connect(path)) as export:
+        head = _head(export, path)
+    digest = hashlib.sha256()
+    for row in _rows(path):
+        digest.update(digested(row.kind, row.body))
+    if digest.hexdigest() != head.digest:
+        raise _damaged(path)
+    return Source(path, head.bodies, head.organization, head.org_id)
+
+
+def in_pieces(found: Iterable[Found]) -> Iterator[list[Found]]:
+    """Divide entries into pieces of which each is one transaction, short enough that what CI sends
+    meanwhile does not wait for long.
+    """
+    piece: list[Found] = []
+    size = 0
+    for one in found:
+        piece.append(one)
+        size += one.size
+        if size >= PIECE_BYTES or len(piece) == PIECE_ENTRIES:
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece
+
+
+class _Head(NamedTuple):
+    org_id: UUID
+    organization: str
+    bodies: int
+    digest: str
+
+
+class _Row(NamedTuple):
+    kind: str
+    arrived_at: str | None
+    body: bytes
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+
+
+def _head(export: sqlite3.Connection, path: Path) -> _Head:
+    """Return what an export says of itself. Raises `StorageError`."""
+    try:
+        row = export.execute("SELECT org_id, organization, bodies, digest FROM export").fetchone()
+        return _Head(UUID(row[0]), *row[1:])
+    except (sqlite3.DatabaseError, TypeError, ValueError) as fault:
+        raise _damaged(path) from fault
+
+
+def _require_form(path: Path) -> None:
+    """Refuse a file by its header, which is there even if the rest was cut off."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except OSError as fault:
+        raise StorageError(f"Cannot read {path}: {fault.strerror}", "name an export") from fault
+    form, application = (int.from_bytes(header[at : at + 4]) for at in (60, 68))
+    if not header.startswith(b"SQLite format 3\0") or application != layout.APPLICATION_ID:
+        raise StorageError(
+            f"{path} is not an export of hwci",
+            "name one that `hwci admin export` made; `hwci admin restore` puts a backup back",
+        )
+    if form > layout.FORM:
+        raise StorageError(
+            f"{path} was exported by a newer hwci (form {form}, this program knows {layout.FORM})",
+            "import it with that hwci",
+        )
+
+
+def _damaged(path: Path) -> StorageError:
+    return StorageError(f"{path} is damaged, or was cut short", "copy or export it again")
+
+
+def _rows(path: Path) -> Iterator[_Row]:
+    """Yield what an export holds of what was sent, in order. Raises `StorageError`."""
+    try:
+        with closing(_connect(path)) as export:
+            query = "SELECT kind, arrived_at, content FROM sent ORDER BY rowid"
+            for kind, arrived_at, content in export.execute(query):
+                yield _Row(kind, arrived_at, gzip.decompress(content))
+    except (sqlite3.DatabaseError, OSError, EOFError, zlib.error, TypeError) as fault:
+        raise _damaged(path) from fault
+
+
+def _in_export(path: Path) -> Iterator[Found]:
+    for number, (kind, arrived_at, body) in enumerate(_rows(path), 1):
+        at = None if arrived_at is None else parse_time(arrived_at)
+        yield _found(f"{kind} {number}", kind, body, at)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(
+        one
+        for one in folder.iterdir()
+        if one.name.endswith((".json", ".json.gz")) and one.is_file()
+    )
+
+
+def _in_folder(folder: Path) -> Iterator[Found]:
+    """Yield each body of CI in a folder, by the name of its file."""
+    for file in _files(folder):
+        try:
+            body = _content(file)
+            value = from_json(body)
+        except (OSError, EOFError, zlib.error, ValueError) as fault:
+            yield Found(file.name, 0, None, " ".join(str(fault).split()))
+            continue
+        fields = value if isinstance(value, dict) else {}
+        kind = next((kind for kind, mark in _MARKS.items() if mark in fields), None)
+        if kind is None:
+            what = "is no run report, announcement or suite configuration"
+            yield Found(file.name, len(body), None, what)
+        else:
+            yield _found(file.name, kind, body, None)
+
+
+def _content(file: Path) -> bytes:
+    """Return the content of a file. Raises `ValueError`: it is larger than a report may be."""
+    most = limits.RUN_REPORT_BYTES
+    with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as opened:
+        content: bytes = opened.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"is larger than a report may be ({most:,} bytes)")
+    return content
+
+
+def _found(name: str, kind: str, body: bytes, at: datetime | None) -> Found:
+    try:
+        read: Any = {kind: BODIES[kind].model_validate_json(body)}
+        return Found(name, len(body), Sent(arrived_at=at, **read))
+    except KeyError:
+        return Found(name, len(body), None, "is of a kind that this hwci does not know")
+    except ValidationError as fault:
+        issues = issues_of(fault, "")
+        shown = [f"{'.'.join(map(str, one.path[1:]))}: {one.message}" for one in issues]
+        more = len(shown) - ISSUES_SHOWN
+        also = [f"and {more} more"] if more > 0 else []
+        return Found(name, len(body), None, "; ".join([*shown[:ISSUES_SHOWN], *also]))
+
+
+def keep(writer: Writer, org_id: UUID, sent: Sent, now: datetime) -> bool:
+    """Keep what was sent if the organization has nothing of its identity. Return whether it did."""
+    at = sent.arrived_at or now
+    match sent.body:
+        case RunReport() as body:
+            return _keep_report(writer, org_id, body.fact(), at, now)
+        case MergeAnnouncement() as body:
+            return _keep_announcement(writer, org_id, body.fact(), at)
+        case SuiteConfiguration() as body:
+            return _keep_config(writer, org_id, body.fact(), at)
+        case KeptReview() as body:
+            return _keep_review(writer, org_id, body.fact())
+        case KeptBox() as body:
+            return _keep_box(writer, Box(uuid4(), org_id, body.box_key, body.created_at))
+        case _:
+            return False
+
+
+def _keep_report(writer: Writer, org_id: UUID, report: Report, at: datetime, now: datetime) -> bool:
+    """Keep a report. Only the end of a run that is live is an event: nobody follows old ones."""
+    if writer.holds(org_id, report):
+        return False
+    writer.put_report(org_id, report, at)
+    if writer.live_run(org_id, record_id_of(org_id, report)) is not None:
+        end_run(writer, org_id, report, now)
+    return True
+
+
+def _keep_announcement(
+    writer: Writer, org_id: UUID, announcement: Announcement, at: datetime
+) -> bool:
+    if writer.holds(org_id, announcement):
+        return False
+    writer.announce(org_id, announcement, at)
+    return True
+
+
+def _keep_config(writer: Writer, org_id: UUID, config: SuiteConfig, at: datetime) -> bool:
+    if writer.history(org_id).config(Product(config.repo_key, config.suite)) is not None:
+        return False
+    writer.put_config(org_id, config, at)
+    return True
+
+
+def _keep_review(writer: Writer, org_id: UUID, review: Review) -> bool:
+    failure = failure_id(org_id, review.key)
+    if failure in writer.history(org_id).reviews():
+        return False
+    writer.put_review(org_id, failure, review)
+    return True
+
+
+def _keep_box(writer: Writer, box: Box) -> bool:
+    try:
+        writer.add_box(box)
+    except ClashError:
+        return False
+    return True

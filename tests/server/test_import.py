@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An import adds what is missing, replaces nothing, and then every page is that of the source
+(ADR 0052).
+"""
+
+import gzip
+import random
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from hwci.engine.facts import Report, run_record_id
+from hwci.engine.history import Scope
+from hwci.engine.page.failures import evidence
+from hwci.engine.page.reading import read_period
+from hwci.engine.vocabulary import Role, RunEventType
+from hwci.server.errors import NotFoundError, StorageError
+from hwci.server.security.passwords import Passwords
+from hwci.server.services.operator.commands import BeginImport, KeepSent
+from hwci.server.services.operator.operator import Operator, Secret
+from hwci.server.services.transfer import importing
+from hwci.server.services.transfer.importing import in_pieces, open_source
+from hwci.server.services.transfer.sent import body_of
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import Box, LiveRun, User
+from hwci.server.storage.run_records import head_of
+from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw, periods, scopes
+from tests.server.test_export import ACME, OTHER, export, fill, opened
+from tests.support.soak import rounds
+
+ADA = User(UUID(int=3), "ada@example.org", "ada@example.org", "Ada", None, NOON)
+
+
+@asynccontextmanager
+async def database(path: Path) -> AsyncIterator[tuple[Storage, Operator]]:
+    storage, passwords = opened(path), Passwords()
+    try:
+        yield storage, Operator(storage, lambda: NOON, passwords, Secret(None))
+    finally:
+        passwords.close()
+        await storage.close()
+
+
+async def made_export(folder: Path, seed: int) -> tuple[Path, Any]:
+    """Export a random history; return the file and all that its pages show."""
+    to = folder / f"acme-{seed}.db"
+    async with database(folder / f"source-{seed}.db") as (storage, _):
+
+        def work(writer: Writer) -> None:
+            writer.add_organization(ACME)
+            writer.add_box(Box(uuid4(), ORG, "desk", NOON, key_digest=b"secret"))
+            fill(writer, seed)
+
+        await storage.write(work)
+        await export(storage, to)
+        return to, await storage.read(lambda reader: pages(reader, seed))
+
+
+def pages(reader: Reader, seed: int) -> list[object]:
+    """Return all that people see of an organization."""
+    history, facts = reader.history(ORG), reader.facts(ORG)
+    readings = [
+        read_period(history, scope, period)
+        for period in periods(random.Random(seed))
+        for scope in scopes()
+        if scope.repo_key != "unknown"
+    ]
+    failures = sorted(history.failures(Scope(), EVER), key=lambda one: one.id)
+    shown = [evidence(history, one.id, 200) for one in failures]
+    arrived = [at for _, at in reader.reports(ORG)]
+    return [facts, readings, shown, reader.configs(ORG, 0, 99), history.products(), arrived]
+
+
+async def imported(operator: Operator, source: Path, **begin: Any) -> tuple[UUID, int, list[str]]:
+    """Import as the command does; return where, how much was new, and what was refused."""
+    opened = open_source(source)
+    named = {"organization": opened.organization, "new_id": opened.org_id} | begin
+    org_id = (await operator.carry_out(BeginImport(**named))).org_id
+    assert org_id is not None
+    new, refused = 0, []
+    for piece in in_pieces(opened.found()):
+        sent = [one.sent for one in piece if one.sent is not None]
+        # As a server that runs gets it.
+        command = KeepSent(org_id=org_id, sent=sent).model_dump_json(by_alias=True)
+        kept = (await operator.carry_out(KeepSent.model_validate_json(command))).kept
+        new += sum(kept or ())
+        refused += [f"{one.name}: {one.refused}" for one in piece if one.sent is None]
+    return org_id, new, refused
+
+
+@pytest.mark.parametrize("seed", range(rounds(4, 80)))
+async def test_pages_after_an_import_are_those_of_the_source(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "PIECE_ENTRIES", 7)
+    source, shown = await made_export(tmp_path, seed)
+    entries = open_source(source).entries
+
+    async with database(tmp_path / "new.db") as (storage, operator):
+        await storage.write(lambda writer: writer.add_user(ADA))
+        done = await imported(operator, source, owner="ada@example.org")
+        assert done == (ORG, entries, [])
+        assert await storage.read(lambda reader: pages(reader, seed)) == shown
+        assert (await storage.check()).stale == ()
+        version = await storage.read(lambda reader: reader.version(ORG))
+
+        assert await imported(operator, source) == (ORG, 0, [])  # by its name
+        assert await storage.read(lambda reader: reader.version(ORG)) == version
+        [box] = (await storage.read(lambda reader: reader.boxes(ORG, 0, 9))).items
+        assert (box[0].name, box[0].key_digest) == ("desk", None)
+        member = await storage.read(lambda reader: reader.membership(ORG, ADA.id))
+        assert member is not None
+        assert (member.role, member.organization.ci_metrics_enabled) == (Role.OWNER, True)
+
+
+async def test_an_import_that_was_stopped_is_done_again(tmp_path: Path) -> None:
+    source, shown = await made_export(tmp_path, 6)
+    entries = open_source(source).entries
+
+    async with database(tmp_path / "new.db") as (storage, operator):
+        await storage.write(lambda writer: writer.add_organization(ACME))
+        first = [one.sent for one in open_source(source).found() if one.sent][: entries // 2]
+        await operator.carry_out(KeepSent(org_id=ORG, sent=first))
+        assert await imported(operator, source) == (ORG, entries - len(first), [])
+        assert await storage.read(lambda reader: pages(reader, 6)) == shown
+
+
+async def test_what_an_organization_has_stays_as_it_is(tmp_path: Path) -> None:
+    source, _ = await made_export(tmp_path, 7)
+
+    async with database(tmp_path / "new.db") as (storage, operator):
+
+        def own(writer: Writer) -> None:
+            writer.add_organization(OTHER)
+            fill(writer, 8, OTHER.id)
+
+        await storage.write(own)
+        before = await storage.read(lambda reader: reader.facts(OTHER.id))
+        org_id, new, _ = await imported(operator, source, organization="Other")
+        after = await storage.read(lambda reader: reader.facts(OTHER.id))
+
+    assert (org_id, new > 0) == (OTHER.id, True)
+    assert after.reports[: len(before.reports)] == before.reports
+    assert len(after.reports) > len(before.reports)
+    assert after.announcements[: len(before.announcements)] == before.announcements
+    assert after.configs.items() >= before.configs.items()
+    assert after.reviews.items() >= before.reviews.items()
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:20_000])
+
+
+def altered(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as export, export:
+        [content] = export.execute("SELECT content FROM sent WHERE number = 3").fetchone()
+        body = gzip.decompress(content).replace(b'"attempts":1', b'"attempts":2')
+        export.execute("UPDATE sent SET content = ? WHERE number = 3", (gzip.compress(body),))
+
+
+def fewer(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as export, export:
+        export.execute("DELETE FROM sent WHERE number = (SELECT max(number) FROM sent)")
+
+
+def unfinished(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as export, export:
+        export.execute("DELETE FROM export")
+
+
+def scribbled(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[4096:8192] = b"\xa5" * 4096
+    file.write_bytes(data)
+
+
+def newer(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as export:
+        export.execute("PRAGMA user_version = 2")
+
+
+def another(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as export:
+        export.execute("PRAGMA application_id = 7")
+
+
+def text(file: Path) -> None:
+    file.write_text("hello")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "what"),
+    [
+        *((one, "damaged, or was cut short") for one in (cut, altered, fewer, unfinished)),
+        (scribbled, "damaged, or was cut short"),
+        (newer, r"newer hwci \(form 2, this program knows 1\); import it with that hwci"),
+        (another, "is not an export of hwci"),
+        (text, "is not an export of hwci"),
+        (Path.unlink, "There is no file or folder"),
+    ],
+)
+async def test_what_is_no_sound_export_is_refused_in_one_line(
+    tmp_path: Path, spoil: Any, what: str
+) -> None:
+    source, _ = await made_export(tmp_path, 1)
+    spoil(source)
+
+    with pytest.raises(StorageError, match=what) as refusal:
+        open_source(source)
+
+    assert "\n" not in str(refusal.value)
+
+
+async def test_a_database_is_not_taken_for_an_export(tmp_path: Path) -> None:
+    await made_export(tmp_path, 1)
+
+    with pytest.raises(StorageError, match=r"not an export of hwci; .*restore"):
+        open_source(tmp_path / "source-1.db")
+
+
+async def test_an_organization_that_is_not_there_needs_an_owner(tmp_path: Path) -> None:
+    source, _ = await made_export(tmp_path, 1)
+
+    async with database(tmp_path / "new.db") as (storage, operator):
+        with pytest.raises(NotFoundError, match="to make it, name its owner: --owner"):
+            await imported(operator, source)
+        with pytest.raises(NotFoundError, match="no user with the e-mail ada"):
+            await imported(operator, source, owner="ada@example.org")
+        await storage.write(lambda writer: writer.add_user(ADA))
+        await storage.write(lambda writer: writer.add_organization(replace(OTHER, id=ORG)))
+        org_id, new, _ = await imported(operator, source, owner="ada@example.org")
+        assert (org_id != ORG, new > 0) == (True, True)  # the id was another's
+
+
+async def test_only_the_end_of_a_live_run_is_an_event(tmp_path: Path) -> None:
+    source, _ = await made_export(tmp_path, 2)
+
+    async with database(tmp_path / "new.db") as (storage, operator):
+
+        def live(writer: Writer) -> None:
+            writer.add_organization(ACME)
+            first = next(one for one in known.reports if one.is_first_part)
+            of = (first.repo_key, first.ci_run_id, first.run_attempt, first.box_key)
+            run = LiveRun(run_record_id(ORG, *of), ORG, uuid4(), head_of(first), (), None, NOON)
+            writer.put_live_run(run)
+
+        async with database(tmp_path / "source-2.db") as (sent, _):
+            known = await sent.read(lambda reader: reader.facts(ORG))
+        await storage.write(live)
+        await imported(operator, source)
+        events = await storage.read(lambda reader: reader.events(ORG, 0, 99))
+        assert {one.happening.type for one in events} == {RunEventType.REPORTED}
+        assert len({one.happening.run_id for one in events}) == 1
+
+
+def body(report: Report) -> bytes:
+    return body_of(report)[1]
+
+
+async def test_a_folder_of_bodies_is_imported_and_each_refused_file_is_named(
+    tmp_path: Path,
+) -> None:
+    kept, draw = tmp_path / "kept", HistoryDraw(1)
+    kept.mkdir()
+    reports = [replace(draw.next_report(), run_id=number, part_of=None) for number in (1, 2)]
+    (kept / "1.json").write_bytes(body(reports[0]))
+    (kept / "2.json.gz").write_bytes(gzip.compress(body(reports[1])))
+    (kept / "3-again.json").write_bytes(body(reports[0]))
+    (kept / "cut.json.gz").write_bytes(gzip.compress(body(reports[1]))[:-20])
+    (kept / "empty.json").write_bytes(b"")
+    (kept / "less.json").write_bytes(body(reports[0]).replace(b'"sha"', b'"shb"', 1))
+    (kept / "other.json").write_bytes(b"[1]")
+    (kept / "read me.txt").write_bytes(b"not a body")
+
+    async with database(tmp_path / "new.db") as (storage, operator):
+        await storage.write(lambda writer: writer.add_organization(ACME))
+        _, new, refused = await imported(operator, kept, organization="Acme Firmware")
+        facts = await storage.read(lambda reader: reader.facts(ORG))
+
+    assert (new, facts.reports) == (2, tuple(reports))
+    assert [line.split(":")[0] for line in refused] == [
+        "cut.json.gz", "empty.json", "less.json", "other.json",
+    ]  # fmt: skip
+    assert refused[2] == "less.json: sha: Field required"
+    assert refused[3].endswith("is no run report, announcement or suite configuration")
+
+
+def test_a_folder_without_bodies_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match=r"has no file \*\.json or \*\.json\.gz"):
+        open_source(tmp_path)
