@@ -24,6 +24,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield found
 
 
+def by_operator(
+    server: RunningServer, command: ResetPassword | SetCiMetrics | SetUserEnabled
+) -> CommandResult:
+    """Carry a command out, beside the event loop that the browser's driver keeps."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(operate, str(server.database), command).result()
+
+
 @pytest.fixture
 def email(page: Page, server: RunningServer) -> str:
     """Register somebody with an organization, in which no page is refused; sign this browser in."""
@@ -31,7 +39,7 @@ def email(page: Page, server: RunningServer) -> str:
     body = {"email": address, "password": PASSWORD, "organization": "Engines"}
     made = ask(server.url, "POST", "/api/auth/register", json_body=body)
     org_id = UUID(made.json["organization"]["id"])
-    operate(str(server.database), SetCiMetrics(org_id=org_id, enabled=True))
+    by_operator(server, SetCiMetrics(org_id=org_id, enabled=True))
     Dashboard(server.url, Account(address, PASSWORD)).sign_in(page.context)
     return address
 
@@ -40,12 +48,6 @@ def login(server: RunningServer, email: str, password: str = PASSWORD, agent: st
     """Sign in elsewhere."""
     body = {"email": email, "password": password}
     return ask(server.url, "POST", "/api/auth/login", ("User-Agent", agent), json_body=body)
-
-
-def by_operator(server: RunningServer, command: ResetPassword | SetUserEnabled) -> CommandResult:
-    """Carry a command out, beside the event loop that the browser's driver keeps."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(operate, str(server.database), command).result()
 
 
 def fill(page: Page, current: str, new: str) -> None:
