@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server that was told sixty strings as if each were a name: in every free text of a report, as
-the name of a person, an organization, a box and a key. What would run, would set `window.hacked`.
+"""A server that was told strings as if each were a name: in every free text of a report, as the
+name of a person, an organization, a box and a key. What would run, would set `window.hacked`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from tests.support.joining import join
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer, report, running_in_thread
 
 _RUN = "window.hacked=1"
-HOSTILE: Sequence[str] = (
+SIXTY: Sequence[str] = (
     # markup that runs
     f"<script>{_RUN}</script>",
     f"</script><script>{_RUN}</script>",
@@ -88,11 +88,11 @@ START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=2)  # noqa: TI
 
 
 @contextmanager
-def hostile_server(folder: Path) -> Iterator[RunningServer]:
-    """Run a server that was told all of `HOSTILE`."""
+def hostile_server(folder: Path, texts: Sequence[str]) -> Iterator[RunningServer]:
+    """Run a server that was told all of these texts."""
     with running_in_thread(folder) as server:
         reporter = _Reporter(server)
-        for number, text in enumerate(HOSTILE):
+        for number, text in enumerate(texts):
             reporter.by_ci(number, text)
             reporter.by_people(number, text)
         reporter.reviewed()

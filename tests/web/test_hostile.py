@@ -3,7 +3,7 @@
 loaded, no rule of the document is broken, and no page grows wider than its window.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -13,9 +13,11 @@ from tests.support.asking import ask, bearer
 from tests.support.running import RunningServer
 from tests.support.soak import rounds
 from tests.web.conftest import Account, Dashboard
-from tests.web.hostile import GUEST, HOSTILE, hostile_server, ids_of, in_address
+from tests.web.hostile import GUEST, SIXTY, hostile_server, ids_of, in_address
 
 pytestmark = pytest.mark.own_tab
+
+HOSTILE = rounds(SIXTY[::3], SIXTY)
 
 WATCH = """
 window.broken = [];
@@ -47,7 +49,7 @@ REFUSED = "error: Failed to load resource"
 
 @pytest.fixture(scope="module")
 def seeded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    with hostile_server(tmp_path_factory.mktemp("hostile")) as server:
+    with hostile_server(tmp_path_factory.mktemp("hostile"), HOSTILE) as server:
         yield server
 
 
@@ -112,24 +114,24 @@ def visitor(page: Page, seeded: RunningServer) -> Visitor:
     return Visitor(page, seeded)
 
 
-def part_of(all_of_them: Sequence[Any], first: int) -> Sequence[Any]:
-    """Return every fourth, from one that differs between tests; all of them in `make soak`."""
-    return rounds(all_of_them[first::4], all_of_them)
-
-
 def only_refused(said: list[str]) -> None:
     """Take out what the browser says of answers that refuse."""
     said[:] = [line for line in said if line and not line.startswith(REFUSED)]
 
 
+def pages(*, rows: int, more: int = 0) -> Iterable[int]:
+    """Return the numbers of a list's pages, if each text has so many rows there, and `more`."""
+    return range(1, -(-(rows * len(HOSTILE) + more) // 20) + 1)
+
+
 def test_there_are_sixty() -> None:
-    assert len(set(HOSTILE)) == 60
+    assert len(set(SIXTY)) == 60
 
 
 def test_the_metrics_page_shows_all_of_them_as_text(visitor: Visitor) -> None:
     tests: set[str] = set()
     branches: set[str] = set()
-    for number in range(1, 10):
+    for number in pages(rows=3):
         tables = "&".join(f"{name}.page={number}" for name in ("merges", "bugs", "other", "flaky"))
         visitor.open(f"metrics?other=open&daily=open&{tables}")
         flaky = visitor.page.locator("#flaky")
@@ -149,7 +151,7 @@ def test_the_metrics_page_shows_all_of_them_as_text(visitor: Visitor) -> None:
 def test_the_page_of_failures_shows_all_of_them_as_text(visitor: Visitor) -> None:
     seeded = visitor.ask("ci-failures")
     tests: set[str] = set()
-    for number in range(1, (len(seeded) - 1) // 20 + 2):
+    for number in pages(rows=0, more=len(seeded)):
         visitor.open(f"failures?failures.page={number}")
         expect(visitor.page.locator("tbody tr").first).to_be_visible()
         visitor.settled()
@@ -159,7 +161,7 @@ def test_the_page_of_failures_shows_all_of_them_as_text(visitor: Visitor) -> Non
 
 
 def test_the_failures_of_one_test_are_those_of_its_whole_name(visitor: Visitor) -> None:
-    for text in part_of(HOSTILE, 0):
+    for text in HOSTILE:
         visitor.open(f"failures?testId={in_address(text)}")
         expect(visitor.page.locator("tbody tr").first).to_be_visible()
         visitor.settled()
@@ -171,7 +173,7 @@ def test_the_page_of_a_failure_shows_each_as_text(
     visitor: Visitor, quiet_console: list[str]
 ) -> None:
     visitor.open("failures/none")
-    for row in part_of(visitor.ask("ci-metrics/real-bugs?search=reviewed"), 1):
+    for row in visitor.ask("ci-metrics/real-bugs?search=reviewed"):
         text = row["repoKey"]
         visitor.go(f"failures/{row['id']}")
         visitor.settled()
@@ -184,7 +186,7 @@ def test_the_page_of_a_failure_shows_each_as_text(
 
 def test_the_pages_of_runs_show_each_as_text(visitor: Visitor) -> None:
     boxes: set[str] = set()
-    for number in range(1, 10):
+    for number in pages(rows=3):
         visitor.open(f"runs?runs.page={number}")
         expect(visitor.page.locator("tbody tr")).to_have_count(20)
         visitor.settled()
@@ -196,7 +198,7 @@ def test_the_page_of_a_run_shows_each_as_text(visitor: Visitor, quiet_console: l
     runs = [run for run in visitor.ask("runs") if run["tests"]["failed"]]
     assert {run["branch"] for run in runs} == set(HOSTILE)
     visitor.open("runs/none")
-    for run in part_of(runs, 2):
+    for run in runs:
         visitor.go(f"runs/{run['id']}")
         expect(visitor.page.locator("#tests tbody a")).to_have_count(3)
         visitor.page.locator(".changes .fold").click()
@@ -210,12 +212,12 @@ def test_the_page_of_a_run_shows_each_as_text(visitor: Visitor, quiet_console: l
 def test_the_pages_of_boxes_and_of_the_audit_log_show_each_as_text(visitor: Visitor) -> None:
     boxes: set[str] = set()
     people: set[str] = set()
-    for number in range(1, 4):
+    for number in pages(rows=1):
         visitor.open(f"boxes?boxes.page={number}")
         expect(visitor.page.locator("tbody tr")).to_have_count(20)
         visitor.settled()
         boxes |= visitor.texts("td[data-title=Box]")
-    for number in range(1, 13):
+    for number in pages(rows=4):
         visitor.open(f"audit-log?audit.page={number}")
         expect(visitor.page.locator("tbody tr").first).to_be_visible()
         visitor.settled()
@@ -226,7 +228,7 @@ def test_the_pages_of_boxes_and_of_the_audit_log_show_each_as_text(visitor: Visi
 
 def test_the_pages_of_members_and_invitations_show_each_as_text(visitor: Visitor) -> None:
     people: set[str] = set()
-    for number in range(1, 5):
+    for number in pages(rows=1, more=3):
         visitor.open(f"members?members.page={number}")
         expect(visitor.page.locator("tbody tr").first).to_be_visible()
         visitor.settled()
@@ -235,7 +237,7 @@ def test_the_pages_of_members_and_invitations_show_each_as_text(visitor: Visitor
 
     visitor.dashboard.sign_in(visitor.page.context, Account(GUEST, visitor.server.password))
     organizations: set[str] = set()
-    for number in range(1, 4):
+    for number in pages(rows=1):
         visitor.page.goto(f"{visitor.server.url}/invitations?invitations.page={number}")
         expect(visitor.page.locator("tbody tr")).to_have_count(20)
         visitor.settled()
@@ -252,7 +254,7 @@ def test_an_organization_and_a_person_may_have_each_as_their_name(visitor: Visit
 
 
 def test_an_address_may_say_any_of_them(visitor: Visitor, quiet_console: list[str]) -> None:
-    for number, text in enumerate(part_of(HOSTILE, 2)):
+    for number, text in enumerate(HOSTILE):
         word = in_address(text)
         places = (
             f"metrics?repoKey={word}&suite={word}&other=open&flaky.boxes={word}#{word}",
@@ -271,7 +273,7 @@ def test_an_address_may_say_any_of_them(visitor: Visitor, quiet_console: list[st
 
 def test_a_path_may_hold_any_of_them(visitor: Visitor, quiet_console: list[str]) -> None:
     page, own = visitor.page, f"/orgs/{visitor.org}"
-    for number, text in enumerate(part_of(HOSTILE, 3)):
+    for number, text in enumerate(HOSTILE):
         word = in_address(text)
         places = (
             f"/orgs/{word}/metrics",
@@ -307,7 +309,7 @@ def test_a_sign_in_leads_nowhere_but_to_a_page_of_ours(
 def test_a_set_up_link_may_hold_any_of_them(page: Page, seeded: RunningServer) -> None:
     visitor = Visitor(page, seeded)
     page.context.clear_cookies()  # a link leads who is signed in on to their invitations
-    for text in part_of(HOSTILE, 0):
+    for text in HOSTILE:
         page.goto(f"{seeded.url}/setup?{in_address(text)}#{in_address(text)}")
         expect(page.get_by_label("Password")).to_be_visible()
         visitor.settled()
@@ -316,7 +318,7 @@ def test_a_set_up_link_may_hold_any_of_them(page: Page, seeded: RunningServer) -
 def test_what_is_typed_into_a_search_is_text(visitor: Visitor) -> None:
     visitor.open("metrics")
     field = visitor.page.get_by_label("Search Merges, not checked")
-    for text in part_of(HOSTILE, 1)[:10]:
+    for text in HOSTILE[:10]:
         field.fill(text)
         expect(visitor.page.locator("#merges td[data-title=Branch]").first).to_contain_text(text)
         visitor.settled()

@@ -7,6 +7,7 @@ every table.
 import re
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import product
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,6 +15,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from hwci.server.clock import system_clock
+from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
 
 pytestmark = pytest.mark.clock
@@ -22,6 +24,13 @@ PRODUCTS: tuple[dict[str, str], ...] = (
     {},
     {"repoKey": "acme/sensor-node", "suite": "sensor-fw"},
     {"repoKey": "acme/sensor-node", "suite": "gateway-fw"},
+)
+PERIODS = (90, 30, 7)
+# `make test` shows each period and each product once, `make soak` each period of each product.
+of_each_period_and_product = pytest.mark.parametrize(
+    ("days", "of"),
+    rounds(tuple(zip(PERIODS, PRODUCTS, strict=True)), tuple(product(PERIODS, PRODUCTS))),
+    ids=lambda one: str(one if isinstance(one, int) else one.get("suite", "all")),
 )
 TABLES = {
     "merges": "unchecked-merges",
@@ -78,13 +87,12 @@ class Asked:
         return self._demo.ask(f"/api/orgs/{self._org}/{path}?{query}", self._token)
 
 
-@pytest.mark.parametrize("days", [7, 30, 90])
-@pytest.mark.parametrize("product", PRODUCTS, ids=lambda one: one.get("suite", "all"))
+@of_each_period_and_product
 def test_every_figure_on_the_page_is_the_apis(
-    page: Page, demo: Dashboard, days: int, product: dict[str, str]
+    page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
     org, moment = demo.sign_in(page.context), system_clock().isoformat()
-    query = {"days": days, "asOf": moment, **product}
+    query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
     address = f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, 'other': 'open'})}"
     page.goto(address)
@@ -93,23 +101,24 @@ def test_every_figure_on_the_page_is_the_apis(
     assert [tile.inner_text() for tile in page.locator(".tile .figure, .tile .beside").all()] == (
         tiles(asked.page())
     )
-    for table in TABLES:
-        for number, rows in enumerate(asked.pages(table), 1):
-            if number > 1:
-                page.goto(f"{address}&{table}.page={number}")
+    pages = {table: list(asked.pages(table)) for table in TABLES}
+    for number in range(1, max(map(len, pages.values())) + 1):
+        there = {table: rows[number - 1] for table, rows in pages.items() if len(rows) >= number}
+        if number > 1:
+            page.goto(address + "".join(f"&{table}.page={number}" for table in there))
+        for table, rows in there.items():
             expect(page.locator(f"#{table} tbody > tr")).to_have_count(len(rows))
             if rows:
                 shown = page.locator(f"#{table} table").evaluate(CELLS)
-                assert shown == [bare(WRITTEN[table](row, not product)) for row in rows]
+                assert shown == [bare(WRITTEN[table](row, not of)) for row in rows]
 
 
-@pytest.mark.parametrize("days", [7, 30, 90])
-@pytest.mark.parametrize("product", PRODUCTS, ids=lambda one: one.get("suite", "all"))
+@of_each_period_and_product
 def test_the_numbers_of_infra_runs_lead_to_as_many_rows(
-    page: Page, demo: Dashboard, days: int, product: dict[str, str]
+    page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
     org, moment = demo.sign_in(page.context), system_clock().isoformat()
-    query = {"days": days, "asOf": moment, **product}
+    query = {"days": days, "asOf": moment, **of}
     runs = Asked(demo, demo.token(), org, query).page()["tiles"]["infraRuns"]
     infra = page.locator(".tile", has_text="Infra runs")
     for link, rows in ((".figure a", runs["infra"]), (".beside a", runs["total"])):
@@ -124,13 +133,12 @@ def test_the_numbers_of_infra_runs_lead_to_as_many_rows(
         )
 
 
-@pytest.mark.parametrize("days", [7, 30, 90])
-@pytest.mark.parametrize("product", PRODUCTS, ids=lambda one: one.get("suite", "all"))
+@of_each_period_and_product
 def test_the_number_of_flaky_failures_leads_to_rows_that_say_how_many_runs_they_are(
-    page: Page, demo: Dashboard, days: int, product: dict[str, str]
+    page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
     org, moment = demo.sign_in(page.context), system_clock().isoformat()
-    query = {"days": days, "asOf": moment, **product}
+    query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
     failing_runs = asked.page()["tiles"]["flakyFailures"]["count"]
     page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
