@@ -190,6 +190,14 @@ def test_a_run_that_never_reached_the_hardware_is_marked_in_the_list(signed_in: 
     assert "hardware" not in reached
 
 
+def test_a_run_that_never_reached_the_hardware_is_marked_where_it_is_watched(
+    signed_in: Command,
+) -> None:
+    watched = signed_in("runs", "watch", id_of(signed_in, 7))
+
+    assert (watched.code, "not on hardware" in watched.out) == (0, True)
+
+
 def test_runs_fit_eighty_letters_with_whole_ids_and_names(
     signed_in: Command,
 ) -> None:
