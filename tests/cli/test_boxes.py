@@ -94,7 +94,7 @@ def test_a_box_that_only_reported_is_listed_without_an_id(
     assert "\n,bench-unknown,reported,," in out
     assert re.search(r"bench-unknown\W+reported", signed_in("boxes", "list").out)
     err = signed_in("boxes", "remove", "bench-unknown").err
-    assert err.startswith("error: bench-unknown names no box of the organization")
+    assert err.startswith("error: bench-unknown names no box that was created")
 
 
 def test_a_server_that_refuses_newer_parameters_lists_its_boxes_and_names_its_version(
@@ -145,8 +145,16 @@ def test_a_box_that_is_not_there_gets_no_token(signed_in: Command) -> None:
     code, out, err = signed_in("boxes", "install-token", "nobody")
 
     assert (code, out) == (1, "")
-    assert err.startswith("error: nobody names no box of the organization\ncause: 0 of ")
+    assert err.startswith("error: nobody names no box that was created\ncause: ")
     assert "hwci boxes list" in err.splitlines()[2]
+
+
+def test_a_name_near_that_of_a_box_is_answered_with_it(signed_in: Command) -> None:
+    signed_in("boxes", "create", "bench-mistyped")
+
+    err = signed_in("boxes", "rename", "bench-misstyped", "x").err
+
+    assert "cause: did you mean bench-mistyped" in err
 
 
 def test_a_box_is_renamed_and_removed_by_its_name(signed_in: Command, bench: Command) -> None:

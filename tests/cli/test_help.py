@@ -197,3 +197,26 @@ def test_the_help_of_a_group_names_only_commands_that_it_has(group: str) -> None
     _, _, listed = named.help.rstrip(".").partition(": ")
 
     assert set(listed.split(", ")) <= set(named.commands)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (("metrics", "--days", "x"), "'--days': it should be a whole number"),
+        (
+            ("report-run", "--deadline", "x"),
+            "'--deadline' (env var: 'HWCI_DEADLINE'): it should be a",
+        ),
+        (("keys", "revoke", "x"), "'ID': it should be a whole id, as the list shows it"),
+        (("metrics", "--days", "0"), "'--days': it should be at least 1"),
+        (("metrics", "--days", "3651"), "'--days': it should be at most 3650"),
+        (("runs", "list", "--status", "x"), "'--status': 'x' is not one of 'running', 'reported',"),
+    ],
+)
+def test_a_value_that_does_not_fit_its_flag_is_answered_in_words(
+    cli: Command, arguments: tuple[str, ...], fault: str
+) -> None:
+    answer = cli(*arguments)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert f"Error: Invalid value for {fault}" in answer.err

@@ -221,8 +221,10 @@ def remove_box(server: Connection, box: Box) -> None:
 
 
 def _found(server: Connection, org_id: UUID, box: str) -> tuple[UUID, str]:
-    """Return id and name of the box that a person names by id or name."""
-    named = ids.Named("box", "hwci boxes list", "of the organization", "Check --org, or use")
+    """Return id and name of the box that a person names by id or name: one that only reported was
+    never created, and has neither an id nor a key.
+    """
+    named = ids.Named("box", "hwci boxes list", "that was created", "Check --org, or use")
     listed = server.items(client.calls.list_boxes(org_id, limit=limits.PAGE_LIMIT_MAX))
     known = {one.id: one for one in listed if one.id}
     box_id = ids.find(box, named, lambda: [(key, one.name) for key, one in known.items()])

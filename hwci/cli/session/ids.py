@@ -8,6 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from hwci.client.explained import ExplainedError, command_error, wrong_usage
+from hwci.wire.nearest import hint
 
 PREFIX_MIN = 8
 UUID_LENGTH = 36
@@ -47,6 +48,8 @@ def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]
     if not found and len(text) >= PREFIX_MIN:
         found = {one for one, _ in known if str(one).startswith(text.lower())}
     cause = f"{len(found)} of {len(known)} have this name, or an id that begins with it"
+    if not found and (near := hint(text, (name for _, name in known))):
+        cause = near
     return _only(text, named, found, cause)
 
 

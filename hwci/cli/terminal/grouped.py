@@ -12,6 +12,15 @@ from typer.core import TyperCommand
 
 _TYPES = {"str": "TEXT", "int": "NUMBER", "int range": "NUMBER", "path": "FILE", "UUID": "ID"}
 """A word for each type of Python; a choice is shown as its words."""
+_FAULTS = (
+    (r"^Value error, ", ""),
+    (r"^Input should be a valid integer\b.*", "it should be a whole number"),
+    (r"^Input should be a valid number\b.*", "it should be a number"),
+    (r"^Input should be a valid UUID\b.*", "it should be a whole id, as the list shows it"),
+    (r"^Input should be greater than or equal to ", "it should be at least "),
+    (r"^Input should be less than or equal to ", "it should be at most "),
+)
+"""The library names a fault of a value in the words of pydantic."""
 
 
 def in_words(room: typer.Typer) -> None:
@@ -25,6 +34,15 @@ def in_words(room: typer.Typer) -> None:
 
 class Grouped(TyperCommand):
     """A command as people read it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - typer's own signature
+        """Parse the command line; what a value has to be is stated in words."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as fault:
+            for pattern, words in _FAULTS:
+                fault.message = re.sub(pattern, words, fault.message)
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer's own signature
         """Return the words of the usage line: one in brackets may be left out, others may not."""
