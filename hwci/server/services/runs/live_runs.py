@@ -14,9 +14,9 @@ from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import live_box
 from hwci.server.services.runs.records import run_content, seen_since, test_content
+from hwci.server.storage import run_records
 from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Box, Happening, LiveRun, LiveTest, RunHead, RunRecord
-from hwci.server.storage.run_records import record_id_of
 from hwci.wire import limits
 from hwci.wire import runs as wire
 
@@ -82,8 +82,10 @@ class LiveRuns(Service):
 
 def end_run(writer: Writer, org_id: UUID, report: Report, now: datetime) -> None:
     """End a live run whose report is kept; a part that came before the first does not end it."""
-    run_id = record_id_of(org_id, report)
-    record = _reported(writer, org_id, run_id)
+    run_id = run_records.record_id_of(org_id, report)
+    # One that is not in parts is the whole record: nothing of it needs to be read again.
+    whole = run_records.reported(run_id, [report]) if report.part_of is None else None
+    record = _reported(writer, org_id, run_id) if whole is None else whole.record
     if record is not None:
         writer.drop_live_run(org_id, run_id)
         _add_event(writer, org_id, run_id, RunEventType.REPORTED, now, run_content(record))

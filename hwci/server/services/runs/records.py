@@ -4,7 +4,7 @@ computed here.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 from uuid import UUID
 
@@ -13,7 +13,14 @@ from hwci.server.services import Service
 from hwci.server.services.access import Viewer, require_product
 from hwci.server.services.known import require_known_box, require_known_product
 from hwci.server.storage.ports import Reader
-from hwci.server.storage.records import LiveTest, RunFilter, RunRecord, RunWhole
+from hwci.server.storage.records import (
+    LiveTest,
+    RunEnd,
+    RunFilter,
+    RunHead,
+    RunRecord,
+    RunWhole,
+)
 from hwci.wire import limits
 from hwci.wire import runs as wire
 from hwci.wire.base import ListPage
@@ -87,8 +94,8 @@ def test_content(test: LiveTest) -> Mapping[str, object]:
 def _fields(record: RunRecord) -> dict[str, object]:
     end = {"ended_at": None, "conclusion": None, "hello_ok": None}
     return {
-        **asdict(record.head),
-        **(end if record.end is None else asdict(record.end)),
+        **_values(record.head),
+        **(end if record.end is None else _values(record.end)),
         "id": record.id,
         "status": record.status,
         "tests": wire.TestCounts.model_validate(record.tests),
@@ -96,5 +103,10 @@ def _fields(record: RunRecord) -> dict[str, object]:
 
 
 def _items(whole: RunWhole) -> Sequence[wire.RunItem]:
-    live = [wire.RunItem(**asdict(test), duration_s=None, verdict=None) for test in whole.live]
+    live = [wire.RunItem(**_values(test), duration_s=None, verdict=None) for test in whole.live]
     return [wire.RunItem.model_validate(item) for item in whole.items] + live
+
+
+def _values(part: RunHead | RunEnd | LiveTest) -> dict[str, object]:
+    """Return the fields of a part of a record; `asdict` would copy each value."""
+    return {field.name: getattr(part, field.name) for field in fields(part)}
