@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Durations come back bit by bit, and those of whole milliseconds take little room."""
+
+import struct
+import zlib
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hwci.server.storage.sql.codec import pack_durations, unpack_durations
+
+SECONDS = st.floats(min_value=0, allow_infinity=False) | st.just(-0.0)
+WHOLE = st.integers(0, 2**33).map(lambda millis: millis / 1000)
+
+
+def bits(durations: list[float] | tuple[float, ...]) -> bytes:
+    return struct.pack(f"<{len(durations)}d", *durations)
+
+
+@given(st.lists(WHOLE) | st.lists(SECONDS) | st.lists(SECONDS | WHOLE))
+def test_durations_come_back_as_they_were(durations: list[float]) -> None:
+    assert bits(unpack_durations(pack_durations(durations))) == bits(durations)
+
+
+def test_durations_of_the_version_before_are_read() -> None:
+    assert unpack_durations(zlib.compress(bits([0.25, 1 / 3]), 1)) == (0.25, 1 / 3)
+
+
+def test_whole_milliseconds_take_less_than_half_the_room() -> None:
+    durations = [test * 7919 % 10_007 / 1000 for test in range(1000)]
+
+    assert len(pack_durations(durations)) < len(zlib.compress(bits(durations), 1)) / 2
