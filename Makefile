@@ -16,8 +16,8 @@ endef
 # Tests start hundreds of processes; each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-# One half of the work beside another, and what each printed in one piece.
-BESIDE := $(MAKE) --no-print-directory --jobs 2 --output-sync
+# One half of the work beside another, and what each printed in one piece, where make can (4.0).
+BESIDE := $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 .PHONY: demo test outside-browser in-browser quick soak check lint types contracts js clocks docs screenshots mutation bench clean
 

@@ -49,7 +49,7 @@ def create_user(
 ) -> None:
     """Create a user, and an organization of their own. Its id is printed.
 
-    The database must be there, unless --create: no mistyped name and no other folder makes one.
+    The database must be there, unless --create: a typing error creates no second, empty one.
 
     For example:
 
