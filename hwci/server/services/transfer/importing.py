@@ -27,6 +27,7 @@ from hwci.server.errors import ClashError, StorageError
 from hwci.server.services.runs.live_runs import end_run
 from hwci.server.services.transfer import layout
 from hwci.server.services.transfer.exporting import digested
+from hwci.server.services.transfer.parquet import file_of, read_parquet
 from hwci.server.services.transfer.sent import BODIES, KeptBox, KeptReview, Sent
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Box
@@ -76,6 +77,9 @@ def open_source(path: Path) -> Source:
     Raises:
         StorageError: it is no export or folder of bodies, newer, damaged, or was cut short.
     """
+    if file_of(path, "export").exists():
+        [form] = next(_read(path, "export", ("form",)), (layout.FORM,))
+        return _checked(path, form)
     if path.is_dir():
         entries = len(_files(path))
         if not entries:
@@ -85,15 +89,27 @@ def open_source(path: Path) -> Source:
         return Source(path, entries)
     if not path.is_file():
         raise StorageError(f"There is no file or folder {path}", "name an export or a folder")
-    _require_form(path)
-    with closing(_connect(path)) as export:
-        head = _head(export, path)
-    digest = hashlib.sha256()
-    for row in _rows(path):
-        digest.update(digested(row.kind, row.body))
-    if digest.hexdigest() != head.digest:
-        raise _damaged(path)
-    return Source(path, head.bodies, head.organization, head.org_id)
+    return _checked(path, _form(path))
+
+
+def _checked(path: Path, form: int) -> Source:
+    """Return an export if it is of a form that is known, and whole."""
+    if form > layout.FORM:
+        raise StorageError(
+            f"{path} was exported by a newer hwci (form {form}, this program knows {layout.FORM})",
+            "import it with that hwci",
+        )
+    try:
+        head = next(_read(path, "export", ("org_id", "organization", "bodies", "digest")), ())
+        org_id, organization, bodies, known = head
+        digest = hashlib.sha256()
+        for row in _rows(path):
+            digest.update(digested(row.kind, row.body))
+        if digest.hexdigest() != known:
+            raise ValueError
+        return Source(path, bodies, organization, UUID(org_id))
+    except (ValueError, TypeError) as fault:
+        raise _damaged(path) from fault
 
 
 def in_pieces(found: Iterable[Found]) -> Iterator[list[Found]]:
@@ -112,34 +128,16 @@ def in_pieces(found: Iterable[Found]) -> Iterator[list[Found]]:
         yield piece
 
 
-class _Head(NamedTuple):
-    org_id: UUID
-    organization: str
-    bodies: int
-    digest: str
-
-
 class _Row(NamedTuple):
     kind: str
-    arrived_at: str | None
+    arrived_at: datetime | None
     body: bytes
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
-
-
-def _head(export: sqlite3.Connection, path: Path) -> _Head:
-    """Return what an export says of itself. Raises `StorageError`."""
-    try:
-        row = export.execute("SELECT org_id, organization, bodies, digest FROM export").fetchone()
-        return _Head(UUID(row[0]), *row[1:])
-    except (sqlite3.DatabaseError, TypeError, ValueError) as fault:
-        raise _damaged(path) from fault
-
-
-def _require_form(path: Path) -> None:
-    """Refuse a file by its header, which is there even if the rest was cut off."""
+def _form(path: Path) -> int:
+    """Return the form of a file by its header, which is there even if the rest was cut off. Raises
+    `StorageError`: it is not an export.
+    """
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)
@@ -151,31 +149,39 @@ def _require_form(path: Path) -> None:
             f"{path} is not an export of hwci",
             "name one that `hwci admin export` made; `hwci admin restore` puts a backup back",
         )
-    if form > layout.FORM:
-        raise StorageError(
-            f"{path} was exported by a newer hwci (form {form}, this program knows {layout.FORM})",
-            "import it with that hwci",
-        )
+    return form
 
 
 def _damaged(path: Path) -> StorageError:
     return StorageError(f"{path} is damaged, or was cut short", "copy or export it again")
 
 
-def _rows(path: Path) -> Iterator[_Row]:
-    """Yield what an export holds of what was sent, in order. Raises `StorageError`."""
+def _read(path: Path, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a table of an export, in their order. Raises `StorageError`."""
     try:
-        with closing(_connect(path)) as export:
-            query = "SELECT kind, arrived_at, content FROM sent ORDER BY rowid"
-            for kind, arrived_at, content in export.execute(query):
-                yield _Row(kind, arrived_at, gzip.decompress(content))
-    except (sqlite3.DatabaseError, OSError, EOFError, zlib.error, TypeError) as fault:
+        if path.is_dir():
+            yield from read_parquet(path, table, columns)
+            return
+        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(uri, uri=True)) as export:
+            query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY rowid"  # noqa: S608 - constants
+            yield from export.execute(query)
+    except (sqlite3.DatabaseError, ValueError) as fault:
         raise _damaged(path) from fault
 
 
+def _rows(path: Path) -> Iterator[_Row]:
+    """Yield what an export holds of what was sent, in order. Raises `StorageError`."""
+    for kind, arrived_at, content in _read(path, "sent", ("kind", "arrived_at", "content")):
+        try:
+            at = parse_time(arrived_at) if isinstance(arrived_at, str) else arrived_at
+            yield _Row(kind, at, gzip.decompress(content))
+        except (OSError, EOFError, zlib.error, TypeError, ValueError) as fault:
+            raise _damaged(path) from fault
+
+
 def _in_export(path: Path) -> Iterator[Found]:
-    for number, (kind, arrived_at, body) in enumerate(_rows(path), 1):
-        at = None if arrived_at is None else parse_time(arrived_at)
+    for number, (kind, at, body) in enumerate(_rows(path), 1):
         yield _found(f"{kind} {number}", kind, body, at)
 
 

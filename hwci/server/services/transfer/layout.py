@@ -36,8 +36,9 @@ configuration as the API takes it, and of each review and box, compressed by gzi
 
 _TYPES = {
     "INTEGER": "form bodies report run_id run_attempt tests failed changes part_run_id part parts"
-    " ci_run position attempts items number",
-    "REAL": "duration_s",
+    " ci_run position attempts items number"
+    " reports infra boxes run_reports failed_attempts retry_passes flaky_failures",
+    "REAL": "duration_s flake_rate mean_duration_s max_duration_s",
     "BOOLEAN": "hello_ok truncated files_truncated checked merge_trigger",
     "TIMESTAMP": "exported_at arrived_at started_at ended_at committed_at merged_at updated_at at"
     " first_started_at last_started_at created_at last_seen_at",
