@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One half of the work beside another, and what each printed in one piece, where make can (4.0).
 BESIDE := $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: demo test outside-browser in-browser quick soak check lint types contracts js clocks docs screenshots mutation bench clean
+.PHONY: demo test outside-browser in-browser quick soak postgresql check lint types contracts js clocks docs screenshots mutation bench clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(SERVER)
@@ -44,6 +44,10 @@ quick: $(STAMP)
 soak: $(STAMP)
 	SOAK=1 $(BIN)/pytest -n auto -q -m soak --ignore=tests/web
 	SOAK=1 $(BIN)/pytest -n 2 -q -m soak tests/web
+
+## Run the tests of every database driver on PostgreSQL, which `make test` leaves out.
+postgresql: $(STAMP)
+	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n auto -q -k postgresql tests/server/storage
 
 ## Run the tests that read the clock at every hour of three days; needs Debian's `faketime`.
 clocks: $(STAMP)

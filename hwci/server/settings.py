@@ -123,7 +123,13 @@ def _base_url(value: str) -> str:
 
 
 VARIABLES: tuple[Variable, ...] = (
-    Variable("HWCI_DATABASE", "database", str, "The database: a file, or `memory:`.", secret=True),
+    Variable(
+        "HWCI_DATABASE",
+        "database",
+        str,
+        "The database: a file, `postgresql://…`, or `memory:`.",
+        secret=True,
+    ),
     Variable(
         "HWCI_BASE_URL",
         "base_url",

@@ -66,7 +66,7 @@ def operate(
         SettingsError: the secret key cannot be used; from a running server it is a RefusedError.
         OperatorUnreachableError: a process holds the database and takes no commands.
     """
-    location = _kept(database)
+    location = _kept(database, secret_key_file)
     if not may_create:
         _require_made(location)
     try:
@@ -198,14 +198,14 @@ def _size(file: Path | None) -> int:
 def open_database(location: Location) -> Storage:
     """Open a database, and make its folder if needed. Raises `StorageError`."""
     _make_folder(location)
-    return opening.open_storage(location.written)
+    return opening.open_storage(location)
 
 
-def _kept(database: str) -> Location:
+def _kept(database: str, secret_key_file: Path | None = None) -> Location:
     """Return a database that outlives its process."""
     if database == MEMORY:
         raise StorageError(f"{MEMORY} is inside the process that uses it", "name a database file")
-    return Location(database)
+    return Location(database, secret_key_file)
 
 
 def _require_made(location: Location) -> None:

@@ -70,7 +70,7 @@ async def serving(
         socket = None
         wheels = Wheels(None)
         if storage is None:
-            location = Location(settings.database)
+            location = Location(settings.database, settings.secret_key_file)
             storage = open_database(location)
             stack.push_async_callback(storage.close)
             await storage.write(lambda writer: writer.require_audit())
@@ -156,9 +156,11 @@ def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str
     if settings.database == MEMORY:  # no command reaches it
         announce(f"There is no user yet. Register the first one in a browser: {link}")
     else:
+        named = Location(settings.database).file is not None
+        database = shlex.quote(settings.database) if named else "ADDRESS"  # it has a password
         announce(
             "There is no user yet. Create the first one: hwci admin create-user --email EMAIL"
-            f" --organization NAME --database {shlex.quote(settings.database)}"
+            f" --organization NAME --database {database}"
         )
         announce(f"or in a browser, within 24 hours: {link}")
     if url not in {settings.base_url, server.url}:
@@ -178,11 +180,11 @@ def _reached(url: str) -> str:
 
 async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) -> None:
     stop.listen()
-    shown = Location(settings.database).shown
+    location = Location(settings.database)
     async with serving(settings) as server:
-        announce(f"hwci serves {server.url} from {shown}; Ctrl-C stops it")
+        announce(f"hwci serves {server.url} from {location.shown}; Ctrl-C stops it")
         _announce_set_up(settings, server, announce)
-        if doubt := driver_doubt():
+        if location.file is not None and (doubt := driver_doubt()):
             announce(doubt)
         # What the server is made of lives as long as it does: no search for cycles looks at it.
         gc.collect()

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from hwci.server.storage.audit_key import key_file
+
 MEMORY = "memory:"
 
 _SOCKET_NAME_BYTES = 80
@@ -24,6 +26,8 @@ class Location:
     """A file, `memory:`, or the address of a database server."""
 
     written: str
+    secret_key_file: Path | None = None
+    """Where the operator keeps the key that signs access tokens, if it was named."""
 
     @property
     def file(self) -> Path | None:
@@ -33,14 +37,20 @@ class Location:
         return Path(os.path.realpath(self.written))
 
     @property
+    def kind(self) -> str:
+        """What an address begins with, such as `postgresql`."""
+        return self.written.partition(":")[0]
+
+    @property
     def key_file(self) -> Path | None:
         """Where the key that signs access tokens is made by default."""
         return None if self.file is None else Path(f"{self.file}.key")
 
     @property
     def audit_key_file(self) -> Path | None:
-        """Where the key of the audit log is."""
-        return None if self.file is None else Path(f"{self.file}.audit-key")
+        """Where the key of the audit log is: beside the file, else beside the secret key."""
+        beside = self.file or self.secret_key_file
+        return None if beside is None else key_file(beside)
 
     @property
     def socket(self) -> Path | None:

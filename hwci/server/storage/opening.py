@@ -2,21 +2,26 @@
 """The one place that names a database driver: from a location to a `Storage`."""
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from uuid import UUID
 
-from hwci.server.errors import StorageError
+from hwci.server.errors import StorageError, pip_install
+from hwci.server.storage.audit_key import key_file, read_audit_key
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.memory.store import MemoryStorage
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import AuditEntry, Checked
-from hwci.server.storage.sqlite.audit_key import key_file, put_back_key, read_audit_key, restart
+from hwci.server.storage.sqlite.audit_key import put_back_key, restart
 from hwci.server.storage.sqlite.checking import check, damage_of_sent
 from hwci.server.storage.sqlite.condition import Condition, note_damage
 from hwci.server.storage.sqlite.connections import driver_doubt, known_version, steps_after
 from hwci.server.storage.sqlite.copying import put_back
 from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
 from hwci.server.storage.sqlite.store import SqliteStorage
+
+_POSTGRESQL = {"postgresql", "postgres"}
 
 __all__ = [
     "check_storage",
@@ -29,24 +34,35 @@ __all__ = [
 ]
 
 
-def open_storage(where: str | Path) -> Storage:
-    """Open a database: a file, made when it is not there, or `memory:` for one that is not kept.
+def open_storage(where: Location | str | Path) -> Storage:
+    """Open a database: a file, made when it is not there, one of a PostgreSQL server, or `memory:`
+    for one that is not kept.
 
     Raises:
         StorageLockedError: another process, usually a running server, holds the file.
-        StorageError: it cannot be used, with the reason in one line; the file is untouched.
+        StorageError: it cannot be used, with the reason in one line; the database is untouched.
+        SettingsError: a database of a server, without a file of the secret key.
     """
-    location = Location(str(where))
-    return MemoryStorage() if location.written == MEMORY else SqliteStorage(_file(location))
+    location = where if isinstance(where, Location) else Location(str(where))
+    if location.written == MEMORY:
+        return MemoryStorage()
+    if location.kind in _POSTGRESQL:
+        storage: Storage = _postgresql().PostgresqlStorage(location)
+        return storage
+    return SqliteStorage(_file(location))
 
 
 def missing_steps(where: str | Path) -> Sequence[str]:
-    """Return the migrations that a database file lacks. It changes nothing.
+    """Return the migrations that a database lacks. It changes nothing.
 
     Raises:
-        StorageError: the file is not ours, or newer.
+        StorageError: the database is not ours, or newer, or cannot be reached.
     """
-    return steps_after(_file(Location(str(where))))
+    location = Location(str(where))
+    if location.kind in _POSTGRESQL:
+        steps: Sequence[str] = _postgresql().steps_after(location)
+        return steps
+    return steps_after(_file(location))
 
 
 def check_storage(where: str | Path) -> Checked:
@@ -99,7 +115,22 @@ def restart_audit_log(where: str | Path, entry_for: Callable[[UUID], AuditEntry]
 
 
 def _file(location: Location) -> Path:
-    if location.file is None:
-        kind = location.written.split(":", 1)[0]
-        raise StorageError(f"This hwci cannot open a database of kind {kind}", "name a file")
-    return location.file
+    if location.file is not None:
+        return location.file
+    if location.kind in _POSTGRESQL:
+        raise StorageError(
+            f"This command works on a database file only, not on {location.shown}",
+            "use the tools of PostgreSQL, such as `pg_dump` and `pg_amcheck`",
+        )
+    raise StorageError(f"This hwci cannot open a database of kind {location.kind}", "name a file")
+
+
+def _postgresql() -> ModuleType:
+    """Return the driver. Raises `StorageError`: what it needs is not installed."""
+    try:
+        return import_module("hwci.server.storage.postgresql.store")
+    except ModuleNotFoundError as fault:
+        raise StorageError(
+            f"{fault.name} is missing: this hwci was installed without what PostgreSQL needs",
+            f"run: {pip_install('postgres')}",
+        ) from fault

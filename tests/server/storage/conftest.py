@@ -1,17 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every driver, so that a test that takes `storage` is a claim about each of them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
+from tests.support.databases import DRIVERS, Server, postgresql_server
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """Run a PostgreSQL server for the tests of this process."""
+    with postgresql_server() as server:
+        yield server
+
+
+@pytest.fixture(params=DRIVERS)
 async def storage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Storage]:
-    opened = open_storage("memory:" if request.param == "memory" else tmp_path / "hwci.db")
-    yield opened
-    await opened.close()
+    with ExitStack() as stack:
+        where: Location | str | Path = tmp_path / "hwci.db"
+        if request.param == "memory":
+            where = MEMORY
+        if request.param == "postgresql":
+            where = stack.enter_context(request.getfixturevalue("postgresql").database())
+        opened = open_storage(where)
+        yield opened
+        await opened.close()

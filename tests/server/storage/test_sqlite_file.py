@@ -303,8 +303,8 @@ class TestRefusal:
             open_storage(tmp_path)
 
     def test_an_unknown_kind_of_database_is_named(self) -> None:
-        with pytest.raises(StorageError, match="of kind postgresql"):
-            open_storage("postgresql://user:password@host/hwci")
+        with pytest.raises(StorageError, match="of kind mysql"):
+            open_storage("mysql://user:password@host/hwci")
 
     async def test_an_empty_file_becomes_a_database(self, tmp_path: Path) -> None:
         path = tmp_path / "hwci.db"

@@ -103,19 +103,21 @@ def migrate(
     """
     with server_errors("The schema was not brought up to date"):
         from hwci.server.app import migrate as bring_up_to_date
+        from hwci.server.storage.location import Location
 
         where = database_of(database)
         steps = bring_up_to_date(where, check=check)
+        shown = Location(where).shown
     if check and steps:
         missing = ErrorMessage(
-            f"{where} lacks steps of the schema",
+            f"{shown} lacks steps of the schema",
             ", ".join(steps),
             "Make a backup, then: hwci admin migrate",
         )
         raise ExplainedError(missing)
     for step in steps:
         write(step)
-    note(f"{where} is at the present schema.")
+    note(f"{shown} is at the present schema.")
 
 
 def mebibytes(size: int) -> str:

@@ -7,6 +7,7 @@ decides.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -22,11 +23,10 @@ from hwci.server.storage.audit_chain import (
     next_row,
     written_of,
 )
+from hwci.server.storage.audit_key import NEW_KEY, key_file, make_key, read_audit_key
 from hwci.server.storage.records import AuditEntry
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.rows import Rows
-
-NEW_KEY = "or go on under a new key: hwci admin audit new-key"
 
 COLUMNS = "org_id, id, at, actor_id, actor_name, action, target, details"
 ROW = "SELECT number, " + ", ".join(
@@ -82,6 +82,21 @@ def append(connection: Connection, org_id: UUID, entry: AuditEntry) -> None:
     row = next_row(key, tip_of(connection), written_of(org_id, entry))
     connection.execute(_ADD, (row.number, *row.written, row.link, row.seal))
     seal_head(connection, key)
+
+
+def open_key(connection: Connection, of: Path) -> AuditKey | None:
+    """Return the key of an open database's log, made for one that was never sealed; None if the
+    one that it was sealed with is missing. Raises as `read_audit_key` and `write_key`.
+    """
+    key = read_audit_key(key_file(of))
+    if connection.row("SELECT 1 FROM audit_head WHERE seal IS NULL") is None:
+        return key
+    if key is None:
+        key = make_key(of)
+    elif connection.row("SELECT 1 FROM organization") is not None:
+        return key  # a log with a key had a seal: it was removed
+    seal_head(connection, key)
+    return key
 
 
 def seal_head(connection: Connection, key: AuditKey) -> None:

@@ -1,83 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The key file of the audit log, beside the database: how it is made, read, copied and put back. A
-log that has a key gets a new one only on request.
-
-This module decides whether a key is the log's. What is sealed with it is decided in
-`audit_chain.py`.
+"""The key of the audit log of a database file: how it is put back with a backup, and how a log goes
+on under a new one, only on request.
 """
 
-import os
-import re
-import secrets
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from itertools import chain, count
 from pathlib import Path
 from uuid import UUID
 
-from hwci.server.errors import SettingsError, StorageError
-from hwci.server.private_file import require_private, wait_for_disk, write_private
+from hwci.server.errors import StorageError
 from hwci.server.storage.audit_chain import AuditKey
+from hwci.server.storage.audit_key import key_file, make_key, set_aside, write_key
 from hwci.server.storage.records import AuditEntry
-from hwci.server.storage.sql.audit import NEW_KEY, append, fits, seal_head, tip_of
+from hwci.server.storage.sql.audit import append, fits, open_key, seal_head, tip_of
 from hwci.server.storage.sqlite.condition import storage_error
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from hwci.server.storage.sqlite.locking import read_header
-
-_BYTES = 32
-_LINE = re.compile(rb"[!-~]{32,}")
-
-
-def key_file(database: Path) -> Path:
-    """Return where the key of a database's audit log is, or of a backup's."""
-    return Path(f"{database}.audit-key")
-
-
-def read_audit_key(file: Path) -> AuditKey | None:
-    """Return the key in a file; None if the file is missing.
-
-    Raises:
-        SettingsError: the file cannot be read, others may read it, or it holds no key.
-    """
-    try:
-        require_private(file, "key of the audit log")
-        line = file.read_bytes().strip()
-    except FileNotFoundError:
-        return None
-    except OSError as fault:
-        raise SettingsError(
-            f"The key of the audit log cannot be read: {fault}", "make it readable to the server"
-        ) from fault
-    if not _LINE.fullmatch(line):
-        raise SettingsError(
-            f"{file} holds no key of an audit log", f"put back the one of a backup, {NEW_KEY}"
-        )
-    return AuditKey(line)
-
-
-def make_key(database: Path) -> AuditKey:
-    """Make a key for a log that has none. Raises `StorageError`."""
-    key = AuditKey(secrets.token_hex(_BYTES).encode())
-    write_key(database, key)
-    return key
-
-
-def write_key(database: Path, key: AuditKey) -> None:
-    """Keep a key in a new file beside a database or a backup. If root makes it, it gets the owner
-    of that file. Raises `StorageError`.
-    """
-    file = key_file(database)
-    try:
-        write_private(file, f"{key.value.decode('ascii')}\n")
-        if os.geteuid() == 0:
-            owner = database.stat()
-            os.chown(file, owner.st_uid, owner.st_gid)
-    except OSError as fault:
-        raise StorageError(
-            f"Cannot write the key of the audit log, {file}: {fault.strerror}",
-            "check that its folder can be written to, and that nothing stands there",
-        ) from fault
 
 
 def put_back_key(database: Path, former: Path | None, arriving: AuditKey | None) -> None:
@@ -109,16 +48,6 @@ def _was_sealed(database: Path) -> bool:
             return False
 
 
-def set_aside(database: Path, former: Path | None = None) -> None:
-    """Keep the key of a log, if it has one, beside its former database or under a new name."""
-    file = key_file(database)
-    if file.exists():
-        beside = [] if former is None else [key_file(former)]
-        free = (file.with_name(f"{file.name}.former-{n}") for n in count(1))
-        file.rename(next(name for name in chain(beside, free) if not name.exists()))
-        wait_for_disk(file.parent)
-
-
 def refuse_lost(database: Path) -> None:
     """Refuse to make a database where there was one: the key of its audit log is still there. In an
     empty one anybody could register as the first user.
@@ -132,21 +61,6 @@ def refuse_lost(database: Path) -> None:
             "restore a backup with `hwci admin restore`, or move"
             f" {key_file(database).name} away to begin a new database",
         )
-
-
-def open_key(connection: Connection, database: Path) -> AuditKey | None:
-    """Return the key of an open database's log, made for one that was never sealed; None if the
-    one that it was sealed with is missing. Raises as `read_audit_key` and `write_key`.
-    """
-    key = read_audit_key(key_file(database))
-    if connection.row("SELECT 1 FROM audit_head WHERE seal IS NULL") is None:
-        return key
-    if key is None:
-        key = make_key(database)
-    elif connection.row("SELECT 1 FROM organization") is not None:
-        return key  # a log with a key had a seal: it was removed
-    seal_head(connection, key)
-    return key
 
 
 def restart(database: Path, entry_for: Callable[[UUID], AuditEntry]) -> int | None:

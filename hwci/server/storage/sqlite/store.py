@@ -21,13 +21,15 @@ from uuid import UUID
 
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.errors import DamagedError
+from hwci.server.storage.audit_key import key_file, write_key
 from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.new_file import refuse_taken
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, Checked
+from hwci.server.storage.sql.audit import open_key
 from hwci.server.storage.sql.ingest import derive_waiting
 from hwci.server.storage.sql.transaction import Transaction
-from hwci.server.storage.sqlite.audit_key import key_file, open_key, refuse_lost, write_key
+from hwci.server.storage.sqlite.audit_key import refuse_lost
 from hwci.server.storage.sqlite.checking import check, look_over
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections to a PostgreSQL database: how each is opened, and how it runs a statement.
+
+This module decides how long anything may take that a server waits for, and what a fault of the
+database is to a caller. A message names the database without its user and password.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from typing import Any
+
+import psycopg
+from psycopg import Cursor, RawCursor, errors
+from psycopg.pq import TransactionStatus
+
+from hwci.server.errors import StorageBusyError, StorageError
+from hwci.server.storage.audit_chain import AuditKey
+from hwci.server.storage.location import Location
+from hwci.server.storage.postgresql.dialect import adapt, native
+from hwci.server.storage.sql.connection import Connection as Base
+
+_CONNECT_SECONDS = 5
+_AT_ONCE = 100  # rows of a query that is asked for row by row
+_ADDRESS = "postgresql://USER:PASSWORD@HOST/DATABASE"
+
+
+class Connection(Base):
+    """One connection to a database, used by one thread at a time."""
+
+    def __init__(self, location: Location, audit_key: AuditKey | None = None) -> None:
+        """Connect. Raises `psycopg.Error`."""
+        super().__init__(location.shown, location.audit_key_file)
+        self.audit_key = audit_key
+        self._names = count()
+        self.raw = psycopg.connect(
+            location.written,
+            autocommit=True,  # a transaction begins and ends by statements
+            cursor_factory=RawCursor,
+            connect_timeout=_CONNECT_SECONDS,
+            client_encoding="utf-8",
+            application_name="hwci",
+            keepalives_idle=15,
+            keepalives_interval=5,
+            keepalives_count=3,
+        )
+        adapt(self.raw)
+
+    def command(self, statements: str) -> None:
+        """Run statements without values in one round trip."""
+        self.raw.execute(statements.encode())
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> Cursor[tuple[Any, ...]]:
+        """Run one statement."""
+        self.check_time()
+        return self.raw.cursor(binary=True).execute(native(statement), values)
+
+    def execute_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run one statement for each row of values, in one round trip."""
+        self.check_time()
+        self.raw.cursor().executemany(native(statement), rows)
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        return self.execute(statement, values).fetchall()
+
+    def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of a query, or None."""
+        return self.execute(statement, values).fetchone()
+
+    def each(self, statement: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query as they are asked for. Others may run meanwhile."""
+        name = f"each_{next(self._names)}"
+        self.check_time()
+        begin = f"DECLARE {name} BINARY NO SCROLL CURSOR FOR ".encode() + native(statement)
+        self.raw.execute(begin, values, prepare=False)
+        fetch = f"FETCH {_AT_ONCE} FROM {name}".encode()
+        try:
+            while found := self.raw.execute(fetch, prepare=False, binary=True).fetchall():
+                yield from found
+                self.check_time()
+        finally:
+            if self.raw.info.transaction_status is TransactionStatus.INTRANS:
+                self.command(f"CLOSE {name}")
+
+    def roll_back(self) -> None:
+        """End a transaction, if there is one, and keep nothing of it."""
+        if self.raw.info.transaction_status is not TransactionStatus.IDLE:
+            self.command("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.raw.close()
+
+
+def storage_error(error: psycopg.Error, name: str) -> StorageError:
+    """Return what a fault of the database is to a caller. Its text, which may hold values, stays
+    out of it.
+    """
+    code = error.sqlstate
+    if isinstance(error, (errors.InvalidPassword, errors.InvalidAuthorizationSpecification)):
+        return StorageError(f"{name} refuses this user or password", "correct the address")
+    if isinstance(error, errors.InvalidCatalogName):
+        return StorageError(f"There is no database {name}", "make it with `createdb`")
+    if isinstance(error, psycopg.ProgrammingError) and code is None:
+        return StorageError(f"{name} is no address of PostgreSQL", f"write it as {_ADDRESS}")
+    if isinstance(error, errors.DiskFull):
+        return StorageBusyError(f"{name} has no room on its disk", "give it room")
+    if isinstance(error, psycopg.OperationalError):
+        return StorageBusyError(f"{name} does not answer", "try again in a few seconds")
+    return StorageError(f"{name} refused a statement ({code})", "look into its log")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How servers on one database learn of each other's events: by LISTEN and NOTIFY.
+
+A server notifies its own listeners itself. When the connection that hears was lost, every
+organization may have events that nobody heard of: its listeners are called for each. They read what
+is new by its number, so nothing is missed and nothing comes twice.
+"""
+
+import threading
+from collections.abc import Iterable
+from contextlib import closing, suppress
+from uuid import UUID
+
+import psycopg
+
+from hwci.server.storage.listening import Listeners
+from hwci.server.storage.location import Location
+from hwci.server.storage.postgresql.connections import Connection
+
+_CHANNEL = "hwci_events"
+_LOOK_SECONDS = 0.5
+_AGAIN_SECONDS = 1
+
+
+def notify(connection: Connection, sender: UUID, org_ids: Iterable[UUID]) -> None:
+    """Notify the other servers, once this transaction is committed, of new events."""
+    for org_id in org_ids:
+        connection.execute(f"SELECT pg_notify('{_CHANNEL}', ?)", (f"{sender.hex} {org_id.hex}",))
+
+
+class Hearing:
+    """A thread that hears of the events of other servers, and tells the listeners of this one."""
+
+    def __init__(self, location: Location, me: UUID, listeners: Listeners) -> None:
+        """Begin to hear. Raises `psycopg.Error`."""
+        self._location = location
+        self._me = me.hex
+        self._listeners = listeners
+        self._ended = threading.Event()
+        self._thread = threading.Thread(
+            target=self._hear, args=(self._connect(),), name="hwci-hearing", daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """End."""
+        self._ended.set()
+        self._thread.join()
+
+    def _connect(self) -> Connection:
+        connection = Connection(self._location)
+        connection.command(f"LISTEN {_CHANNEL}")
+        return connection
+
+    def _hear(self, connection: Connection) -> None:
+        heard = self._hear_on
+        while True:
+            with suppress(psycopg.Error), closing(connection):
+                heard(connection)
+            again = self._connected_again()
+            if again is None:
+                return
+            connection, heard = again, self._catch_up
+
+    def _connected_again(self) -> Connection | None:
+        """Return a connection as soon as there is one; None at the end."""
+        while not self._ended.wait(_AGAIN_SECONDS):
+            with suppress(psycopg.Error):
+                return self._connect()
+        return None
+
+    def _catch_up(self, connection: Connection) -> None:
+        """Hear, and first call the listeners of each organization: it may have had events."""
+        organizations = connection.rows("SELECT id FROM organization")
+        self._listeners.notify(UUID(bytes=org_id) for (org_id,) in organizations)
+        self._hear_on(connection)
+
+    def _hear_on(self, connection: Connection) -> None:
+        while not self._ended.is_set():
+            for heard in connection.raw.notifies(timeout=_LOOK_SECONDS):
+                sender, _, org_id = heard.payload.partition(" ")
+                if sender != self._me:
+                    self._listeners.notify([UUID(hex=org_id)])

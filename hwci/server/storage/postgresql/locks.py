@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The locks that writes take before they read, in every server alike.
+
+A write of one organization holds the lock of all, shared, then its own; any other write holds the
+lock of all for itself. So what a write decides cannot be overtaken, and organizations do not wait
+for each other. The locks end with their transaction. Entries of the audit log, which is one chain,
+have a lock of their own, taken last.
+"""
+
+from hashlib import blake2b
+from uuid import UUID
+
+_ALL = "all"
+
+
+def lock(name: str, *, shared: bool = False) -> str:
+    """Return the statement that takes the lock of this name until the transaction ends."""
+    key = int.from_bytes(blake2b(f"hwci {name}".encode(), digest_size=8).digest(), signed=True)
+    return f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}({key})"
+
+
+def locks_of(organization: UUID | None) -> str:
+    """Return the statements that take the locks of a write."""
+    if organization is None:
+        return lock(_ALL)
+    return f"{lock(_ALL, shared=True)}; {lock(organization.hex)}"

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The schema of a PostgreSQL database, as the steps that make it: the files of `steps`, in order.
+
+This module decides which steps a database lacks, and refuses one that is not ours or newer. All
+missing steps are taken in one transaction, under a lock: of servers that start at once, one takes
+them and the others find them taken.
+"""
+
+from collections.abc import Sequence
+from importlib.resources import files
+
+from hwci.server.errors import StorageError
+from hwci.server.storage.postgresql.connections import Connection
+from hwci.server.storage.postgresql.locks import lock
+
+_MADE = (
+    "CREATE TABLE IF NOT EXISTS hwci_step ("
+    "name TEXT PRIMARY KEY, taken_at TIMESTAMPTZ NOT NULL DEFAULT now())"
+)
+_TABLES = (
+    "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')"
+)
+
+
+def steps() -> dict[str, str]:
+    """Return the statements of each step that this program knows, by name, in order."""
+    found = files(__package__).joinpath("steps").iterdir()
+    named = {one.name.removesuffix(".sql"): one.read_text("utf-8") for one in found}
+    return dict(sorted(named.items()))
+
+
+def missing(connection: Connection) -> Sequence[str]:
+    """Return the names of the steps that a database lacks.
+
+    Raises:
+        StorageError: another program's tables are in it, or a newer hwci changed it.
+    """
+    tables = {name for (name,) in connection.rows(_TABLES)}
+    if tables and "hwci_step" not in tables:
+        raise StorageError(
+            f"{connection.name} holds tables of another program", "name an empty database"
+        )
+    known = steps()
+    taken = {name for (name,) in connection.rows("SELECT name FROM hwci_step")} if tables else set()
+    if unknown := sorted(taken - known.keys()):
+        raise StorageError(
+            f"A newer hwci has changed {connection.name} (step {unknown[0]})", "update hwci"
+        )
+    return [name for name in known if name not in taken]
+
+
+def migrate(connection: Connection) -> None:
+    """Take the missing steps. Raises as `missing`."""
+    connection.command(f"BEGIN; {lock('schema')}")
+    try:
+        lacking = missing(connection)
+        if lacking:
+            connection.command(_MADE)
+        for name in lacking:
+            connection.command(steps()[name])
+            connection.execute("INSERT INTO hwci_step (name) VALUES (?)", (name,))
+        connection.command("COMMIT")
+    finally:
+        connection.roll_back()

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What PostgreSQL promises beyond every driver: many servers, a schema of its own, and faults."""
+
+import asyncio
+import re
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from hwci.engine.facts import Report
+from hwci.server.errors import SettingsError, StorageBusyError, StorageError
+from hwci.server.storage.location import Location
+from hwci.server.storage.opening import missing_steps, open_storage
+from hwci.server.storage.sqlite.migrations import MIGRATIONS
+from tests.server.storage.examples import ACME, NOON, REPORT
+from tests.server.storage.test_contract_events import append, numbers
+from tests.support.databases import Server, connect, only_where_wanted
+
+pytestmark = only_where_wanted
+
+_TYPES = {"BLOB": "bytea", "INTEGER": "bigint", "TEXT": "text"}
+_COLUMNS = (
+    "SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns"
+    " WHERE table_schema = 'public' AND table_name <> 'hwci_step' AND column_name <> 'rowid'"
+)
+
+
+def test_both_databases_have_the_same_columns(postgresql: Server) -> None:
+    with postgresql.database() as location, closing(connect(location)) as connection:
+        found = set(connection.rows(_COLUMNS))
+    ours = Database(memory=True)
+    MIGRATIONS.apply(ours)
+    expected = {
+        (table.name, name, _TYPES[kind], "NO" if required or key else "YES")
+        for table in ours.tables
+        if not table.name.startswith(("_", "sqlite_"))
+        for _, name, kind, required, _, key in ours.execute(
+            f"PRAGMA table_info({table.name})"
+        ).fetchall()
+    }
+    assert found == expected
+
+
+async def test_a_database_of_another_program_is_refused(postgresql: Server) -> None:
+    with postgresql.database("template1") as location:
+        with closing(connect(location)) as connection:
+            connection.command("CREATE TABLE theirs (id INT)")
+        with pytest.raises(StorageError, match="tables of another program"):
+            open_storage(location)
+        with closing(connect(location)) as connection:
+            assert connection.rows(
+                "SELECT relname FROM pg_class WHERE relname IN ('theirs', 'report')"
+            ) == [("theirs",)]
+
+
+async def test_a_newer_schema_is_refused_by_name(postgresql: Server) -> None:
+    with postgresql.database() as location:
+        with closing(connect(location)) as connection:
+            connection.command("INSERT INTO hwci_step (name) VALUES ('0999_later')")
+        with pytest.raises(StorageError, match=r"newer hwci .* 0999_later"):
+            open_storage(location)
+
+
+async def test_servers_that_start_at_once_on_an_empty_database_make_it_once(
+    postgresql: Server,
+) -> None:
+    with postgresql.database("template1") as location:
+        assert missing_steps(location.written)
+        stores = await asyncio.gather(
+            *(asyncio.to_thread(open_storage, location) for _ in range(3))
+        )
+        assert missing_steps(location.written) == []
+        await asyncio.gather(*(store.close() for store in stores))
+
+
+@pytest.mark.parametrize(
+    ("address", "cause"),
+    [
+        ("postgresql://ada:hunter2@127.0.0.1:1/hwci", "does not answer"),
+        ("postgresql://ada:hunter2@[", "no address of PostgreSQL"),
+        ("mysql://ada:hunter2@db/hwci", "of kind mysql"),
+    ],
+)
+def test_what_is_wrong_with_an_address_is_said_without_its_password(
+    address: str, cause: str, tmp_path: Path
+) -> None:
+    with pytest.raises(StorageError, match=cause) as refused:
+        open_storage(Location(address, tmp_path / "secret.key"))
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_database_server_needs_a_place_for_the_keys(postgresql: Server) -> None:
+    with postgresql.database() as location, pytest.raises(SettingsError, match="SECRET_KEY_FILE"):
+        open_storage(location.written)
+
+
+async def test_a_server_hears_of_the_events_of_another_once(postgresql: Server) -> None:
+    with postgresql.database() as location:
+        first, second = open_storage(location), open_storage(location)
+        heard: asyncio.Queue[object] = asyncio.Queue()
+        first.listen(lambda _: heard.put_nowait("first"))
+        second.listen(lambda _: heard.put_nowait("second"))
+        await second.write(append(2))
+        assert {await heard.get(), await heard.get()} == {"first", "second"}
+        assert await numbers(first) == [1, 2]
+        assert heard.empty()
+        await first.close()
+        await second.close()
+
+
+async def test_reports_of_one_identity_at_once_leave_one_whole_one(postgresql: Server) -> None:
+    def sent(number: int) -> Report:
+        return replace(REPORT, tests=REPORT.tests[: 1 + number % 2], conclusion=f"try {number}")
+
+    with postgresql.database() as location:
+        stores = [open_storage(location) for _ in range(3)]
+        await stores[0].write(lambda w: w.add_organization(ACME))
+        reports = [sent(number) for number in range(24)]
+        await asyncio.gather(
+            *(
+                stores[at % 3].write(
+                    lambda w, one=one: w.put_report(ACME.id, one, NOON),  # type: ignore[misc]
+                    organization=ACME.id,
+                )
+                for at, one in enumerate(reports)
+            )
+        )
+        kept = (await stores[1].read(lambda r: r.facts(ACME.id))).reports
+        assert len(kept) == 1
+        assert kept[0] in reports
+        await asyncio.gather(*(store.close() for store in stores))
+
+
+async def test_a_store_goes_on_by_itself_after_its_connections_were_cut(
+    postgresql: Server,
+) -> None:
+    with postgresql.database() as location:
+        store = open_storage(location)
+        heard = asyncio.Event()
+        store.listen(lambda _: heard.set())
+        await store.write(lambda w: w.add_organization(ACME))
+        await store.read(lambda r: r.organization(ACME.id), short=True)
+        cut(location)
+        assert await store.read(lambda r: r.organization(ACME.id), short=True) == ACME
+        await store.write(append(1))
+        await asyncio.wait_for(heard.wait(), 60)
+        await store.close()
+
+
+async def test_a_connection_that_dies_in_a_write_keeps_nothing_of_it_and_may_be_tried_again(
+    postgresql: Server,
+) -> None:
+    with postgresql.database() as location:
+        store = open_storage(location)
+
+        def die(writer: object) -> None:
+            writer.add_organization(ACME)  # type: ignore[attr-defined]
+            cut(location)
+            writer.any_user()  # type: ignore[attr-defined]
+
+        with pytest.raises(StorageBusyError, match="does not answer"):
+            await store.write(die)
+        assert await store.read(lambda r: r.organization(ACME.id)) is None
+        await store.write(lambda w: w.add_organization(ACME))
+        await store.close()
+
+
+def cut(location: Location) -> None:
+    """End every connection to a database but the one that does so."""
+    with closing(connect(location)) as connection:
+        connection.command(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def test_the_audit_log_refuses_changes(postgresql: Server) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with postgresql.database() as location, closing(connect(location)) as connection:
+        for statement in ("DELETE FROM audit_entry", "TRUNCATE audit_entry"):
+            with pytest.raises(psycopg.errors.RaiseException, match=re.escape("only ever")):
+                connection.command(statement)
