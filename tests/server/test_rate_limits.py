@@ -208,6 +208,15 @@ async def test_the_limit_on_all_holds_on_the_routes_of_auth_too() -> None:
     assert answers == [415, 415, 415, 429]
 
 
+async def test_what_a_route_of_auth_refuses_leaves_the_limit_on_all_alone() -> None:
+    async with limited(clock=Hands(), rate_limit="3/minute", auth_rate_limit="1/minute") as send:
+        logins = [(await send("/api/auth/login", "POST")).status for _ in range(6)]
+        others = [(await send()).status for _ in range(3)]
+
+    assert logins == [415, *[429] * 5]
+    assert others == [200, 200, 429]
+
+
 # Passwords that are guessed
 
 
