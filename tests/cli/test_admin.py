@@ -13,9 +13,11 @@ from uuid import uuid4
 
 import pytest
 
+from hwci.client.store import BenchStore
 from hwci.server.security.secret_key import signing_keys
 from tests.cli.conftest import Command
 from tests.support.asking import ask, bearer, ci_key
+from tests.support.pending import keep
 from tests.support.running import ORGANIZATION, RunningServer, new_organization, report
 
 PASSWORD = "correct horse battery\n"
@@ -325,3 +327,18 @@ def test_an_export_and_a_folder_are_imported_by_the_server_that_runs(
         2,
         ["cause: A folder names no organization", "fix: Name one by --organization"],
     )
+
+
+def test_what_a_bench_kept_is_imported_as_it_shows_it(
+    cli: Command, at_server: Command, server: RunningServer, tmp_path: Path
+) -> None:
+    spool, folder = tmp_path / "spool", tmp_path / "kept-reports"
+    folder.mkdir()
+    keep(BenchStore(spool), run_id=501)
+    [one] = json.loads(cli("spool", "list", "--json", HWCI_SPOOL_DIR=str(spool)).out)
+    shown = cli("spool", "show", one["number"], HWCI_SPOOL_DIR=str(spool))
+    (folder / f"{one['number']}.json").write_text(shown.out)
+
+    done = at_server("import", "kept-reports", "--organization", str(server.org_id))
+
+    assert (done.code, done.err.split("): ")[1]) == (0, "1 report.\n")

@@ -16,7 +16,15 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.engine.facts import Review
+from hwci.engine.facts import (
+    Announcement,
+    Changes,
+    Commit,
+    Report,
+    Review,
+    SuiteConfig,
+    TestItem,
+)
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import read_period
 from hwci.engine.rules.flakiness import FlakyTest
@@ -134,6 +142,24 @@ def test_each_report_is_rows_with_its_tests_and_its_commits(tmp_path: Path) -> N
         for number, report in enumerate(facts.reports, 1)
         for commit in (report.changes.commits if report.changes else ())
     ]
+
+
+@pytest.mark.parametrize(
+    ("fact", "table", "elsewhere"),
+    [
+        (Report, "reports", {"part_of"}),
+        (TestItem, "tests", {"id"}),
+        (Changes, "changes", {"commits"}),
+        (Commit, "commits", set()),
+        (Announcement, "announcements", set()),
+        (SuiteConfig, "suite_configs", set()),
+        (Review, "reviews", {"key", "number"}),
+    ],
+)
+def test_a_table_has_a_column_for_each_field(fact: Any, table: str, elsewhere: set[str]) -> None:
+    named = {field.name for field in fields(fact)}
+
+    assert named - set(layout.TABLES[table].split()) == elsewhere
 
 
 @pytest.mark.parametrize("seed", range(rounds(3, 80)))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -39,6 +40,8 @@ from hwci.wire import limits
 EVER = Period(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 _PAGE = 1_000
 _FAST = 1  # gzip level, as in the database
+_TEST = attrgetter("id", "outcome.value", "attempts", "duration_s", "verdict.value", "message")
+"""The columns of a test, of which there are millions, from `test_id` to `message`."""
 
 Row = Mapping[str, object]
 
@@ -79,11 +82,13 @@ class _File:
     def add(self, table: str, rows: Iterable[Row]) -> None:
         """Add rows, in each the columns of their table in its order."""
         columns = layout.TABLES[table].split()
-        statement = f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - a constant
+        self.insert(table, (tuple(_plain(row[one]) for one in columns) for row in rows))
+
+    def insert(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
+        """Insert rows as SQLite takes them."""
+        marks = ", ".join("?" * len(layout.TABLES[table].split()))
         try:
-            self._connection.executemany(
-                statement, (tuple(_plain(row[one]) for one in columns) for row in rows)
-            )
+            self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 - a constant
         except sqlite3.Error as fault:
             raise self._unwritten(fault) from fault
 
@@ -184,18 +189,16 @@ class _Export:
         }
         self._file.add("reports", [row])
         tests = (
-            _fields(test)
-            | {"report": number, "position": position, "test_id": test.id}
-            | {"failure_id": self._failure_id(report, test)}
+            (number, position, *_TEST(test), self._failure_id(report, test))
             for position, test in enumerate(report.tests)
         )
-        self._file.add("tests", tests)
+        self._file.insert("tests", tests)
 
-    def _failure_id(self, report: Report, test: TestItem) -> UUID | None:
+    def _failure_id(self, report: Report, test: TestItem) -> str | None:
         if not report.hello_ok or test.outcome is Outcome.PASS:
             return None
         lane = Lane(report.repo_key, report.suite, test.id, report.box_key, report.branch)
-        return failure_id(self._org_id, FailureKey(lane, report.sha))
+        return str(failure_id(self._org_id, FailureKey(lane, report.sha)))
 
     def _number_of(self, repo_key: str, changes: Changes | None) -> int | None:
         """Return the number of changes, which are written if no earlier report has them."""

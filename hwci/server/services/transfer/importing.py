@@ -84,7 +84,8 @@ def open_source(path: Path) -> Source:
         entries = len(_files(path))
         if not entries:
             raise StorageError(
-                f"{path} has no file *.json or *.json.gz", "name an export or a folder with bodies"
+                f"{path} has no file *.json or *.json.gz",
+                "name an export, or a folder of what `hwci spool show` prints",
             )
         return Source(path, entries)
     if not path.is_file():
