@@ -21,11 +21,11 @@ from hypothesis.internal.constants_ast import Constants
 
 from tests.support.soak import rounds
 
-pytest_plugins = ["tests.support.passwords"]
+pytest_plugins = ["tests.support.passwords", "tests.support.spec_client"]
 
 STARTERS = {"subprocess", "running", "running_in_thread", "serving", "answering", "git", "page"}
 """Names in a test file whose tests start processes, servers, repositories or pages."""
-SERVED = {"server", "service", "browser_name"}
+SERVED = {"server", "service", "spec_client", "browser_name"}
 """Fixtures that do."""
 
 

@@ -15,20 +15,21 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from hwci.server.app import serving
 from hwci.server.errors import SettingsError
-from hwci.server.http.connections.runner import AROUND, SpecRunner
+from hwci.server.http.connections.runner import AROUND
 from hwci.server.http.figures import Figures
 from hwci.server.settings import Settings
 from tests.support.asking import Reply, ask
+from tests.support.spec_client import SpecClient
 
 Figure = Callable[..., float | None]
 REQUESTS = "hwci_http_requests_total"
 
 
-def read(reply: Reply) -> Figure:
+def read(body: bytes) -> Figure:
     """Return what looks a figure up by its name and labels."""
     samples = [
         sample
-        for family in text_string_to_metric_families(reply.body.decode())
+        for family in text_string_to_metric_families(body.decode())
         for sample in family.samples
     ]
 
@@ -61,7 +62,7 @@ async def test_every_answer_counts_by_route_method_and_status() -> None:
         reply = await send("/metrics")
 
     assert reply.headers["content-type"].startswith("text/plain; version=")
-    figure = read(reply)
+    figure = read(reply.body)
     products = {"method": "GET", "route": "/api/orgs/{orgId}/products"}
     assert figure(REQUESTS, **products, status="401") == 2
     assert figure("hwci_http_request_seconds_count", **products) == 2
@@ -88,28 +89,29 @@ async def test_no_caller_can_add_figures_without_end() -> None:
         assert await size() == before
 
 
-async def test_a_failure_of_ours_counts_where_it_happened(caplog: pytest.LogCaptureFixture) -> None:
-    async with alone(broken) as (url, _):
-        assert (await asyncio.to_thread(ask, url, "GET", "/x")).status == 500
-        figure = read(await asyncio.to_thread(ask, url, "GET", "/metrics"))
+async def test_a_failure_of_ours_counts_where_it_happened(
+    spec_client: SpecClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = await spec_client(alone(broken))
+    assert (await client.get("/x")).status == 500
+    figure = read(await (await client.get("/metrics")).read())
     assert figure(REQUESTS, method="GET", route="/x", status="500") == 1
     assert "broken" in caplog.text
 
 
 @pytest.mark.parametrize("kind", ["socket", "events"])
-async def test_streams_are_counted_while_they_are_open(kind: str) -> None:
-    async with alone(socket if kind == "socket" else events) as (url, stop):
-        async with aiohttp.ClientSession(url) as http:
-            opened = [
-                await (http.ws_connect("/x") if kind == "socket" else http.get("/x"))
-                for _ in range(3)
-            ]
-            figure = read(await asyncio.to_thread(ask, url, "GET", "/metrics"))
-            assert figure("hwci_streams_open") == 3
-            stop.set()
-            for one in opened:
-                await (one.receive() if isinstance(one, Socket) else one.read())
-        figure = read(await asyncio.to_thread(ask, url, "GET", "/metrics"))
+async def test_streams_are_counted_while_they_are_open(spec_client: SpecClient, kind: str) -> None:
+    app = alone(socket if kind == "socket" else events)
+    client = await spec_client(app)
+    opened = [
+        await (client.ws_connect("/x") if kind == "socket" else client.get("/x")) for _ in range(3)
+    ]
+    figure = read(await (await client.get("/metrics")).read())
+    assert figure("hwci_streams_open") == 3
+    app[STOP].set()
+    for one in opened:
+        await (one.receive() if isinstance(one, Socket) else one.read())
+    figure = read(await (await client.get("/metrics")).read())
     assert figure("hwci_streams_open") == 0
     assert figure("hwci_http_request_seconds_count", method="GET", route="/x") is None
 
@@ -138,23 +140,14 @@ async def events(request: web.Request) -> web.StreamResponse:
     return answer
 
 
-@asynccontextmanager
-async def alone(
-    handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
-) -> AsyncIterator[tuple[str, asyncio.Event]]:
-    """Run an application of one route, with figures."""
+def alone(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> web.Application:
+    """Return an application of one route, with figures."""
     app = web.Application()
     app[AROUND] = lambda handle: handle
     app[STOP] = asyncio.Event()
     app.router.add_get("/x", handler)
     Figures().watch(app)
-    runner = SpecRunner(app)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}", app[STOP]
-    finally:
-        await runner.cleanup()
+    return app
 
 
 async def test_figures_stand_there_only_when_asked_for() -> None:

@@ -9,9 +9,9 @@ import pytest
 from aiohttp import web
 
 from hwci.server.http.connections.connection import SpecServer
-from hwci.server.http.connections.runner import SpecRunner
 from tests.support.asking import ask, bearer, read_reply, say
 from tests.support.running import RunningServer
+from tests.support.spec_client import SpecClient
 
 HOST = b"Host: x\r\n"
 HEAD = b"GET /healthz HTTP/1.1\r\n" + HOST
@@ -248,22 +248,15 @@ async def test_an_unknown_setting_of_the_server_fails_at_once() -> None:
 
 
 async def test_a_fault_of_ours_leaks_nothing_and_is_logged_with_its_request_id(
-    caplog: pytest.LogCaptureFixture,
+    spec_client: SpecClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def broken(_: web.Request) -> web.StreamResponse:
         raise ValueError("secret of the house")
 
     app = web.Application()
     app.router.add_get("/", broken)
-    runner = SpecRunner(app)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        host, port = runner.addresses[0][:2]
-        reply = await asyncio.to_thread(ask, f"http://{host}:{port}", "GET", "/")
-    finally:
-        await runner.cleanup()
+    client = await spec_client(app)
+    reply = await asyncio.to_thread(ask, str(client.make_url("/")), "GET", "/")
 
     assert reply.error[0] == 500
     assert b"secret" not in reply.body
