@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every driver, so that a test that takes `storage` is a claim about each of them."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,26 @@ from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
 from tests.support.databases import DRIVERS, Server, postgresql_server
 
+NewDatabase = Callable[[], Location]
+
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[Server]:
     """Run a PostgreSQL server for the tests of this process."""
     with postgresql_server() as server:
         yield server
+
+
+@pytest.fixture(params=[driver for driver in DRIVERS if driver != "memory"])
+def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewDatabase]:
+    """Return what makes an empty database of each driver that keeps it."""
+    numbers = count()
+    with ExitStack() as stack:
+        if request.param == "postgresql":
+            server: Server = request.getfixturevalue("postgresql")
+            yield lambda: stack.enter_context(server.database())
+        else:
+            yield lambda: Location(str(tmp_path / f"{next(numbers)}.db"))
 
 
 @pytest.fixture(params=DRIVERS)

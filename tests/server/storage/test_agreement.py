@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Narrow answers from SQLite equal the engine's definition over all facts, for every history."""
+"""Narrow answers from a database equal the engine's definition over all facts."""
 
 import random
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +18,7 @@ from hwci.server.storage.memory.state import State
 from hwci.server.storage.memory.store import MemoryTransaction
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
+from tests.server.storage.conftest import NewDatabase
 from tests.server.storage.histories import (
     EVER,
     NOON,
@@ -34,42 +34,42 @@ HISTORIES = rounds(8, 160)
 AT_ONCE = 4
 
 
-def fill(seed: int, memory: Writer, sqlite: Writer) -> None:
+def fill(seed: int, memory: Writer, sql: Writer) -> None:
     """Send one random history to both, asking both as it grows."""
     draw = HistoryDraw(seed)
     events = draw.random.randrange(4, 40)
     for number in range(events):
         if draw.random.random() < 0.3:
             announcement, config = draw.announcement(), draw.config()
-            for writer in (sqlite, memory):
+            for writer in (sql, memory):
                 writer.announce(ORG, announcement, NOON)
                 writer.put_config(ORG, config, NOON)
         if draw.random.random() < 0.25:
-            review(draw.random, memory, sqlite)
+            review(draw.random, memory, sql)
         report = draw.next_report()
-        for writer in (sqlite, memory):
+        for writer in (sql, memory):
             writer.put_report(ORG, report, NOON)
         if number % 13 == 12 or number == events - 1:
-            compare(seed, sqlite, memory)
+            compare(seed, sql, memory)
 
 
-def review(draw: random.Random, memory: Writer, sqlite: Writer) -> None:
+def review(draw: random.Random, memory: Writer, sql: Writer) -> None:
     """Review a failure, or take a review back; a store does not ask whether it is legal."""
     failures = sorted(memory.history(ORG).failures(Scope(), EVER), key=lambda one: one.id)
     kept = sorted(memory.history(ORG).reviews())
-    for writer in (sqlite, memory) if failures and draw.random() < 0.8 else ():
+    for writer in (sql, memory) if failures and draw.random() < 0.8 else ():
         failure = failures[len(failures) // 2]
         action = list(ReviewAction)[len(failures) % 2]
         word = Review(failure.key, action, "ada", "Ada", NOON, number=0)
         writer.put_review(ORG, failure.id, word)
-    for writer in (sqlite, memory) if draw.random() < 0.2 else ():
+    for writer in (sql, memory) if draw.random() < 0.2 else ():
         writer.drop_reviews(ORG, kept[:1])
 
 
-def compare(seed: int, sqlite: Writer, memory: Writer) -> None:
+def compare(seed: int, sql: Writer, memory: Writer) -> None:
     facts = memory.facts(ORG)
-    assert sqlite.facts(ORG) == facts
-    narrow, definition = sqlite.history(ORG), FullHistory(ORG, facts)
+    assert sql.facts(ORG) == facts
+    narrow, definition = sql.history(ORG), FullHistory(ORG, facts)
     answers = zip(
         questions(narrow, facts, random.Random(seed)),
         questions(definition, facts, random.Random(seed)),
@@ -91,9 +91,9 @@ def compare(seed: int, sqlite: Writer, memory: Writer) -> None:
 
 
 @pytest.mark.parametrize("first", range(0, HISTORIES, AT_ONCE))
-async def test_every_answer_equals_the_definition(first: int, tmp_path: Path) -> None:
+async def test_every_answer_equals_the_definition(first: int, new_database: NewDatabase) -> None:
     for seed in range(first, first + AT_ONCE):
-        storage = open_storage(tmp_path / f"{seed}.db")
+        storage = open_storage(new_database())
         # A busy machine takes longer than a request may.
         await storage.write(partial(fill, seed, MemoryTransaction(State())), seconds=600)
         await storage.close()

@@ -16,6 +16,8 @@ from hwci.server.storage.location import Location
 from hwci.server.storage.opening import missing_steps, open_storage
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
 from tests.server.storage.examples import ACME, NOON, REPORT
+from tests.server.storage.histories import ORG, HistoryDraw
+from tests.server.storage.test_agreement import compare
 from tests.server.storage.test_contract_events import append, numbers
 from tests.support.databases import Server, connect, only_where_wanted
 
@@ -131,6 +133,28 @@ async def test_reports_of_one_identity_at_once_leave_one_whole_one(postgresql: S
         kept = (await stores[1].read(lambda r: r.facts(ACME.id))).reports
         assert len(kept) == 1
         assert kept[0] in reports
+        await asyncio.gather(*(store.close() for store in stores))
+
+
+async def test_what_three_servers_take_at_once_is_derived_as_if_one_after_the_other(
+    postgresql: Server,
+) -> None:
+    seed = 5
+    draw = HistoryDraw(seed)
+    reports = [draw.next_report() for _ in range(45)]
+    draw.random.shuffle(reports)
+    with postgresql.database() as location:
+        stores = [open_storage(location) for _ in range(3)]
+        await asyncio.gather(
+            *(
+                stores[at % 3].write(
+                    lambda w, one=one: w.put_report(ORG, one, NOON),  # type: ignore[misc]
+                    organization=ORG,
+                )
+                for at, one in enumerate(reports)
+            )
+        )
+        await stores[0].write(lambda w: compare(seed, w, w), seconds=600)
         await asyncio.gather(*(store.close() for store in stores))
 
 
