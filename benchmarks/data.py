@@ -106,7 +106,7 @@ def _name(size: Size) -> str:
     made_by = hashlib.sha256(Path(history.__file__).read_bytes()).hexdigest()[:8]
     # A file that is not there lacks all steps.
     steps = len(missing_steps(KEPT / "none.db"))
-    extent = f"{size.products}x{size.boxes}x{size.tests}x{size.days}"
+    extent = f"{size.products}x{size.boxes}x{size.tests}x{size.before}+{size.days}"
     return f"{extent}-seed-{SEED}-{made_by}-{steps}"
 
 

@@ -17,7 +17,8 @@ class Figure:
 
 def milliseconds(seconds: Sequence[float]) -> str:
     """Write the median of times."""
-    return f"{statistics.median(seconds) * 1000:.3g} ms"
+    median = statistics.median(seconds) * 1000
+    return f"{median:,.0f} ms" if median >= 1000 else f"{median:.3g} ms"
 
 
 def ratio(ones: Sequence[float], others: Sequence[float]) -> float:

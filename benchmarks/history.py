@@ -10,7 +10,7 @@ fail tests by itself, break off, or never start. A fifth of the tests are born i
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
@@ -44,12 +44,15 @@ Body = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Size:
-    """How large a history is. `boxes` and `tests`: of each product."""
+    """How large a history is. `boxes` and `tests`: of each product. `before`: days of another
+    history of the same boxes that came before, so that the last days are the same with and without.
+    """
 
     products: int
     boxes: int
     tests: int
     days: int
+    before: int = 0
 
     @property
     def end(self) -> datetime:
@@ -59,9 +62,10 @@ class Size:
 
 SIZES = {
     "S": Size(1, 2, 40, 10),
+    "N": Size(1, 1, 100, 60),
     "M": Size(1, 4, 250, 120),
     "L": Size(2, 5, 500, 240),
-    "ML": Size(1, 4, 250, 1200),
+    "ML": Size(1, 4, 250, 120, before=1080),
 }
 
 
@@ -98,10 +102,13 @@ class Run:
 
 def history(size: Size, seed: int = SEED) -> Iterator[Body]:
     """Yield the configurations, then what CI sent, in order of time, with the days after it."""
-    story = _Story(size, Random(seed))  # noqa: S311 - no secret
+    story = _Story(size, Random(seed), START)  # noqa: S311 - no secret
     yield from story.configurations()
-    for slot in range(round((size.days + DAYS_AFTER) * RUNS_A_DAY)):
-        yield from story.slot(START + slot * timedelta(days=1) / RUNS_A_DAY)
+    if size.before:
+        start = START - timedelta(days=size.before)
+        earlier = _Story(replace(size, days=size.before), Random(seed + 1), start)  # noqa: S311
+        yield from earlier.days(size.before)
+    yield from story.days(size.days + DAYS_AFTER)
 
 
 def is_after(size: Size, body: Body) -> bool:
@@ -114,7 +121,7 @@ def is_after(size: Size, body: Body) -> bool:
 class _Product:
     """A test suite on its boxes, and what is wrong with it."""
 
-    def __init__(self, number: int, size: Size, rng: Random) -> None:
+    def __init__(self, number: int, size: Size, rng: Random, start: datetime) -> None:
         self.suite = f"board-{number}"
         self.boxes = [f"bench-{number}-{box}" for box in range(size.boxes)]
         self.tests = [f"{_AREAS[test % len(_AREAS)]}/test_{test:04}" for test in range(size.tests)]
@@ -128,12 +135,12 @@ class _Product:
         self.bugs: list[Bug] = []
         self.last: dict[tuple[str, str], int] = {}
         """By workflow and branch: the last commit of main that reached the hardware."""
-        self._days = size.days
+        self._start, self._days = start, size.days
         self._old = round(size.tests * (1 - NEW_TESTS))
 
     def present(self, at: datetime) -> int:
         """Return how many tests there are: the first ones, and those born since."""
-        part = min((at - START) / timedelta(days=self._days), 1.0)
+        part = min((at - self._start) / timedelta(days=self._days), 1.0)
         return self._old + int((len(self.tests) - self._old) * part)
 
     def break_something(self, push: int, present: int, rng: Random) -> None:
@@ -195,12 +202,13 @@ class _Product:
 class _Story:
     """What happens, slot by slot: in each, one run of every product."""
 
-    def __init__(self, size: Size, rng: Random) -> None:
+    def __init__(self, size: Size, rng: Random, start: datetime) -> None:
         self._rng = rng
-        self._products = [_Product(number, size, rng) for number in range(size.products)]
+        self._start = start
+        self._products = [_Product(number, size, rng, start) for number in range(size.products)]
         self._main: list[Commit] = []
         self._pushes = 0
-        self._runs = 1_000
+        self._runs = 1_000 if start == START else 1_000_000
 
     def configurations(self) -> Iterator[Body]:
         """Yield the suite configuration of each product."""
@@ -215,6 +223,11 @@ class _Story:
                     "merge_trigger": True,
                 },
             )
+
+    def days(self, days: int) -> Iterator[Body]:
+        """Yield what CI sends in so many days."""
+        for slot in range(round(days * RUNS_A_DAY)):
+            yield from self.slot(self._start + slot * timedelta(days=1) / RUNS_A_DAY)
 
     def slot(self, at: datetime) -> Iterator[Body]:
         """Yield what CI sends of the runs at one time."""

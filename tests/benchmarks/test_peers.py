@@ -4,6 +4,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import bare, frozen
@@ -21,6 +22,13 @@ def test_a_history_is_the_same_each_time_it_is_made() -> None:
 
     assert digests == {"41497248b88069e6"}
     assert _digest(history(SMALL, seed=8)) not in digests
+
+
+def test_a_longer_history_ends_with_the_same_days() -> None:
+    shorter, longer = list(history(SMALL)), list(history(replace(SMALL, before=5)))
+
+    assert longer[-len(shorter) + 1 :] == shorter[1:]
+    assert len(longer) > len(shorter) + 50
 
 
 def _digest(bodies: Iterator[Body]) -> str:
