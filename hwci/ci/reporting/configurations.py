@@ -21,7 +21,7 @@ from hwci.client.explained import command_error, counted, fault_lines, shortened
 from hwci.wire import limits
 from hwci.wire.errors import issues_of
 from hwci.wire.links import NEEDED, guessed
-from hwci.wire.reports import SuiteConfiguration
+from hwci.wire.reports import Links, SuiteConfiguration
 
 
 def files_or_found(files: Sequence[Path] | None, command: CommandContext) -> list[Path]:
@@ -145,6 +145,12 @@ def _links(
     if not isinstance(own, dict) or (unknown := [name for name in own if name not in NEEDED]):
         what = f"{unknown[0]} is no known key" if isinstance(own, dict) else "Should be a table"
         faults.append(f"{path}: links: {what}; known are {', '.join(NEEDED)}")
+        return None
+    try:
+        Links.model_validate(own)
+    except ValidationError as fault:  # named once, not for each product
+        found = issues_of(fault, "links")
+        faults += [f"{path}: {'.'.join(map(str, one.path))}: {one.message}" for one in found]
         return None
     checkout = Repository(folder)
     remote = checkout.remote_url() if checkout.fault() is None else None
