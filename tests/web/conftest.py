@@ -61,6 +61,7 @@ MOVE_CLOCK = f"""
 """
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 IN_BROWSER = {"browser", "context", "page"}
 
 
@@ -154,10 +155,10 @@ def demo() -> Iterator[Dashboard]:
 
 @contextmanager
 def running_demo() -> Iterator[Dashboard]:
-    """Run `hwci demo`."""
-    command = (sys.executable, "-m", "hwci", "demo", "--port", "0")
+    """Run `hwci demo`, into which most tests sign in twice."""
+    command = (sys.executable, "-m", "tests.support.passwords", "demo", "--port", "0")
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0, cwd=ROOT
     ) as process:
         try:
             result = _read_until(process, b"Serving until")
