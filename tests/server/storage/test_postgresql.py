@@ -11,7 +11,7 @@ import pytest
 from sqlite_utils import Database
 
 from hwci.engine.facts import Report
-from hwci.server.errors import SettingsError, StorageBusyError, StorageError
+from hwci.server.errors import NotReadyError, SettingsError, StorageBusyError, StorageError
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import missing_steps, open_storage
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
@@ -92,6 +92,18 @@ def test_what_is_wrong_with_an_address_is_said_without_its_password(
     with pytest.raises(StorageError, match=cause) as refused:
         open_storage(Location(address, tmp_path / "secret.key"))
     assert "hunter2" not in str(refused.value)
+
+
+async def test_why_a_connection_is_refused_is_said_to_the_operator_alone(
+    postgresql: Server,
+) -> None:
+    with postgresql.database() as location:
+        store = open_storage(location)
+    with pytest.raises(StorageError, match=r'does not answer: database "test_\d+" does not exist'):
+        open_storage(location)
+    with pytest.raises(NotReadyError, match=r"^The database does not answer; this server goes on"):
+        await store.ready()
+    await store.close()
 
 
 def test_a_database_server_needs_a_place_for_the_keys(postgresql: Server) -> None:

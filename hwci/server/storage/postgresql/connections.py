@@ -93,18 +93,19 @@ class Connection(Base):
 
 
 def storage_error(error: psycopg.Error, name: str) -> StorageError:
-    """Return what a fault of the database is to a caller. Its text, which may hold values, stays
-    out of it.
+    """Return what a fault of the database is to a caller. What a statement was refused for stays
+    out of it: that may hold values.
     """
     code = error.sqlstate
-    if isinstance(error, (errors.InvalidPassword, errors.InvalidAuthorizationSpecification)):
-        return StorageError(f"{name} refuses this user or password", "correct the address")
-    if isinstance(error, errors.InvalidCatalogName):
-        return StorageError(f"There is no database {name}", "make it with `createdb`")
     if isinstance(error, psycopg.ProgrammingError) and code is None:
         return StorageError(f"{name} is no address of PostgreSQL", f"write it as {_ADDRESS}")
     if isinstance(error, errors.DiskFull):
         return StorageBusyError(f"{name} has no room on its disk", "give it room")
     if isinstance(error, psycopg.OperationalError):
-        return StorageBusyError(f"{name} does not answer", "try again in a few seconds")
+        # Why a connection was refused is in its text alone, which names no password.
+        why = str(error).partition("FATAL:")[2].partition("\n")[0] if code is None else ""
+        return StorageBusyError(
+            f"{name} does not answer{why and f': {why.strip()}'}",
+            "try again in a few seconds, and correct the address if that does not help",
+        )
     return StorageError(f"{name} refused a statement ({code})", "look into its log")

@@ -34,6 +34,7 @@ from hwci.server.storage.sql.transaction import Transaction
 
 Result = TypeVar("Result")
 
+_GONE = "The database does not answer; this server goes on as soon as it does"
 _READERS = 4
 _WRITERS = 4
 """An organization has one write at a time, so this many organizations write at once."""
@@ -175,7 +176,7 @@ class PostgresqlStorage(Storage):
         try:
             await self.read(lambda reader: reader.organization(NOBODY), short=True)
         except StorageError as error:
-            raise NotReadyError(str(error)) from error
+            raise NotReadyError(_GONE) from error
 
     async def close(self) -> None:
         """Finish what was begun, then close the connections."""
