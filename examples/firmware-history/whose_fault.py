@@ -17,7 +17,7 @@ from hwci.engine.facts import Commit, Facts, Product
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import ResolvedFailure
-from hwci.engine.page.reading import read_period
+from hwci.engine.page.reading import read_failures, read_period
 from hwci.engine.page.tables import FailureSelection, labelled_failures, metrics_page
 from hwci.engine.patterns import PathList
 from hwci.engine.periods import last_days
@@ -152,9 +152,10 @@ def main() -> int:
         {Product(REPOSITORY, SUITE): CONFIGURATION.fact()},
     )
     history = FullHistory(UUID(int=0), facts)
-    reading = read_period(history, Scope(), last_days(90, AS_OF))
-    page = metrics_page(history, reading, 100)
-    pending = labelled_failures(reading, FailureSelection(label=Label.PENDING, limit=100))
+    period = last_days(90, AS_OF)
+    page = metrics_page(history, read_period(history, Scope(), period), 100)
+    failures = read_failures(history, Scope(), period)
+    pending = labelled_failures(failures, FailureSelection(label=Label.PENDING, limit=100))
     subjects = {commit.sha: commit.subject for commit in commits}
 
     checked = page.tiles.merges_checked

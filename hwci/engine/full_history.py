@@ -30,6 +30,7 @@ from hwci.engine.facts import (
 )
 from hwci.engine.history import (
     BoxRuns,
+    Episode,
     FailingRun,
     Failure,
     ItemGroup,
@@ -130,30 +131,66 @@ class FullHistory:
 
     def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
         hit = [self._by_id[one] for one in self.failing_items(scope, period)]
-        found = {one.id: one for one in hit if one.passed}
-        episodes = {(one.key.lane, one.next_pass) for one in hit if not one.passed}
-        for lane, fix in episodes:
-            for one in self._by_lane[lane]:
-                if not one.passed and one.next_pass == fix:
-                    found[one.id] = one
-        return [*found.values()]
+        return [*{one.id: one for found in hit for one in self.together(found)}.values()]
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         of_scope = (one for one in self._by_id.values() if _in_scope(scope, one.key.lane))
         counts = {one.id: len(self._failing_starts(one, period)) for one in of_scope}
         return {one: items for one, items in counts.items() if items}
 
-    def failing_starts(
-        self, scope: Scope, period: Period, failures: Collection[UUID]
-    ) -> Sequence[datetime]:
-        found = (one for one in self.failing_items(scope, period) if one in failures)
+    def flaky_items(self, scope: Scope, period: Period) -> Mapping[TestKey, int]:
+        counts: Counter[TestKey] = Counter()
+        for one, items in self.failing_items(scope, period).items():
+            lane = self._by_id[one].key.lane
+            if self._is_flake(one):
+                counts[lane.product, lane.test_id] += items
+        return counts
+
+    def flaky_starts(self, scope: Scope, period: Period) -> Sequence[datetime]:
+        found = filter(self._is_flake, self.failing_items(scope, period))
         return sorted(at for one in found for at in self._failing_starts(self._by_id[one], period))
+
+    def _is_flake(self, failure_id: UUID) -> bool:
+        failure = self._by_id[failure_id]
+        return failure.passed and failure.key not in self._facts.reviews
+
+    def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
+        found = []
+        for one in self._by_id.values():
+            members = self.together(one)
+            is_first = one == members[0] and not self._is_flake(one.id)
+            within = period.start <= one.first.started_at <= period.end
+            if is_first and within and _in_scope(scope, one.key.lane):
+                found.append(self._episode(members))
+        return found
+
+    def _episode(self, members: Sequence[Failure]) -> Episode:
+        first, last = members[0], members[-1]
+        return Episode(
+            id=first.id,
+            key=first.key,
+            started_at=first.first.started_at,
+            verdict=first.first.verdict,
+            last_sha=last.key.sha,
+            commits=len(members),
+            fix=first.next_pass,
+            reviewed=tuple(one.id for one in members if one.key in self._facts.reviews),
+        )
 
     def failure(self, failure_id: UUID) -> Failure | None:
         return self._by_id.get(failure_id)
 
-    def lane_failures(self, lane: Lane) -> Sequence[Failure]:
-        return self._by_lane.get(lane, ())
+    def members(self, episodes: Sequence[Episode]) -> Sequence[Sequence[Failure]]:
+        return [self.together(self._by_id[one.id]) for one in episodes]
+
+    def together(self, failure: Failure) -> Sequence[Failure]:
+        if failure.passed:
+            return [failure]
+        return [
+            one
+            for one in self._by_lane[failure.key.lane]
+            if not one.passed and one.next_pass == failure.next_pass
+        ]
 
     def reviews(self) -> Mapping[UUID, Review]:
         return {failure_id(self._org_id, key): one for key, one in self._facts.reviews.items()}

@@ -7,7 +7,7 @@ states only; every rule over them is written once, in `rules`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, NamedTuple, Protocol, TypeVar
 from uuid import UUID
@@ -23,7 +23,7 @@ from hwci.engine.facts import (
     TestKey,
 )
 from hwci.engine.periods import Period, Slots
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.engine.vocabulary import FailureClass, Outcome, Reason, Verdict
 
 Row = TypeVar("Row")
 
@@ -99,6 +99,39 @@ class Failure:
     last_started_at: datetime
     passed: bool
     next_pass: str | None
+
+
+class Decision(NamedTuple):
+    """What the checks gave for an episode. `reason` is None for a real firmware bug. `rests_on`:
+    the commits that its walk to the fix rests on (`rules/walk.py`), if one was searched.
+    """
+
+    failure_class: FailureClass
+    reason: Reason | None
+    rests_on: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """Failures that count as one, but no flake that nobody reviewed: what its label and its class
+    rest on, and what a table shows of it.
+
+    `id`, `key`, `started_at` and `verdict` are those of its first failure. `fix`: the first passed
+    commit after it, or None. `reviewed`: its failures that have a review. `decision`: the automatic
+    class as a store keeps it; None if it is not kept, or may be another one by now. `number`: its
+    row, where a store has one.
+    """
+
+    id: UUID
+    key: FailureKey
+    started_at: datetime
+    verdict: Verdict
+    last_sha: str
+    commits: int
+    fix: str | None
+    reviewed: tuple[UUID, ...] = ()
+    decision: Decision | None = None
+    number: int | None = field(default=None, compare=False)
 
 
 class RunCounts(NamedTuple):
@@ -268,16 +301,25 @@ class History(Protocol):
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         """Number of failing items in the period by failure id; only failures with one."""
 
-    def failing_starts(
-        self, scope: Scope, period: Period, failures: Collection[UUID]
-    ) -> Sequence[datetime]:
-        """Start of each failing item in the period of these failures, in order."""
+    def flaky_items(self, scope: Scope, period: Period) -> Mapping[TestKey, int]:
+        """Number of failing items in the period by test, of failures whose own commit passed and
+        that have no review; only tests with one.
+        """
+
+    def flaky_starts(self, scope: Scope, period: Period) -> Sequence[datetime]:
+        """Start of each of these items, in order."""
+
+    def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
+        """Episodes whose first failing run started in the period, in any order."""
 
     def failure(self, failure_id: UUID) -> Failure | None:
         """The failure with this id; None if there is none."""
 
-    def lane_failures(self, lane: Lane) -> Sequence[Failure]:
-        """Every failure of a lane, in order of place."""
+    def members(self, episodes: Sequence[Episode]) -> Sequence[Sequence[Failure]]:
+        """The failures of each of these episodes, in any order."""
+
+    def together(self, failure: Failure) -> Sequence[Failure]:
+        """All that count as one with a failure, itself among them: see `failures`."""
 
     def reviews(self) -> Mapping[UUID, Review]:
         """Every review kept, by the id of the failure it is stored at."""

@@ -13,7 +13,7 @@ from hwci.demo.project import BOXES
 from hwci.engine.facts import Facts, Product
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page.reading import read_period
+from hwci.engine.page.reading import read_failures, read_period
 from hwci.engine.page.tables import FailureSelection, Page, labelled_failures, metrics_page
 from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import Label, Outcome, Trigger
@@ -101,8 +101,8 @@ def test_the_engine_finds_the_commits_that_the_story_broke_and_fixed() -> None:
 
 
 def test_something_is_still_broken_today() -> None:
-    reading = read_period(known(whole_history(NOW)), Scope(), last_days(7, NOW))
-    pending = labelled_failures(reading, FailureSelection(label=Label.PENDING, limit=100))
+    found = read_failures(known(whole_history(NOW)), Scope(), last_days(7, NOW))
+    pending = labelled_failures(found, FailureSelection(label=Label.PENDING, limit=100))
 
     assert {row.failure.key.lane.test_id for row in pending.items} >= {
         *("mqtt.tls_handshake", "time.alarm_wakeup")

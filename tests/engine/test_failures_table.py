@@ -3,8 +3,7 @@
 reference; and which of its rows the tile "Flaky failures" counts (semantics, 4.6).
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from hwci.engine.facts import FailureKey, Lane
 from hwci.engine.history import FailingRun, Failure, Place
 from hwci.engine.page.failures import LabelledFailure
-from hwci.engine.page.reading import Reading
 from hwci.engine.page.tables import FailureSelection, Sort, labelled_failures
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import FailureColumn, Label, Verdict
@@ -56,9 +54,6 @@ def failures(draw: st.DrawFn) -> LabelledFailure:
     return LabelledFailure(failure, draw(st.sampled_from(list(Label))), None)
 
 
-NOTHING = seen("box-1 | a:P").read()
-
-
 def slowly(rows: list[LabelledFailure], wanted: FailureSelection) -> list[LabelledFailure]:
     found = [row for row in rows if wanted.label is None or row.label == wanted.label]
     if wanted.test_id is not None:
@@ -88,7 +83,7 @@ def test_failures_are_narrowed_found_and_put_in_order_as_slowly(
 ) -> None:
     wanted = FailureSelection(search, sort, label=label, test_id=test_id)
 
-    found = labelled_failures(replace(NOTHING, failures=rows), wanted).items
+    found = labelled_failures(rows, wanted).items
 
     # By identity: rows may be equal, and must keep their order all the same.
     assert [id(row) for row in found] == [id(row) for row in slowly(rows, wanted)]
@@ -100,12 +95,12 @@ PICTURE = """
 """
 
 
-def reading() -> Reading:
-    return seen(PICTURE).and_also(report("e:F", 9), report("e:F", 10)).read()
+def labelled() -> Sequence[LabelledFailure]:
+    return seen(PICTURE).and_also(report("e:F", 9), report("e:F", 10)).labelled()
 
 
 def shas(**wanted: Any) -> str:
-    found = labelled_failures(reading(), FailureSelection(**wanted, limit=9))
+    found = labelled_failures(labelled(), FailureSelection(**wanted, limit=9))
     assert found.total == len(found.items)
     return " ".join(
         f"{one.failure.key.sha}/{one.failure.key.lane.box_key[-1]}" for one in found.items
@@ -146,7 +141,7 @@ def test_a_test_is_asked_for_by_its_whole_id() -> None:
     past = Past(made)
 
     for test_id, total in (("usb", 1), ("us", 0), ("USB", 0), ("usb 2", 1)):
-        found = labelled_failures(past.read(), FailureSelection(test_id=test_id, limit=9))
+        found = labelled_failures(past.labelled(), FailureSelection(test_id=test_id, limit=9))
         assert found.total == total, test_id
 
 
@@ -154,8 +149,11 @@ def test_the_tile_counts_the_items_of_its_flakes_in_the_period_and_a_row_counts_
     past = seen("box-1 | a:F").and_also(report("a:F", 5), report("a:F", 9), report("a:P", 20))
 
     def shown(first: float, last: float) -> tuple[int, list[int]]:
-        read = past.read(ALL, Period(minute(first), minute(last)))
-        rows = labelled_failures(read, FailureSelection(label=Label.FLAKE, limit=9))
+        period = Period(minute(first), minute(last))
+        read = past.read(ALL, period)
+        rows = labelled_failures(
+            past.labelled(ALL, period), FailureSelection(label=Label.FLAKE, limit=9)
+        )
         return read.tiles.flaky_failures, [row.failure.items for row in rows.items]
 
     assert shown(0, 99) == (3, [3])

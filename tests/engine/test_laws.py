@@ -50,7 +50,7 @@ def lane_by_lane(past: Past) -> set[tuple[str, ...]]:
     found = set()
     history = past.history
     for lane in {failure.key.lane for failure in past.failures()}:
-        failures = {failure.key.sha: failure for failure in history.lane_failures(lane)}
+        failures = {one.key.sha: one for one in past.failures() if one.key.lane == lane}
         passed = _passed(past.reports, lane.box_key)
         places = {sha: history.place(lane.repo_key, lane.branch, sha) for sha in SHAS}
         walk = sorted((place, sha) for sha, place in places.items() if place is not None)
@@ -89,10 +89,10 @@ def test_groups_are_runs_of_failures_with_no_passed_commit_between(made: list[Re
 @LAW
 @given(reports())
 def test_every_failing_item_is_of_one_failure_with_one_label(made: list[Report]) -> None:
-    reading = Past(made).read()
-    rows = labelled_failures(reading, FailureSelection(limit=99))
+    found = Past(made).labelled()
+    rows = labelled_failures(found, FailureSelection(limit=99))
     by_label = [
-        labelled_failures(reading, FailureSelection(label=label, limit=99)).total for label in Label
+        labelled_failures(found, FailureSelection(label=label, limit=99)).total for label in Label
     ]
     failing = [one for one in made if one.hello_ok and one.tests[0].outcome.value == "fail"]
 

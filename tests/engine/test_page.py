@@ -390,7 +390,7 @@ def test_ci_failures_are_those_with_an_item_in_the_period_newest_first() -> None
     def shown(label: Label | None, first: float = 0) -> list[tuple[str, str]]:
         period = Period(minute(first), minute(99))
         rows = labelled_failures(
-            past.read(ALL, period), FailureSelection(label=label, limit=99)
+            past.labelled(ALL, period), FailureSelection(label=label, limit=99)
         ).items
         return [(one.failure.key.sha, one.label.value) for one in rows]
 
@@ -404,11 +404,11 @@ def test_ci_failures_are_those_with_an_item_in_the_period_newest_first() -> None
     assert shown(Label.FLAKE) == [("f", "flake")]
     groups = {
         one.failure.key.sha: one.group_id
-        for one in labelled_failures(past.read(), FailureSelection(limit=99)).items
+        for one in labelled_failures(past.labelled(), FailureSelection(limit=99)).items
     }
     assert groups["c"] == id_of("b")
     assert groups["f"] is None
-    assert labelled_failures(past.read(), FailureSelection(offset=4, limit=9)).total == 5
+    assert labelled_failures(past.labelled(), FailureSelection(offset=4, limit=9)).total == 5
 
 
 def test_the_last_n_days_hold_both_ends_and_no_microsecond_more() -> None:

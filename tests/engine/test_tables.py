@@ -302,5 +302,5 @@ def test_a_resolved_failure_is_held_with_the_class_that_people_see() -> None:
     reading = past.read()
 
     rows: list[Classified] = [*reading.real_bugs, *reading.other_failures]
-    result = {row.group.first.key.sha: row.failure_class.value for row in rows}
+    result = {row.episode.key.sha: row.failure_class.value for row in rows}
     assert result == {"b": "real_fw_bug", "d": "dismissed"}

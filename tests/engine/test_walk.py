@@ -14,7 +14,7 @@ from tests.engine.timeline import ORG, REPO, Past, changes, report, seen
 
 def walked(past: Past, last_failing: str = "a", fix: str = "z") -> str | None:
     """Draw a walk from the failing commit on: `run(commits) run(commits)`."""
-    walk = Walks(past.history).between(REPO, last_failing, fix)
+    walk = Walks(past.history).between(REPO, last_failing, fix).steps
     if walk is None:
         return None
     return " ".join(
@@ -188,7 +188,7 @@ def test_a_failing_commit_that_no_walk_can_end_at_spares_the_walk(sent: Sequence
     past = after(*(changes(f"c{n}", f"c{n + 1}") for n in range(50)), *sent)
     history = Counting(ORG, past.facts)
 
-    assert Walks(history).between(REPO, "a", "c50") is None
+    assert Walks(history).between(REPO, "a", "c50").steps is None
     assert asked == ["a"]
 
 

@@ -33,8 +33,8 @@ from hwci.engine.facts import (
 )
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Failure, Scope
-from hwci.engine.page.failures import ResolvedFailure, resolved_failure
-from hwci.engine.page.reading import Reading, read_period
+from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, resolved_failure
+from hwci.engine.page.reading import Reading, read_failures, read_period
 from hwci.engine.page.tables import Page, metrics_page
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier
@@ -150,6 +150,9 @@ class Past:
     def read(self, scope: Scope = ALL, period: Period = EVER) -> Reading:
         return read_period(self.history, scope, period)
 
+    def labelled(self, scope: Scope = ALL, period: Period = EVER) -> Sequence[LabelledFailure]:
+        return read_failures(self.history, scope, period)
+
     def page(self, scope: Scope = ALL, period: Period = EVER, rows: int = 20) -> Page:
         return metrics_page(self.history, self.read(scope, period), rows)
 
@@ -161,7 +164,10 @@ class Past:
 
     def labels(self, of: Lane | None = None) -> str:
         """Return the labels of a lane in order of place: `b:resolved c:flake`."""
-        found = self.history.lane_failures(of or lane())
+        found = sorted(
+            (one for one in self.failures() if one.key.lane == (of or lane())),
+            key=lambda one: one.place,
+        )
         result = ((one, group_of(self.history, one)) for one in found)
         return " ".join(f"{one.key.sha}:{group.label}" for one, group in result)
 

@@ -26,7 +26,8 @@ from hwci.engine.facts import (
     TestItem,
 )
 from hwci.engine.history import Scope
-from hwci.engine.page.reading import read_period
+from hwci.engine.page.failures import LabelledFailure
+from hwci.engine.page.reading import read_failures, read_period
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.vocabulary import ReviewAction, Role, RunEventType
 from hwci.server.errors import DamagedError, NotFoundError, StorageError
@@ -165,9 +166,12 @@ def test_a_table_has_a_column_for_each_field(fact: Any, table: str, elsewhere: s
 @pytest.mark.parametrize("seed", range(rounds(3, 80)))
 def test_the_views_have_the_rows_of_the_page_over_all_time(tmp_path: Path, seed: int) -> None:
     to, seen = tmp_path / "acme.db", []
+    failures: list[LabelledFailure] = []
 
     def read(writer: Writer) -> None:
-        seen.append(read_period(writer.history(ORG), Scope(), EVER))
+        history = writer.history(ORG)
+        seen.append(read_period(history, Scope(), EVER))
+        failures.extend(read_failures(history, Scope(), EVER))
 
     exported(tmp_path / "hwci.db", to, lambda writer: fill(writer, seed), read)
     [page] = seen
@@ -176,7 +180,7 @@ def test_the_views_have_the_rows_of_the_page_over_all_time(tmp_path: Path, seed:
         tuple(getattr(one, name) for name in FLAKY) for one in page.flakiest_tests
     ]
     for view, shown in (("real_fw_bugs", page.real_bugs), ("other_failures", page.other_failures)):
-        of = sorted((str(one.group.first.id), one.failure_class.value) for one in shown)
+        of = sorted((str(one.episode.id), one.failure_class.value) for one in shown)
         assert sorted(rows(to, f"SELECT failure_id, class FROM {view}")) == of
     assert rows(to, "SELECT repo_key, suite, sha FROM unchecked_merges") == [
         (one.repo_key, one.suite, one.sha) for one in page.unchecked_merges
@@ -184,7 +188,7 @@ def test_the_views_have_the_rows_of_the_page_over_all_time(tmp_path: Path, seed:
     labels = "SELECT failure_id, label, group_id FROM failures WHERE failure_id IN"
     assert sorted(rows(to, f"{labels} (SELECT failure_id FROM tests)")) == sorted(
         (str(one.failure.id), one.label.value, one.group_id and str(one.group_id))
-        for one in page.failures
+        for one in failures
     )
     infra = page.tiles.infra_runs
     assert rows(to, "SELECT sum(infra), sum(reports) FROM runs_per_day") == [infra]

@@ -56,6 +56,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
     work = Endless()
     monkeypatch.setattr(readings, "read_period", work)
+    monkeypatch.setattr(readings, "read_failures", work)
     monkeypatch.setattr(metrics_service, "plan", work)
     return work
 

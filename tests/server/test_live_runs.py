@@ -498,7 +498,7 @@ class TestSweeping:
     ) -> None:
         monkeypatch.setattr(sweeping, "SWEEP_SECONDS", 0.01)
         async with live_scene(tmp_path) as live:
-            beside = sweeping.sweeping(live.runs, forgetting(live), nothing, nothing)(
+            beside = sweeping.sweeping(live.runs, forgetting(live), nothing, nothing, nothing)(
                 web.Application()
             )
             await anext(beside)
@@ -537,7 +537,7 @@ class TestSweeping:
 
         async with live_scene(tmp_path) as live:
             failing = Failing(live.storage, live.hands)
-            beside = sweeping.sweeping(failing, forgetting(live), nothing, nothing)(
+            beside = sweeping.sweeping(failing, forgetting(live), nothing, nothing, nothing)(
                 web.Application()
             )
             with caplog.at_level(logging.WARNING, "hwci.server"):

@@ -8,6 +8,7 @@ store gave them; a set of tests is a mask: bit n stands for test n.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from hwci.engine.facts import Changes
 from hwci.engine.history import Place
 
 NEVER = 2**63 - 1
@@ -91,6 +92,11 @@ UNFIXED = Ranked(NEVER, "")
 class Rows(Protocol):
     """The derived rows of one repository, within the transaction of a write."""
 
+    def settle_runs(self) -> Iterable[Changes]:
+        """Give each run of the reports that came or went the changes of its earliest report that
+        carries any. Return those that a run lost or got, also if only their order changed.
+        """
+
     def placed(self, spots: Collection[Spot]) -> Mapping[Spot, Placed]:
         """The places and ranks that these commits have."""
 
@@ -156,4 +162,9 @@ class Rows(Protocol):
     def replace_episodes(
         self, track: Track, gone: Collection[Episode], new: Collection[Episode]
     ) -> None:
-        """Delete episodes and write others."""
+        """Delete episodes and write others, not decided yet."""
+
+    def undecide(self, first: Collection[str], listed: Collection[str]) -> None:
+        """Drop the decisions on episodes whose first commit is one of `first`, and those whose walk
+        rests on one of `listed`; write the first failing run of the former anew.
+        """

@@ -7,13 +7,13 @@ the length of the history.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.engine.derived import episodes, order
 from hwci.engine.derived.episodes import Point, Shift
 from hwci.engine.derived.rows import Bench, Placed, Results, Rows, Spot, Track
-from hwci.engine.facts import Report
+from hwci.engine.facts import Changes, Report
 from hwci.engine.history import Place
 from hwci.engine.rules.reports import mentions
 
@@ -32,9 +32,11 @@ class Settlement:
         self._rows = rows
         self._placed: dict[Spot, Placed | None] = {}
         self._results: dict[OnBench, Results] = {}
+        self._reported: set[str] = set()
 
     def watch(self, product: int, report: Report) -> None:
         """Note the present state of all that a report affects, before any row is changed."""
+        self._reported.add(report.sha)
         unseen = {Spot(one.sha, report.branch) for one in mentions(report)} - self._placed.keys()
         placed = self._rows.placed(unseen) if unseen else {}
         self._placed.update((spot, placed.get(spot)) for spot in unseen)
@@ -48,10 +50,15 @@ class Settlement:
 
     def settle(self) -> None:
         """Bring all that follows up to date with the rows of reports as they are now."""
+        relisted = self._rows.settle_runs()
         moved = self._settle_order()
         self._rows.count_failures(self._results)
         for track, shifts in self._shifts(moved).items():
             episodes.update(self._rows, track, shifts)
+        # A decision rests on the first failing run and the changes under test, both reports of the
+        # first commit, and on the lists that its walk to the fix visited.
+        listed = {sha for changes in relisted for sha in _named(changes)}
+        self._rows.undecide(self._reported, listed)
 
     def _settle_order(self) -> dict[Spot, int | None]:
         """Write the places that changed. Return the new rank of each commit that has another."""
@@ -114,6 +121,13 @@ class Settlement:
                 if shift.before != shift.after:
                     found[Track(bench, branch)].append(shift)
         return found
+
+
+def _named(changes: Changes) -> Iterator[str]:
+    """Yield the commits whose lists of changes these are part of, and the one they begin after."""
+    yield from (commit.sha for commit in changes.commits)
+    if changes.base_sha is not None:
+        yield changes.base_sha
 
 
 def _point(rank: int | None, results: Results, branch: str) -> Point | None:

@@ -118,7 +118,7 @@ def describe(history: History, group: Group, classifier: Classifier) -> Resolved
         failing_commits=len(group.failures),
         broken_by=broken_by(history, group, classifier.under_test(group)),
         fix=fix,
-        shown=shown_class(group, automatic),
+        shown=shown_class(group.review, automatic),
         automatic=automatic,
         review=group.review,
         label=group.label,

@@ -17,7 +17,6 @@ from hwci.engine.history import BoxRuns, History, Listing, Scope
 from hwci.engine.page.reading import Reading
 from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import FlakyTest, attempts_of, failed_attempts_of
-from hwci.engine.vocabulary import Label
 
 BOXES_MAX = 50
 _INSTANTS_OF_A_ROW = 8  # an instant and its place in a list take an eighth of what a row takes
@@ -54,15 +53,14 @@ class Dates(NamedTuple):
 
 def read_dates(history: History, scope: Scope, period: Period, reading: Reading) -> Dates:
     """Date what a reading of the same history, scope and period counts."""
-    flakes = {row.failure.id for row in reading.failures if row.label is Label.FLAKE}
     checked_at = [one.merged_at for one in reading.checked_merges]
     unchecked_at = [one.merged_at for one in reading.unchecked_merges]
     runs = history.run_starts(scope, period)
     return Dates(
         merges_checked=sorted(checked_at),
         merges_announced=sorted([*checked_at, *unchecked_at]),
-        real_fw_bugs=sorted(row.group.first.first.started_at for row in reading.real_bugs),
-        flaky_failures=history.failing_starts(scope, period, flakes) if flakes else (),
+        real_fw_bugs=sorted(row.episode.started_at for row in reading.real_bugs),
+        flaky_failures=history.flaky_starts(scope, period),
         infra_runs=runs.infra,
         runs=runs.all,
     )

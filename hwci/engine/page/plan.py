@@ -12,10 +12,10 @@ from uuid import UUID
 
 from hwci.engine.facts import FailureKey, Product, Review, SuiteConfig
 from hwci.engine.history import FailingRun, History, OutOfTimeError, Scope
-from hwci.engine.page.reading import ClassCounts, resolved_in
+from hwci.engine.page.reading import ClassCounts, resolved_episodes
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
-from hwci.engine.rules.labels import Group, groups_of
+from hwci.engine.rules.labels import Group, groups_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +46,23 @@ def plan(history: History, period: Period, configuration: SuiteConfig) -> Plan:
     `OutOfTimeError`: there was no time for a single one.
     """
     product = Product(configuration.repo_key, configuration.suite)
-    groups = groups_of(history.failures(Scope(*product), period), history.reviews())
-    resolved = resolved_in(groups, period)
+    resolved = resolved_episodes(history, Scope(*product), period)
     present, planned = Classifier(history), Classifier(history, {product: configuration})
     compared: list[tuple[Group, Classification, Classification]] = []
     try:
-        for group in resolved:
+        for group in groups_at(history, [one.episode for one in resolved]):
             both = present.automatic(group), planned.automatic(group)
             compared.append((group, *both))
     except OutOfTimeError:
         if not compared:
             raise
     return Plan(
-        before=ClassCounts.of(shown_class(one, old).failure_class for one, old, _ in compared),
-        after=ClassCounts.of(shown_class(one, new).failure_class for one, _, new in compared),
+        before=ClassCounts.of(
+            shown_class(one.review, old).failure_class for one, old, _ in compared
+        ),
+        after=ClassCounts.of(
+            shown_class(one.review, new).failure_class for one, _, new in compared
+        ),
         changes=[
             Reclassified(one.first.id, one.first.key, one.first.first, before, after, one.review)
             for one, before, after in compared

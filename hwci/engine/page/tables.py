@@ -19,6 +19,7 @@ from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe
 from hwci.engine.page.reading import Classified, Reading, Tiles
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.flakiness import FlakyTest
+from hwci.engine.rules.labels import groups_at
 from hwci.engine.rules.merges import first_check
 from hwci.engine.vocabulary import (
     UNASSIGNED,
@@ -105,12 +106,12 @@ class Table(Generic[Row, Column]):
 
 
 def _lane(row: Classified) -> Lane:
-    return row.group.first.key.lane
+    return row.episode.key.lane
 
 
 def _texts(row: Classified) -> Sequence[str]:
-    first, last = row.group.first.key, row.group.last.key
-    return (*first.lane, first.sha, last.sha, row.group.fix or "")
+    one = row.episode
+    return (*one.key.lane, one.key.sha, one.last_sha, one.fix or "")
 
 
 # Unassigned merges come before those of any product, as in the default order.
@@ -127,14 +128,14 @@ MERGES: Table[Announcement, MergeColumn] = Table(
 
 RESOLVED: Table[Classified, ResolvedColumn] = Table(
     values={
-        ResolvedColumn.STARTED_AT: lambda row: row.group.first.first.started_at,
+        ResolvedColumn.STARTED_AT: attrgetter("episode.started_at"),
         ResolvedColumn.REPO_KEY: lambda row: _lane(row).repo_key,
         ResolvedColumn.SUITE: lambda row: _lane(row).suite,
         ResolvedColumn.TEST_ID: lambda row: _lane(row).test_id,
         ResolvedColumn.BOX_KEY: lambda row: _lane(row).box_key,
         ResolvedColumn.BRANCH: lambda row: _lane(row).branch,
-        ResolvedColumn.FAILING_COMMITS: lambda row: len(row.group.failures),
-        ResolvedColumn.VERDICT: lambda row: row.group.first.first.verdict,
+        ResolvedColumn.FAILING_COMMITS: attrgetter("episode.commits"),
+        ResolvedColumn.VERDICT: attrgetter("episode.verdict"),
         ResolvedColumn.CLASS: attrgetter("failure_class"),
     },
     texts=_texts,
@@ -231,11 +232,13 @@ def flakiest_tests(reading: Reading, selection: FlakySelection) -> Listing[Flaky
     return FLAKIEST.listing(rows, selection)
 
 
-def labelled_failures(reading: Reading, selection: FailureSelection) -> Listing[LabelledFailure]:
-    """List failures with an item in the period, by default the newest first."""
+def labelled_failures(
+    failures: Sequence[LabelledFailure], selection: FailureSelection
+) -> Listing[LabelledFailure]:
+    """List those of a period's failures that are selected, by default the newest first."""
     rows = [
         row
-        for row in reading.failures
+        for row in failures
         if selection.label in {None, row.label}
         and selection.test_id in {None, row.failure.key.lane.test_id}
     ]
@@ -244,4 +247,5 @@ def labelled_failures(reading: Reading, selection: FailureSelection) -> Listing[
 
 def _described(history: History, rows: Listing[Classified]) -> Listing[ResolvedFailure]:
     classifier = Classifier(history)
-    return Listing([describe(history, row.group, classifier) for row in rows.items], rows.total)
+    groups = groups_at(history, [row.episode for row in rows.items])
+    return Listing([describe(history, group, classifier) for group in groups], rows.total)

@@ -13,12 +13,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 
-from hwci.engine.facts import Commit, Product, SuiteConfig
-from hwci.engine.history import History, RunChanges
+from hwci.engine.facts import Commit, Product, Review, SuiteConfig
+from hwci.engine.history import Decision, History, RunChanges
 from hwci.engine.rules.changes import ProductFiles, Touch, UnderTest, product_files
 from hwci.engine.rules.labels import Group
-from hwci.engine.rules.walk import Step, Walks
+from hwci.engine.rules.walk import Step, Walk, Walks
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason, ReviewAction, Verdict
+
+VERSION = 1
+"""To be raised when the checks may give another class or reason for the same facts and the same
+configuration: stores then ask again where they kept what was decided.
+"""
 
 Subject = TypeVar("Subject")
 
@@ -286,6 +291,7 @@ FIX_ROWS: tuple[Row[BeforeFix], ...] = (
     ),
 )
 
+_FIX_REASONS = {row.reason for row in FIX_ROWS}
 _REVIEWED = {
     ReviewAction.CONFIRM: Classification(FailureClass.REAL_FW_BUG, None),
     ReviewAction.DISMISS: Classification(FailureClass.DISMISSED, Reason.DISMISSED),
@@ -307,6 +313,7 @@ class Classifier:
         self._instead = instead or {}
         self._walks = Walks(history)
         self._files: dict[Product, ProductFiles | None] = {}
+        self._under_test: dict[tuple[str, str, str, str], RunChanges | None] = {}
         self._changes_checks: dict[tuple[str, ...], _Checks] = {}
         self._fix_checks: dict[tuple[Product, str, str | None], _Checks] = {}
 
@@ -325,21 +332,29 @@ class Classifier:
 
     def shown(self, group: Group) -> Classification:
         """Return the class that people see."""
-        return shown_class(group, self.automatic(group))
+        return shown_class(group.review, self.automatic(group))
 
     def under_test(self, group: Group) -> UnderTest:
         """Return the changes of the first run on the group's first commit (semantics, 5)."""
         key, first = group.first.key, group.first.first
-        run = self._history.changes_under_test(
-            key.lane.repo_key, first.workflow, key.lane.branch, key.sha
-        )
-        return UnderTest(self._files_of(key.lane.product), run)
+        asked = (key.lane.repo_key, first.workflow, key.lane.branch, key.sha)
+        if asked not in self._under_test:
+            self._under_test[asked] = self._history.changes_under_test(*asked)
+        return UnderTest(self._files_of(key.lane.product), self._under_test[asked])
 
     def walk(self, group: Group) -> tuple[Step, ...] | None:
         """Return the steps from the group's last commit up to its fix, if they are connected."""
-        if group.fix is None:
-            return None
-        return self._walks.between(group.first.key.lane.repo_key, group.last.key.sha, group.fix)
+        return None if group.fix is None else self._walk(group, group.fix).steps
+
+    def decide(self, group: Group) -> Decision:
+        """Return what the checks give now, in the form that a store keeps."""
+        found = self.automatic(group)
+        if group.fix is None or found.trace[-1].reason not in _FIX_REASONS:
+            return Decision(found.failure_class, found.reason)
+        return Decision(found.failure_class, found.reason, self._walk(group, group.fix).rests_on)
+
+    def _walk(self, group: Group, fix: str) -> Walk:
+        return self._walks.between(group.first.key.lane.repo_key, group.last.key.sha, fix)
 
     def _files_of(self, product: Product) -> ProductFiles | None:
         if product not in self._files:
@@ -367,9 +382,9 @@ class Classifier:
         return self._fix_checks[asked]
 
 
-def shown_class(group: Group, automatic: Classification) -> Classification:
+def shown_class(review: Review | None, automatic: Classification) -> Classification:
     """Return the class that people see: "A review replaces the automatic label"."""
-    return automatic if group.review is None else _REVIEWED[group.review.action]
+    return automatic if review is None else _REVIEWED[review.action]
 
 
 def _checks_of(rows: tuple[Row[Subject], ...], subject: Subject) -> _Checks:

@@ -5,12 +5,12 @@ This module decides the label of a failure and which failures count as one. It d
 fault a failure was. Every failure is in one group: a flake is a group of its own.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from hwci.engine.facts import Lane, Review
-from hwci.engine.history import Failure, History
+from hwci.engine.history import Episode, Failure, History
 from hwci.engine.vocabulary import Label
 
 
@@ -38,7 +38,7 @@ class Group:
         return self.last.next_pass
 
 
-def label_of(failure: Failure, review: Review | None) -> Label:
+def label_of(passed: bool, next_pass: str | None, review: Review | None) -> Label:
     """Return the label of a failure whose group carries `review`.
 
     "A failure whose commit passed is a flake. Else, if a commit with a later place on the branch
@@ -47,9 +47,9 @@ def label_of(failure: Failure, review: Review | None) -> Label:
     """
     if review is not None:
         return Label.RESOLVED
-    if failure.passed:
+    if passed:
         return Label.FLAKE
-    return Label.PENDING if failure.next_pass is None else Label.RESOLVED
+    return Label.PENDING if next_pass is None else Label.RESOLVED
 
 
 def groups_of(failures: Iterable[Failure], reviews: Mapping[UUID, Review]) -> list[Group]:
@@ -69,20 +69,23 @@ def groups_of(failures: Iterable[Failure], reviews: Mapping[UUID, Review]) -> li
 
 def group_of(history: History, failure: Failure) -> Group:
     """Return the group of one failure."""
-    if failure.passed:
-        return _group([failure], history.reviews())
-    members = [
-        one
-        for one in history.lane_failures(failure.key.lane)
-        if not one.passed and one.next_pass == failure.next_pass
-    ]
-    return _group(members, history.reviews())
+    return _group([*history.together(failure)], history.reviews())
+
+
+def groups_at(history: History, episodes: Sequence[Episode]) -> list[Group]:
+    """Return the group of each of these episodes."""
+    reviews = history.reviews()
+    return [_group([*members], reviews) for members in history.members(episodes)]
 
 
 def _group(members: list[Failure], reviews: Mapping[UUID, Review]) -> Group:
-    """Make a group: it "carries the review written last among its members"."""
     if len(members) > 1:
         members.sort(key=lambda failure: failure.place)
-    written = [reviews[one.id] for one in members if one.id in reviews]
-    review = max(written, key=lambda one: one.number) if written else None
-    return Group(tuple(members), label_of(members[0], review), review)
+    review = review_of((one.id for one in members if one.id in reviews), reviews)
+    label = label_of(members[0].passed, members[0].next_pass, review)
+    return Group(tuple(members), label, review)
+
+
+def review_of(reviewed: Iterable[UUID], reviews: Mapping[UUID, Review]) -> Review | None:
+    """Return the review of a group: it "carries the review written last among its members"."""
+    return max((reviews[one] for one in reviewed), key=lambda one: one.number, default=None)

@@ -20,21 +20,35 @@ class Step(NamedTuple):
     commits: tuple[Commit, ...]
 
 
+class Walk(NamedTuple):
+    """An answer about two commits: the steps between them, oldest first, or None if there is no
+    walk; and the commits it rests on. The answer stays until another list of changes has one of
+    those as its base or among its commits.
+    """
+
+    steps: tuple[Step, ...] | None
+    rests_on: frozenset[str]
+
+
 class Walks:
     """Searches walks in one history, and remembers them: one fix often fixes many tests."""
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._found: dict[tuple[str, str, str], tuple[Step, ...] | None] = {}
+        self._found: dict[tuple[str, str, str], Walk] = {}
 
-    def between(self, repo_key: str, last_failing: str, fix: str) -> tuple[Step, ...] | None:
-        """Return the steps from the last failing commit to the fix, oldest first; None: no walk."""
+    def between(self, repo_key: str, last_failing: str, fix: str) -> Walk:
+        """Return the walk from the last failing commit to the fix."""
         asked = (repo_key, last_failing, fix)
         if asked not in self._found:
-            self._found[asked] = self._search(repo_key, last_failing, fix)
+            reached_by: dict[str, Step | None] = {fix: None}
+            steps = self._search(repo_key, last_failing, reached_by)
+            self._found[asked] = Walk(steps, frozenset({last_failing, *reached_by}))
         return self._found[asked]
 
-    def _search(self, repo_key: str, goal: str, fix: str) -> tuple[Step, ...] | None:
+    def _search(
+        self, repo_key: str, goal: str, reached_by: dict[str, Step | None]
+    ) -> tuple[Step, ...] | None:
         """Search breadth first, each commit's steps in the order of their reports.
 
         So the first walk found is the shortest, and "of equally short ones that whose steps come
@@ -45,8 +59,7 @@ class Walks:
         if not exact_possible and not self._cut_possible(repo_key, goal):
             return None
         cut: tuple[Step, ...] | None = None
-        reached_by: dict[str, Step | None] = {fix: None}
-        queue = deque([fix])
+        queue = deque(reached_by)
         while queue and (exact_possible or cut is None):
             sha = queue.popleft()
             for step in self._steps(repo_key, sha):

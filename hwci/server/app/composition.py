@@ -92,6 +92,7 @@ def create_app(
             services.retention,
             services.keys.record_uses,
             services.rate_limits.log_guesses,
+            services.metrics.keep_decisions,
         )
     )
     app.on_shutdown.append(close_streams)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The background work of a server: it marks lost live runs, keeps when keys were used, deletes old
-data, and logs a summary of password guesses. This module decides how often it runs, and that no
-error ends it.
+"""The background work of a server: it marks lost live runs, keeps when keys were used and what
+pages decided, deletes old data, and logs a summary of password guesses. This module decides how
+often it runs, and that no error ends it.
 """
 
 import asyncio
@@ -18,19 +18,25 @@ LOG = logging.getLogger("hwci.server")
 
 SWEEP_SECONDS = 5.0
 FORGET_SECONDS = 60.0
+DECISIONS_SECONDS = 1.0
 GUESSES_SECONDS = 600.0
 
 Sweep = Callable[[], Awaitable[None]]
 
 
 def sweeping(
-    live_runs: LiveRuns, retention: Retention, record_uses: Sweep, log_guesses: Sweep
+    live_runs: LiveRuns,
+    retention: Retention,
+    record_uses: Sweep,
+    log_guesses: Sweep,
+    keep_decisions: Sweep,
 ) -> Callable[[web.Application], AsyncIterator[None]]:
     """Return the background work of an application, from its start to its end."""
     sweeps = (
         (live_runs.sweep, SWEEP_SECONDS, "looking for lost runs"),
         (record_uses, SWEEP_SECONDS, "keeping when keys were used"),
         (retention.sweep, FORGET_SECONDS, "deleting old data"),
+        (keep_decisions, DECISIONS_SECONDS, "keeping what pages decided"),
         (log_guesses, GUESSES_SECONDS, "logging password guesses"),
     )
 

@@ -22,7 +22,7 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
-from hwci.engine.history import History, Listing
+from hwci.engine.history import Decision, Episode, History, Listing
 from hwci.server.deadline import ANSWER_SECONDS
 from hwci.server.storage.account_ports import (
     Accounts,
@@ -256,6 +256,13 @@ class RecordsWriter(Records, Protocol):
 
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
         """Keep a configuration; the product's earlier one is replaced."""
+
+    def keep_decisions(
+        self, org_id: UUID, version: int, decided: Sequence[tuple[Episode, Decision]]
+    ) -> None:
+        """Keep what was decided about episodes of a history of this version, so that it need not be
+        decided again; nothing, if the history has changed since.
+        """
 
     def drop_replaced(self, org_id: UUID, before: datetime) -> None:
         """Delete what `replaced` counts."""

@@ -217,8 +217,15 @@ def _about_period(history: History, scope: Scope, period: Period) -> Iterator[tu
     for slots in (Slots(period, count) for count in (1, 7, 90)):
         yield "box_runs", sorted(history.box_runs({*tests, *never_ran}, slots))
         yield "box_runs of some", sorted(history.box_runs(sorted(tests)[::3], slots))
-    for some in (set(items), set(sorted(items)[::2]), {UUID(int=7)}):
-        yield "failing_starts", list(history.failing_starts(scope, period, some))
+    yield "flaky_items", dict(history.flaky_items(scope, period))
+    yield "flaky_starts", list(history.flaky_starts(scope, period))
+    episodes = sorted(history.episodes(scope, period), key=lambda one: one.id)
+    yield (
+        "episodes",
+        [replace(e, reviewed=tuple(sorted(e.reviewed)), decision=None) for e in episodes],
+    )
+    members = [sorted(of, key=lambda one: one.place) for of in history.members(episodes)]
+    yield "members", members
 
 
 def _about_failures(history: History, asked: random.Random) -> Iterator[tuple[str, object]]:
@@ -228,15 +235,20 @@ def _about_failures(history: History, asked: random.Random) -> Iterator[tuple[st
         yield "failure", history.failure(failure.id)
     for failure in asked.sample(failures, min(6, len(failures))):
         lane, place = failure.key.lane, failure.place
-        of_lane = list(history.lane_failures(lane))
-        yield "lane_failures", of_lane
+        together = sorted(history.together(failure), key=lambda one: one.place)
+        yield "together", together
         for among in (SHAS, asked.sample(SHAS, 4), asked.sample(SHAS, 2), ()):
             yield "last_pass_before", history.last_pass_before(lane, place, among)
         for margin in (0, 2):
-            last = of_lane[-1].place
+            last = together[-1].place
             yield "lane_commits", history.lane_commits(lane, place, last, margin)
     strange = Lane(REPOS[0], SUITES[0], "never ran", BOXES[0], BRANCHES[0])
-    yield "strange lane", list(history.lane_failures(strange))
+    yield (
+        "strange lane",
+        list(history.lane_commits(strange, failures[0].place, failures[0].place, 1))
+        if failures
+        else [],
+    )
 
 
 def _about_commits(history: History, facts: Facts) -> Iterator[tuple[str, object]]:

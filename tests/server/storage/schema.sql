@@ -91,7 +91,7 @@ CREATE TABLE suite_config (
   repo_key TEXT NOT NULL,
   suite TEXT NOT NULL,
   body TEXT NOT NULL,
-  updated_at INTEGER NOT NULL, digest BLOB,
+  updated_at INTEGER NOT NULL, digest BLOB, version INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (org_id, repo_key, suite)
 ) STRICT;
 
@@ -436,28 +436,6 @@ CREATE INDEX failure_at ON failure (org_id, sha, branch, product_id, box_key);
 CREATE INDEX failure_lane
   ON failure (org_id, product_id, box_key, branch, test, rank, passed);
 
-CREATE TABLE episode (
-  org_id BLOB NOT NULL,
-  product_id INTEGER NOT NULL,
-  box_key TEXT NOT NULL,
-  branch TEXT NOT NULL,
-  test INTEGER NOT NULL,
-  first_rank INTEGER NOT NULL,
-  first_sha TEXT NOT NULL,
-  last_rank INTEGER NOT NULL,
-  last_sha TEXT NOT NULL,
-  commits INTEGER NOT NULL,
-  fix_rank INTEGER NOT NULL,
-  fix_sha TEXT NOT NULL,
-  flake INTEGER NOT NULL
-) STRICT;
-
-CREATE INDEX episode_fix
-  ON episode (org_id, product_id, box_key, branch, test, fix_rank, first_rank);
-
-CREATE INDEX episode_lane
-  ON episode (org_id, product_id, box_key, branch, test, flake, first_rank);
-
 CREATE TABLE underived (org_id BLOB NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
 
 CREATE TABLE replaced (
@@ -473,3 +451,48 @@ CREATE TABLE replaced (
 ) STRICT;
 
 CREATE INDEX replaced_time ON replaced (org_id, replaced_at);
+
+CREATE TABLE episode (
+  number INTEGER PRIMARY KEY,
+  org_id BLOB NOT NULL,
+  product_id INTEGER NOT NULL,
+  box_key TEXT NOT NULL,
+  branch TEXT NOT NULL,
+  test INTEGER NOT NULL,
+  first_rank INTEGER NOT NULL,
+  first_sha TEXT NOT NULL,
+  last_rank INTEGER NOT NULL,
+  last_sha TEXT NOT NULL,
+  commits INTEGER NOT NULL,
+  fix_rank INTEGER NOT NULL,
+  fix_sha TEXT NOT NULL,
+  flake INTEGER NOT NULL,
+  first_id BLOB NOT NULL,
+  started_at INTEGER NOT NULL,
+  verdict INTEGER NOT NULL,
+  decision TEXT,
+  decided_by TEXT
+) STRICT;
+
+CREATE INDEX episode_fix
+  ON episode (org_id, product_id, box_key, branch, test, fix_rank, first_rank);
+
+CREATE INDEX episode_lane
+  ON episode (org_id, product_id, box_key, branch, test, flake, first_rank);
+
+CREATE INDEX episode_time ON episode (org_id, product_id, started_at);
+
+CREATE INDEX episode_first ON episode (org_id, first_sha);
+
+CREATE INDEX episode_walk ON episode (org_id, last_sha, fix_sha);
+
+CREATE TABLE walk_commit (
+  org_id BLOB NOT NULL,
+  repo_key TEXT NOT NULL,
+  last_sha TEXT NOT NULL,
+  fix_sha TEXT NOT NULL,
+  sha TEXT NOT NULL,
+  PRIMARY KEY (org_id, repo_key, last_sha, fix_sha, sha)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX walk_commit_sha ON walk_commit (org_id, repo_key, sha);

@@ -13,6 +13,8 @@ from hwci.engine.page.failures import evidence
 from hwci.engine.page.over_time import read_dates
 from hwci.engine.page.reading import read_period
 from hwci.engine.page.tables import metrics_page
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import groups_at
 from hwci.engine.vocabulary import ReviewAction
 from hwci.server.storage.memory.state import State
 from hwci.server.storage.memory.store import MemoryTransaction
@@ -70,6 +72,7 @@ def compare(seed: int, sql: Writer, memory: Writer) -> None:
     facts = memory.facts(ORG)
     assert sql.facts(ORG) == facts
     narrow, definition = sql.history(ORG), FullHistory(ORG, facts)
+    decide_and_keep(sql, definition, seed)
     answers = zip(
         questions(narrow, facts, random.Random(seed)),
         questions(definition, facts, random.Random(seed)),
@@ -88,6 +91,20 @@ def compare(seed: int, sql: Writer, memory: Writer) -> None:
         for most in (3, 200):
             found = evidence(narrow, failure.id, most)
             assert found == evidence(definition, failure.id, most), f"seed {seed}: evidence"
+
+
+def decide_and_keep(sql: Writer, definition: FullHistory, seed: int) -> None:
+    """What is still kept of earlier decisions is right; what was dropped is decided and kept."""
+    classifier = Classifier(definition)
+    episodes = sql.history(ORG).episodes(Scope(), EVER)
+    for one, group in zip(episodes, groups_at(definition, episodes), strict=True):
+        if one.decision is not None:
+            assert one.decision[:2] == classifier.decide(group)[:2], f"seed {seed}: {one}"
+    found = read_period(sql.history(ORG), Scope(), EVER)
+    sql.keep_decisions(ORG, sql.version(ORG) - 1, found.decided)
+    assert read_period(sql.history(ORG), Scope(), EVER).decided == found.decided
+    sql.keep_decisions(ORG, sql.version(ORG), found.decided)
+    assert read_period(sql.history(ORG), Scope(), EVER).decided == []
 
 
 @pytest.mark.parametrize("first", range(0, HISTORIES, AT_ONCE))

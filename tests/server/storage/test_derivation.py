@@ -39,6 +39,18 @@ HISTORIES: dict[str, list[Report]] = {
         FIX,
         report("b:L", 19, suite="other"),
     ],
+    "an earlier run on the failing commit reports no changes, and no commit moves": [
+        report("a:P", 10),
+        BREAK,
+        FIX,
+        report("b:L", 19, suite="other"),
+    ],
+    "an earlier run blames the bench, and no commit moves": [
+        report("a:P", 10),
+        BREAK,
+        FIX,
+        report("b:I", 19),
+    ],
     "the earlier box of a run lists fewer commits": [
         BREAK,
         report("d:P", 40, box="b2", run_id=7, sent=changes("b", "c", "d")),

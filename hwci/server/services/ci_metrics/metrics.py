@@ -20,9 +20,9 @@ from hwci.engine.periods import Period, last_days, slots_of
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member, Viewer, may_see, require_product
-from hwci.server.services.ci_metrics.readings import ReadingKey, Readings
+from hwci.server.services.ci_metrics.readings import Decided, ReadingKey, Readings
 from hwci.server.services.known import require_known_product
-from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.wire import limits
 from hwci.wire import metrics as wire
 from hwci.wire.base import ListPage
@@ -147,12 +147,15 @@ class Metrics:
 
     async def failures(self, viewer: Viewer, query: FailuresQuery) -> ListPage[FailureAnswer]:
         """List failures with their labels."""
-        return await self._table(
-            viewer,
-            query,
-            lambda seen: tables.labelled_failures(seen.reading, query.selection),
-            FailureAnswer.of,
-        )
+        period = self._period(query)
+
+        def work(reader: Reader) -> ListPage[FailureAnswer]:
+            history = reader.history(viewer.org_id)
+            key = _key(reader, history, viewer, query, period)
+            found = self._readings.failures_of(key, history)
+            return query.page_of(tables.labelled_failures(found, query.selection), FailureAnswer.of)
+
+        return await self._storage.read(work, organization=viewer.org_id)
 
     async def evidence(self, viewer: Viewer, failure_id: UUID | None) -> FailureEvidence:
         """Return one failure with its evidence. Raises `NotFoundError`."""
@@ -204,6 +207,12 @@ class Metrics:
 
         return await self._storage.read(work, organization=member.org_id)
 
+    async def keep_decisions(self) -> None:
+        """Keep what pages decided since the last call, so that no page decides it again."""
+        for one in self._readings.take_decided():
+            keep = partial(_keep, one)
+            await self._storage.write(keep, organization=one.org_id)
+
     async def _table(
         self,
         viewer: Viewer,
@@ -225,6 +234,10 @@ class Metrics:
 
     def _period(self, query: PeriodQuery | PlanQuery) -> Period:
         return last_days(query.days, query.as_of or self._clock())
+
+
+def _keep(one: Decided, writer: Writer) -> None:
+    writer.keep_decisions(one.org_id, one.version, one.decisions)
 
 
 def _key(

@@ -6,14 +6,16 @@ never asked for again. This module bounds the size of the cache; it decides no f
 """
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.engine.history import History, Scope
+from hwci.engine.history import Decision, Episode, History, Scope
+from hwci.engine.page.failures import LabelledFailure
 from hwci.engine.page.over_time import Dates, read_dates
-from hwci.engine.page.reading import Reading, read_period
+from hwci.engine.page.reading import Reading, read_failures, read_period
 from hwci.engine.periods import Period
 
 ENTRIES_MAX = 16
@@ -31,14 +33,24 @@ class ReadingKey(NamedTuple):
 
 @dataclass(slots=True)
 class _Place:
-    """Room for one reading, and for its dates once they are asked for."""
+    """Room for one reading, and for its dates and failures once they are asked for."""
 
     reading: Reading | None = None
     dates: Dates | None = None
+    failures: Sequence[LabelledFailure] | None = None
 
     @property
     def size(self) -> int:
-        return sum(part.size for part in (self.reading, self.dates) if part is not None)
+        parts = sum(part.size for part in (self.reading, self.dates) if part is not None)
+        return parts + len(self.failures or ())
+
+
+class Decided(NamedTuple):
+    """What a reading of this version of a history decided about episodes."""
+
+    org_id: UUID
+    version: int
+    decisions: Sequence[tuple[Episode, Decision]]
 
 
 class Readings:
@@ -51,12 +63,14 @@ class Readings:
         self._size_max = size_max
         self._lock = Lock()
         self._places: OrderedDict[ReadingKey, _Place] = OrderedDict()
+        self._decided: dict[UUID, Decided] = {}
 
     def of(self, key: ReadingKey, history: History) -> Reading:
         """Return the reading, read now if it is not kept."""
         place = self._place(key)
         if place.reading is None:
             place.reading = read_period(history, key.scope, key.period)
+            self._note_decided(key, place.reading)
         reading = place.reading
         self._make_room()
         return reading
@@ -70,6 +84,27 @@ class Readings:
         dates = place.dates
         self._make_room()
         return dates
+
+    def failures_of(self, key: ReadingKey, history: History) -> Sequence[LabelledFailure]:
+        """Return the failures of the period with their labels."""
+        place = self._place(key)
+        if place.failures is None:
+            place.failures = read_failures(history, key.scope, key.period)
+        failures = place.failures
+        self._make_room()
+        return failures
+
+    def take_decided(self) -> Sequence[Decided]:
+        """Return what readings decided since the last call, the latest of each organization."""
+        with self._lock:
+            decided = [*self._decided.values()]
+            self._decided.clear()
+        return decided
+
+    def _note_decided(self, key: ReadingKey, reading: Reading) -> None:
+        if reading.decided:
+            with self._lock:
+                self._decided[key.org_id] = Decided(key.org_id, key.version, reading.decided)
 
     def _place(self, key: ReadingKey) -> _Place:
         with self._lock:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.full_history import FullHistory
-from hwci.engine.history import History, Listing
+from hwci.engine.history import Decision, Episode, History, Listing
 from hwci.engine.rules.reports import ReplacedParts, replaced_parts
 from hwci.server.storage.memory.lists import slice_of
 from hwci.server.storage.memory.state import ReportKey, Sent, State
@@ -106,6 +106,11 @@ class MemoryRecords:
         if sent.configs.get(product, (config, at))[0] != config:
             sent.replaced.append((SentKind.CONFIGURATION, at))
         sent.configs[product] = (config, at)
+
+    def keep_decisions(
+        self, org_id: UUID, version: int, decided: Sequence[tuple[Episode, Decision]]
+    ) -> None:
+        """A history of all facts decides anew each time."""
 
     def replaced(self, org_id: UUID, before: datetime) -> Mapping[SentKind, int]:
         return Counter(kind for kind, at in self._sent(org_id).replaced if at < before)

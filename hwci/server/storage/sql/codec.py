@@ -24,8 +24,8 @@ from hwci.engine.facts import (
     SuiteConfig,
     TestItem,
 )
-from hwci.engine.history import Place
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.engine.history import Decision, Place
+from hwci.engine.vocabulary import REASONS, FailureClass, Outcome, Reason, Verdict
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -40,6 +40,7 @@ OUTCOMES = (Outcome.PASS, Outcome.FAIL)
 OUTCOME_NUMBERS = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 VERDICTS = (Verdict.UNKNOWN, Verdict.DEVICE, Verdict.INFRA)
 VERDICT_NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
+_REAL_BUG = Decision(FailureClass.REAL_FW_BUG, None)
 
 
 class ItemResult(NamedTuple):
@@ -196,6 +197,19 @@ def numbers(values: Iterable[int]) -> Numbers:
 def texts(values: Iterable[str]) -> Texts:
     """Return texts as the list that a query reads with `json_each`."""
     return Texts(values)
+
+
+def decision_text(decision: Decision) -> str:
+    """Return a decision as its column: the reason, or the class of a real bug, which has none."""
+    return decision.reason or decision.failure_class
+
+
+def to_decision(text: str) -> Decision:
+    """Return a decision back."""
+    if text == _REAL_BUG.failure_class:
+        return _REAL_BUG
+    reason = Reason(text)
+    return Decision(REASONS[reason].failure_class, reason)
 
 
 def pack_mask(mask: int) -> bytes | None:

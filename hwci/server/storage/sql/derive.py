@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track, tests_in
+from hwci.engine.facts import Changes
 from hwci.engine.history import Place
-from hwci.server.storage.sql import codec
+from hwci.server.storage.sql import codec, reports
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.passes import Line, passed_tests, walk_after
 from hwci.server.storage.sql.reports import KeptReport
@@ -39,9 +40,9 @@ class Natural(NamedTuple):
 _RUN = (
     "WHERE org_id = ? AND repo_key = ? AND workflow = ? AND branch = ? AND sha = ? AND run_id = ?"
 )
+_CARRIED = "started_at, run_attempt, box_key, changes_id"
 _FIRST_CARRIED = (
-    "SELECT started_at, run_attempt, box_key, changes_id"
-    f" FROM report INDEXED BY report_run {_RUN} AND carried = 1"
+    f"SELECT {_CARRIED} FROM report INDEXED BY report_run {_RUN} AND carried = 1"
     " ORDER BY started_at, run_attempt, box_key LIMIT 1"
 )
 _SPOT = "WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?"
@@ -89,33 +90,38 @@ class DerivedRows:
         self._repo_key = repo_key
         self._repo = (org, repo_key)
         self._runs: set[Run] = set()
+        self._changes: dict[int, Changes] = {}
         self._failing: dict[tuple[Bench, str], dict[bytes, Natural]] = defaultdict(dict)
 
     def note(self, kept: KeptReport) -> None:
         """Note the failures and the run of a report that comes or goes."""
         report, bench = kept.report, Bench(kept.product_id, kept.report.box_key)
         self._runs.add(Run(report.workflow, report.branch, report.sha, report.run_id))
+        if kept.changes_id is not None and report.changes is not None:
+            self._changes[kept.changes_id] = report.changes
         for test, failure_id in kept.failing.items():
             natural = Natural(bench, test, report.branch, report.sha)
             self._failing[bench, report.sha][failure_id] = natural
 
-    def settle_runs(self) -> None:
-        """Give each noted run the changes of its earliest report that carries any."""
+    def settle_runs(self) -> Iterable[Changes]:
+        relisted: set[int] = set()
         for run in self._runs:
             key = (*self._repo, *run)
+            former = self._connection.row(f"SELECT {_CARRIED} FROM run_changes {_RUN}", key)
             first = self._connection.row(_FIRST_CARRIED, key)
-            if first is None:
-                self._connection.execute(f"DELETE FROM run_changes {_RUN}", key)
-            else:
+            if first == former:
+                continue
+            relisted.update(row[3] for row in (former, first) if row is not None)
+            self._connection.execute(f"DELETE FROM run_changes {_RUN}", key)
+            if first is not None:
                 self._connection.execute(
                     "INSERT INTO run_changes (org_id, repo_key, workflow, branch, sha,"
-                    " run_id, started_at, run_attempt, box_key, changes_id)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                    " ON CONFLICT (org_id, repo_key, workflow, branch, sha, run_id) DO UPDATE"
-                    " SET started_at = excluded.started_at, run_attempt = excluded.run_attempt,"
-                    " box_key = excluded.box_key, changes_id = excluded.changes_id",
+                    f" run_id, {_CARRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (*key, *first),
                 )
+        unknown = relisted - self._changes.keys()
+        self._changes |= reports.load_many_changes(self._connection, self._org, unknown)
+        return [self._changes[number] for number in relisted]
 
     def placed(self, spots: Collection[Spot]) -> Mapping[Spot, Placed]:
         found = {}
@@ -337,13 +343,43 @@ class DerivedRows:
             [(*key, one.fix.rank, one.test, one.first.rank, one.flake) for one in gone],
         )
         self._connection.execute_many(
-            "INSERT INTO episode (org_id, product_id, box_key, branch, test, first_rank,"
-            " first_sha, last_rank, last_sha, commits, fix_rank, fix_sha, flake)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO episode (first_rank, first_sha, last_rank, last_sha, commits, fix_rank,"
+            " fix_sha, flake, org_id, product_id, box_key, branch, test,"
+            " first_id, started_at, verdict)"
+            " SELECT ?, ?, ?, ?, ?, ?, ?, ?, org_id, product_id, box_key, branch, test,"
+            " id, first_started_at, first_verdict FROM failure INDEXED BY failure_at"
+            f" {_TRACK} AND test = ? AND sha = ?",
             [
-                (*key, one.test, *one.first, *one.last, one.commits, *one.fix, one.flake)
+                (
+                    *(*one.first, *one.last, one.commits, *one.fix, one.flake),
+                    *(*key, one.test, one.first.sha),
+                )
                 for one in new
             ],
+        )
+
+    def undecide(self, first: Collection[str], listed: Collection[str]) -> None:
+        self._connection.execute_many(
+            "UPDATE episode SET decision = NULL, (started_at, verdict) ="
+            " (SELECT f.first_started_at, f.first_verdict FROM failure f"
+            " WHERE f.org_id = episode.org_id AND f.id = episode.first_id)"
+            " WHERE org_id = ? AND first_sha = ?",
+            [(self._org, sha) for sha in first],
+        )
+        walks = self._connection.rows(
+            "SELECT DISTINCT w.last_sha, w.fix_sha FROM json_each(?) j CROSS JOIN walk_commit w"
+            " INDEXED BY walk_commit_sha"
+            " ON w.org_id = ? AND w.repo_key = ? AND w.sha = j.value",
+            (codec.texts(listed), *self._repo),
+        )
+        self._connection.execute_many(
+            "UPDATE episode SET decision = NULL WHERE org_id = ? AND last_sha = ? AND fix_sha = ?",
+            [(self._org, *walk) for walk in walks],
+        )
+        self._connection.execute_many(
+            "DELETE FROM walk_commit"
+            " WHERE org_id = ? AND repo_key = ? AND last_sha = ? AND fix_sha = ?",
+            [(*self._repo, *walk) for walk in walks],
         )
 
     def _track(self, track: Track) -> tuple[object, ...]:

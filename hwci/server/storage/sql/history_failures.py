@@ -6,17 +6,17 @@ States of failures are read as `derive.py` keeps them; what ran around a failure
 reports along the branch, lazily, and ends when enough is found.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
 from uuid import UUID
 
 from hwci.engine.derived.rows import Bench, Track
-from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import FailingRun, Failure, LaneCommit, LaneRun, Place, Scope
+from hwci.engine.facts import FailureKey, Lane, Product, TestKey
+from hwci.engine.history import Episode, FailingRun, Failure, LaneCommit, LaneRun, Place, Scope
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.answers import Answers
 from hwci.server.storage.sql.codec import Stamp
@@ -24,6 +24,7 @@ from hwci.server.storage.sql.passes import (
     Line,
     Walked,
     passed_among,
+    passing_starts,
     walk_after,
     walk_before,
 )
@@ -42,9 +43,9 @@ _PLACE = (
     " ON p.org_id = f.org_id AND p.repo_key = q.repo_key AND p.sha = f.sha AND p.branch = f.branch"
 )
 # Episodes of a lane do not overlap, but for flakes, which are one commit each.
-_EPISODE = (
-    " LEFT JOIN episode e ON e.org_id = f.org_id AND e.rowid ="
-    " (SELECT o.rowid FROM episode o INDEXED BY episode_lane"
+EPISODE = (
+    " LEFT JOIN episode e ON e.org_id = f.org_id AND e.number ="
+    " (SELECT o.number FROM episode o INDEXED BY episode_lane"
     " WHERE o.org_id = f.org_id AND o.product_id = f.product_id AND o.box_key = f.box_key"
     " AND o.branch = f.branch AND o.test = f.test AND o.flake = f.passed"
     " AND o.first_rank <= f.rank AND o.last_rank >= f.rank ORDER BY o.first_rank DESC LIMIT 1)"
@@ -59,19 +60,37 @@ _WITH_GROUPS = (
     " SELECT DISTINCT f.product_id, f.box_key, f.branch, f.test, f.passed,"
     " coalesce(e.first_rank, f.rank) AS first_rank, coalesce(e.last_rank, f.rank) AS last_rank,"
     f" e.fix_sha {_FAILING}"
-    f" CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id{_EPISODE})"
+    f" CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id{EPISODE})"
     f" SELECT {_FAILURE}, h.fix_sha FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
     " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
     " AND f.branch = h.branch AND f.test = h.test AND f.passed = h.passed"
     f" AND f.rank BETWEEN h.first_rank AND h.last_rank{_PLACE}"
 )
-_OF_LANE = (
-    f"SELECT {_FAILURE}, e.fix_sha FROM failure f INDEXED BY failure_lane{_PLACE}{_EPISODE}"
-    " WHERE f.org_id = ? AND f.product_id = ? AND f.box_key = ? AND f.branch = ? AND f.test = ?"
-    " ORDER BY f.rank"
+_TOGETHER = (
+    "WITH hit AS MATERIALIZED ("
+    " SELECT f.product_id, f.box_key, f.branch, f.test, e.first_rank, e.last_rank, e.fix_sha"
+    f" FROM failure f{EPISODE} WHERE f.org_id = ? AND f.id = ?)"
+    f" SELECT {_FAILURE}, h.fix_sha FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
+    " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
+    " AND f.branch = h.branch AND f.test = h.test AND f.passed = 0"
+    f" AND f.rank BETWEEN h.first_rank AND h.last_rank{_PLACE}"
+)
+_MEMBERS = (
+    f"SELECT e.number, {_FAILURE}, e.fix_sha FROM json_each(?) j"
+    " CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
+    " CROSS JOIN failure f INDEXED BY failure_lane"
+    " ON f.org_id = ? AND f.product_id = e.product_id AND f.box_key = e.box_key"
+    " AND f.branch = e.branch AND f.test = e.test AND f.passed = e.flake"
+    f" AND f.rank BETWEEN e.first_rank AND e.last_rank{_PLACE}"
+)
+_FLAKY = (
+    f"{_FAILING} CROSS JOIN failure f"
+    " ON f.org_id = i.org_id AND f.id = i.failure_id AND f.passed = 1"
+    " WHERE NOT EXISTS (SELECT 1 FROM review v"
+    " WHERE v.org_id = i.org_id AND v.failure_id = i.failure_id)"
 )
 _BY_ID = (
-    f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
+    f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{EPISODE} WHERE f.org_id = ? AND f.id = ?"
 )
 
 
@@ -89,27 +108,44 @@ class FailureAnswers(Answers):
         )
         return {codec.uuid_of(failure_id): items for failure_id, items in rows}
 
-    def failing_starts(
-        self, scope: Scope, period: Period, failures: Collection[UUID]
-    ) -> Sequence[datetime]:
-        wanted = {failure_id.bytes for failure_id in failures}
+    def flaky_items(self, scope: Scope, period: Period) -> Mapping[TestKey, int]:
+        counts: dict[int, dict[int, int]] = defaultdict(dict)
+        for product, test, items in self._connection.rows(
+            f"SELECT i.product_id, i.test, count(*) {_FLAKY} GROUP BY i.product_id, i.test",
+            self._window(scope, period),
+        ):
+            counts[product][test] = items
+        names = {product: self._test_names(product, found) for product, found in counts.items()}
+        return {
+            (self._product_of[product], names[product][test]): items
+            for product, found in counts.items()
+            for test, items in found.items()
+        }
+
+    def flaky_starts(self, scope: Scope, period: Period) -> Sequence[datetime]:
         rows = self._connection.rows(
-            f"SELECT i.failure_id, i.started_at {_FAILING}", self._window(scope, period)
+            f"SELECT i.started_at {_FLAKY} ORDER BY i.started_at", self._window(scope, period)
         )
-        starts = sorted(at for failure_id, at in rows if failure_id in wanted)
-        return [*map(codec.from_micros, starts)]
+        return [codec.from_micros(at) for (at,) in rows]
 
     def failure(self, failure_id: UUID) -> Failure | None:
         rows = self._connection.rows(_BY_ID, (self._org, failure_id.bytes))
         return next(iter(self._failures(rows)), None)
 
-    def lane_failures(self, lane: Lane) -> Sequence[Failure]:
-        found = self._find(lane)
-        if found is None:
-            return ()
-        (_, (bench, branch)), test = found
-        rows = self._connection.rows(_OF_LANE, (self._org, *bench, branch, test))
-        return self._failures(rows)
+    def members(self, episodes: Sequence[Episode]) -> Sequence[Sequence[Failure]]:
+        numbers = [one.number for one in episodes if one.number is not None]
+        rows = self._connection.rows(_MEMBERS, (codec.numbers(numbers), self._org, self._org))
+        found: dict[int, list[Failure]] = {number: [] for number in numbers}
+        members = self._failures([row[1:] for row in rows])
+        for (number, *_), failure in zip(rows, members, strict=True):
+            found[number].append(failure)
+        return [*found.values()]
+
+    def together(self, failure: Failure) -> Sequence[Failure]:
+        if failure.passed:
+            return [failure]
+        values = (self._org, failure.id.bytes, self._org)
+        return self._failures(self._connection.rows(_TOGETHER, values))
 
     def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
         found = self._find(lane)
@@ -128,9 +164,9 @@ class FailureAnswers(Answers):
         found = self._find(lane)
         if found is None:
             return None
-        runs = self._lane_runs(found[0].track.bench, found[1], sha)
-        passed = [run.started_at for run in runs if run.outcome is Outcome.PASS]
-        return min(passed, default=None)
+        line, test = found
+        starts = passing_starts(self._connection, self._org, line.track.bench, sha, test)
+        return codec.from_micros_or_none(min(starts, default=None))
 
     def lane_commits(self, lane: Lane, first: Place, last: Place, margin: int) -> list[LaneCommit]:
         found = self._find(lane)

@@ -30,7 +30,7 @@ _ANNOUNCED = (
     " AND a.repo_key = coalesce(?, a.repo_key) AND a.suite = coalesce(?, a.suite)"
 )
 _MERGES = (
-    "SELECT a.number, a.repo_key, a.suite, a.sha, a.branch, a.merged_at, a.ci_url,"
+    "SELECT DISTINCT a.number, a.repo_key, a.suite, a.sha, a.branch, a.merged_at, a.ci_url,"
     " p.suite, r.hello_ok, r.tests > 0"
     " FROM announcement a INDEXED BY announcement_time"
     " LEFT JOIN mention m"

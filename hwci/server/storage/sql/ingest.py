@@ -44,7 +44,6 @@ def put_report(connection: Connection, org: bytes, report: Report, at: datetime)
     new = reports.insert(connection, org, product, report, at)
     _add_mentions(connection, org, new)
     rows.note(new)
-    rows.settle_runs()
     settlement.settle()
 
 
@@ -71,7 +70,15 @@ def rederive(connection: Connection, org: bytes) -> None:
     """Delete everything derived of an organization and compute it from the kept reports: whole
     tables, and the derived columns of reports and items.
     """
-    of_reports = ("mention", "place", "run_changes", "changes_commit", "failure", "episode")
+    of_reports = (
+        "mention",
+        "place",
+        "run_changes",
+        "changes_commit",
+        "failure",
+        "episode",
+        "walk_commit",
+    )
     for table in (*of_reports, "underived"):
         connection.execute(f"DELETE FROM {table} WHERE org_id = ?", (org,))
     # The loop below asks for it before it reaches a report, and it may be what is damaged.
@@ -91,8 +98,7 @@ def rederive(connection: Connection, org: bytes) -> None:
         rows.note(kept)
         settlement.watch(kept.product_id, kept.report)
         _add_mentions(connection, org, kept)
-    for rows, settlement in settlements.values():
-        rows.settle_runs()
+    for _, settlement in settlements.values():
         settlement.settle()
 
 

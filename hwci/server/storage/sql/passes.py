@@ -37,6 +37,21 @@ def passed_tests(connection: Connection, org: bytes, bench: Bench, sha: str) -> 
     return passed
 
 
+def passing_starts(
+    connection: Connection, org: bytes, bench: Bench, sha: str, test: int
+) -> list[int]:
+    """Return the starts of the reports in which a test passed on a commit and a bench."""
+    return [
+        at
+        for template, fails, at in connection.rows(
+            "SELECT template_id, fails, started_at FROM report INDEXED BY report_commit"
+            " WHERE org_id = ? AND product_id = ? AND box_key = ? AND sha = ? AND hello_ok = 1",
+            (org, *bench, sha),
+        )
+        if (connection.mask(org, template) & ~codec.unpack_mask(fails)) >> test & 1
+    ]
+
+
 class Line(NamedTuple):
     """A track of a repository."""
 

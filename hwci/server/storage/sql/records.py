@@ -8,10 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
-from hwci.engine.history import History, Listing
+from hwci.engine.history import Decision, Episode, History, Listing
 from hwci.server.storage.records import SentKind
 from hwci.server.storage.sql import codec, digests, ingest, replaced, reports
 from hwci.server.storage.sql.boxes import REPORTED_NAMES
+from hwci.server.storage.sql.decisions import EpisodeAnswers
 from hwci.server.storage.sql.history import SqlHistory
 from hwci.server.storage.sql.history_periods import announcement_of
 from hwci.server.storage.sql.rows import Rows, upsert
@@ -133,6 +134,12 @@ class RecordRows(Rows):
     def replaced(self, org_id: UUID, before: datetime) -> Mapping[SentKind, int]:
         return replaced.counts(self._connection, org_id.bytes, before)
 
+    def keep_decisions(
+        self, org_id: UUID, version: int, decided: Sequence[tuple[Episode, Decision]]
+    ) -> None:
+        if self.version(org_id) == version:
+            EpisodeAnswers(self._connection, org_id).keep(decided)
+
     def drop_replaced(self, org_id: UUID, before: datetime) -> None:
         replaced.drop(self._connection, org_id.bytes, before)
 
@@ -168,11 +175,13 @@ class RecordRows(Rows):
         )
         if former is not None and (earlier := _config(former))[0] != config:
             replaced.keep(self._connection, org_id.bytes, *earlier, at)
-        self._connection.execute(
-            upsert("suite_config", _digested("suite_config"), "org_id, repo_key, suite"),
-            (*row, digests.of_values(*row)),
-        )
         self._changed(org_id)
+        self._connection.execute(
+            upsert(
+                "suite_config", [*_digested("suite_config"), "version"], "org_id, repo_key, suite"
+            ),
+            (*row, digests.of_values(*row), self.version(org_id)),
+        )
 
     def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
         last = self._connection.row(

@@ -14,13 +14,19 @@ import zlib
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
 from uuid import UUID
 
+from hwci.engine.history import Scope
+from hwci.engine.periods import Period
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import groups_at
 from hwci.server.errors import DamagedError, StorageError
 from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.sql import digests, ingest, reports
+from hwci.server.storage.sql.history import SqlHistory
 from hwci.server.storage.sql.records import KEPT
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (
@@ -37,6 +43,7 @@ LOG = logging.getLogger("hwci.server")
 LOOK_SECONDS = 30.0
 """After an unclean stop the database is looked over for so long before the server is ready."""
 _MOST = 20  # listed of one kind
+_EVER = Period(datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
 
 # Ranks count by their order alone.
 _IN_ORDER = (
@@ -68,7 +75,8 @@ DERIVED = {
     "episode": (
         "product_id, box_key, branch, test, first_sha, flake",
         (
-            f"last_sha, commits, fix_sha, {_AT_PLACE.format('episode', 'first_sha', 'first_rank')},"
+            "last_sha, commits, fix_sha, first_id, started_at, verdict,"
+            f" {_AT_PLACE.format('episode', 'first_sha', 'first_rank')},"
             f" {_AT_PLACE.format('episode', 'last_sha', 'last_rank')},"
             f" fix_sha = '' OR {_AT_PLACE.format('episode', 'fix_sha', 'fix_rank')}"
         ),
@@ -225,9 +233,21 @@ def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) 
             pairs = zip_longest(*(c.execute(statement, (org,)) for c in (reader, writer)))
             if any(stored != computed for stored, computed in pairs):
                 found.stale.append(f"{table} of organization {_shown(org)}")
+        _compare_decisions(reader, org, found)
     finally:
         writer.roll_back()
         reader.leave_snapshot()
+
+
+def _compare_decisions(reader: Connection, org: bytes, found: _Found) -> None:
+    """Decide each episode anew whose decision is kept, and compare."""
+    history = SqlHistory(reader, UUID(bytes=org))
+    classifier = Classifier(history)
+    kept = [one for one in history.episodes(Scope(), _EVER) if one.decision is not None]
+    for one, group in zip(kept, groups_at(history, kept), strict=True):
+        if one.decision is not None and one.decision[:2] != classifier.decide(group)[:2]:
+            found.stale.append(f"episode of organization {_shown(org)}")
+            break
 
 
 def inflated(packed: bytes | None) -> bytes | None:

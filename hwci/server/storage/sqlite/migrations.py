@@ -24,7 +24,7 @@ from sqlite_utils.migrations import Migrations
 from hwci.engine.facts import run_record_id
 from hwci.server.storage.sqlite.account_tables import ACCOUNTS, READER_KEYS, SESSIONS
 from hwci.server.storage.sqlite.audit_tables import AUDIT_CHAIN, GUARDS, link_old_rows
-from hwci.server.storage.sqlite.derived_tables import EPISODES
+from hwci.server.storage.sqlite.derived_tables import DECISIONS, EPISODES
 from hwci.server.storage.sqlite.platform_tables import (
     INVITATIONS,
     KEPT_LIVE_RUNS,
@@ -392,3 +392,9 @@ def _execute(database: Database, statements: str) -> None:
     for statement in statements.split(";"):
         if statement.strip():
             database.execute(statement)
+
+
+@MIGRATIONS(name="0017_decisions")
+def keep_decisions(database: Database) -> None:
+    """Keep what was decided about episodes, and what a table shows of them."""
+    _execute(database, DECISIONS)
