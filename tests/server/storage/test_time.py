@@ -189,8 +189,15 @@ async def test_who_stops_waiting_for_a_turn_leaves_no_place_behind(
 
 async def test_a_write_that_waited_too_long_never_begins(storage: Storage) -> None:
     begun: list[str] = []
+    has_begun = threading.Event()
+
+    def hold(_: Writer) -> None:
+        has_begun.set()
+        go_on.wait(30)
+
     with held() as go_on:
-        first = asyncio.ensure_future(storage.write(lambda _: go_on.wait(30)))
+        first = asyncio.ensure_future(storage.write(hold))
+        await asyncio.to_thread(has_begun.wait, 30)
         late = [
             storage.write(lambda _: begun.append("late"), seconds=0.2, organization=organization)
             for organization in (None, ACME.id, ACME.id, OTHER.id)
