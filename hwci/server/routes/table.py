@@ -288,7 +288,8 @@ _METRICS = (
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics", READER, Metrics.page,
-        "Open the metrics page: four tiles and the first rows of four tables", metrics=True
+        "Open the metrics page: four tiles and the first rows of four tables",
+        metrics=True, tagged=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/trend", READER, Metrics.trend,
@@ -296,23 +297,28 @@ _METRICS = (
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/unchecked-merges", READER, Metrics.unchecked_merges,
-        "Merges not checked on hardware", metrics=True
+        "Merges not checked on hardware",
+        metrics=True, tagged=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/checked-merges", READER, Metrics.checked_merges,
-        "Merges checked on hardware, each with the run that checked it first", metrics=True
+        "Merges checked on hardware, each with the run that checked it first",
+        metrics=True, tagged=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/real-bugs", READER, Metrics.real_bugs,
-        "Real FW bugs caught", metrics=True
+        "Real FW bugs caught",
+        metrics=True, tagged=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/other-failures", READER, Metrics.other_failures,
-        "Resolved by a bench or harness change, ambiguous or dismissed", metrics=True
+        "Resolved by a bench or harness change, ambiguous or dismissed",
+        metrics=True, tagged=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests", READER, Metrics.flakiest_tests,
-        "Flakiest tests", metrics=True
+        "Flakiest tests",
+        metrics=True, tagged=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests/history", READER, Metrics.flaky_history,
@@ -320,7 +326,8 @@ _METRICS = (
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-failures", READER, Metrics.failures,
-        "List failures that have an item in the period, with their labels", metrics=True
+        "List failures that have an item in the period, with their labels",
+        metrics=True, tagged=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-failures/{failureId}", READER, Metrics.evidence,
