@@ -188,14 +188,14 @@ def _sha(hour: int) -> str:
 
 def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
     """Return every row of the database that is of an organization, by table. The last use of a
-    reader key is left out: a sweep writes it some seconds later. `underived` has rows only while a
-    database is opened.
+    reader key and what its pages decided are left out: sweeps write them some seconds later.
+    `underived` has rows only while a database is opened.
     """
     org = UUID(tenant.org_id).bytes
     with closing(sqlite3.connect(f"{server.database.as_uri()}?mode=ro", uri=True)) as database:
         columns = database.execute(
             "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c"
-            " WHERE t.type = 'table' AND t.name <> 'underived'"
+            " WHERE t.type = 'table' AND t.name NOT IN ('underived', 'walk_commit')"
             " AND (c.name = 'org_id' OR (t.name, c.name) = ('organization', 'id'))"
         ).fetchall()
         database.row_factory = sqlite3.Row
@@ -206,4 +206,6 @@ def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
     rows = {table: list(map(dict, those)) for table, those in selected.items()}
     for key in rows["reader_key"]:
         del key["last_used_at"]
+    for episode in rows["episode"]:
+        del episode["decision"], episode["decided_by"]
     return rows
