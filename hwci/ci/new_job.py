@@ -13,6 +13,7 @@ _GITHUB = """\
 name: hil
 on:
   push:
+    branches: [main] # the default branch; others would run twice, as pull requests too
   pull_request:
 permissions:
   contents: read
@@ -26,7 +27,7 @@ jobs:
   announce:
     if: github.event_name == 'push' && github.ref_name == github.event.repository.default_branch
     continue-on-error: true
-    runs-on: ubuntu-latest
+    runs-on: ubuntu-latest # {reach}
     steps:
       - uses: actions/checkout@v5
         with:
@@ -34,7 +35,7 @@ jobs:
       - run: {install} "$HWCI_WHEEL"
       - run: {hwci} merge-announce
   hil:
-    runs-on: [self-hosted, bench-1]
+    runs-on: [self-hosted, bench-1] # {box} runner
     # In a matrix, as its jobs may run on one bench:
     # env:
     #   HWCI_RUN_ID: ${{ github.run_id }}${{ strategy.job-index }}
@@ -54,7 +55,7 @@ variables:
   GIT_DEPTH: "0"
 announce:
   stage: .pre
-  image: python:3.13
+  image: python:3.13 # {reach}
   allow_failure: true
   rules:
     - if: $CI_PIPELINE_SOURCE == "push" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
@@ -63,7 +64,7 @@ announce:
     - {hwci} merge-announce
 hil:
   needs: []
-  tags: [bench-1]
+  tags: [bench-1] # {box} runner
   script:
     - {install} "$HWCI_WHEEL"
     # {needs}
@@ -80,14 +81,14 @@ steps:
     if: build.branch == pipeline.default_branch && build.source == "webhook"
     soft_fail: true
     agents:
-      queue: hosted
+      queue: hosted # {reach}
     command:
       - {install} "$$HWCI_WHEEL"
       - {hwci} merge-announce
   - key: hil
     label: Tests on the bench
     agents:
-      queue: bench-1
+      queue: bench-1 # {box} agent
     command:
       - {install} "$$HWCI_WHEEL"
       # {needs}
@@ -99,7 +100,7 @@ version: 2.1
 jobs:
   announce:
     docker:
-      - image: cimg/python:3.13
+      - image: cimg/python:3.13 # {reach}
     environment: &hwci
       HWCI_URL: {url}
       HWCI_WHEEL: {wheel}
@@ -144,7 +145,7 @@ jobs:
     condition: in(variables['Build.Reason'], 'IndividualCI', 'BatchedCI')
     continueOnError: true
     pool:
-      vmImage: ubuntu-latest
+      vmImage: ubuntu-latest # {reach}
     steps:
       - checkout: self
         fetchDepth: 0
@@ -154,7 +155,7 @@ jobs:
           HWCI_CI_KEY: $(HWCI_CI_KEY)
   - job: hil
     pool:
-      name: bench-1
+      name: bench-1 # {box} agent
     steps:
       - checkout: self
         fetchDepth: 0
@@ -204,7 +205,7 @@ pipeline {
                     }
                 }
                 stage('HIL') {
-                    agent { label 'bench-1' }
+                    agent { label 'bench-1' } // {box} node
                     steps {
                         sh '{install} "$HWCI_WHEEL"'
                         // {needs}
@@ -280,6 +281,8 @@ def job_text(job: CiJob | None, harness: Sequence[str], url: str, wheel: str) ->
         "install": "python3 -m venv .hwci && .hwci/bin/pip install --quiet",
         "hwci": ".hwci/bin/hwci",
         "needs": "Install here what the tests need: pytest, their packages, the flash tool.",
+        "reach": "it must reach HWCI_URL, else take a machine of your own",
+        "box": "`hwci exec --box` names the box, else the",
         "tests": f"--junit out.xml -- {' '.join(['pytest', *folders[:1]])} --junit-xml=out.xml",
     }
     text = job.text if job else _OTHER

@@ -46,7 +46,8 @@ class Guess:
         yield "# names of the files: correct it, then run `hwci suite-config check`."
         yield ""
         if self.repo_key is not None:
-            yield f"repo_key = {_quoted(self.repo_key)}   # as this clone has no remote"
+            yield "# No remote yet: remove this line once there is one."
+            yield f"repo_key = {_quoted(self.repo_key)}"
         else:
             yield '# repo_key = "acme/firmware"   # without it, the name that CI or git has'
         yield ""

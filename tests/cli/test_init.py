@@ -15,12 +15,14 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # it ships no types
 
 from hwci.ci.new_job import JOBS, job_text
-from hwci.cli.commands.init import CiName
+from hwci.cli.commands.init import SERVE, CiName
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
 from tests.cli.test_job_reports import git
 from tests.cli.test_reporting import junit
 from tests.examples.test_ci import stages
+from tests.examples.test_self_hosting import accepted
+from tests.support.answering import unused_url
 from tests.support.recorded import recorded
 from tests.support.running import RunningServer
 
@@ -115,9 +117,55 @@ def test_an_address_of_this_machine_only_is_noted(cli: Command, tmp_path: Path) 
     noted = []
     for url in ("http://localhost:1", "http://127.0.0.1:1", "https://hwci.invalid"):
         path.unlink(missing_ok=True)
-        noted.append("A runner on another machine cannot reach" in cli("init", "--url", url).err)
-
+        err = cli("init", "--url", url).err
+        noted.append("A runner on another machine cannot reach" in err)
+        assert f"warning: No hwci answers at {url}" in err
     assert noted == [True, True, False]
+
+
+def test_the_printed_server_for_other_machines_listens_there_with_tls() -> None:
+    variable, program, *words = SERVE.split()
+    given = accepted(words).params
+
+    assert (variable, program) == ("HWCI_BASE_URL=https://NAME", "hwci")
+    assert (given["host"], given["port"]) == ("0.0.0.0", 443)
+    assert None not in {given["tls_cert"], given["tls_key"]}
+
+
+def test_where_no_server_answers_the_job_names_no_other_host(cli: Command, tmp_path: Path) -> None:
+    repository(tmp_path, "src/a.c")
+    url = unused_url()
+    done = cli("init", "--ci", "github", "--url", url)
+
+    assert (done.code, f"HWCI_WHEEL: {url}/dist/…" in done.out) == (0, True)
+    assert "example.org" not in done.out + done.err
+    assert done.err.splitlines()[-2:] == [
+        "Commit hwci.toml and the job.",
+        "Next: hwci suite-config check",
+    ]
+
+
+@pytest.mark.parametrize("ci", CiName)
+def test_the_job_says_what_the_first_job_must_reach_and_how_the_box_is_named(ci: CiName) -> None:
+    text = job_text(JOBS[ci], [], "", "")
+
+    assert ("must reach HWCI_URL" in text) == (ci != CiName.JENKINS)  # which takes no cloud machine
+    assert ("hwci exec --box bench-1" in text) == (ci == CiName.CIRCLECI)
+    assert ("`hwci exec --box` names the box, else the" in text) == (ci != CiName.CIRCLECI)
+
+
+def test_a_pushed_branch_of_a_pull_request_runs_once_on_github() -> None:
+    on = yaml.safe_load(job_text(JOBS["github"], [], "", ""))[True]  # YAML's word for "on"
+
+    assert on == {"push": {"branches": ["main"]}, "pull_request": None}
+
+
+def test_the_systems_that_there_is_a_job_for_are_named_with_the_command(
+    cli: Command, tmp_path: Path
+) -> None:
+    repository(tmp_path, "src/a.c")
+    for done in (cli("init"), cli("init")):
+        assert "hwci init --ci github (or gitlab, buildkite, circleci, azure, jenkins)" in done.err
 
 
 def test_every_job_can_be_named() -> None:

@@ -18,7 +18,10 @@ from hwci.client.explained import command_error
 
 NOT_WRITTEN = "No hwci.toml was written"
 ELSEWHERE = "https://hwci.example.org"
-ITS_WHEEL = f"{ELSEWHERE}/dist/…"
+SERVE = (
+    "HWCI_BASE_URL=https://NAME hwci serve --host 0.0.0.0 --port 443"
+    " --tls-cert chain.pem --tls-key key.pem"
+)
 
 
 class CiName(StrEnum):
@@ -30,6 +33,9 @@ class CiName(StrEnum):
     CIRCLECI = "circleci"
     AZURE = "azure"
     JENKINS = "jenkins"
+
+
+ANY_JOB = f"hwci init --ci {CiName.GITHUB} (or {', '.join(list(CiName)[1:])})"
 
 
 def init(
@@ -57,7 +63,7 @@ def init(
 
       hwci init --suite sensor-fw --url https://hwci.example.org
 
-      hwci init --ci gitlab
+      hwci init --ci github > .github/workflows/hil.yml
     """
     from hwci.ci.new_job import JOBS, job_for, job_text
     from hwci.ci.new_project import guess
@@ -72,17 +78,23 @@ def init(
         note(f"{path} is written. Read it, and correct what was guessed wrong.")
     job = JOBS[ci] if ci else job_for(files, remote)
     settings = resolve(Flags(url, profile))
-    server, wheel = (ELSEWHERE, ITS_WHEEL) if settings.guessed else _server(settings)
+    server = ELSEWHERE if settings.guessed else settings.url
+    wheel = None if settings.guessed else _wheel(settings)
     note("The job of the CI, with the key of `hwci keys create` as its secret HWCI_CI_KEY:")
-    for line in job_text(job, found.harness, server, wheel).splitlines():
+    for line in job_text(job, found.harness, server, wheel or f"{server}/dist/…").splitlines():
         write(line)
     if job is None:
-        note(f"For a whole job name the CI ({', '.join(CiName)}): hwci init --ci gitlab")
-    if wheel == ITS_WHEEL:
+        note(f"For a whole job name the CI: {ANY_JOB}")
+    if settings.guessed:
         note("`hwci keys create` prints what stands for the address of the wheel.")
+    elif wheel is None:
+        note(f"warning: No hwci answers at {server}: the wheel in the job is a placeholder.")
+        note("Start the server or correct its address, then print the job again with --ci.")
     if _is_of_this_machine(server):
-        note(f"A runner on another machine cannot reach {server}. Serve under a name")
-        note("(HWCI_BASE_URL=https://NAME hwci serve), and print the job with --url https://NAME.")
+        note(f"A runner on another machine cannot reach {server}. Serve with TLS under a name")
+        note("(or behind a proxy), and print the job with --ci and --url https://NAME:")
+        note(f"  {SERVE}")
+    note("Commit hwci.toml and the job.")
     note("Next: hwci suite-config check")
 
 
@@ -103,7 +115,7 @@ def _written(root: Path, text: str) -> Path:
         raise command_error(
             NOT_WRITTEN,
             f"{path} is there",
-            "Look at it: hwci suite-config check; its job, such as: hwci init --ci gitlab",
+            f"Look at it: hwci suite-config check; to print a job: {ANY_JOB}",
         ) from fault
     except OSError as fault:
         cause = f"{path}: {fault.strerror}"
@@ -112,13 +124,13 @@ def _written(root: Path, text: str) -> Path:
     return path
 
 
-def _server(settings: Settings) -> tuple[str, str]:
-    """Return the server's address and that of its wheel."""
+def _wheel(settings: Settings) -> str | None:
+    """Return the address of the server's wheel; None if no hwci answers."""
     from hwci.client import Client, calls
     from hwci.client.errors import HwciError
 
     try:
         with Client(settings.url, retries=0) as client:
-            return settings.url, client.send(calls.wheel()).at(settings.url)
+            return client.send(calls.wheel()).at(settings.url)
     except HwciError:
-        return settings.url, ITS_WHEEL
+        return None
