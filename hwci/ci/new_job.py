@@ -228,6 +228,16 @@ export HWCI_URL={url}
 # {needs}
 {hwci} exec --box bench-1 {tests}
 """
+_NEEDS = "Install here what the tests need"
+_PYTEST = {
+    "needs": f"{_NEEDS}, as with .hwci/bin/pip install pytest, and the flash tool.",
+    "tests": "--junit out.xml -- .hwci/bin/pytest{in_folder} --junit-xml=out.xml",
+}
+_TWISTER = {
+    "needs": f"{_NEEDS}: west, the packages of Zephyr, the flash tool. The map names the boards.",
+    "tests": "--junit twister-out/twister.json --"
+    " west twister -T {folder} --device-testing --hardware-map map.yml",
+}
 
 
 class CiJob(NamedTuple):
@@ -272,18 +282,21 @@ def job_for(files: Sequence[str], remote: str | None) -> CiJob | None:
     return next(iter(jobs_of(files)), None) or next(hosted, None)
 
 
-def job_text(job: CiJob | None, harness: Sequence[str], url: str, wheel: str) -> str:
-    """Return the job to paste; None: lines of a shell."""
+def job_text(
+    job: CiJob | None, harness: Sequence[str], url: str, wheel: str, *, twister: bool = False
+) -> str:
+    """Return the job to paste; None: lines of a shell. `twister`: it runs the tests, not pytest."""
     folders = [one.removesuffix("/**") for one in harness if one.endswith("/**") and one[0] != "."]
     values = {
         "url": url,
         "wheel": wheel,
         "install": "python3 -m venv .hwci && .hwci/bin/pip install --quiet",
         "hwci": ".hwci/bin/hwci",
-        "needs": "Install here what the tests need: pytest, their packages, the flash tool.",
         "reach": "it must reach HWCI_URL, else take a machine of your own",
         "box": "`hwci exec --box` names the box, else the",
-        "tests": f"--junit out.xml -- {' '.join(['pytest', *folders[:1]])} --junit-xml=out.xml",
+        **(_TWISTER if twister else _PYTEST),
+        "in_folder": "".join(f" {one}" for one in folders[:1]),
+        "folder": next(iter(folders), "."),
     }
     text = job.text if job else _OTHER
     for name, value in values.items():

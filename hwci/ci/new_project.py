@@ -22,6 +22,8 @@ _BUILDS = re.compile(
     r"Cargo\.(toml|lock)|build\.rs|.*\.(ioc|ld|cmake)"
 )
 _MANIFEST = "west.yml"
+_RULES = {"relay .* stuck": "infra", "watchdog reset|hard fault": "device"}
+_TWISTER = frozenset(("testcase.yaml", "sample.yaml"))
 _PLAIN = re.compile(r"[\w.+ -]+")
 """Other names would mean something in a pattern."""
 
@@ -35,6 +37,7 @@ class Guess:
     firmware: Sequence[str]
     harness: Sequence[str]
     manifests: Sequence[str]
+    twister: bool
 
     @property
     def text(self) -> str:
@@ -68,9 +71,10 @@ class Guess:
         yield ""
         yield "# What a failure blames, by a regular expression for its message: the device or the"
         yield "# bench (infra). What no rule knows is ambiguous until a person reviews it."
-        yield "# [[verdict]]"
-        yield '# message = "relay .* stuck"'
-        yield '# verdict = "infra"'
+        for message, verdict in _RULES.items():
+            yield "# [[verdict]]"
+            yield f'# message = "{message}"'
+            yield f'# verdict = "{verdict}"'
 
 
 def guess(files: Sequence[str], name: str, repo_key: str | None) -> Guess:
@@ -89,6 +93,7 @@ def guess(files: Sequence[str], name: str, repo_key: str | None) -> Guess:
         firmware=[*_below(firmware), *roots],
         harness=[*_below(harness), *sorted(job.pattern for job in jobs_of(files))],
         manifests=[one for one in manifests if one.partition("/")[0] not in firmware],
+        twister=any(path.name in _TWISTER for path in paths),
     )
 
 

@@ -154,6 +154,29 @@ def test_the_job_says_what_the_first_job_must_reach_and_how_the_box_is_named(ci:
     assert ("`hwci exec --box` names the box, else the" in text) == (ci != CiName.CIRCLECI)
 
 
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        ("hil/a.py", "--junit out.xml -- .hwci/bin/pytest hil --junit-xml=out.xml"),
+        (
+            "hil/boot/testcase.yaml",
+            (
+                "--junit twister-out/twister.json --"
+                " west twister -T hil --device-testing --hardware-map map.yml"
+            ),
+        ),
+        ("src/a.c", "-- .hwci/bin/pytest --junit-xml=out.xml"),
+        ("odd/sample.yaml", "-- west twister -T . --device-testing"),
+    ],
+)
+def test_the_job_runs_twister_where_its_files_are_and_pytest_else(
+    cli: Command, tmp_path: Path, file: str, command: str
+) -> None:
+    repository(tmp_path, file)
+
+    assert command in cli("init").out
+
+
 def test_a_pushed_branch_of_a_pull_request_runs_once_on_github() -> None:
     on = yaml.safe_load(job_text(JOBS["github"], [], "", ""))[True]  # YAML's word for "on"
 
@@ -218,7 +241,8 @@ def test_the_example_of_a_verdict_rule_is_valid_as_it_stands(cli: Command, tmp_p
     rule = text[text.index("# [[verdict]]") :].replace("\n# ", "\n").removeprefix("# ")
 
     assert tomllib.loads(text + rule)["verdict"] == [
-        {"message": "relay .* stuck", "verdict": "infra"}
+        {"message": "relay .* stuck", "verdict": "infra"},
+        {"message": "watchdog reset|hard fault", "verdict": "device"},
     ]
 
 
@@ -303,7 +327,7 @@ def tools(folder: Path) -> Path:
     scripts = {
         "pip": 'case "$3" in http://*/dist/*.whl#sha256=*) ;; *) exit 1;; esac',
         "hwci": f'exec "{sys.executable}" -m hwci "$@"',
-        "python3": f'mkdir -p "$3/bin" && cp "{folder}/pip" "{folder}/hwci" "$3/bin"',
+        "python3": f'mkdir -p "$3/bin" && cd "{folder}" && cp pip hwci pytest "$OLDPWD/$3/bin"',
         "pytest": f'[ "$1" = hil ] && cp "{folder}/two.xml" out.xml; exit 1',
     }
     folder.mkdir()

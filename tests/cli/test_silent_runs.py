@@ -65,6 +65,7 @@ def test_failed_tests_without_any_verdict_are_noted_once_with_the_rule_that_sets
         ruled = said()
 
     assert noted.count("note: No verdict: 2 failed tests blamed neither the device nor the ") == 1
+    assert "Once it passes on a later commit, such a failure is ambiguous until a person" in noted
     assert "add [[verdict]] rules to hwci.toml" in noted
     assert "No verdict" not in unreached + ruled
 

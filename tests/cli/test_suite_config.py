@@ -148,6 +148,9 @@ def test_the_project_file_of_the_repository_is_meant_where_none_is_named(
     assert (code, err.split()[2]) == (0, "acme/firmware:sensor-fw")
     code, out, err = in_ci("suite-config", "check")
     assert (code, err) == (0, "1 product in 1 file: ok.\n")
+    said, head, *_ = out.splitlines()
+    assert said == "Commits by what they change, of the last 1 commit:"
+    assert head.split() == ["Product", "Firmware", "only", "Harness", "only", "Both", "Neither"]
     assert "50 % of 4 changed files" in out
     assert "Neither, by folder: the root folder (1), docs (1)" in out
 

@@ -56,7 +56,7 @@ class Results:
             what = "The report of the run holds no test"
             if job.value("hello_ok") is None:
                 fix = f"{fix}. If the hardware was not reached, report that: {HELLO_FLAG}"
-        why = "not every result file could be read whole; what could not is named above"
+        why = "a result file is missing or could not be read whole; each one is named above"
         return ErrorMessage(what, why, fix)
 
     def uncounted(self, job: Job) -> tuple[str, ...]:

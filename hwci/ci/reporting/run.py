@@ -438,7 +438,8 @@ def _unblamed(reports: Sequence[RunReport]) -> str | None:
         return None
     return (
         f"No verdict: {counted(len(failed), 'failed test')} blamed neither the device nor the "
-        "bench. Such failures stay ambiguous until a person reviews them. To set verdicts by the "
+        "bench. Once it passes on a later commit, such a failure is ambiguous until a person "
+        "reviews it. To set verdicts by the "
         "message of a failure, add [[verdict]] rules to hwci.toml."
     )
 

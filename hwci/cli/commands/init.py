@@ -81,21 +81,29 @@ def init(
     server = ELSEWHERE if settings.guessed else settings.url
     wheel = None if settings.guessed else _wheel(settings)
     note("The job of the CI, with the key of `hwci keys create` as its secret HWCI_CI_KEY:")
-    for line in job_text(job, found.harness, server, wheel or f"{server}/dist/…").splitlines():
+    its_wheel = wheel or f"{server}/dist/…"
+    text = job_text(job, found.harness, server, its_wheel, twister=found.twister)
+    for line in text.splitlines():
         write(line)
     if job is None:
         note(f"For a whole job name the CI: {ANY_JOB}")
     if settings.guessed:
         note("`hwci keys create` prints what stands for the address of the wheel.")
-    elif wheel is None:
+    else:
+        _note_unreachable(server, answers=wheel is not None)
+    note("Commit hwci.toml and the job.")
+    note("Next: hwci suite-config check")
+
+
+def _note_unreachable(server: str, *, answers: bool) -> None:
+    """Note what the job cannot do with this server."""
+    if not answers:
         note(f"warning: No hwci answers at {server}: the wheel in the job is a placeholder.")
         note("Start the server or correct its address, then print the job again with --ci.")
     if _is_of_this_machine(server):
         note(f"A runner on another machine cannot reach {server}. Serve with TLS under a name")
         note("(or behind a proxy), and print the job with --ci and --url https://NAME:")
         note(f"  {SERVE}")
-    note("Commit hwci.toml and the job.")
-    note("Next: hwci suite-config check")
 
 
 def _is_of_this_machine(url: str) -> bool:

@@ -125,7 +125,8 @@ def _warn(found: "PathCheck") -> None:
 
 def _show(found: "PathCheck") -> None:
     """Write which commits count as what, and where the files are that are neither."""
-    render.emit(_kinds(found.commits), found.products, render.Format.TABLE)
+    render.write(f"{COMMITS_BY}, of the last {tables.counted(found.commits, 'commit')}:")
+    render.emit(_kinds(), found.products, render.Format.TABLE)
     if not found.changed_files:
         return
     percent = 100 * found.known_files // found.changed_files
@@ -140,18 +141,19 @@ def _show(found: "PathCheck") -> None:
         render.write(f"Neither, by folder: {', '.join(shown)}{f', {more} more' if more else ''}")
 
 
-def _kinds(commits: int) -> "tables.Layout[CommitKinds]":
+COMMITS_BY = "Commits by what they change"
+
+
+def _kinds() -> "tables.Layout[CommitKinds]":
     return tables.Layout(
         name="commits",
-        title=f"The last {commits} commits",
+        title=COMMITS_BY,
         columns=(
             tables.Column("Product", lambda row: tables.product(row.repo_key, row.suite)),
-            tables.Column("Firmware", lambda row: str(row.firmware), right=True),
-            tables.Column("Harness", lambda row: str(row.harness), right=True),
+            tables.Column("Firmware only", lambda row: str(row.firmware), right=True),
+            tables.Column("Harness only", lambda row: str(row.harness), right=True),
             tables.Column("Both", lambda row: str(row.both), right=True),
-            tables.Column(
-                f"Neither, of {commits} commits", lambda row: str(row.neither), right=True
-            ),
+            tables.Column("Neither", lambda row: str(row.neither), right=True),
         ),
         fields="repoKey suite firmware harness both neither",
         empty="",

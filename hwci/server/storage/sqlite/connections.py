@@ -180,8 +180,8 @@ def driver_doubt() -> str | None:
     return (
         f"SQLite {sqlite3.sqlite_version} is older than {'.'.join(map(str, _SOUND))}: when two "
         "connections write or checkpoint at once, it can damage a database (the WAL-reset bug). "
-        "hwci writes from one connection alone: let no other program write the file, and update"
-        " SQLite"
+        "hwci writes from one connection alone (`hwci admin` asks the server): let no other program"
+        " write the file, and update SQLite"
     )
 
 
