@@ -327,12 +327,13 @@ def _notices(context: JobContext) -> tuple[str, ...]:
 
 def _replaced(reports: Sequence[RunReport], command: CommandContext) -> tuple[str, ...]:
     """Return warnings of reports that replace those of other tests, or of the same tests at another
-    time: most likely another job's.
+    time or commit: most likely another job's, or old results.
     """
     store = bench_store(command.environ)
     return tuple(
         f"The report of {report.box_key} replaces {other}: same run {report.run_id}, attempt "
-        f"{report.run_attempt} and box. If they are of two jobs, set HWCI_RUN_ID to a number of its"
+        f"{report.run_attempt} and box. If the tests did not run again since, run them. If they are"
+        " of two jobs, set HWCI_RUN_ID to a number of its"
         " own for each, the same in every attempt; in a matrix of GitHub: "
         "${{ github.run_id }}${{ strategy.job-index }}"
         for report in reports

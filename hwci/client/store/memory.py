@@ -225,7 +225,7 @@ def past_runs(db: sqlite3.Connection, series: RunSeries) -> PastRuns:
 
 def replaced(db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts) -> str | None:
     """Return what else a report would replace: other tests, another product, or the same tests of
-    another time; None for nothing.
+    another time or commit; None for nothing.
     """
     marks = ", ".join("?" * len(identities))
     row = db.execute(
@@ -241,7 +241,13 @@ def replaced(db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts)
     (then, _, at), (now, _, again) = row["tests"].partition(" "), facts.tests.partition(" ")
     if then != now:
         return "one of other tests"
-    return f"one that started at {at}" if at and again and at != again else None
+    if at and again and at != again:
+        return f"one that started at {at}"
+    last = db.execute(
+        "SELECT sha FROM runs WHERE series = ? AND run_id = ? ORDER BY id DESC LIMIT 1",
+        (facts.series, facts.run_id),
+    ).fetchone()
+    return f"one of commit {last['sha'][:12]}" if last and last["sha"] != facts.sha else None
 
 
 def _forget_changes(db: sqlite3.Connection, series: str) -> None:

@@ -250,10 +250,11 @@ def test_the_same_report_again_replaces_nobody_elses(one: BenchStore) -> None:
             {"started_at": "2026-03-01T09:00:00Z", "suite": "s"},
             "one that started at 2026-01-31T09:00:00Z",
         ),
+        ({"sha": "c" * 40, "suite": "s"}, "one of commit " + A[:12]),
         ({"suite": "t"}, "one of product s"),
         ({"tests": OTHER_TESTS, "suite": "t"}, "one of product s"),
     ],
-    ids=["other tests", "no tests", "another start", "another product", "both"],
+    ids=["other tests", "no tests", "another start", "another commit", "another product", "both"],
 )
 def test_a_report_of_something_else_under_the_same_identity_is_noticed(
     one: BenchStore, other: dict[str, Any], said: str, is_sent: bool
