@@ -19,7 +19,6 @@ from hwci.server.errors import HwciServerError, LimiterError, OverloadedError, S
 from hwci.server.http.bodies.body import THREAD_BYTES, parse, read_body, require_json
 from hwci.server.http.bodies.buffers import LargeBodies
 from hwci.server.http.connections.connection import SpecProtocol
-from hwci.server.http.etags import is_known, not_modified, tag_of, tagged
 from hwci.server.http.headers import (
     api_key,
     bearer_token,
@@ -31,13 +30,13 @@ from hwci.server.http.rate_limits import log_uncounted, take_own_limit
 from hwci.server.http.refusals import InvalidRequestError
 from hwci.server.http.responses import answer, error_answer, metrics_answer, request_id, written
 from hwci.server.http.route import Answered, Call, Route, Who
-from hwci.server.services.access import ADMINS, MEMBERS, Viewer
+from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
 from hwci.server.storage.records import Box, CiKey, ReaderKey
 from hwci.wire import limits
 from hwci.wire.errors import NO_SUCH_PARAMETER, Issue, issues_of, shown
 from hwci.wire.nearest import hint
-from hwci.wire.queries import PeriodQuery, Query
+from hwci.wire.queries import Query
 
 LOG = logging.getLogger("hwci.server")
 
@@ -170,26 +169,6 @@ def endpoint(
 
 async def _answered(call: Call) -> Answered:
     """Return the handler's answer; a long one is written in a thread, off the event loop."""
-    if call.route.tagged:
-        return await _tagged(call)
-    return await _found(call)
-
-
-async def _tagged(call: Call) -> Answered:
-    """Return the answer with its tag, or that the caller has it. A write between the two reads
-    makes the answer newer than its tag, so that it is asked for once more.
-    """
-    assert isinstance(call.query, PeriodQuery)
-    assert isinstance(call.caller, Viewer)
-    state = await call.services.metrics.state(call.caller, call.query)
-    tag = tag_of(call.request, state)
-    if is_known(call.request, tag):
-        return not_modified(tag)
-    response = await _found(call)
-    return tagged(response, tag) if isinstance(response, web.Response) else response
-
-
-async def _found(call: Call) -> Answered:
     route = call.route
     found = await (_while_there(call) if route.may_stop else call.perform())
     if not isinstance(found, BaseModel):

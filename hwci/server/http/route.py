@@ -74,8 +74,7 @@ class Route:
     `metrics`: only while CI Metrics is enabled. `media`: the content type of an answer that is not
     JSON, `text/event-stream` or none at all. `long`: the answer may be so long that it is written
     in a thread; those with `metrics` always are. `reads`: a POST that keeps nothing. `bodiless`:
-    the body may be left out. `tagged`: the answer about a period is the same until the history
-    changes or something enters or leaves the period; it has an `ETag`.
+    the body may be left out.
     """
 
     method: str
@@ -92,7 +91,6 @@ class Route:
     long: bool = False
     reads: bool = False
     bodiless: bool = False
-    tagged: bool = False
 
     @cached_property
     def parameters(self) -> tuple[Any, ...]:
@@ -137,11 +135,6 @@ class Route:
     def gzip(self) -> bool:
         """The bodies that CI sends may come compressed."""
         return self.who is Who.CI_KEY
-
-    @property
-    def successes(self) -> tuple[int, ...]:
-        """Every status of an answer that is no error."""
-        return (self.status, 304) if self.tagged else (self.status,)
 
     @property
     def errors(self) -> tuple[int, ...]:

@@ -288,8 +288,7 @@ _METRICS = (
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics", READER, Metrics.page,
-        "Open the metrics page: four tiles and the first rows of four tables",
-        metrics=True, tagged=True
+        "Open the metrics page: four tiles and the first rows of four tables", metrics=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/trend", READER, Metrics.trend,
@@ -297,28 +296,23 @@ _METRICS = (
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/unchecked-merges", READER, Metrics.unchecked_merges,
-        "Merges not checked on hardware",
-        metrics=True, tagged=True
+        "Merges not checked on hardware", metrics=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/checked-merges", READER, Metrics.checked_merges,
-        "Merges checked on hardware, each with the run that checked it first",
-        metrics=True, tagged=True
+        "Merges checked on hardware, each with the run that checked it first", metrics=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/real-bugs", READER, Metrics.real_bugs,
-        "Real FW bugs caught",
-        metrics=True, tagged=True
+        "Real FW bugs caught", metrics=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/other-failures", READER, Metrics.other_failures,
-        "Resolved by a bench or harness change, ambiguous or dismissed",
-        metrics=True, tagged=True
+        "Resolved by a bench or harness change, ambiguous or dismissed", metrics=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests", READER, Metrics.flakiest_tests,
-        "Flakiest tests",
-        metrics=True, tagged=True
+        "Flakiest tests", metrics=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests/history", READER, Metrics.flaky_history,
@@ -326,8 +320,7 @@ _METRICS = (
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-failures", READER, Metrics.failures,
-        "List failures that have an item in the period, with their labels",
-        metrics=True, tagged=True
+        "List failures that have an item in the period, with their labels", metrics=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-failures/{failureId}", READER, Metrics.evidence,

@@ -11,14 +11,12 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from hwci import __version__
 from hwci.engine.history import History, Listing, Scope
 from hwci.engine.page import failures, tables
 from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time, trend
 from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import Reading
 from hwci.engine.periods import Period, last_days, slots_of
-from hwci.engine.rules import classify
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member, Viewer, may_see, require_product
@@ -73,20 +71,6 @@ class Metrics:
             return wire.MetricsPage.of(viewer.org_id, found, query, period)
 
         return await self._storage.read(work, organization=viewer.org_id)
-
-    async def state(self, viewer: Viewer, query: PeriodQuery) -> str:
-        """Return what an answer about a period rests on: it is the same as long as this is.
-
-        What the period holds stands in it by its first and last instant, so it stays as time passes
-        and nothing enters or leaves.
-        """
-        period = self._period(query)
-
-        def work(reader: Reader) -> str:
-            key = _key(reader, reader.history(viewer.org_id), viewer, query, period)
-            return f"{__version__} {classify.VERSION} {key}"
-
-        return await self._storage.read(work, short=True, organization=viewer.org_id)
 
     async def trend(self, viewer: Viewer, query: PeriodQuery) -> wire.TrendAnswer:
         """Return the tiles over time."""
