@@ -326,3 +326,35 @@ def test_readings_of_a_state_that_is_gone_are_let_go() -> None:
     memory.of(new, Told())
 
     assert kept(memory, [*old, beside, new]) == [beside, new]
+
+
+def test_what_pages_of_one_moment_decided_is_kept_together_and_only_of_the_latest_version() -> None:
+    def history(test: str) -> FullHistory:
+        failing = replace(REPORT.tests[0], id=test, outcome=Outcome.FAIL)
+        runs = (
+            replace(REPORT, run_id=1, sha="a" * 40, tests=(failing,)),
+            replace(
+                REPORT,
+                run_id=2,
+                sha="b" * 40,
+                started_at=REPORT.started_at + HOUR,
+                tests=(replace(failing, outcome=Outcome.PASS),),
+            ),
+        )
+        return FullHistory(ACME.id, Facts(reports=runs))
+
+    def key(number: int, version: int = 1) -> ReadingKey:
+        period = Period(EVER.start, EVER.end - number * HOUR)
+        return ReadingKey(UUID(int=1), version, Scope(), period)
+
+    memory = Readings()
+    memory.of(key(1), history("one"))
+    memory.of(key(2), history("two"))
+    [found] = memory.take_decided()
+    assert [one.key.lane.test_id for one, _ in found.decisions] == ["one", "two"]
+    assert memory.take_decided() == []
+
+    memory.of(key(3), history("three"))
+    memory.of(key(4, version=2), history("four"))
+    [found] = memory.take_decided()
+    assert [one.key.lane.test_id for one, _ in found.decisions] == ["four"]

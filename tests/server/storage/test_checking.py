@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 
 from hwci.engine.facts import failure_id
+from hwci.engine.history import Scope
+from hwci.engine.page.reading import read_period
 from hwci.server.errors import DamagedError, NotReadyError, StorageError
 from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import check_storage, open_storage, restore_storage
@@ -24,7 +26,7 @@ from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sqlite import checking, condition, store
 from hwci.server.storage.sqlite.store import SqliteStorage
 from tests.server.storage.examples import ANNOUNCEMENT, CONFIG, FAILURE, NOON, REVIEW
-from tests.server.storage.histories import ORG, HistoryDraw
+from tests.server.storage.histories import EVER, ORG, HistoryDraw
 
 
 async def fill(storage: Storage, reports: int = 40, seed: int = 1) -> None:
@@ -78,6 +80,35 @@ class TestCheck:
 
         assert check_storage(crashed).reports == check_storage(path).reports
         assert everything_in(crashed.parent) == before
+
+    @pytest.mark.parametrize(
+        ("statement", "stale"),
+        [
+            ("UPDATE episode SET first_sha = first_sha WHERE decision IS NOT NULL", []),
+            ("UPDATE episode SET decision = 'dismissed' WHERE decision IS NOT NULL", ["episode"]),
+            ("DELETE FROM walk_commit", ["episode"]),
+            ("UPDATE episode SET decision = 'of another version'", []),
+            ("UPDATE episode SET verdict = 7", ["episode"]),
+            ("DELETE FROM failure", ["failure"]),
+            ("DELETE FROM place", ["place", "failure", "episode"]),
+        ],
+    )
+    async def test_a_decision_that_is_kept_is_made_again_and_compared(
+        self, path: Path, statement: str, stale: list[str]
+    ) -> None:
+        storage = open_storage(path)
+
+        def decide(writer: Writer) -> None:
+            found = read_period(writer.history(ORG), Scope(), EVER).decided
+            assert any(decision.rests_on for _, decision in found)
+            writer.keep_decisions(ORG, writer.version(ORG), found)
+
+        await storage.write(decide)
+        await storage.close()
+        alter(path, statement)
+
+        found = check_storage(path)
+        assert (found.damage, {line.split()[0] for line in found.stale}) == ((), {*stale})
 
     @pytest.mark.parametrize(
         ("statement", "message"),

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 from hwci.engine.facts import Report, TestItem
+from hwci.engine.history import Scope
+from hwci.engine.page.reading import read_period
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.memory.state import State
 from hwci.server.storage.memory.store import MemoryTransaction
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from tests.engine.timeline import CONFIG, changes, commit, report
-from tests.server.storage.histories import NOON, ORG
+from tests.server.storage.histories import EVER, NOON, ORG
 from tests.server.storage.test_agreement import compare
 
 FIX = report("c:P", 30, sent=changes("b", "c"))
@@ -158,6 +160,28 @@ def test_boxes_that_report_in_any_order_write_no_failure_again(connection: Conne
     earlier = report("0000009:-", 539.5, box="box-2", sent=changes("0000008", "0000009"))
     writer.put_report(ORG, earlier, NOON)
     assert connection.raw.total_changes - before < 20
+
+
+def test_a_report_on_a_failing_commit_that_changes_no_failure_writes_no_episode(
+    connection: Connection,
+) -> None:
+    writer = Transaction(connection)
+    writer.put_report(ORG, of_many_tests("b", 20, Outcome.FAIL, 200), NOON)
+    before = connection.raw.total_changes
+    writer.put_report(ORG, report("b:L", 25, suite="other"), NOON)
+    assert connection.raw.total_changes - before < 20
+
+
+def test_a_walk_is_forgotten_with_its_last_episode(connection: Connection) -> None:
+    writer = Transaction(connection)
+    writer.put_config(ORG, CONFIG, NOON)
+    for one in (BREAK, FIX, report("b:P", 40)):
+        writer.put_report(ORG, one, NOON)
+        found = read_period(writer.history(ORG), Scope(), EVER).decided
+        writer.keep_decisions(ORG, writer.version(ORG), found)
+        if one is FIX:
+            assert connection.row("SELECT 1 FROM walk_commit") is not None
+    assert connection.row("SELECT 1 FROM walk_commit") is None
 
 
 def test_a_branch_without_room_between_two_commits_is_spread(connection: Connection) -> None:

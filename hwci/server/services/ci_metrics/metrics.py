@@ -5,6 +5,7 @@ Storage finds facts, the engine decides, the wire has the shapes: this module jo
 one read transaction. It computes no figure, and caches what it has read.
 """
 
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -18,7 +19,7 @@ from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import Reading
 from hwci.engine.periods import Period, last_days, slots_of
 from hwci.server.clock import Clock
-from hwci.server.errors import NotFoundError
+from hwci.server.errors import HwciServerError, NotFoundError
 from hwci.server.services.access import Member, Viewer, may_see, require_product
 from hwci.server.services.ci_metrics.readings import Decided, ReadingKey, Readings
 from hwci.server.services.known import require_known_product
@@ -40,6 +41,8 @@ from hwci.wire.queries import (
     TableQuery,
 )
 from hwci.wire.reports import SuiteConfiguration
+
+LOG = logging.getLogger("hwci.server")
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -210,8 +213,11 @@ class Metrics:
     async def keep_decisions(self) -> None:
         """Keep what pages decided since the last call, so that no page decides it again."""
         for one in self._readings.take_decided():
-            keep = partial(_keep, one)
-            await self._storage.write(keep, organization=one.org_id)
+            try:
+                await self._storage.write(partial(_keep, one), organization=one.org_id)
+            except HwciServerError as error:
+                # A page decides again what is not kept; other organizations need not wait for it.
+                LOG.info("What pages of organization %s decided is not kept: %s", one.org_id, error)
 
     async def _table(
         self,

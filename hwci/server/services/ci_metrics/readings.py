@@ -95,7 +95,7 @@ class Readings:
         return failures
 
     def take_decided(self) -> Sequence[Decided]:
-        """Return what readings decided since the last call, the latest of each organization."""
+        """Return what was decided since the last call, of the latest version of each history."""
         with self._lock:
             decided = [*self._decided.values()]
             self._decided.clear()
@@ -104,7 +104,10 @@ class Readings:
     def _note_decided(self, key: ReadingKey, reading: Reading) -> None:
         if reading.decided:
             with self._lock:
-                self._decided[key.org_id] = Decided(key.org_id, key.version, reading.decided)
+                before = self._decided.get(key.org_id)
+                same = before.decisions if before and before.version == key.version else ()
+                decisions = [*same, *reading.decided]
+                self._decided[key.org_id] = Decided(key.org_id, key.version, decisions)
 
     def _place(self, key: ReadingKey) -> _Place:
         with self._lock:

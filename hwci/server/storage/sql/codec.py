@@ -25,7 +25,7 @@ from hwci.engine.facts import (
     TestItem,
 )
 from hwci.engine.history import Decision, Place
-from hwci.engine.vocabulary import REASONS, FailureClass, Outcome, Reason, Verdict
+from hwci.engine.vocabulary import REASONS, FailureClass, Outcome, Verdict
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -40,7 +40,10 @@ OUTCOMES = (Outcome.PASS, Outcome.FAIL)
 OUTCOME_NUMBERS = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 VERDICTS = (Verdict.UNKNOWN, Verdict.DEVICE, Verdict.INFRA)
 VERDICT_NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
-_REAL_BUG = Decision(FailureClass.REAL_FW_BUG, None)
+_DECISIONS = {
+    FailureClass.REAL_FW_BUG.value: Decision(FailureClass.REAL_FW_BUG, None),
+    **{reason.value: Decision(row.failure_class, reason) for reason, row in REASONS.items()},
+}
 
 
 class ItemResult(NamedTuple):
@@ -57,9 +60,6 @@ _PLAIN = ItemResult(Outcome.PASS, 1, Verdict.UNKNOWN)
 
 Stamp = tuple[int, int, int, str]
 """A place as its columns: time, way, position, sha. Stamps compare as places do."""
-
-NEVER: Stamp = (2**63 - 1, 0, 0, "")
-"""The stamp of a next pass that does not exist: later than every place."""
 
 
 def to_micros(time: datetime) -> int:
@@ -204,12 +204,9 @@ def decision_text(decision: Decision) -> str:
     return decision.reason or decision.failure_class
 
 
-def to_decision(text: str) -> Decision:
-    """Return a decision back."""
-    if text == _REAL_BUG.failure_class:
-        return _REAL_BUG
-    reason = Reason(text)
-    return Decision(REASONS[reason].failure_class, reason)
+def to_decision(text: str) -> Decision | None:
+    """Return a decision back; None if it is in words of another version."""
+    return _DECISIONS.get(text)
 
 
 def pack_mask(mask: int) -> bytes | None:

@@ -20,6 +20,10 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.answers import Answers
 from hwci.server.storage.sql.history_failures import EPISODE
 
+_WALK_MOST = 1000
+"""The decision on a longer walk is not kept: its commits take longer to write than it takes to walk
+over them again.
+"""
 _EPISODES = (
     "SELECT e.number, e.product_id, e.test, e.box_key, e.branch, e.first_sha, e.first_id,"
     " e.started_at, e.verdict, e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by"
@@ -64,6 +68,7 @@ class EpisodeAnswers(Answers):
 
     def keep(self, decided: Sequence[tuple[Episode, Decision]]) -> None:
         """Keep decisions that were made of the present rows."""
+        decided = [(one, found) for one, found in decided if len(found.rests_on) <= _WALK_MOST]
         self._connection.execute_many(
             "UPDATE episode SET decision = ?, decided_by = ? WHERE org_id = ? AND number = ?",
             [

@@ -70,6 +70,12 @@ _EPISODE = (
     "e.test, e.first_rank, e.first_sha, e.last_rank, e.last_sha, e.commits, e.fix_rank,"
     " e.fix_sha, e.flake"
 )
+_FIRST_RUNS = (
+    "SELECT e.number, e.started_at, e.verdict, f.first_started_at, f.first_verdict"
+    " FROM episode e INDEXED BY episode_first"
+    " CROSS JOIN failure f ON f.org_id = e.org_id AND f.id = e.first_id"
+    " WHERE e.org_id = ? AND e.first_sha = ?"
+)
 _OF_TRACK = "e.org_id = ? AND e.product_id = ? AND e.box_key = ? AND e.branch = ?"
 # The order of semantics 4.1: the first row is the first failing run.
 _ITEMS = (
@@ -347,24 +353,39 @@ class DerivedRows:
             " fix_sha, flake, org_id, product_id, box_key, branch, test,"
             " first_id, started_at, verdict)"
             " SELECT ?, ?, ?, ?, ?, ?, ?, ?, org_id, product_id, box_key, branch, test,"
-            " id, first_started_at, first_verdict FROM failure INDEXED BY failure_at"
-            f" {_TRACK} AND test = ? AND sha = ?",
+            " id, first_started_at, first_verdict FROM failure INDEXED BY failure_lane"
+            f" {_TRACK} AND test = ? AND rank = ? AND sha = ?",
             [
                 (
                     *(*one.first, *one.last, one.commits, *one.fix, one.flake),
-                    *(*key, one.test, one.first.sha),
+                    *(*key, one.test, *one.first),
                 )
                 for one in new
             ],
         )
 
+        self._connection.execute_many(
+            "DELETE FROM walk_commit WHERE org_id = ? AND repo_key = ? AND last_sha = ?"
+            " AND fix_sha = ? AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.org_id = ?"
+            " AND e.last_sha = walk_commit.last_sha AND e.fix_sha = walk_commit.fix_sha)",
+            {(*self._repo, one.last.sha, one.fix.sha, self._org) for one in gone if one.fix.sha},
+        )
+
     def undecide(self, first: Collection[str], listed: Collection[str]) -> None:
         self._connection.execute_many(
-            "UPDATE episode SET decision = NULL, (started_at, verdict) ="
-            " (SELECT f.first_started_at, f.first_verdict FROM failure f"
-            " WHERE f.org_id = episode.org_id AND f.id = episode.first_id)"
-            " WHERE org_id = ? AND first_sha = ?",
+            "UPDATE episode SET decision = NULL"
+            " WHERE org_id = ? AND first_sha = ? AND decision IS NOT NULL",
             [(self._org, sha) for sha in first],
+        )
+        changed = [
+            (*now, self._org, number)
+            for sha in first
+            for number, *was_and_now in self._connection.rows(_FIRST_RUNS, (self._org, sha))
+            if (now := was_and_now[2:]) != was_and_now[:2]
+        ]
+        self._connection.execute_many(
+            "UPDATE episode SET started_at = ?, verdict = ? WHERE org_id = ? AND number = ?",
+            changed,
         )
         walks = self._connection.rows(
             "SELECT DISTINCT w.last_sha, w.fix_sha FROM json_each(?) j CROSS JOIN walk_commit w"

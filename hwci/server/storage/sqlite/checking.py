@@ -224,6 +224,7 @@ def _look_at_rows(reader: Connection, org: bytes, table: str, columns: str, foun
 
 def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) -> None:
     """Recompute what is derived, compare it with what is stored, and keep that."""
+    stale: list[str] = []
     writer.execute("BEGIN IMMEDIATE")
     reader.execute("BEGIN")
     try:
@@ -232,22 +233,32 @@ def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) 
             statement = f"SELECT {columns}, {key} FROM {table} WHERE org_id = ? ORDER BY {key}"
             pairs = zip_longest(*(c.execute(statement, (org,)) for c in (reader, writer)))
             if any(stored != computed for stored, computed in pairs):
-                found.stale.append(f"{table} of organization {_shown(org)}")
-        _compare_decisions(reader, org, found)
+                stale.append(f"{table} of organization {_shown(org)}")
+        if not stale and _has_wrong_decision(reader, org):
+            stale.append(f"episode of organization {_shown(org)}")
     finally:
         writer.roll_back()
         reader.leave_snapshot()
+    found.stale.extend(stale)
 
 
-def _compare_decisions(reader: Connection, org: bytes, found: _Found) -> None:
-    """Decide each episode anew whose decision is kept, and compare."""
+def _has_wrong_decision(reader: Connection, org: bytes) -> bool:
+    """Decide each episode anew whose decision is kept, and look for the commits that it rests on.
+    The rows that this reads are as they should be.
+    """
     history = SqlHistory(reader, UUID(bytes=org))
     classifier = Classifier(history)
+    statement = "SELECT repo_key, last_sha, fix_sha, sha FROM walk_commit WHERE org_id = ?"
+    walks = set(reader.rows(statement, (org,)))
     kept = [one for one in history.episodes(Scope(), _EVER) if one.decision is not None]
     for one, group in zip(kept, groups_at(history, kept), strict=True):
-        if one.decision is not None and one.decision[:2] != classifier.decide(group)[:2]:
-            found.stale.append(f"episode of organization {_shown(org)}")
-            break
+        decided = classifier.decide(group)
+        walk = (one.key.lane.repo_key, one.last_sha, one.fix)
+        if one.decision is None or one.decision[:2] != decided[:2]:
+            return True
+        if not {(*walk, sha) for sha in decided.rests_on} <= walks:
+            return True
+    return False
 
 
 def inflated(packed: bytes | None) -> bytes | None:

@@ -104,7 +104,7 @@ CREATE TABLE episode (
 INSERT INTO episode SELECT NULL, e.*, f.id, f.first_started_at, f.first_verdict, NULL, NULL
   FROM former e JOIN failure f ON f.org_id = e.org_id AND f.sha = e.first_sha
   AND f.branch = e.branch AND f.product_id = e.product_id AND f.box_key = e.box_key
-  AND f.test = e.test;
+  AND f.test = e.test AND f.rank = e.first_rank;
 DROP TABLE former;
 CREATE INDEX episode_fix
   ON episode (org_id, product_id, box_key, branch, test, fix_rank, first_rank);
