@@ -34,7 +34,7 @@ COMMANDS = {
     "logout": "End the kept sign-in, here and on the server.",
     "whoami": "Show who is signed in, where, and in which organizations; and what HWCI_READER_KEY"
     " reads.",
-    "serve": "Run the server on one database file, until Ctrl-C.",
+    "serve": "Run the server on a database file or on PostgreSQL, until Ctrl-C.",
     "demo": "Start a server with ninety days of history and show its metrics.",
     "failures": "Failures: list, show, confirm, dismiss, reset.",
     "runs": "Runs: list, show, watch.",

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import pytest
 
+from hwci.cli.terminal.again import in_full
 from hwci.client.store import BenchStore
 from hwci.server.security.secret_key import signing_keys
 from tests.cli.conftest import Command
@@ -92,6 +93,20 @@ def test_a_backup_is_restored_where_no_server_runs(
         f"cause: There is no backup {tmp_path / 'none.db'}",
         f"fix: Name one that `hwci admin backup --database {free}` made",
     ]
+
+
+@pytest.mark.parametrize(
+    "address", ["postgresql://ada:hun/ter2@127.0.0.1:1/hwci", "host=127.0.0.1 password=hun/ter2"]
+)
+@pytest.mark.parametrize("command", [("restore", "copy.db"), ("check",), ("migrate",)])
+def test_no_command_prints_the_password_of_an_address(
+    cli: Command, command: tuple[str, ...], address: str
+) -> None:
+    done = cli("admin", *command, "--database", address)
+
+    assert done.code == 1
+    assert "ter2" not in done.out + done.err
+    assert in_full("Next: hwci admin migrate") == "Next: hwci admin migrate --database ADDRESS"
 
 
 def test_a_database_that_a_server_has_is_not_restored(at_server: Command) -> None:

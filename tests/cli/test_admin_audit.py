@@ -276,6 +276,16 @@ class TestBackup:
         assert verify(cli, free).code == 0
         asyncio.run(start(free))
 
+    def test_an_export_needs_the_name_of_the_key_where_no_folder_has_it(
+        self, cli: Command, tmp_path: Path
+    ) -> None:
+        (tmp_path / "audit.jsonl").touch()
+        where = ("--export", "audit.jsonl", "--database", "postgresql://host/hwci")
+        done = cli("admin", "audit", "verify", *where)
+
+        assert done.code == 1
+        assert "HWCI_SECRET_KEY_FILE is not set\nfix: Name the key of the log by --key" in done.err
+
     def test_a_key_that_cannot_be_used_leaves_everything_as_it_was(
         self, cli: Command, free: Path, tmp_path: Path
     ) -> None:

@@ -14,14 +14,25 @@ from hwci.cli.terminal.again import kept
 from hwci.cli.terminal.render import note
 from hwci.client.explained import ExitCode, command_error
 
+
+def _kept_database(param: typer.CallbackParam, value: str | None) -> str | None:
+    """Keep a database that was given, to repeat it without a password."""
+    if value:
+        from hwci.server.storage.location import Location
+
+        kept(param, Location(value).repeated)
+    return value
+
+
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")]
 Database = Annotated[
     str | None,
     typer.Option(
         "--database",
-        metavar="FILE",
-        callback=kept,
-        help="File of the database [HWCI_DATABASE, else hwci-data/hwci.db].",
+        metavar="FILE|ADDRESS",
+        callback=_kept_database,
+        help="File of the database, or address in PostgreSQL: postgresql://USER@HOST/NAME"
+        " [HWCI_DATABASE, else hwci-data/hwci.db].",
     ),
 ]
 TlsCert = Annotated[
@@ -62,7 +73,7 @@ def serve(
         bool, typer.Option("--quiet", "-q", help="Write no line per request on stderr.")
     ] = False,
 ) -> None:
-    """Run the server on one database file, until Ctrl-C.
+    """Run the server on a database file or on PostgreSQL, until Ctrl-C.
 
     Each request is a line on stderr, unless --quiet. On SIGTERM or Ctrl-C the server answers what
     it has taken and ends within 10 seconds; on a second one, at once.

@@ -146,10 +146,14 @@ def _begin_audit_anew(location: Location) -> int | None:
     return opening.restart_audit_log(location.written, entry)
 
 
-def audit_key_of(database: str) -> Path:
+def audit_key_of(database: str, secret_key_file: Path | None = None) -> Path:
     """Return where the key of a database's audit log is. Raises `StorageError`."""
-    location = _kept(database)
-    assert location.audit_key_file is not None
+    location = _kept(database, secret_key_file)
+    if location.audit_key_file is None:
+        raise StorageError(
+            f"{location.shown} has no folder for the key, and HWCI_SECRET_KEY_FILE is not set",
+            "name the key of the log by --key",
+        )
     return location.audit_key_file
 
 
@@ -171,13 +175,13 @@ def verify_export(file: Path, key_file: Path, head: str | None) -> AuditReport:
         raise StorageError(f"Cannot read {file}: {fault}", "name an export") from fault
 
 
-def migrate(database: str, *, check: bool) -> Sequence[str]:
+def migrate(database: str, *, check: bool, secret_key_file: Path | None = None) -> Sequence[str]:
     """Return the missing steps of a schema; take them unless `check`. Raises `StorageError`."""
-    location = _kept(database)
+    location = _kept(database, secret_key_file)
     _require_made(location)
     steps = opening.missing_steps(location.written)
     if steps and not check:
-        asyncio.run(opening.open_storage(location.written).close())
+        asyncio.run(opening.open_storage(location).close())
     return steps
 
 

@@ -156,8 +156,7 @@ def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str
     if settings.database == MEMORY:  # no command reaches it
         announce(f"There is no user yet. Register the first one in a browser: {link}")
     else:
-        named = Location(settings.database).file is not None
-        database = shlex.quote(settings.database) if named else "ADDRESS"  # it has a password
+        database = shlex.quote(Location(settings.database).repeated)
         announce(
             "There is no user yet. Create the first one: hwci admin create-user --email EMAIL"
             f" --organization NAME --database {database}"

@@ -14,11 +14,14 @@ from pathlib import Path
 from hwci.server.storage.audit_key import key_file
 
 MEMORY = "memory:"
+POSTGRESQL = frozenset({"postgresql", "postgres"})
+"""What the address of a PostgreSQL database begins with."""
+PARAMETERS = "parameters"
 
 _SOCKET_NAME_BYTES = 80
 """Of the 103 that a socket's path may have; the rest is for its folder (`operator_socket.py`)."""
-_SECRETS = re.compile(r"(?<=://)[^/]*@|\?.*", re.DOTALL)
-"""Of an address: user and password, and its parameters, which may hold them too."""
+_PARAMETER = re.compile(r"(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=")
+"""One of libpq's own parameters, as in `host=db.example password=…`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +35,21 @@ class Location:
     @property
     def file(self) -> Path | None:
         """The file itself, every link on the way followed; None if it is not a file."""
-        if self.written == MEMORY or "://" in self.written:
+        if self.written == MEMORY or self._address:
             return None
         return Path(os.path.realpath(self.written))
 
     @property
     def kind(self) -> str:
-        """What an address begins with, such as `postgresql`."""
-        return self.written.partition(":")[0]
+        """What an address begins with, such as `postgresql`; or `PARAMETERS`."""
+        kind = self.written.partition(":")[0]
+        if kind not in POSTGRESQL and _PARAMETER.search(self.written):
+            return PARAMETERS
+        return kind
+
+    @property
+    def _address(self) -> bool:
+        return "://" in self.written or self.kind in {*POSTGRESQL, PARAMETERS}
 
     @property
     def key_file(self) -> Path | None:
@@ -70,7 +80,21 @@ class Location:
     @property
     def shown(self) -> str:
         """The location for people and logs: an address without what may be secret."""
-        return _SECRETS.sub("", self.written) if "://" in self.written else self.written
+        if not self._address:
+            return self.written
+        if self.kind == PARAMETERS:
+            return PARAMETERS
+        scheme, _, rest = self.written.partition(":")
+        bare = rest.lstrip("/")
+        user, _, host = bare.rpartition("@")
+        # Behind a "?", an "@" may belong to a password, and the host to a parameter.
+        host = "…" if "?" in user else host.partition("?")[0]
+        return f"{scheme}:{rest[: len(rest) - len(bare)]}{host}"
+
+    @property
+    def repeated(self) -> str:
+        """The location in a command that a message names: an address may hold a password."""
+        return "ADDRESS" if self._address else self.written
 
 
 def part_of(file: Path) -> Path:

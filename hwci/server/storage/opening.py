@@ -9,7 +9,7 @@ from uuid import UUID
 
 from hwci.server.errors import StorageError, pip_install
 from hwci.server.storage.audit_key import key_file, read_audit_key
-from hwci.server.storage.location import MEMORY, Location
+from hwci.server.storage.location import MEMORY, PARAMETERS, POSTGRESQL, Location
 from hwci.server.storage.memory.store import MemoryStorage
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import AuditEntry, Checked
@@ -20,8 +20,6 @@ from hwci.server.storage.sqlite.connections import driver_doubt, known_version, 
 from hwci.server.storage.sqlite.copying import put_back
 from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
 from hwci.server.storage.sqlite.store import SqliteStorage
-
-_POSTGRESQL = {"postgresql", "postgres"}
 
 __all__ = [
     "check_storage",
@@ -46,7 +44,7 @@ def open_storage(where: Location | str | Path) -> Storage:
     location = where if isinstance(where, Location) else Location(str(where))
     if location.written == MEMORY:
         return MemoryStorage()
-    if location.kind in _POSTGRESQL:
+    if location.kind in POSTGRESQL:
         storage: Storage = _postgresql().PostgresqlStorage(location)
         return storage
     return SqliteStorage(_file(location))
@@ -59,7 +57,7 @@ def missing_steps(where: str | Path) -> Sequence[str]:
         StorageError: the database is not ours, or newer, or cannot be reached.
     """
     location = Location(str(where))
-    if location.kind in _POSTGRESQL:
+    if location.kind in POSTGRESQL:
         steps: Sequence[str] = _postgresql().steps_after(location)
         return steps
     return steps_after(_file(location))
@@ -117,10 +115,15 @@ def restart_audit_log(where: str | Path, entry_for: Callable[[UUID], AuditEntry]
 def _file(location: Location) -> Path:
     if location.file is not None:
         return location.file
-    if location.kind in _POSTGRESQL:
+    if location.kind in POSTGRESQL:
         raise StorageError(
             f"This command works on a database file only, not on {location.shown}",
             "use the tools of PostgreSQL, such as `pg_dump` and `pg_amcheck`",
+        )
+    if location.kind == PARAMETERS:
+        raise StorageError(
+            "A database is not named by parameters such as host= and password=",
+            "write an address: postgresql://USER:PASSWORD@HOST/DATABASE",
         )
     raise StorageError(f"This hwci cannot open a database of kind {location.kind}", "name a file")
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from hwci.server.errors import StorageError
 from hwci.server.storage.location import MEMORY, Location
+from hwci.server.storage.opening import missing_steps
 
 
 def test_a_file_has_its_key_and_its_socket_beside_it_whatever_link_names_it(
@@ -29,8 +31,38 @@ def test_what_is_no_file_has_nothing_beside_it(written: str) -> None:
     assert found.shown == written
 
 
-@pytest.mark.parametrize("secret", ["ada:secret@", "ada:a@b@", "ada@", ""])
+@pytest.mark.parametrize("secret", ["ada:secret@", "ada:a@b@", "ada:se/cret@", "ada@", ""])
 def test_an_address_is_shown_without_its_secrets(secret: str) -> None:
     written = f"postgresql://{secret}host:5432/hwci?password=secret"
 
     assert Location(written).shown == "postgresql://host:5432/hwci"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("postgresql:/ada:secret@host/hwci", "postgresql:/host/hwci"),
+        ("postgresql:ada:secret@host", "postgresql:host"),
+        ("postgresql://ada:se?cret@host/hwci", "postgresql://…"),
+        ("postgresql://host/hwci?user=ada&password=s@ecret", "postgresql://…"),
+        ("host=db.example password=secret", "parameters"),
+        ("password = 'se://cret' host=db.example", "parameters"),
+    ],
+)
+def test_an_address_in_a_wrong_form_is_no_file_and_shows_no_secret(
+    written: str, shown: str
+) -> None:
+    found = Location(written)
+
+    assert found.file is None
+    assert found.shown == shown
+    assert found.repeated == "ADDRESS"
+    with pytest.raises(StorageError) as refused:
+        missing_steps(written)
+    assert "cret" not in str(refused.value)
+
+
+def test_a_file_may_be_named_like_anything_else() -> None:
+    for written in ("user.db", "C:/hwci.db", "a/host=1.db", "postgresql.db"):
+        assert Location(written).file is not None
+        assert Location(written).repeated == written

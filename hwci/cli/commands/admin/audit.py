@@ -3,6 +3,7 @@
 "The audit log").
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -117,9 +118,12 @@ def _report(
 ) -> "AuditReport":
     from hwci.server.app import VerifyAudit, verify_export
     from hwci.server.app import audit_key_of as beside
+    from hwci.server.settings import read_settings
 
     if export_file is not None:
-        return verify_export(export_file, key or beside(database_of(database)), head)
+        secret_key_file = read_settings(os.environ).secret_key_file
+        key = key or beside(database_of(database), secret_key_file)
+        return verify_export(export_file, key, head)
     with progress(lambda: "Looking at the audit log"):
         report = ask(database, VerifyAudit(head=head)).audit
     assert report is not None

@@ -70,11 +70,13 @@ def restore(
     """
     with server_errors("The backup was not put back"):
         from hwci.server.app import restore as put_back
+        from hwci.server.storage.location import Location
 
         where = database_of(database)
-        with progress(lambda: f"Restoring {where}"):
+        shown = Location(where).shown
+        with progress(lambda: f"Restoring {shown}"):
             done = put_back(where, backup_file.absolute())
-    note(f"{where} is what {backup_file} was.")
+    note(f"{shown} is what {backup_file} was.")
     if done.former is not None:
         note(f"The former database is {done.former}")
     if done.audit_from is not None:
@@ -103,10 +105,12 @@ def migrate(
     """
     with server_errors("The schema was not brought up to date"):
         from hwci.server.app import migrate as bring_up_to_date
+        from hwci.server.settings import read_settings
         from hwci.server.storage.location import Location
 
         where = database_of(database)
-        steps = bring_up_to_date(where, check=check)
+        key_file = read_settings(os.environ).secret_key_file
+        steps = bring_up_to_date(where, check=check, secret_key_file=key_file)
         shown = Location(where).shown
     if check and steps:
         missing = ErrorMessage(
@@ -142,10 +146,12 @@ def check(json: options.Json = False, database: Database = None) -> None:
     with operator_errors("The database was not checked", "Check the --database"):
         from hwci.server.app import check as look
         from hwci.server.app import copy_progress
+        from hwci.server.storage.location import Location
 
         where = database_of(database)
+        shown = Location(where).shown
         copied = "Checking {}: {} of {} copied".format
-        with progress(lambda: copied(where, *map(mebibytes, copy_progress(where)))):
+        with progress(lambda: copied(shown, *map(mebibytes, copy_progress(where)))):
             found = look(where)
     if json:
         emit_json(found)
@@ -154,7 +160,7 @@ def check(json: options.Json = False, database: Database = None) -> None:
             write(f"damaged: {line}")
         for line in found.stale:
             write(f"out of date: {line}")
-    for line in _next_steps(where, found):
+    for line in _next_steps(shown, found):
         note(line)
     if not found.whole:
         raise typer.Exit(ExitCode.FAILED)
@@ -178,17 +184,17 @@ def sqlite_here() -> "Finding":
     return Finding("sqlite", State.WARN, doubt, "Run the server with a newer SQLite")
 
 
-def _next_steps(where: str, found: "CheckResult") -> list[str]:
+def _next_steps(shown: str, found: "CheckResult") -> list[str]:
     if found.damage:
         return [
-            f"{where} is damaged. Next: stop the server, then: hwci admin restore BACKUP",
+            f"{shown} is damaged. Next: stop the server, then: hwci admin restore BACKUP",
             "Keep what the restore puts aside; check the disk and the memory of this machine.",
         ]
     steps = []
     if found.stale:
         steps.append("What was sent is whole; what is derived is not. Next: hwci admin rebuild")
     else:
-        steps.append(f"{where} is whole: {counted(found.reports, 'report')}.")
+        steps.append(f"{shown} is whole: {counted(found.reports, 'report')}.")
     if found.without_digest:
         steps.append(
             f"{counted(found.without_digest, 'report')} of an earlier hwci without a digest: it"

@@ -21,7 +21,7 @@ _OLD = (
     " WHERE o.at < ?1 AND EXISTS"
     " (SELECT 1 FROM event n WHERE n.org_id = o.org_id AND n.number > o.number)"
     " AND (SELECT f.at FROM event f WHERE f.org_id = o.org_id ORDER BY f.number LIMIT 1) < ?1"
-    " LIMIT ?2)"
+    " LIMIT ?2) AS old"
 )
 # Up to the first that is not old, so that the rest has no gap.
 _DROP = (
