@@ -294,3 +294,24 @@ async def test_the_operator_names_an_organization_and_the_log_has_the_export(
     finally:
         passwords.close()
         await storage.close()
+
+
+async def test_there_is_no_export_without_its_entry_in_the_log(tmp_path: Path) -> None:
+    storage, passwords = opened(tmp_path / "hwci.db"), Passwords()
+    operator, to = Operator(storage, lambda: NOON, passwords, Secret(None)), tmp_path / "acme.db"
+
+    def full(writer: Any) -> None:
+        writer.add_organization(ACME)
+        writer._connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON audit_entry"
+            " BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+
+    try:
+        await storage.write(full)
+        with pytest.raises(StorageError):
+            await operator.carry_out(Export(organization="Acme Firmware", to=to))
+        assert not await asyncio.to_thread(to.exists)
+    finally:
+        passwords.close()
+        await storage.close()

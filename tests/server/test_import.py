@@ -80,15 +80,16 @@ def pages(reader: Reader, seed: int) -> list[object]:
 async def imported(operator: Operator, source: Path, **begin: Any) -> tuple[UUID, int, list[str]]:
     """Import as the command does; return where, how much was new, and what was refused."""
     opened = open_source(source)
-    named = {"organization": opened.organization, "new_id": opened.org_id} | begin
-    org_id = (await operator.carry_out(BeginImport(**named))).org_id
+    exported: Any = {} if "organization" in begin else {"exported_name": opened.organization}
+    command = BeginImport(**begin, **exported, exported_id=opened.org_id)
+    org_id = (await operator.carry_out(command)).org_id
     assert org_id is not None
     new, refused = 0, []
     for piece in in_pieces(opened.found()):
         sent = [one.sent for one in piece if one.sent is not None]
         # As a server that runs gets it.
-        command = KeepSent(org_id=org_id, sent=sent).model_dump_json(by_alias=True)
-        kept = (await operator.carry_out(KeepSent.model_validate_json(command))).kept
+        line = KeepSent(org_id=org_id, sent=sent).model_dump_json(by_alias=True)
+        kept = (await operator.carry_out(KeepSent.model_validate_json(line))).kept
         new += sum(kept or ())
         refused += [f"{one.name}: {one.refused}" for one in piece if one.sent is None]
     return org_id, new, refused
@@ -110,7 +111,7 @@ async def test_pages_after_an_import_are_those_of_the_source(
         assert (await storage.check()).stale == ()
         version = await storage.read(lambda reader: reader.version(ORG))
 
-        assert await imported(operator, source) == (ORG, 0, [])  # by its name
+        assert await imported(operator, source) == (ORG, 0, [])  # by its id
         assert await storage.read(lambda reader: reader.version(ORG)) == version
         [box] = (await storage.read(lambda reader: reader.boxes(ORG, 0, 9))).items
         assert (box[0].name, box[0].key_digest) == ("desk", None)
@@ -234,8 +235,37 @@ async def test_an_organization_that_is_not_there_needs_an_owner(tmp_path: Path) 
             await imported(operator, source, owner="ada@example.org")
         await storage.write(lambda writer: writer.add_user(ADA))
         await storage.write(lambda writer: writer.add_organization(replace(OTHER, id=ORG)))
-        org_id, new, _ = await imported(operator, source, owner="ada@example.org")
+        copy = {"organization": "A copy", "owner": "ada@example.org"}
+        org_id, new, _ = await imported(operator, source, **copy)
         assert (org_id != ORG, new > 0) == (True, True)  # the id was another's
+
+
+async def test_a_name_in_an_export_never_leads_to_the_organization_of_another(
+    tmp_path: Path,
+) -> None:
+    source, _ = await made_export(tmp_path, 1)
+
+    async with database(tmp_path / "new.db") as (storage, operator):
+        await storage.write(lambda writer: writer.add_user(ADA))
+        await storage.write(lambda writer: writer.add_organization(replace(ACME, id=OTHER.id)))
+        for owner in (None, "ada@example.org"):
+            with pytest.raises(NotFoundError, match=f"give its id: --organization {OTHER.id}$"):
+                await imported(operator, source, owner=owner)
+        for named in ({"organization": "Acme Firmware"}, {"org_id": OTHER.id}):
+            begin = BeginImport(**named, owner="ada@example.org", exported_id=ORG)
+            with pytest.raises(NotFoundError, match=r"ada@example\.org is not an owner of 'Acme"):
+                await operator.carry_out(begin)
+        assert (await storage.read(lambda reader: reader.facts(OTHER.id))).reports == ()
+        assert await storage.read(lambda reader: reader.organization(ORG)) is None
+
+
+async def test_a_name_in_an_export_that_looks_like_an_id_is_a_name(tmp_path: Path) -> None:
+    begin = BeginImport(exported_id=ORG, exported_name=str(OTHER.id))
+
+    async with database(tmp_path / "new.db") as (storage, operator):
+        await storage.write(lambda writer: writer.add_organization(OTHER))
+        with pytest.raises(NotFoundError, match=f"There is no organization {ORG} .*--owner"):
+            await operator.carry_out(begin)
 
 
 async def test_only_the_end_of_a_live_run_is_an_event(tmp_path: Path) -> None:

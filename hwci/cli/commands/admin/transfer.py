@@ -96,9 +96,9 @@ def import_(
             raise wrong_usage(
                 NOT_IMPORTED, "A folder names no organization", "Name one by --organization"
             )
-        of = {"owner": owner, "new_id": opened.org_id}
-        begin = checked(BeginImport, NOT_IMPORTED, **named(name), **of)
-        org_id = ask(database, begin).org_id
+        goal: dict[str, object] = {"owner": owner, "exported_id": opened.org_id}
+        goal |= named(organization) if organization else {"exported_name": name}
+        org_id = ask(database, checked(BeginImport, NOT_IMPORTED, **goal)).org_id
         assert org_id is not None
         seen, refused, added = 0, 0, Counter[str]()
         with progress(lambda: f"Importing: {seen:,} of {opened.entries:,}"):

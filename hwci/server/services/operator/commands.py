@@ -106,8 +106,9 @@ class Export(Body):
 
 
 class BeginImport(Body):
-    """Find the organization that an import goes to, of this id or this name. One of the name that
-    is not there is made when it has an owner, with the id `new_id` if that is free.
+    """Find the organization that an import goes to: of this id or this name, else of the id that
+    the export was made of, never of the name in it, which anybody may give. One that is not there
+    is made when it has an owner, with that id if it is free.
     """
 
     command: ClassVar = "import-begin"
@@ -115,7 +116,8 @@ class BeginImport(Body):
     org_id: UUID | None = None
     organization: Name | None = None
     owner: Email | None = None
-    new_id: UUID | None = None
+    exported_id: UUID | None = None
+    exported_name: Name | None = None
 
 
 class KeepSent(Body):

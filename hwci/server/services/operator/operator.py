@@ -46,6 +46,7 @@ from hwci.server.services.people.organizations import add_organization
 from hwci.server.services.people.sessions import email_key
 from hwci.server.services.transfer.exporting import export
 from hwci.server.services.transfer.importing import keep
+from hwci.server.storage.new_file import refuse_taken
 from hwci.server.storage.opening import read_audit_key
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, AuditEntry, Organization, User
@@ -215,26 +216,32 @@ class Operator:
     async def _export(self, command: Export) -> CommandResult:
         now = self._clock()
 
-        def work(reader: Reader) -> CommandResult:
-            found = _organization(reader, command)
-            return CommandResult(org_id=found.id, reports=export(reader, found, command.to, now))
+        def begin(writer: Writer) -> UUID:
+            org_id = _organization(writer, command).id
+            refuse_taken(command.to)
+            self._record(writer, org_id, "records.exported")
+            return org_id
 
-        done = await self._storage.read(work, seconds=EXPORT_SECONDS)
-        assert done.org_id is not None
-        org_id = done.org_id
-        await self._storage.write(lambda writer: self._record(writer, org_id, "records.exported"))
-        return done
+        def work(reader: Reader) -> CommandResult:
+            found = _require_organization(reader, org_id)
+            return CommandResult(org_id=org_id, reports=export(reader, found, command.to, now))
+
+        org_id = await self._storage.write(begin)  # first: no file without its entry in the log
+        return await self._storage.read(work, seconds=EXPORT_SECONDS)
 
     async def _begin_import(self, command: BeginImport) -> CommandResult:
         now = self._clock()
 
         def work(writer: Writer) -> CommandResult:
             try:
-                org_id = _organization(writer, command).id
+                found = _import_target(writer, command)
             except UnknownNameError as fault:
                 if command.owner is None:
                     raise NotFoundError(f"{fault}; to make it, name its owner: --owner") from fault
                 org_id = _new_organization(writer, command, now)
+            else:
+                _require_owner(writer, found, command.owner)
+                org_id = found.id
             self._record(writer, org_id, "records.imported")
             return CommandResult(org_id=org_id)
 
@@ -299,16 +306,51 @@ def _organization(reader: Reader, command: SetCiMetrics | Export | BeginImport) 
     raise UnknownNameError("; ".join(filter(None, (what, also))))
 
 
+def _import_target(reader: Reader, command: BeginImport) -> Organization:
+    """Return the organization that an import goes to. Raises `UnknownNameError`: it is to be made.
+
+    Names need not be unique: one that has the name in an export may be a stranger's.
+    """
+    if command.exported_name is None:
+        return _organization(reader, command)
+    assert command.exported_id is not None
+    found = reader.organization(command.exported_id)
+    if found is not None:
+        return found
+    name = command.exported_name
+    everyone = [_require_organization(reader, one) for one in reader.organization_ids()]
+    ids = ", ".join(str(one.id) for one in everyone if one.name == name)
+    if ids:
+        raise NotFoundError(
+            f"{name!r} is the name of another organization than the exported one; to import into"
+            f" it, give its id: --organization {ids}"
+        )
+    raise UnknownNameError(f"There is no organization {command.exported_id} ({name!r})")
+
+
+def _require_owner(reader: Reader, organization: Organization, email: str | None) -> None:
+    """Raise `NotFoundError` when an owner was named who is not one of an organization."""
+    if email is None:
+        return
+    member = reader.membership(organization.id, _user(reader, email).id)
+    if member is None or member.role is not Role.OWNER:
+        raise NotFoundError(
+            f"{email} is not an owner of {organization.name!r} ({organization.id}); leave --owner"
+            " out, or name another organization: --organization"
+        )
+
+
 def _new_organization(writer: Writer, command: BeginImport, now: datetime) -> UUID:
     """Make the organization of an import, with CI Metrics on. It keeps the id that it had: links
     to its failures stay good.
     """
-    assert command.organization is not None
+    name = command.organization or command.exported_name
+    assert name is not None
     assert command.owner is not None
-    owner, org_id = _user(writer, command.owner), command.new_id or uuid4()
+    owner, org_id = _user(writer, command.owner), command.exported_id or uuid4()
     if writer.organization(org_id) is not None:
         org_id = uuid4()
-    made = Organization(org_id, command.organization, ci_metrics_enabled=True, created_at=now)
+    made = Organization(org_id, name, ci_metrics_enabled=True, created_at=now)
     writer.add_organization(made)
     writer.add_membership(org_id, owner.id, Role.OWNER, now)
     return org_id
