@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server that was told strings as if each were a name: in every free text of a report, as the
-name of a person, an organization, a box and a key. What would run, would set `window.hacked`.
+"""A server that was told sixty strings as if each were a name: in every free text of a report, as
+the name of a person, an organization, a box and a key. What would run, would set `window.hacked`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -88,11 +88,11 @@ START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=2)  # noqa: TI
 
 
 @contextmanager
-def hostile_server(folder: Path, texts: Sequence[str]) -> Iterator[RunningServer]:
-    """Run a server that was told all of these texts."""
+def hostile_server(folder: Path) -> Iterator[RunningServer]:
+    """Run a server that was told all of `SIXTY`."""
     with running_in_thread(folder) as server:
         reporter = _Reporter(server)
-        for number, text in enumerate(texts):
+        for number, text in enumerate(SIXTY):
             reporter.by_ci(number, text)
             reporter.by_people(number, text)
         reporter.reviewed()
@@ -159,13 +159,23 @@ def ids_of(text: str) -> tuple[str, str, str]:
     return (text, f"bench {text}", f"reviewed {text}")
 
 
+def three_from(text: str) -> Sequence[str]:
+    """Return the text and the next two, which the commits of its runs say: of every third, all."""
+    number = SIXTY.index(text)
+    return [SIXTY[(number + step) % len(SIXTY)] for step in range(3)]
+
+
 def _run(number: int, step: int, text: str, outcome: str) -> dict[str, Any]:
     """Return a run on one of the commits a, b and c, each after the one before."""
     start = START + timedelta(minutes=10 * step)
     item = {"outcome": outcome, "attempts": 1, "duration_s": 1.5}
     verdicts = ("device", "infra", "infra") if outcome == "fail" else ("unknown",) * 3
     sha = _sha(number, "abc"[step])
-    commit = {"sha": sha, "subject": text, "files": [text]}
+    three = three_from(text)
+    commits = [
+        {"sha": _sha(number, "abc"[step] + "1" * place), "subject": said, "files": three}
+        for place, said in enumerate(three)
+    ]
     return report(
         workflow=text,
         branch=text,
@@ -179,12 +189,8 @@ def _run(number: int, step: int, text: str, outcome: str) -> dict[str, Any]:
             {**item, "id": test_id, "verdict": verdict}
             for test_id, verdict in zip(ids_of(text), verdicts, strict=True)
         ],
-        changes=_since(_sha(number, "abc"[step - 1]), commit) if step else None,
+        changes={"base_sha": _sha(number, "abc"[step - 1]), "commits": commits} if step else None,
     )
-
-
-def _since(base: str, commit: Mapping[str, Any]) -> dict[str, Any]:
-    return {"base_sha": base, "commits": [commit]}
 
 
 def _sha(number: int, letter: str) -> str:
