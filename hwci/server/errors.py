@@ -53,6 +53,10 @@ class UnfitError(RefusedError):
         self.field = field
 
 
+class TooLongError(RefusedError):
+    """Names of a body that are longer together than the database keeps."""
+
+
 class WrongPasswordError(UnfitError):
     """The current password, asked for again, is wrong."""
 

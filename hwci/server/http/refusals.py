@@ -67,6 +67,7 @@ def body_fault(message: str) -> InvalidRequestError:
 STATUS: dict[type[errors.HwciServerError], int] = {
     InvalidRequestError: 400,
     errors.UnfitError: 400,
+    errors.TooLongError: 400,
     errors.UnauthenticatedError: 401,
     errors.ForbiddenError: 403,
     errors.NotFoundError: 404,

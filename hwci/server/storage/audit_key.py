@@ -43,7 +43,8 @@ def read_audit_key(file: Path) -> AuditKey | None:
         ) from fault
     if not _LINE.fullmatch(line):
         raise SettingsError(
-            f"{file} holds no key of an audit log", f"put back the one of a backup, {NEW_KEY}"
+            f"{file} holds no key of an audit log",
+            "put back the one of a backup; if there is none, move this file away and try again",
         )
     return AuditKey(line)
 

@@ -2,6 +2,7 @@
 """What PostgreSQL promises beyond every driver: many servers, a schema of its own, and faults."""
 
 import asyncio
+import random
 import re
 from contextlib import closing
 from dataclasses import replace
@@ -11,7 +12,13 @@ import pytest
 from sqlite_utils import Database
 
 from hwci.engine.facts import Report
-from hwci.server.errors import NotReadyError, SettingsError, StorageBusyError, StorageError
+from hwci.server.errors import (
+    NotReadyError,
+    SettingsError,
+    StorageBusyError,
+    StorageError,
+    TooLongError,
+)
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import missing_steps, open_storage
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
@@ -204,6 +211,32 @@ async def test_a_connection_that_dies_in_a_write_keeps_nothing_of_it_and_may_be_
         await store.close()
 
 
+async def test_names_that_no_index_row_holds_are_refused_for_good(postgresql: Server) -> None:
+    name = random.Random(1).randbytes(4000).hex()  # too varied to be compressed
+    with postgresql.database() as location:
+        store = open_storage(location)
+        await store.write(lambda w: w.add_organization(ACME))
+        report = replace(REPORT, tests=(replace(REPORT.tests[0], id=name),))
+        with pytest.raises(TooLongError, match="shorten them"):
+            await store.write(lambda w: w.put_report(ACME.id, report, NOON), organization=ACME.id)
+        await store.close()
+
+
+async def test_a_lost_key_of_the_audit_log_is_told_without_a_command_that_refuses(
+    postgresql: Server,
+) -> None:
+    with postgresql.database() as location:
+        store = open_storage(location)
+        await store.close()
+        assert location.audit_key_file is not None
+        location.audit_key_file.unlink()
+        store = open_storage(location)
+        with pytest.raises(StorageError, match="take that of another server") as refused:
+            await store.write(lambda w: w.require_audit())
+        assert "new-key" not in str(refused.value)
+        await store.close()
+
+
 def cut(location: Location) -> None:
     """End every connection to a database but the one that does so."""
     with closing(connect(location)) as connection:
@@ -214,7 +247,8 @@ def cut(location: Location) -> None:
 
 
 def test_the_audit_log_refuses_changes(postgresql: Server) -> None:
-    psycopg = pytest.importorskip("psycopg")
+    import psycopg
+
     with postgresql.database() as location, closing(connect(location)) as connection:
         for statement in ("DELETE FROM audit_entry", "TRUNCATE audit_entry"):
             with pytest.raises(psycopg.errors.RaiseException, match=re.escape("only ever")):

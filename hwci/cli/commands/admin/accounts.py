@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from hwci.cli.commands.admin.database import ask, operator_errors
+from hwci.cli.commands.admin.database import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database
 from hwci.cli.session.connection import uuid_in
 from hwci.cli.session.prompts import new_password, password_in
@@ -200,6 +200,8 @@ def rotate_secret(
 ) -> None:
     """Sign access tokens with a new key, at once also while the server runs.
 
+    On PostgreSQL, restart every server then: they read the key when they start.
+
     Tokens of the former key are accepted until they end, 15 minutes at most, unless --now. No
     user has to sign in again: a sign-in renews itself.
 
@@ -211,7 +213,13 @@ def rotate_secret(
     """
     with operator_errors("The signing key was not changed", "Change the file as described above"):
         from hwci.server.app import RotateSecret
+        from hwci.server.storage.location import Location
 
         ask(database, RotateSecret(drop_former=drop_former))
+        shared = Location(database_of(database)).file is None
+    if shared:
+        note("The file has a new key. Next: restart every server of this database, now: until then")
+        note("each signs with the former key, and accepts what that signed.")
+        return
     former = "ended" if drop_former else "are accepted until they end, 15 minutes at most"
     note(f"A new key signs access tokens; those of the former {former}.")

@@ -13,7 +13,7 @@ import psycopg
 from psycopg import Cursor, RawCursor, errors
 from psycopg.pq import TransactionStatus
 
-from hwci.server.errors import StorageBusyError, StorageError
+from hwci.server.errors import HwciServerError, StorageBusyError, StorageError, TooLongError
 from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.location import Location
 from hwci.server.storage.postgresql.dialect import adapt, native
@@ -26,6 +26,11 @@ _ADDRESS = "postgresql://USER:PASSWORD@HOST/DATABASE"
 
 class Connection(Base):
     """One connection to a database, used by one thread at a time."""
+
+    new_audit_key = (
+        "or take that of another server of this database: on PostgreSQL hwci makes no new key for a"
+        " log"
+    )
 
     def __init__(self, location: Location, audit_key: AuditKey | None = None) -> None:
         """Connect. Raises `psycopg.Error`."""
@@ -92,7 +97,7 @@ class Connection(Base):
         self.raw.close()
 
 
-def storage_error(error: psycopg.Error, name: str) -> StorageError:
+def storage_error(error: psycopg.Error, name: str) -> HwciServerError:
     """Return what a fault of the database is to a caller. What a statement was refused for stays
     out of it: that may hold values.
     """
@@ -101,6 +106,8 @@ def storage_error(error: psycopg.Error, name: str) -> StorageError:
         return StorageError(f"{name} is no address of PostgreSQL", f"write it as {_ADDRESS}")
     if isinstance(error, errors.DiskFull):
         return StorageBusyError(f"{name} has no room on its disk", "give it room")
+    if isinstance(error, errors.ProgramLimitExceeded):  # an OperationalError, but for good
+        return TooLongError("Names are longer together than this database keeps; shorten them")
     if isinstance(error, psycopg.OperationalError):
         # Why a connection was refused is in its text alone, which names no password.
         why = str(error).partition("FATAL:")[2].partition("\n")[0] if code is None else ""

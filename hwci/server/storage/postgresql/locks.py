@@ -2,9 +2,10 @@
 """The locks that writes take before they read, in every server alike.
 
 A write of one organization holds the lock of all, shared, then its own; any other write holds the
-lock of all for itself. So what a write decides cannot be overtaken, and organizations do not wait
-for each other. The locks end with their transaction. Entries of the audit log, which is one chain,
-have a lock of their own, taken last.
+lock of all for itself. So what a write decides cannot be overtaken. Writes of two organizations do
+not wait for each other; one without an organization, such as a sign-in or a sweep, waits for all
+that run, and all that come after it wait for it. The locks end with their transaction. Entries of
+the audit log, which is one chain, have a lock of their own, taken last.
 """
 
 from hashlib import blake2b

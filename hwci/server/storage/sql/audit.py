@@ -23,7 +23,7 @@ from hwci.server.storage.audit_chain import (
     next_row,
     written_of,
 )
-from hwci.server.storage.audit_key import NEW_KEY, key_file, make_key, read_audit_key
+from hwci.server.storage.audit_key import key_file, make_key, read_audit_key
 from hwci.server.storage.records import AuditEntry
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.rows import Rows
@@ -61,13 +61,13 @@ class AuditRows(Rows):
         if connection.audit_key is None:
             raise StorageError(
                 f"The key of the audit log, {connection.audit_key_file}, is missing",
-                f"put it back from beside a backup, {NEW_KEY}",
+                f"put it back from beside a backup, {connection.new_audit_key}",
             )
         if not fits(connection, connection.audit_key):
             raise StorageError(
                 f"The audit log of {connection.name} does not end as its key sealed it",
                 "look at: hwci admin audit verify; then put the right database or key back,"
-                f" {NEW_KEY}",
+                f" {connection.new_audit_key}",
             )
 
     def add_audit(self, org_id: UUID, entry: AuditEntry) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from hwci.server.deadline import Deadline
 from hwci.server.storage.audit_chain import AuditKey
+from hwci.server.storage.audit_key import NEW_KEY
 from hwci.server.storage.sql import codec
 
 _MASKS = 2048  # a mask of 5,000 tests is 640 bytes
@@ -32,6 +33,9 @@ class Connection(ABC):
 
     audit_key: AuditKey | None = None
     """What entries of the audit log are sealed with; of a writer, where it has one."""
+
+    new_audit_key = NEW_KEY
+    """What to do when that is lost for good."""
 
     def __init__(self, name: str, audit_key_file: Path | None) -> None:
         self.name = name
