@@ -31,7 +31,7 @@ from hwci.server.services.ci_metrics import ingest, reviews
 from hwci.server.services.runs import streams
 from hwci.server.storage import threads, turns
 from hwci.server.storage.sqlite import checking, condition
-from hwci.wire import limits
+from hwci.wire import json_values, limits
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -46,7 +46,8 @@ ENFORCED: dict[ModuleType, tuple[str, ...]] = {
     ),
     body: ("BODY_SECONDS", "LARGE_SECONDS", "LARGE_BYTES", "PACE_SECONDS", "PACE_BYTES"),
     buffers: ("ROOM_BYTES", "TURN_SECONDS"),
-    strict_json: ("VALUES_MAX", "DEPTH_MAX"),
+    json_values: ("VALUES_MAX",),
+    strict_json: ("DEPTH_MAX",),
     apart: ("CPU_SECONDS", "ADDRESS_BYTES"),
     turns: ("WAITING_OF_ONE_MAX",),
     threads: ("WAITING_MAX",),

@@ -118,10 +118,13 @@ class ClassAnswer(Answer):
     reason_text: str | None
 
 
+Note = Annotated[str, Field(min_length=1, max_length=limits.NOTE_MAX), STORABLE]
+
+
 class ReviewNote(Body):
     """Body of Confirm, Dismiss and Reset: why, and the address of an issue. It may be left out."""
 
-    note: Annotated[str, Field(min_length=1, max_length=limits.NOTE_MAX), STORABLE] | None = None
+    note: Note | None = None
     issue: Address | None = None
 
 

@@ -22,7 +22,7 @@ from hwci.server.errors import OverloadedError
 from hwci.server.http.bodies.body import APART_BYTES, THREAD_BYTES, parse
 from hwci.server.http.bodies.buffers import BodyBuffer, LargeBodies
 from hwci.server.http.bodies.reading import inflate, read_model
-from hwci.server.http.bodies.strict_json import _SIGN, _STEP, VALUES_MAX
+from hwci.server.http.bodies.strict_json import _STEP
 from hwci.server.http.refusals import (
     InvalidRequestError,
     TooCostlyError,
@@ -31,6 +31,7 @@ from hwci.server.http.refusals import (
 )
 from hwci.wire import limits
 from hwci.wire.base import Body, CiBody
+from hwci.wire.json_values import SIGN, VALUES_MAX
 from hwci.wire.lists import ListRule
 from hwci.wire.reports import RunReport
 from hwci.wire.runs import RunEvents
@@ -250,7 +251,7 @@ def test_text_that_does_not_end_is_looked_at_once(rest: bytes, end: bytes) -> No
     """A quote that no step takes is one from which the rest was looked at for nothing."""
     plain = UNCLOSED + rest * 50 + end
 
-    assert [b'"' in steps.sub(b"", plain) for steps in (_SIGN, _STEP)] == [False, False]
+    assert [b'"' in steps.sub(b"", plain) for steps in (SIGN, _STEP)] == [False, False]
     assert faults_of(plain, Reader) == [["body", "a"]]
 
 

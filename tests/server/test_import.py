@@ -4,6 +4,7 @@
 """
 
 import gzip
+import json
 import random
 import sqlite3
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from pydantic import ValidationError
 
 from hwci.engine.facts import Report, run_record_id
 from hwci.engine.history import Scope
@@ -26,10 +28,12 @@ from hwci.server.services.operator.commands import BeginImport, KeepSent
 from hwci.server.services.operator.operator import Operator, Secret
 from hwci.server.services.transfer import importing
 from hwci.server.services.transfer.importing import in_pieces, open_source
-from hwci.server.services.transfer.sent import body_of
+from hwci.server.services.transfer.sent import KeptReview, body_of
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Box, LiveRun, User
 from hwci.server.storage.run_records import head_of
+from hwci.wire import limits
+from hwci.wire.json_values import VALUES_MAX
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw, periods, scopes
 from tests.server.test_export import ACME, OTHER, export, fill, opened
 from tests.support.soak import rounds
@@ -324,3 +328,36 @@ async def test_a_folder_of_bodies_is_imported_and_each_refused_file_is_named(
 def test_a_folder_without_bodies_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"has no file \*\.json or \*\.json\.gz"):
         open_source(tmp_path)
+
+
+async def test_files_that_the_api_would_refuse_as_bombs_are_refused(tmp_path: Path) -> None:
+    kept, report = tmp_path / "kept", body(HistoryDraw(1).next_report())
+    kept.mkdir()
+    many = b'{"tests": [' + b"0," * VALUES_MAX + b"0]}"
+    (kept / "large.json.gz").write_bytes(gzip.compress(b" " * (limits.RUN_REPORT_BYTES + 1), 1))
+    (kept / "long.json").write_bytes(b'{"merged_at": 1' + b" " * limits.BODY_BYTES + b"}")
+    (kept / "many.json.gz").write_bytes(gzip.compress(many, 1))
+    (kept / "twice.json").write_bytes(report[:-1] + b',"sha":"abc"}')
+
+    found = list(open_source(kept).found())
+
+    assert [one.sent for one in found] == [None] * 4
+    large, long, several, twice = (one.refused for one in found)
+    assert large.startswith("is larger than a report may be")
+    assert long == "is larger than 65,536 bytes"
+    assert several == "holds more than 1,000,000 values and names"
+    assert "uplicate key" in twice
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"note": "n" * 10_000}, {"note": ""}, {"issue": "javascript:alert(1)"}, {"by_name": "a\0"}],
+)
+def test_a_review_in_an_export_keeps_the_rules_of_the_api(wrong: dict[str, str]) -> None:
+    fields = {"repo_key": "a", "suite": "b", "test_id": "c", "box_key": "d", "branch": "e"}
+    fields |= {"sha": "a" * 40, "action": "confirm", "by_id": str(ORG), "by_name": "Ada"}
+    fields |= {"at": "2026-03-01T12:00:00Z", "note": "n", "issue": "https://example.org/1"}
+
+    KeptReview.model_validate_json(json.dumps(fields))
+    with pytest.raises(ValidationError):
+        KeptReview.model_validate_json(json.dumps(fields | wrong))

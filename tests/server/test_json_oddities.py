@@ -11,11 +11,11 @@ import pytest
 
 from hwci.server.app import serving
 from hwci.server.http.bodies.body import LARGE_BYTES
-from hwci.server.http.bodies.strict_json import VALUES_MAX
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.location import MEMORY
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
+from hwci.wire.json_values import VALUES_MAX
 from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.running import EMAIL, PASSWORD, RunningServer, report
 

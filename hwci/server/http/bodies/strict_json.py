@@ -15,19 +15,12 @@ import jiter
 from hwci.server.http.refusals import InvalidRequestError, TooManyValuesError, body_fault
 from hwci.wire import limits
 from hwci.wire.errors import Issue, shown
+from hwci.wire.json_values import STRING, VALUES_MAX, has_many_values
 
-VALUES_MAX = 1_000_000
-"""Values and names of a body. The largest legal report has half a million. Each may take 100 bytes
-once it is read: without a limit, 64 MiB of `[],[],[]` would take gigabytes.
-"""
 DEPTH_MAX = 200
 """Lists and objects of a body in one another: the parser goes no deeper."""
 
-_STRING = rb'"((?:[^"\\]++|\\.)*+)"?'
-"""An unterminated string matches too: else each quote in it would begin another search to the end.
-"""
-_SIGN = re.compile(_STRING + rb"|[,:\[{]", re.DOTALL)
-_STEP = re.compile(_STRING + rb"(\s*+:)?|[,\[{\]}]", re.DOTALL)
+_STEP = re.compile(STRING + rb"(\s*+:)?|[,\[{\]}]", re.DOTALL)
 _NUL = rb"\u0000"
 _BACKSLASH = rb"\\"
 """An escaped backslash; a backslash that is left without these begins an escape."""
@@ -44,7 +37,8 @@ def read_json(plain: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
         TooManyValuesError: it holds more values than any report; found before it is parsed.
         InvalidRequestError: it is not JSON, or an object has a name twice.
     """
-    _refuse_many_values(plain)
+    if has_many_values(plain):
+        raise TooManyValuesError(VALUES_MAX)
     try:
         return jiter.from_json(plain, catch_duplicate_keys=True)
     except ValueError as fault:
@@ -68,18 +62,6 @@ def refuse_unstorable(plain: bytes, value: Any) -> None:  # noqa: ANN401 - whate
         if not all(map(isfinite, [item for item in items if isinstance(item, float)])):
             raise body_fault("Invalid JSON: a number is not finite, or too large to be")
         holders = [item for item in items if isinstance(item, _HOLDERS)]
-
-
-def _refuse_many_values(plain: bytes) -> None:
-    """Count the signs that separate values and names, outside strings, up to the limit."""
-    if len(plain) <= VALUES_MAX:
-        return
-    found = 0
-    for sign in _SIGN.finditer(plain):
-        if sign[1] is None:
-            found += 1
-            if found > VALUES_MAX:
-                raise TooManyValuesError(VALUES_MAX)
 
 
 def _repeats_in(plain: bytes) -> list[Issue]:

@@ -15,12 +15,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
+from io import BufferedIOBase, BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
+import jiter
 from pydantic import ValidationError
-from pydantic_core import from_json
 
 from hwci.engine.facts import Announcement, Product, Report, Review, SuiteConfig, failure_id
 from hwci.server.errors import ClashError, StorageError
@@ -35,12 +36,15 @@ from hwci.server.storage.run_records import record_id_of
 from hwci.wire import limits
 from hwci.wire.base import parse_time
 from hwci.wire.errors import issues_of
+from hwci.wire.json_values import VALUES_MAX, has_many_values
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 ISSUES_SHOWN = 3
 PIECE_BYTES = 2 * 1024 * 1024
 PIECE_ENTRIES = 500
 _HEADER_BYTES = 72
+_BYTES = {"announcement": limits.BODY_BYTES, "suite_config": limits.SUITE_CONFIG_BYTES}
+"""The limits of the API of what is smaller than a report."""
 _MARKS = {"report": "tests", "announcement": "merged_at", "suite_config": "firmware_paths"}
 """A field that only this body of CI has."""
 
@@ -176,7 +180,8 @@ def _rows(path: Path) -> Iterator[_Row]:
     for kind, arrived_at, content in _read(path, "sent", ("kind", "arrived_at", "content")):
         try:
             at = parse_time(arrived_at) if isinstance(arrived_at, str) else arrived_at
-            yield _Row(kind, at, gzip.decompress(content))
+            with gzip.open(BytesIO(content)) as opened:
+                yield _Row(kind, at, _bounded(opened))
         except (OSError, EOFError, zlib.error, TypeError, ValueError) as fault:
             raise _damaged(path) from fault
 
@@ -199,13 +204,15 @@ def _in_folder(folder: Path) -> Iterator[Found]:
     for file in _files(folder):
         try:
             body = _content(file)
-            value = from_json(body)
+            value = _parsed(body)
         except (OSError, EOFError, zlib.error, ValueError) as fault:
             yield Found(file.name, 0, None, " ".join(str(fault).split()))
             continue
         fields = value if isinstance(value, dict) else {}
         kind = next((kind for kind, mark in _MARKS.items() if mark in fields), None)
-        if kind is None:
+        if kind is not None and len(body) > _BYTES.get(kind, limits.RUN_REPORT_BYTES):
+            yield Found(file.name, len(body), None, f"is larger than {_BYTES[kind]:,} bytes")
+        elif kind is None:
             what = "is no run report, announcement or suite configuration"
             yield Found(file.name, len(body), None, what)
         else:
@@ -214,16 +221,29 @@ def _in_folder(folder: Path) -> Iterator[Found]:
 
 def _content(file: Path) -> bytes:
     """Return the content of a file. Raises `ValueError`: it is larger than a report may be."""
-    most = limits.RUN_REPORT_BYTES
     with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as opened:
-        content: bytes = opened.read(most + 1)
+        return _bounded(opened)
+
+
+def _bounded(opened: BufferedIOBase) -> bytes:
+    most = limits.RUN_REPORT_BYTES
+    content = opened.read(most + 1)
     if len(content) > most:
         raise ValueError(f"is larger than a report may be ({most:,} bytes)")
     return content
 
 
+def _parsed(body: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the value of a body, by the rules of the API. Raises `ValueError`."""
+    if has_many_values(body):
+        raise ValueError(f"holds more than {VALUES_MAX:,} values and names")
+    return jiter.from_json(body, catch_duplicate_keys=True)
+
+
 def _found(name: str, kind: str, body: bytes, at: datetime | None) -> Found:
     try:
+        if has_many_values(body):
+            return Found(name, len(body), None, f"holds more than {VALUES_MAX:,} values and names")
         read: Any = {kind: BODIES[kind].model_validate_json(body)}
         return Found(name, len(body), Sent(arrived_at=at, **read))
     except KeyError:

@@ -14,7 +14,8 @@ from pydantic import TypeAdapter
 
 from hwci.engine import facts
 from hwci.engine.vocabulary import ReviewAction
-from hwci.wire.base import WORD, Body, CiBody, Name, Sha, TestId, Time
+from hwci.wire.base import WORD, Address, Body, CiBody, Name, Sha, TestId, Time
+from hwci.wire.failures import Note
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 Fact = facts.Report | facts.Announcement | facts.SuiteConfig
@@ -31,10 +32,10 @@ class KeptReview(CiBody):
     sha: Sha
     action: Annotated[ReviewAction, WORD]
     by_id: UUID
-    by_name: str
+    by_name: Name
     at: Time
-    note: str | None = None
-    issue: str | None = None
+    note: Note | None = None
+    issue: Address | None = None
 
     @classmethod
     def of(cls, review: facts.Review) -> Self:
