@@ -12,6 +12,7 @@ import pytest
 from sqlite_utils import Database
 
 from hwci.engine.facts import Report
+from hwci.server.app.operating import migrate
 from hwci.server.errors import (
     NotReadyError,
     SettingsError,
@@ -111,6 +112,13 @@ async def test_why_a_connection_is_refused_is_said_to_the_operator_alone(
     with pytest.raises(NotReadyError, match=r"^The database does not answer; this server goes on"):
         await store.ready()
     await store.close()
+
+
+def test_migrate_takes_the_steps_with_the_keys_of_the_settings(postgresql: Server) -> None:
+    with postgresql.database("template1") as location:
+        keys = location.secret_key_file
+        assert migrate(location.written, check=False, secret_key_file=keys)
+        assert migrate(location.written, check=True) == []
 
 
 def test_a_database_server_needs_a_place_for_the_keys(postgresql: Server) -> None:
