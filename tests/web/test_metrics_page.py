@@ -142,7 +142,7 @@ def test_the_other_table_is_closed_until_its_title_is_clicked(page: Page, metric
 def test_other_days_of_the_address_are_a_chosen_extra(page: Page, metrics: str) -> None:
     page.goto(f"{metrics}?days=14")
     expect(page.get_by_role("radio", name="14d")).to_be_checked()
-    expect(page.get_by_role("radio")).to_have_count(4)
+    expect(page.locator("input[name=days]")).to_have_count(4)
 
 
 def test_the_page_shows_thirty_days_unless_asked(page: Page, metrics: str) -> None:
