@@ -255,7 +255,7 @@ def test_what_was_read_whole_before_a_file_breaks_off_counts(
     )
 
 
-@pytest.mark.parametrize("bad", [b"\x00", b"&odd;", b"</testsuite>"])
+@pytest.mark.parametrize("bad", [b"\x00" * 512, b"&odd;", b"</testsuite>"])
 def test_a_bad_byte_costs_what_stands_behind_it(tmp_path: Path, bad: bytes) -> None:
     path = tmp_path / "results.xml"
     case = b'<testcase name="%d" time="2"><failure>%s</failure></testcase>'

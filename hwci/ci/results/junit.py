@@ -373,11 +373,24 @@ class _Document:
             self._duration_s += suite.duration_s or self._tests_s - suite.tests_s_before
 
 
-# Control characters
+# Characters that XML forbids
 
-CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20)])
-"""All that XML 1.0 forbids, but the zero, which a disk holds where it lost what stood there."""
-_CONTROL = re.compile(b"[" + CONTROLS + b"]")
+CONTROLS = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20)])
+"""The control characters that XML 1.0 forbids."""
+_ALLOWED = (
+    *(range(one, one + 1) for one in b"\t\n\r"),
+    range(0x20, 0xD800),
+    range(0xE000, 0xFFFE),
+    range(0x10000, 0x110000),
+)
+"""The characters of XML 1.0 ("Char" of its grammar)."""
+_HOLE = 512
+"""So many zeros in a row, a sector of a disk, stand where a machine that crashed lost the content:
+nothing says how many tests were there, so the file ends at them."""
+_CONTROL_OR_REFERENCE = re.compile(
+    b"\0{%d,}|[%b]|&#(?:([0-9]{1,10})|x([0-9a-fA-F]{1,8}));" % (_HOLE, CONTROLS)
+)
+_LONGEST_REFERENCE = len("&#1234567890;")
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 """How UTF-16 begins, where the bytes of controls are halves of letters."""
 
@@ -388,15 +401,16 @@ _AS_UTF8 = {b"utf-8", b"utf8", b"us-ascii", b"ascii"}
 
 class EscapedControls:
     r"""The content of a file, chunk after chunk, with its control characters escaped as `\x1b`, and
-    so are bytes that are not UTF-8 where the file names no other encoding: a board's serial line is
-    full of them, and the first would end the XML there. So no two names become one. `many`: how
-    many controls there were so far. `line`: that of the first one. `foreign`: whether there were
-    bytes that are not UTF-8.
+    so are references to characters that XML forbids (`&#27;`, in CDATA as well), and bytes that are
+    not UTF-8 where the file names no other encoding: a board's serial line is full of them, and the
+    first would end the XML there. So no two names become one. `many`: how many controls there were
+    so far. `line`: that of the first one. `foreign`: whether there were bytes that are not UTF-8.
     """
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
         self._utf8 = getincrementaldecoder("utf-8")("backslashreplace")
+        self._lines_before = 1
         self.many = 0
         self.line = 1
         self.foreign = False
@@ -412,7 +426,7 @@ class EscapedControls:
         if named is not None and is_utf8:  # the parser ends at a letter beyond ASCII
             first = first[: named.start(1)] + b"utf-8" + first[named.end(1) :]
             chunks = chain((first,), self._chunks)
-        return map(self._escaped, self._in_utf8(chunks) if is_utf8 else chunks)
+        return self._escaped(self._in_utf8(chunks) if is_utf8 else chunks)
 
     def _in_utf8(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         for chunk, last in chain(zip(chunks, repeat(False)), [(b"", True)]):
@@ -423,14 +437,36 @@ class EscapedControls:
             if not last or whole:
                 yield chunk if whole == chunk else whole
 
-    def _escaped(self, chunk: bytes) -> bytes:
+    def _escaped(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        begun = b""  # what may be the beginning of a reference
+        for chunk, last in chain(zip(chunks, repeat(False)), [(b"", True)]):
+            whole = begun + chunk if begun else chunk
+            cut = whole.rfind(b"&", max(0, len(whole) - _LONGEST_REFERENCE))
+            begun = b"" if last or cut < 0 or b";" in whole[cut:] else whole[cut:]
+            whole = whole[: len(whole) - len(begun)] if begun else whole
+            if not last or whole:
+                yield self._without_controls(whole)
+
+    def _without_controls(self, content: bytes) -> bytes:
         # Most files hold none, and this finds out faster than any pattern.
-        found = len(chunk) - len(chunk.translate(None, CONTROLS))
+        escaped = content
+        if b"&#" in content or len(content.translate(None, CONTROLS)) < len(content):
+            escaped = _CONTROL_OR_REFERENCE.sub(self._in_words, content)
         if not self.many:
-            at = _CONTROL.search(chunk) if found else None
-            self.line += chunk.count(b"\n", 0, at.start() if at else len(chunk))
-        self.many += found
-        return _CONTROL.sub(lambda it: b"\\x%02x" % ord(it[0]), chunk) if found else chunk
+            self._lines_before += content.count(b"\n")
+        return escaped
+
+    def _in_words(self, found: re.Match[bytes]) -> bytes:
+        if found[1] or found[2]:
+            number = int(found[1]) if found[1] else int(found[2], 16)
+        else:
+            number = found[0][0]
+        if any(number in allowed for allowed in _ALLOWED) or len(found[0]) >= _HOLE:
+            return found[0]
+        if not self.many:
+            self.line = self._lines_before + found.string.count(b"\n", 0, found.start())
+        self.many += 1
+        return b"\\x%02x" % number
 
     def notes(self) -> tuple[str, ...]:
         """Return notes, to stand behind the name of the file, if there were any."""
