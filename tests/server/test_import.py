@@ -4,12 +4,14 @@
 """
 
 import gzip
+import hashlib
 import json
 import random
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -17,7 +19,7 @@ from uuid import UUID, uuid4
 import pytest
 from pydantic import ValidationError
 
-from hwci.engine.facts import Report, run_record_id
+from hwci.engine.facts import Part, Report, run_record_id
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import evidence
 from hwci.engine.page.reading import read_period
@@ -27,15 +29,17 @@ from hwci.server.security.passwords import Passwords
 from hwci.server.services.operator.commands import BeginImport, KeepSent
 from hwci.server.services.operator.operator import Operator, Secret
 from hwci.server.services.transfer import importing
-from hwci.server.services.transfer.importing import in_pieces, open_source
-from hwci.server.services.transfer.sent import KeptReview, body_of
+from hwci.server.services.transfer.exporting import digested
+from hwci.server.services.transfer.importing import in_pieces, keep, open_source
+from hwci.server.services.transfer.sent import KeptReview, Sent, body_of
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Box, LiveRun, User
 from hwci.server.storage.run_records import head_of
 from hwci.wire import limits
 from hwci.wire.json_values import VALUES_MAX
+from hwci.wire.reports import RunReport
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw, periods, scopes
-from tests.server.test_export import ACME, OTHER, export, fill, opened
+from tests.server.test_export import ACME, OTHER, export, fill, opened, rows
 from tests.support.soak import rounds
 
 ADA = User(UUID(int=3), "ada@example.org", "ada@example.org", "Ada", None, NOON)
@@ -136,6 +140,55 @@ async def test_an_import_that_was_stopped_is_done_again(tmp_path: Path) -> None:
         assert await storage.read(lambda reader: pages(reader, 6)) == shown
 
 
+@pytest.fixture
+def cut_in_two() -> tuple[Report, tuple[Report, Report]]:
+    """Return a report that was sent whole, and in two parts."""
+    whole = replace(HistoryDraw(1).next_report(), run_id=100, part_of=None)
+    first, second = (
+        replace(whole, run_id=run_id, part_of=Part(100, number, 2))
+        for run_id, number in ((100, 1), (4321, 2))
+    )
+    return whole, (first, second)
+
+
+def sent_at(report: Report, at: datetime | None) -> Sent:
+    return Sent(report=RunReport.model_validate_json(body(report)), arrived_at=at)
+
+
+@pytest.mark.parametrize("arrived_at", [NOON, None])
+async def test_an_old_export_brings_no_part_back_that_was_removed(
+    tmp_path: Path, cut_in_two: tuple[Report, tuple[Report, Report]], arrived_at: datetime | None
+) -> None:
+    whole, parts = cut_in_two
+    sent = [sent_at(one, arrived_at) for one in parts]
+
+    async with database(tmp_path / "new.db") as (storage, _):
+
+        def work(writer: Writer) -> list[bool]:
+            writer.add_organization(ACME)
+            new = [keep(writer, ORG, one, NOON) for one in sent]
+            writer.put_report(ORG, whole, NOON + timedelta(days=1))
+            return new + [keep(writer, ORG, one, NOON) for one in sent]
+
+        assert await storage.write(work) == [True, True, False, False]
+        assert (await storage.read(lambda reader: reader.facts(ORG))).reports == (whole,)
+
+
+async def test_a_part_that_came_after_a_whole_report_is_imported_with_it(
+    tmp_path: Path, cut_in_two: tuple[Report, tuple[Report, Report]]
+) -> None:
+    whole, (_, second) = cut_in_two
+    sent = [sent_at(whole, NOON), sent_at(second, NOON + timedelta(days=1))]
+
+    async with database(tmp_path / "new.db") as (storage, _):
+
+        def work(writer: Writer) -> list[bool]:
+            writer.add_organization(ACME)
+            return [keep(writer, ORG, one, NOON) for one in sent]
+
+        assert await storage.write(work) == [True, True]
+
+
 async def test_what_an_organization_has_stays_as_it_is(tmp_path: Path) -> None:
     source, _ = await made_export(tmp_path, 7)
 
@@ -183,6 +236,26 @@ def scribbled(file: Path) -> None:
     data = bytearray(file.read_bytes())
     data[4096:8192] = b"\xa5" * 4096
     file.write_bytes(data)
+
+
+async def test_a_row_that_names_a_field_twice_is_refused_by_its_number(tmp_path: Path) -> None:
+    source, _ = await made_export(tmp_path, 1)
+    digest = hashlib.sha256()
+    with closing(sqlite3.connect(source)) as export, export:
+        for number, kind, content in rows(source, "SELECT number, kind, content FROM sent"):
+            line = gzip.decompress(content)
+            if number == 3:
+                line = line[:-1] + b',"sha":"abc"}'
+                export.execute(
+                    "UPDATE sent SET content = ? WHERE number = 3", [gzip.compress(line)]
+                )
+            digest.update(digested(kind, line))
+        export.execute("UPDATE export SET digest = ?", [digest.hexdigest()])
+
+    [refused] = [one for one in open_source(source).found() if one.sent is None]
+
+    assert refused.name == "report 3"
+    assert refused.refused.startswith('Detected duplicate key "sha"')
 
 
 def newer(file: Path) -> None:

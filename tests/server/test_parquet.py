@@ -68,6 +68,14 @@ async def test_pages_after_its_import_are_those_of_the_source(tmp_path: Path) ->
         assert await storage.read(lambda reader: pages(reader, 2)) == shown
 
 
+def test_two_at_once_do_not_mix(tmp_path: Path) -> None:
+    to = tmp_path / "acme"
+    another = pytest.raises(StorageError, match=f"Another process is writing {to}")
+    with another, in_parquet(to), in_parquet(to):
+        pass
+    assert [one.name for one in tmp_path.iterdir()] == []
+
+
 def cut(to: Path) -> None:
     sent = file_of(to, "sent")
     sent.write_bytes(sent.read_bytes()[:-100])

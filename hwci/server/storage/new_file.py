@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A new file that has its name only once it is whole: it is written beside, then renamed."""
 
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,25 +19,57 @@ WRITE_FIX = (
 @contextmanager
 def part_beside(to: Path) -> Iterator[Path]:
     """Yield a new file beside `to`, its owner's alone, removed unless it is renamed; one that a
-    crash left is replaced.
+    crash left is emptied.
 
     Raises:
-        StorageError: its folder, or the disk, does not take it.
+        StorageError: its folder, or the disk, does not take it, or it is being written already.
     """
     part = part_of(to)
+    held = None
     try:
         if not to.parent.is_dir():
             raise StorageError(
                 f"There is no folder {to.parent}", "make it, or name a file elsewhere"
             )
-        part.unlink(missing_ok=True)
-        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        while held is None:
+            held = _held(part, to)
         yield part
     except OSError as fault:
         raise StorageError(f"Cannot write {to}: {fault.strerror}", WRITE_FIX) from fault
     finally:
-        if os.path.isdir(part.parent):  # noqa: PTH112 - the folder may be out of reach
-            part.unlink(missing_ok=True)
+        if held is not None:
+            if _is(part, held):  # not renamed
+                part.unlink()
+            os.close(held)
+
+
+def _held(part: Path, to: Path) -> int | None:
+    """Return the descriptor of a part, empty and locked while it is open; None if who had it
+    before has just renamed or removed it.
+    """
+    held = os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is(part, held):
+            os.fchmod(held, 0o600)
+            os.ftruncate(held, 0)
+            return held
+    except BlockingIOError as fault:
+        os.close(held)
+        raise StorageError(
+            f"Another process is writing {to} at this moment",
+            "wait until it is done, or name another file",
+        ) from fault
+    os.close(held)
+    return None
+
+
+def _is(part: Path, held: int) -> bool:
+    """Return whether a part's name is that of an open file."""
+    try:
+        return os.path.samestat(part.lstat(), os.fstat(held))
+    except OSError:  # gone, or its folder is
+        return False
 
 
 def give_name(part: Path, to: Path) -> None:

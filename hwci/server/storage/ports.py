@@ -231,8 +231,10 @@ class Records(Protocol):
     def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime | None]]:
         """Yield the announcements that count, in the same way."""
 
-    def holds(self, org_id: UUID, sent: Report | Announcement) -> bool:
-        """Return whether something of its identity is kept (semantics, 1.5)."""
+    def holds(self, org_id: UUID, sent: Report | Announcement, arrived_at: datetime | None) -> bool:
+        """Return whether something of its identity is kept, or what removed it: a whole report or
+        first part of fewer parts that is known to have come later (semantics, 1.5 and 1.9).
+        """
 
     def replaced(self, org_id: UUID, before: datetime) -> Mapping[SentKind, int]:
         """Count what was kept apart by then, as something later took its place: reports and

@@ -17,6 +17,7 @@ import pytest
 
 from hwci.server.errors import StorageError, StorageLockedError
 from hwci.server.storage.location import part_of
+from hwci.server.storage.new_file import give_name, part_beside
 from hwci.server.storage.opening import missing_steps, open_storage, restore_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sql.transaction import Transaction
@@ -128,6 +129,22 @@ async def test_a_copy_is_one_file_and_its_key_that_its_owner_alone_can_read(tmp_
 
     assert stat.S_IMODE((tmp_path / "copies.db").stat().st_mode) == 0o600
     assert names(tmp_path) == {*OWN, "copies.db", "copies.db.audit-key"}
+
+
+def test_a_file_that_is_being_written_is_written_by_nobody_else(tmp_path: Path) -> None:
+    to = tmp_path / "copy.db"
+    part_of(to).write_text("left by a crash")
+
+    with part_beside(to) as part:
+        assert part.read_text() == ""
+        part.write_text("first")
+        with pytest.raises(StorageError, match=rf"^Another process is writing {to} at this moment"):
+            part_beside(to).__enter__()
+        give_name(part, to)
+        with part_beside(to) as second, pytest.raises(StorageError, match="exists already"):
+            give_name(second, to)
+        part.write_text("of a third")  # it has that name now
+    assert (to.read_text(), part_of(to).read_text()) == ("first", "of a third")
 
 
 async def test_a_copy_takes_the_place_of_nothing(tmp_path: Path) -> None:

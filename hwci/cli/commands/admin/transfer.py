@@ -35,9 +35,9 @@ def export(
 ) -> None:
     """Write an organization to one SQLite file for other tools. A running server goes on.
 
-    It holds all that was sent and reviewed, and each failure as the rules decide it today, as
-    tables and views that DuckDB, pandas and Datasette open; no key, password or sign-in. It has its
-    name, which is printed, only once it is whole. A running server writes it.
+    It holds all that was sent and counts, the reviews, and each failure as the rules decide it
+    today, as tables and views that DuckDB, pandas and Datasette open; no key, password or sign-in.
+    It has its name, which is printed, only once it is whole. A running server writes it.
 
     For example:
 

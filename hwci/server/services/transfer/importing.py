@@ -242,8 +242,7 @@ def _parsed(body: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 def _found(name: str, kind: str, body: bytes, at: datetime | None) -> Found:
     try:
-        if has_many_values(body):
-            return Found(name, len(body), None, f"holds more than {VALUES_MAX:,} values and names")
+        _parsed(body)
         read: Any = {kind: BODIES[kind].model_validate_json(body)}
         return Found(name, len(body), Sent(arrived_at=at, **read))
     except KeyError:
@@ -254,6 +253,8 @@ def _found(name: str, kind: str, body: bytes, at: datetime | None) -> Found:
         more = len(shown) - ISSUES_SHOWN
         also = [f"and {more} more"] if more > 0 else []
         return Found(name, len(body), None, "; ".join([*shown[:ISSUES_SHOWN], *also]))
+    except ValueError as fault:  # pydantic reads names that are given twice
+        return Found(name, len(body), None, " ".join(str(fault).split()))
 
 
 def keep(writer: Writer, org_id: UUID, sent: Sent, now: datetime) -> bool:
@@ -261,7 +262,7 @@ def keep(writer: Writer, org_id: UUID, sent: Sent, now: datetime) -> bool:
     at = sent.arrived_at or now
     match sent.body:
         case RunReport() as body:
-            return _keep_report(writer, org_id, body.fact(), at, now)
+            return _keep_report(writer, org_id, body.fact(), sent.arrived_at, now)
         case MergeAnnouncement() as body:
             return _keep_announcement(writer, org_id, body.fact(), at)
         case SuiteConfiguration() as body:
@@ -274,11 +275,13 @@ def keep(writer: Writer, org_id: UUID, sent: Sent, now: datetime) -> bool:
             return False
 
 
-def _keep_report(writer: Writer, org_id: UUID, report: Report, at: datetime, now: datetime) -> bool:
+def _keep_report(
+    writer: Writer, org_id: UUID, report: Report, arrived_at: datetime | None, now: datetime
+) -> bool:
     """Keep a report. Only the end of a run that is live is an event: nobody follows old ones."""
-    if writer.holds(org_id, report):
+    if writer.holds(org_id, report, arrived_at):
         return False
-    writer.put_report(org_id, report, at)
+    writer.put_report(org_id, report, arrived_at or now)
     if writer.live_run(org_id, record_id_of(org_id, report)) is not None:
         end_run(writer, org_id, report, now)
     return True
@@ -287,7 +290,7 @@ def _keep_report(writer: Writer, org_id: UUID, report: Report, at: datetime, now
 def _keep_announcement(
     writer: Writer, org_id: UUID, announcement: Announcement, at: datetime
 ) -> bool:
-    if writer.holds(org_id, announcement):
+    if writer.holds(org_id, announcement, at):
         return False
     writer.announce(org_id, announcement, at)
     return True

@@ -14,8 +14,7 @@ from typing import Any
 from hwci.server.errors import StorageError, pip_install
 from hwci.server.private_file import wait_for_disk
 from hwci.server.services.transfer import layout
-from hwci.server.storage.location import part_of
-from hwci.server.storage.new_file import WRITE_FIX, refuse_taken
+from hwci.server.storage.new_file import WRITE_FIX, part_beside, refuse_taken
 
 _ROWS = 50_000
 _ROWS_OF = {"sent": 200, "commits": 2_000, "events": 2_000}
@@ -43,16 +42,17 @@ def in_parquet(to: Path) -> Iterator[Path]:
     pyarrow()
     refuse_taken(to)
     file = to.with_name(f"{to.name}.hwci-sqlite")
-    try:
-        file.unlink(missing_ok=True)  # a crash left it
-        yield file
-        _write_all(file, to)
-    finally:
-        file.unlink(missing_ok=True)
+    with part_beside(to):  # nobody else writes these files now
+        try:
+            file.unlink(missing_ok=True)  # a crash left it
+            yield file
+            _write_all(file, to)
+        finally:
+            file.unlink(missing_ok=True)
 
 
 def _write_all(export: Path, to: Path) -> None:
-    part = part_of(to)
+    part = to.with_name(f"{to.name}.hwci-parquet")
     try:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(mode=0o700)

@@ -70,7 +70,12 @@ class MemoryRecords:
     def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime | None]]:
         yield from ((one, None) for one in self._sent(org_id).announcements.values())
 
-    def holds(self, org_id: UUID, sent: Report | Announcement) -> bool:
+    def holds(
+        self,
+        org_id: UUID,
+        sent: Report | Announcement,
+        arrived_at: datetime | None,  # noqa: ARG002 - here no time of arrival is known
+    ) -> bool:
         kept = self._sent(org_id)
         if isinstance(sent, Report):
             return _identity(sent) in kept.reports

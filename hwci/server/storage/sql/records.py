@@ -91,12 +91,15 @@ class RecordRows(Rows):
         for *row, at in self._connection.each(statement, (org_id.bytes,)):
             yield announcement_of(row), codec.from_micros_or_none(at)
 
-    def holds(self, org_id: UUID, sent: Report | Announcement) -> bool:
+    def holds(self, org_id: UUID, sent: Report | Announcement, arrived_at: datetime | None) -> bool:
         identity: tuple[object, ...]
         if isinstance(sent, Report):
-            identity = (sent.repo_key, sent.run_id, sent.run_attempt, sent.box_key)
-            of = "report WHERE org_id = ? AND repo_key = ? AND run_id = ? AND run_attempt = ?"
-            of += " AND box_key = ?"
+            part = 1 if sent.part_of is None else sent.part_of.part
+            at = codec.to_micros_or_none(arrived_at) or 0
+            identity = (sent.repo_key, sent.run_id, sent.ci_run_id, sent.run_attempt, sent.box_key)
+            identity += (sent.run_id, part, at)
+            of = "report WHERE org_id = ? AND repo_key = ? AND run_id IN (?, ?) AND run_attempt = ?"
+            of += " AND box_key = ? AND (run_id = ? OR coalesce(parts, 1) < ? AND arrived_at > ?)"
         else:
             identity = (sent.repo_key, sent.suite or "", sent.sha)
             of = "announcement WHERE org_id = ? AND repo_key = ? AND suite = ? AND sha = ?"
