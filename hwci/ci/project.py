@@ -8,7 +8,7 @@ This module decides where the file lies and what it may hold: products with thei
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import getitem
@@ -20,11 +20,13 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from hwci import __version__
 from hwci.client.bounded import read_whole
+from hwci.client.explained import counted
 from hwci.engine.vocabulary import Verdict
 from hwci.wire import limits
 from hwci.wire.base import Name
 from hwci.wire.errors import message_of
-from hwci.wire.nearest import hint
+from hwci.wire.links import NEEDED
+from hwci.wire.nearest import nearest
 from hwci.wire.reports import PatternList, SuiteConfiguration
 
 FILE_NAME = "hwci.toml"
@@ -62,7 +64,7 @@ def _verdict(value: object) -> Verdict:
 
 
 class _Table(BaseModel):
-    """A table of the file: strict, so that a misspelt key is never overlooked."""
+    """A table of the file: strict, so that an unknown key is never overlooked."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
@@ -108,6 +110,7 @@ class _File(_Table):
 
 
 _TABLES: Mapping[str, type[_Table]] = {"product": Product, "verdict": VerdictRule}
+_SHOWN = 10  # unknown keys
 _NO_LIST_TYPES = frozenset(("sequence_str", "is_instance_of"))
 
 
@@ -115,7 +118,7 @@ _NO_LIST_TYPES = frozenset(("sequence_str", "is_instance_of"))
 class Project:
     """What a project file holds. `verdicts`: the first that matches counts. `messages`: those of
     failed tests are reported. `links`: as they stand; reports do without, so that they are checked
-    only where they are sent. `unknown`: keys that were left out, each in words for people.
+    only where they are sent. `unknown`: which keys were left out, in one line; empty if none.
     """
 
     path: Path
@@ -124,20 +127,19 @@ class Project:
     verdicts: tuple[tuple[re.Pattern[str], Verdict], ...] = ()
     messages: bool = False
     links: Any = None
-    unknown: tuple[str, ...] = ()
+    unknown: str = ""
 
 
 def find_project(start: Path) -> Project | None:
-    """Read the nearest project file from a folder up to the root of its repository, without keys
-    that are not known: a newer hwci may have written them. Outside any repository only the folder
-    itself counts: a file further up may belong to anyone.
+    """Read the nearest project file from a folder up to the root of its repository. Outside any
+    repository only the folder itself counts: a file further up may belong to anyone.
 
     Raises:
         ProjectFileError: it cannot be read or is broken, or it cannot be known whether there is
             one.
     """
     path = project_path(start)
-    return None if path is None else read_project(path, leave_out_unknown=True)
+    return None if path is None else read_project(path)
 
 
 def project_path(start: Path) -> Path | None:
@@ -159,23 +161,22 @@ def project_path(start: Path) -> Path | None:
         ) from fault
 
 
-def read_project(path: Path, *, leave_out_unknown: bool = False) -> Project:
-    """Read a project file.
+def read_project(path: Path) -> Project:
+    """Read a project file, without keys that are not known: a newer hwci may have written them.
 
     Raises:
         ProjectFileError: it cannot be read, is too large, or is broken.
     """
-    unknown: list[str] = []
+    unknown = ""
     try:
         content = tomllib.loads(read_whole(path, limits.SUITE_CONFIG_BYTES).decode("utf-8-sig"))
-        if leave_out_unknown:
-            unknown.extend(f"{path}: {one}" for one in _taken_out(content))
+        unknown = _unknown_keys(path, list(_taken_out(content)))
         file = _File.model_validate(content)
     except OSError as fault:
         raise ProjectFileError([f"{path}: cannot be read: {fault.strerror}"]) from fault
     except ValidationError as fault:
         faults = (f"{path}: {_sentence(error)}" for error in _errors(fault))
-        raise ProjectFileError([*unknown, *faults]) from fault
+        raise ProjectFileError([*filter(None, [unknown]), *faults]) from fault
     except ValueError as fault:  # TOML and UTF-8 alike; the text names line and column
         raise ProjectFileError([f"{path}: {fault}"]) from fault
     own = {"repo_key": file.repo_key}
@@ -186,7 +187,7 @@ def read_project(path: Path, *, leave_out_unknown: bool = False) -> Project:
         tuple((rule.message, rule.verdict) for rule in file.verdict),
         file.messages,
         file.links,
-        tuple(unknown),
+        unknown,
     )
 
 
@@ -195,24 +196,44 @@ def _errors(fault: ValidationError) -> list[ErrorDetails]:
 
 
 def _taken_out(content: dict[str, Any]) -> Iterator[str]:
-    """Take the keys that are not known out of what a file holds, and name each."""
+    """Take the keys that are not known out of what a file holds, and yield the place of each, with
+    the known key that may be meant.
+    """
     try:
         _File.model_validate(content)
     except ValidationError as fault:
         for error in _errors(fault):
             if error["type"] == "extra_forbidden":
                 *way, key = error["loc"]
+                known = (_TABLES[str(way[0])] if way else _File).model_fields
                 del reduce(getitem, way, cast("Any", content))[key]
-                yield _sentence(error)
+                yield _named(error["loc"], known)
+    if isinstance(links := content.get("links"), dict):
+        for key in [key for key in links if key not in NEEDED]:
+            del links[key]
+            yield _named(("links", key), NEEDED)
+
+
+def _named(place: Sequence[str | int], known: Iterable[str]) -> str:
+    *way, key = place
+    near = nearest(str(key), known)
+    return ": ".join((*_places(way), f"{key}{f' (did you mean {near}?)' if near else ''}"))
+
+
+def _unknown_keys(path: Path, keys: Sequence[str]) -> str:
+    """Return the line about keys that are not known; empty if there is none."""
+    if not keys:
+        return ""
+    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+    return (
+        f"{path}: {counted(len(keys), 'unknown key')}: {', '.join(keys[:_SHOWN])}{more}. "
+        f"Correct what is misspelt; if a newer hwci than {__version__} knows the rest, update hwci"
+    )
 
 
 def _sentence(error: ErrorDetails) -> str:
     """Return the place and the fault: `product 2: firmware_paths, item 1: …`."""
-    place = list(error["loc"])
-    if error["type"] == "extra_forbidden":
-        message = _unknown(str(place.pop()), _TABLES.get(str(place[0]), _File) if place else _File)
-    else:
-        message = message_of(error)
+    place, message = error["loc"], message_of(error)
     if error["type"] in _NO_LIST_TYPES:
         tables = f": write [[{place[0]}]]" if place[-1] in _TABLES else ""
         message = f"Should be a list{tables}"
@@ -228,10 +249,3 @@ def _places(place: Sequence[str | int]) -> Iterator[str]:
         yield from _places(place[2:])
     elif place:
         yield str(place[0])
-
-
-def _unknown(key: str, table: type[_Table]) -> str:
-    near = hint(key, table.model_fields)
-    if not near.startswith("did"):
-        near += f"; a newer hwci than {__version__} may know it"
-    return f"{key} is no known key; {near}"

@@ -91,6 +91,22 @@ def test_every_fault_of_every_file_is_listed_and_nothing_is_sent(
         assert ("nothing was sent" in err) is (verb == "apply")
 
 
+@pytest.mark.parametrize("command", ["check", "apply"])
+def test_unknown_keys_are_one_line_and_nothing_is_sent(
+    in_ci: Command, files: Path, command: str
+) -> None:
+    newer = 'timeout = 5\n"new\\nline" = 1\n' + TOML.replace("suite =", 'bx = "b"\nsuite =', 1)
+    (files / "hwci.toml").write_text(newer)
+
+    code, out, err = in_ci("suite-config", command, "hwci.toml", "other.json")
+
+    assert (code, out) == (1, "")
+    [named] = [line for line in err.splitlines() if "unknown keys" in line]
+    assert "3 unknown keys: product 1: bx (did you mean box?), timeout, new\\nline. " in named
+    assert named.endswith("knows the rest, update hwci")
+    assert "Applied" not in err
+
+
 def test_a_product_given_twice_is_a_fault(cli: Command) -> None:
     code, _, err = cli("suite-config", "check", "hwci.toml", "hwci.toml")
 
@@ -301,7 +317,10 @@ def test_links_that_are_left_out_are_those_of_the_site_of_the_clone(
     ("link", "fault"),
     [
         ('commit = "javascript:{sha}"', "links.commit: Should be an address that begins with http"),
-        ('comit = "https://git.example/{sha}"', "links: comit is no known key; known are commit"),
+        (
+            'comit = "https://git.example/{sha}"',
+            "1 unknown key: links: comit (did you mean commit?)",
+        ),
     ],
 )
 def test_a_link_that_gives_no_address_is_one_line_and_a_report_goes_out(

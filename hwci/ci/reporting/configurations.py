@@ -20,7 +20,7 @@ from hwci.client.bounded import read_whole
 from hwci.client.explained import command_error, counted, fault_lines, shortened, wrong_usage
 from hwci.wire import limits
 from hwci.wire.errors import issues_of
-from hwci.wire.links import NEEDED, guessed
+from hwci.wire.links import guessed
 from hwci.wire.reports import Links, SuiteConfiguration
 
 
@@ -104,6 +104,7 @@ def _products(
     except ProjectFileError as fault:
         faults += fault.faults
         return
+    faults += filter(None, [project.unknown])
     products = project.products
     if not products:
         faults.append(f"{path}: holds no [[product]] table")
@@ -142,9 +143,8 @@ def _links(
     site that the repository was cloned from.
     """
     own = {} if said is None else said
-    if not isinstance(own, dict) or (unknown := [name for name in own if name not in NEEDED]):
-        what = f"{unknown[0]} is no known key" if isinstance(own, dict) else "Should be a table"
-        faults.append(f"{path}: links: {what}; known are {', '.join(NEEDED)}")
+    if not isinstance(own, dict):
+        faults.append(f"{path}: links: Should be a table")
         return None
     try:
         Links.model_validate(own)

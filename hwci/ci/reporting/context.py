@@ -62,7 +62,7 @@ class CommandContext:
     def warn(self, *texts: str) -> tuple[str, ...]:
         """Hand over warnings, and return them."""
         for text in texts:
-            self.notify(f"warning: {text}{'' if text.endswith('?') else '.'}")
+            self.notify(f"warning: {text}.")
         return texts
 
 
@@ -128,7 +128,8 @@ class JobContext:
 
     def left_out(self) -> Sequence[str]:
         """Return which keys of the project file do not count."""
-        return [f"Left out: {one}" for one in (self.project.unknown if self.project else ())]
+        unknown = self.project.unknown if self.project else ""
+        return [f"Left out: {unknown}"] if unknown else []
 
     def changed(self) -> Notice | None:
         """Return a notice if tracked files differ from the commit under test; None if they do
