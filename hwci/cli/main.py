@@ -35,7 +35,7 @@ COMMANDS = {
     "whoami": "Show who is signed in, where, and in which organizations; and what HWCI_READER_KEY"
     " reads.",
     "serve": "Run the server on a database file or on PostgreSQL, until Ctrl-C.",
-    "demo": "Start a server with ninety days of history and show its metrics.",
+    "demo": "Show ninety days of sample data, with a server of its own.",
     "failures": "Failures: list, show, confirm, dismiss, reset.",
     "runs": "Runs: list, show, watch.",
     "spool": "Reports that wait on this machine: list, flush, show, remove.",

@@ -34,7 +34,7 @@ def test_a_new_key_stands_alone_on_stdout(signed_in: Command) -> None:
 
     assert code == 0
     assert re.fullmatch(r"svc_[0-9a-f]{64}\n", out)
-    assert "shown only once" in err
+    assert "Shown only once" in err
     assert "svc_" not in err
 
 

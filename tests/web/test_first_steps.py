@@ -101,6 +101,8 @@ def server(page: Page, tmp_path: Path) -> Iterator[RunningServer]:
         Dashboard(running.url, Account(running.email, running.password)).sign_in(page.context)
         page.goto(f"{running.url}/orgs/{running.org_id}/metrics")
         expect(page.get_by_role("heading", name="No report has arrived yet")).to_be_visible()
+        # The address of the wheel comes last.
+        expect(page.locator(".copyable code").first).to_contain_text("pip install")
         yield running
 
 
@@ -113,7 +115,7 @@ def test_what_is_pasted_brings_the_first_merge_and_the_first_report(
 
     assert "Announced" in shown
     assert "Reported 1 test (0 failed) on bench-1" in shown
-    page.get_by_role("button", name="Look again").click()
+    page.get_by_role("button", name="Refresh").click()
     tile = page.locator(".tile", has_text="Merges checked on hardware")
     expect(tile).to_contain_text("of 1 merge · 100.0 %")
     expect(page.locator(".tile", has_text="Infra runs")).to_contain_text("of 1 run report")

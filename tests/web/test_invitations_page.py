@@ -78,9 +78,7 @@ def test_without_the_link_an_invitation_is_shown_on_every_page_and_can_be_declin
     link(own.server)
     sign_in(page, own.server)
     page.goto(own.server.url)
-    expect(
-        page.get_by_role("heading", level=1, name="You belong to no organization")
-    ).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="No organization yet")).to_be_visible()
     expect(page.locator(".waits")).to_have_text("1 invitation to an organization waits for you.")
     page.get_by_role("link", name="1 invitation").click()
 
@@ -90,9 +88,7 @@ def test_without_the_link_an_invitation_is_shown_on_every_page_and_can_be_declin
 
     expect(page.locator(".empty")).to_contain_text(f"No invitation waits for {ADA.email}")
     page.get_by_role("link", name="hwci", exact=True).click()
-    expect(
-        page.get_by_role("heading", level=1, name="You belong to no organization")
-    ).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="No organization yet")).to_be_visible()
     expect(page.locator(".waits")).to_have_count(0)
 
 
@@ -152,9 +148,7 @@ def test_a_member_sees_the_members_and_leaves_in_two_steps(page: Page, own: Site
 
     page.get_by_role("button", name="Leave", exact=True).click()
 
-    expect(
-        page.get_by_role("heading", level=1, name="You belong to no organization")
-    ).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="No organization yet")).to_be_visible()
     emails = [one["user"]["email"] for one in own.ask("members")["items"]]
     assert ADA.email not in emails
 

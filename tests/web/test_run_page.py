@@ -203,7 +203,7 @@ def test_the_other_attempts_of_a_run_are_a_click_away(reader: Demo) -> None:
 
 CUT = {"sha": "c" * 40, "subject": "cut short", "files": ["a.c"], "files_truncated": True}
 NOT_TOLD: dict[str, tuple[Any, str]] = {
-    "nothing": (None, "The report does not say what changed since the run before"),
+    "nothing": (None, "No change list was reported"),
     "base": ({"base_sha": None, "commits": []}, "The commit tested before is unknown"),
     "commits": (
         {"base_sha": "b" * 40, "commits": [CUT], "truncated": True},

@@ -305,7 +305,7 @@ def test_what_begins_no_hash_is_not_asked_for(page: Page, demo: Dashboard, text:
     page.get_by_label("Commit").press("Enter")
 
     expect(
-        page.get_by_text(f"No commit's hash begins with “{text}”. Enter 4 or more")
+        page.get_by_text(f"“{text}” is not the start of a commit hash. At least 4")
     ).to_be_visible()
     page.get_by_role("button", name="Clear filters").click()
     expect(page.locator("tbody tr")).to_have_count(ROWS)

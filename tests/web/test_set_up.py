@@ -128,7 +128,7 @@ def test_the_rules_of_a_password_are_shown_before(page: Page, server: RunningSer
     page.goto(f"{server.url}/setup")
 
     password = page.get_by_label("Password")
-    expect(password).to_have_accessible_description(re.compile("12 characters or more"))
+    expect(password).to_have_accessible_description(re.compile("At least 12 characters"))
     expect(password).to_have_attribute("minlength", "12")
     expect(password).to_have_attribute("autocomplete", "new-password")
 
@@ -193,10 +193,10 @@ def test_who_has_no_organization_makes_one_in_the_page(
     with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:
         page.goto(f"{anyone.url}/setup")
         fill(page, **{"E-mail": "alone@example.org", "Password": LONG})
-        none = page.get_by_role("heading", level=1, name="You belong to no organization yet")
+        none = page.get_by_role("heading", level=1, name="No organization yet")
         expect(none).to_be_visible()
         name = page.get_by_label("Name of the organization")
-        make = page.get_by_role("button", name="Make organization")
+        make = page.get_by_role("button", name="Create organization")
         name.fill("   ")
         make.click()
         expect(page.get_by_role("alert")).to_contain_text("at least 1 character")
@@ -221,7 +221,7 @@ def test_who_has_no_organization_joins_one_elsewhere_and_looks_again(
         alone = Dashboard(anyone.url, Account("alone@example.org", LONG)).token()
         join(anyone.url, str(anyone.org_id), anyone.token, alone)
 
-        page.get_by_role("button", name="Look again").click()
+        page.get_by_role("button", name="Refresh").click()
 
         expect(page).to_have_title("Metrics · Acme Firmware · hwci")
 

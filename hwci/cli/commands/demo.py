@@ -61,7 +61,7 @@ def demo(
         bool, typer.Option("--keep/--exit", help="Go on serving, or leave after printing.")
     ] = True,
 ) -> None:
-    """Start a server with ninety days of history and show its metrics.
+    """Show ninety days of sample data, with a server of its own.
 
     Serves until Ctrl-C. Without --dir, nothing of it is kept.
 

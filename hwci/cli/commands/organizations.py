@@ -193,7 +193,7 @@ def create_key(
     else:
         made = server.send(client.calls.create_ci_key(org_id, name))
         use = "HWCI_CI_KEY in your CI"
-    note(f"Key {made.id} is created. It is shown only once: keep it as {use}.")
+    note(f"Key {made.id} is created. Shown only once: keep it as {use}.")
     emit_json(made) if json else write(made.api_key)
     if reader:
         scope = f" --product {shlex.quote(product[0])}" if product else ""

@@ -37,7 +37,7 @@ export function signedOut() {
 
 /** No answer came. */
 export function unanswered() {
-  return new ApiError(0, "The server did not answer; check your network, then try again", null);
+  return new ApiError(0, "The server did not answer. Check your connection, then try again", null);
 }
 
 /** Return the error of an answer that did not come whole: the request was aborted, or nothing came. */

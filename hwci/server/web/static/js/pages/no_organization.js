@@ -24,18 +24,18 @@ export function NoOrganization({ me, made }) {
       setBusy(false);
     }
   };
-  return html`<h1>You belong to no organization yet</h1>
+  return html`<h1>No organization yet</h1>
     <section class="part first-steps">
-      <h2>Join the one of your team</h2>
+      <h2>Join your team</h2>
       <p>Ask one of its owners or admins to invite <strong>${me.user.email}</strong>, and open the link that they send you.</p>
-      <button type="button" onClick=${made}>Look again</button>
+      <p>Done? <button type="button" onClick=${made}>Refresh</button></p>
     </section>
     <section class="part first-steps">
-      <h2>Or make a new one</h2>
+      <h2>Or create a new one</h2>
       <p>You will be its owner. The operator of the server then turns CI Metrics on for it.</p>
       <form class="add-box" onSubmit=${make}>
         <label>Name of the organization <input name="name" required maxlength="255" autocomplete="organization" /></label>
-        <button class="main" aria-disabled=${busy ? "true" : undefined}>${busy ? "Making…" : "Make organization"}</button>
+        <button class="main" aria-disabled=${busy ? "true" : undefined}>${busy ? "Creating…" : "Create organization"}</button>
         ${fault && html`<p class="fault" role="alert">${faultText(fault)}</p>`}
       </form>
     </section>`;

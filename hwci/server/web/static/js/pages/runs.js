@@ -36,7 +36,7 @@ export function Runs({ address, orgId, organization }) {
             loading=${loading} address=${address} searched=${false} totalled=${isFiltered(filters)} columns=${runColumns(orgId)}
             rowKey=${(run) => run.id} unknown=${html`<button type="button" onClick=${() => clear()}>Show all runs</button>`}
             empty=${nothing(orgId, filters, clear, organization)} />`
-        : html`<${Empty}>No commit's hash begins with “${filters.sha}”. Enter 4 or more of its first characters,
+        : html`<${Empty}>“${filters.sha}” is not the start of a commit hash. At least 4 characters,
             0 to 9 and a to f.<//>`}
     </section>
   `;

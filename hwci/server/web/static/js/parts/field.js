@@ -9,7 +9,7 @@ export const NEW_PASSWORD = {
   autocomplete: "new-password",
   required: true,
   minlength: 12,
-  hint: "12 characters or more; a few words together are good.",
+  hint: "At least 12 characters. A few words together work well.",
 };
 
 /** Return the faults of a refusal by the fields of the body. */

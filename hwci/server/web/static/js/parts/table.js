@@ -74,7 +74,7 @@ function useKept(value) {
 
 /** The text for a search without results. */
 export function noMatch(thing, search) {
-  return `No ${thing} matches “${search}”. A part of a name is enough; an empty field shows all.`;
+  return `No ${thing} matches “${search}”. Part of a name is enough. Clear the search to see all.`;
 }
 
 /** The search of a table, unless it is not `searched`, beside how many rows it has. `asked`: its `tableState`. */

@@ -11,6 +11,6 @@ export function TurnOn({ orgId }) {
     <p>CI Metrics is off for this organization. The operator of the server turns it on in a terminal, with effect at once:</p>
     <p><code>hwci admin ci-metrics enable ${orgId}</code></p>
     <p class="quiet">If <code>hwci serve</code> was started with <code>--database</code>, add the same here.</p>
-    <button type="button" onClick=${() => window.location.reload()}>Look again</button>
+    <p>Done? <button type="button" onClick=${() => window.location.reload()}>Refresh</button></p>
   </section>`;
 }

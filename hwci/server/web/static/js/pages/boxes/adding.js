@@ -63,7 +63,7 @@ export function InstallToken({ made, done }) {
   useEffect(() => title.current.focus(), []);
   return html`<section class="part token" aria-label="Install token">
     <h2 tabindex="-1" ref=${title}>Install token of ${made.name}</h2>
-    <p>It is shown only once and works once; it expires <${Time} at=${made.expiresAt} />. A key that the box has already works until the
+    <p>Shown only once. It works once and expires <${Time} at=${made.expiresAt} />. The box’s present key works until the
       token is used.</p>
     <${Copyable} label="Install token" text=${made.installToken} />
     <p>On the box, install with it, then keep the box online:</p>

@@ -57,7 +57,7 @@ export function Checks({ evidence, story, orgId, show }) {
       <ol class="checks">${rows.map(
         ([reason, question, passes]) => html`<${Check} key=${reason} ...${{ question, passes }} check=${asked.get(reason)} ...${shared} />`,
       )}</ol>`)}
-    ${resolved.automatic.class === "real_fw_bug" && html`<p class="conclusion">No check decided otherwise: a real firmware bug.</p>`}
+    ${resolved.automatic.class === "real_fw_bug" && html`<p class="conclusion">All checks passed: real firmware bug.</p>`}
   <//>`;
 }
 

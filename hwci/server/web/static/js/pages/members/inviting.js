@@ -45,7 +45,7 @@ export function InviteLink({ made, done }) {
   useEffect(() => title.current.focus(), []);
   return html`<section class="part token" aria-label="Invitation">
     <h2 tabindex="-1" ref=${title}>Invitation of ${made.email}</h2>
-    <p>Send them this link. It is shown only once, works once, only for this e-mail, and expires <${Time} at=${made.expiresAt} />.
+    <p>Send them this link. Shown only once. It works once, only for this e-mail, and expires <${Time} at=${made.expiresAt} />.
       With it they register, or sign in, and accept or decline.</p>
     <${Copyable} label="Link" text=${`${window.location.origin}/setup#${made.inviteToken}`} />
     <button type="button" onClick=${done}>Done</button>

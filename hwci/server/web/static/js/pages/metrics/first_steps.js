@@ -24,14 +24,15 @@ export function FirstSteps({ orgId, organization }) {
         <code>hwci</code>, in a virtual environment or by pipx. This server has it, and pip checks its hash:</p>
       ${source && html`<${Copyable} label="Command that installs hwci" text=${`pip install ${source}`} />`}
       <ol>
-        <li>Sign in, and make a key for CI. ${!isAdmin(organization) && "Only an owner or admin can; ask one for a key. "}It is shown
-          only once: the last line prints it. Keep it as the secret <code>HWCI_CI_KEY</code> of the CI.
+        <li>Sign in, and make a key for CI. ${!isAdmin(organization) && "Only an owner or admin can; ask one for a key. "}Shown only
+          once: the last line prints it. Keep it as the secret <code>HWCI_CI_KEY</code> of the CI.
           <${Copyable} label="Commands that make a key" text=${keyOf(orgId)} /></li>
         <li>Announce the checked-out commit, as if it had just been merged:
           <${Copyable} label="Command that announces" text=${NOW} /></li>
         <li>Run the tests and report them, with your own command after <code>--</code> and the name of the bench:
           <${Copyable} label="Command that reports" text=${`hwci exec --box bench-1 ${TESTS}`} /></li>
-        <li>One merge is checked on hardware now: <button type="button" onClick=${() => window.location.reload()}>Look again</button></li>
+        <li>One merge is checked on hardware now. Done?${" "}
+          <button type="button" onClick=${() => window.location.reload()}>Refresh</button></li>
       </ol>
     </section>
     <${FromThenOn} orgId=${orgId} organization=${organization} source=${source} />
@@ -54,8 +55,8 @@ function FromThenOn({ orgId, organization, source }) {
         Reports of other benches count all the same.</li>
     </ul>
     <p class="quiet">Other CI systems run the same commands, with <code>HWCI_URL</code> and <code>HWCI_CI_KEY</code>; <code>hwci env</code>
-      lists the other variables that they need, such as <code>HWCI_REPO_KEY</code>. <code>hwci doctor</code> finds what keeps a
-      report from arriving. <code>hwci demo</code> shows a page with ninety days of history.</p>
+      lists the other variables that they need, such as <code>HWCI_REPO_KEY</code>. Run
+      <code>hwci doctor</code> there to see why a report is not arriving. <code>hwci demo</code> shows ninety days of sample data.</p>
   </section>`;
 }
 

@@ -14,7 +14,7 @@ const COMMITS_SHOWN = 20;
 export function Changes({ run: { changes, repoKey: repo } }) {
   const [all, setAll] = useState(false);
   if (!changes) {
-    return html`<${Section} title="Changes" anchor="changes"><${Empty}>The report does not say what changed since the run before.
+    return html`<${Section} title="Changes" anchor="changes"><${Empty}>No change list was reported.
       ${" "}In the checkout of its job, <code>hwci env</code> shows what a report can hold, and what is missing.<//><//>`;
   }
   const { baseSha, commits, truncated } = changes;
