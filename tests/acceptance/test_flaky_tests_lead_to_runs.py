@@ -11,10 +11,8 @@ import random
 from collections import Counter, defaultdict
 from pathlib import Path
 
-import pytest
-
 from tests.acceptance.driving import Tenant
-from tests.acceptance.test_random_histories import STORES, new_tenant, server_on
+from tests.acceptance.test_random_histories import new_tenant, server_on
 from tests.acceptance.test_tiles_lead_to_rows import periods, scopes
 from tests.reference.facts import Event, Json, Report
 from tests.reference.generator import Story, generate
@@ -122,15 +120,11 @@ async def look(tenant: Tenant, story: Story) -> Counter[str]:
     return seen
 
 
-@pytest.mark.parametrize("store", STORES)
 async def test_reports_attempts_and_retries_of_a_flaky_test_are_those_of_its_runs(
-    store: str, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     seen = Counter[str]()
-    async with server_on("memory:" if store == "memory" else str(tmp_path / "hwci.db")) as (
-        http,
-        storage,
-    ):
+    async with server_on(str(tmp_path / "hwci.db")) as (http, storage):
         for seed in SEEDS:
             seen += await look(await new_tenant(http, storage), generate(seed))
     kinds = ("runs", "retried", "failed", "at the first attempt", "in a later part")

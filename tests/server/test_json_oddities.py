@@ -3,21 +3,14 @@
 on every store (contract, "Everywhere"; semantics, 1.7 and 10).
 """
 
-import asyncio
 import json
-from uuid import UUID
 
 import pytest
 
-from hwci.server.app import serving
 from hwci.server.http.bodies.body import LARGE_BYTES
-from hwci.server.settings import Registration, Settings
-from hwci.server.storage.location import MEMORY
-from hwci.server.storage.opening import open_storage
-from hwci.server.storage.ports import Storage
 from hwci.wire.json_values import VALUES_MAX
 from tests.support.asking import Reply, ask, bearer, ci_key
-from tests.support.running import EMAIL, PASSWORD, RunningServer, report
+from tests.support.running import RunningServer, report
 
 PATH = "/api/ci/run-report"
 JSON = ("Content-Type", "application/json")
@@ -223,30 +216,6 @@ def test_what_is_odd_is_400_at_its_place(server: RunningServer, case: str) -> No
 @pytest.mark.parametrize("case", TAKEN)
 def test_what_is_merely_unusual_is_taken(server: RunningServer, case: str) -> None:
     assert send(server.url, server.ci_key, TAKEN[case]).status == 204
-
-
-async def test_a_database_in_memory_has_the_same_verdicts() -> None:
-    settings = Settings(database=MEMORY, port=0, registration=Registration.OPEN, rate_limit="off")
-    storage = open_storage(MEMORY)
-    async with serving(settings, storage=storage) as server:
-        key = await key_of_a_new_organization(server.url, storage)
-        for case, (data, path) in REFUSED.items():
-            reply = await asyncio.to_thread(send, server.url, key, data)
-            assert reply.issue_paths == [path], case
-        for case, data in TAKEN.items():
-            assert (await asyncio.to_thread(send, server.url, key, data)).status == 204, case
-    await storage.close()
-
-
-async def key_of_a_new_organization(url: str, storage: Storage) -> str:
-    body = {"email": EMAIL, "password": PASSWORD, "organization": "Acme"}
-    path = "/api/auth/register"
-    made = (await asyncio.to_thread(ask, url, "POST", path, json_body=body)).json
-    org_id, token = UUID(made["organization"]["id"]), made["accessToken"]
-    await storage.write(lambda writer: writer.set_ci_metrics(org_id, enabled=True))
-    path = f"/api/orgs/{org_id}/ci-keys"
-    reply = await asyncio.to_thread(ask, url, "POST", path, bearer(token), json_body={"name": "k"})
-    return str(reply.json["apiKey"])
 
 
 def test_every_name_that_stands_twice_is_named(server: RunningServer) -> None:

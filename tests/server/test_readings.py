@@ -91,12 +91,11 @@ def some_write(draw: HistoryDraw) -> Callable[[Writer], None]:
     )
 
 
-@pytest.mark.parametrize("url", ["memory:", "hwci.db"])
 @pytest.mark.parametrize("seed", range(rounds(4, 40)))
 async def test_after_any_write_what_is_remembered_equals_what_is_read_again(
-    seed: int, url: str, tmp_path: Path
+    seed: int, tmp_path: Path
 ) -> None:
-    storage = open_storage(url if url == "memory:" else tmp_path / url)
+    storage = open_storage(tmp_path / "hwci.db")
     remembering = Metrics(storage, lambda: NOON)
     draw = HistoryDraw(seed)
     await storage.write(partial(put, REPORT))  # a product that nothing names cannot be asked for
@@ -196,9 +195,8 @@ def asked(number: int, org: int = 1, version: int = 1) -> ReadingKey:
     return ReadingKey(UUID(int=org), version, Scope(f"r{number}"), EVER)
 
 
-@pytest.mark.parametrize("url", ["memory:", "hwci.db"])
 async def test_of_readers_at_once_one_reads_and_the_others_hold_no_thread_meanwhile(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[UUID] = []
     reading, go_on = threading.Event(), threading.Event()
@@ -210,14 +208,13 @@ async def test_of_readers_at_once_one_reads_and_the_others_hold_no_thread_meanwh
         return read_period(history, scope, period)
 
     monkeypatch.setattr(readings, "read_period", wait)
-    storage = open_storage(url if url == "memory:" else tmp_path / url)
+    storage = open_storage(tmp_path / "hwci.db")
     metrics = Metrics(storage, lambda: NOON)
     query = MetricsQuery.model_validate(QUERY)
     waiting = [asyncio.ensure_future(metrics.page(MEMBER, query)) for _ in range(8)]
     try:
         assert await asyncio.to_thread(reading.wait, 30)
-        if url != "memory:":  # that has one thread
-            assert await storage.read(lambda r: r.version(OTHER.id), organization=OTHER.id) == 0
+        assert await storage.read(lambda r: r.version(OTHER.id), organization=OTHER.id) == 0
         assert not any(one.done() for one in waiting)
     finally:
         go_on.set()

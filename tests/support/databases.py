@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hwci.server.storage.postgresql.connections import Connection
 
 WANTED = "HWCI_TEST_POSTGRESQL"
-DRIVERS = ["memory", "sqlite", *(["postgresql"] if os.environ.get(WANTED) else [])]
+DRIVERS = ["sqlite", *(["postgresql"] if os.environ.get(WANTED) else [])]
 """What a test of every driver runs on."""
 
 only_where_wanted = pytest.mark.skipif(

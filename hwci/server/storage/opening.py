@@ -10,7 +10,6 @@ from uuid import UUID
 from hwci.server.errors import StorageError, pip_install
 from hwci.server.storage.audit_key import key_file, read_audit_key
 from hwci.server.storage.location import MEMORY, PARAMETERS, POSTGRESQL, Location
-from hwci.server.storage.memory.store import MemoryStorage
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import AuditEntry, Checked
 from hwci.server.storage.sqlite.audit_key import put_back_key, restart
@@ -19,7 +18,7 @@ from hwci.server.storage.sqlite.condition import Condition, note_damage
 from hwci.server.storage.sqlite.connections import driver_doubt, known_version, steps_after
 from hwci.server.storage.sqlite.copying import put_back
 from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
-from hwci.server.storage.sqlite.store import SqliteStorage
+from hwci.server.storage.sqlite.store import SqliteStorage, TemporaryStorage
 
 __all__ = [
     "check_storage",
@@ -43,7 +42,7 @@ def open_storage(where: Location | str | Path) -> Storage:
     """
     location = where if isinstance(where, Location) else Location(str(where))
     if location.written == MEMORY:
-        return MemoryStorage()
+        return TemporaryStorage()
     if location.kind in POSTGRESQL:
         storage: Storage = _postgresql().PostgresqlStorage(location)
         return storage

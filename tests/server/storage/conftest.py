@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.server.storage.location import MEMORY, Location
+from hwci.server.storage.location import Location
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
 from tests.support.databases import DRIVERS, Server, postgresql_server
@@ -23,9 +23,9 @@ def postgresql() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(params=[driver for driver in DRIVERS if driver != "memory"])
+@pytest.fixture(params=DRIVERS)
 def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewDatabase]:
-    """Return what makes an empty database of each driver that keeps it."""
+    """Return what makes an empty database of each driver."""
     numbers = count()
     with ExitStack() as stack:
         if request.param == "postgresql":
@@ -39,8 +39,6 @@ def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[New
 async def storage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Storage]:
     with ExitStack() as stack:
         where: Location | str | Path = tmp_path / "hwci.db"
-        if request.param == "memory":
-            where = MEMORY
         if request.param == "postgresql":
             where = stack.enter_context(request.getfixturevalue("postgresql").database())
         opened = open_storage(where)

@@ -2,11 +2,12 @@
 """Narrow answers from a database equal the engine's definition over all facts."""
 
 import random
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
 
-from hwci.engine.facts import Review
+from hwci.engine.facts import Facts, Review
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import evidence
@@ -16,8 +17,6 @@ from hwci.engine.page.tables import metrics_page
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import groups_at
 from hwci.engine.vocabulary import ReviewAction
-from hwci.server.storage.memory.state import State
-from hwci.server.storage.memory.store import MemoryTransaction
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
 from tests.server.storage.conftest import NewDatabase
@@ -30,46 +29,47 @@ from tests.server.storage.histories import (
     questions,
     scopes,
 )
+from tests.server.storage.kept import Kept
 from tests.support.soak import rounds
 
 HISTORIES = rounds(8, 160)
 AT_ONCE = 4
 
 
-def fill(seed: int, memory: Writer, sql: Writer) -> None:
-    """Send one random history to both, asking both as it grows."""
+def fill(seed: int, kept: Kept, sql: Writer) -> None:
+    """Send one random history to a database and the reference, asking both as it grows."""
     draw = HistoryDraw(seed)
+    both: tuple[Writer | Kept, ...] = (sql, kept)
     events = draw.random.randrange(4, 40)
     for number in range(events):
         if draw.random.random() < 0.3:
             announcement, config = draw.announcement(), draw.config()
-            for writer in (sql, memory):
+            for writer in both:
                 writer.announce(ORG, announcement, NOON)
                 writer.put_config(ORG, config, NOON)
         if draw.random.random() < 0.25:
-            review(draw.random, memory, sql)
+            review(draw.random, kept, both)
         report = draw.next_report()
-        for writer in (sql, memory):
+        for writer in both:
             writer.put_report(ORG, report, NOON)
         if number % 13 == 12 or number == events - 1:
-            compare(seed, sql, memory)
+            compare(seed, sql, kept.facts(ORG))
 
 
-def review(draw: random.Random, memory: Writer, sql: Writer) -> None:
+def review(draw: random.Random, kept: Kept, both: Sequence[Writer | Kept]) -> None:
     """Review a failure, or take a review back; a store does not ask whether it is legal."""
-    failures = sorted(memory.history(ORG).failures(Scope(), EVER), key=lambda one: one.id)
-    kept = sorted(memory.history(ORG).reviews())
-    for writer in (sql, memory) if failures and draw.random() < 0.8 else ():
+    failures = sorted(kept.history(ORG).failures(Scope(), EVER), key=lambda one: one.id)
+    reviewed = sorted(kept.reviews)
+    for writer in both if failures and draw.random() < 0.8 else ():
         failure = failures[len(failures) // 2]
         action = list(ReviewAction)[len(failures) % 2]
         word = Review(failure.key, action, "ada", "Ada", NOON, number=0)
         writer.put_review(ORG, failure.id, word)
-    for writer in (sql, memory) if draw.random() < 0.2 else ():
-        writer.drop_reviews(ORG, kept[:1])
+    for writer in both if draw.random() < 0.2 else ():
+        writer.drop_reviews(ORG, reviewed[:1])
 
 
-def compare(seed: int, sql: Writer, memory: Writer) -> None:
-    facts = memory.facts(ORG)
+def compare(seed: int, sql: Writer, facts: Facts) -> None:
     assert sql.facts(ORG) == facts
     narrow, definition = sql.history(ORG), FullHistory(ORG, facts)
     decide_and_keep(sql, definition, seed)
@@ -112,5 +112,5 @@ async def test_every_answer_equals_the_definition(first: int, new_database: NewD
     for seed in range(first, first + AT_ONCE):
         storage = open_storage(new_database())
         # A busy machine takes longer than a request may.
-        await storage.write(partial(fill, seed, MemoryTransaction(State())), seconds=600)
+        await storage.write(partial(fill, seed, Kept()), seconds=600)
         await storage.close()

@@ -458,10 +458,3 @@ async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
     await open_storage(path).close()
 
     assert list(missing_steps(path)) == []
-
-
-async def test_a_store_in_memory_gives_no_copy(tmp_path: Path) -> None:
-    storage = open_storage("memory:")
-    with pytest.raises(StorageError, match="is not kept"):
-        await storage.backup(tmp_path / "copy.db")
-    await storage.close()

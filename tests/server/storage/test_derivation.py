@@ -11,12 +11,11 @@ from hwci.engine.facts import Report, TestItem
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import read_period
 from hwci.engine.vocabulary import Outcome
-from hwci.server.storage.memory.state import State
-from hwci.server.storage.memory.store import MemoryTransaction
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from tests.engine.timeline import CONFIG, changes, commit, report
 from tests.server.storage.histories import EVER, NOON, ORG
+from tests.server.storage.kept import Kept
 from tests.server.storage.test_agreement import compare
 
 FIX = report("c:P", 30, sent=changes("b", "c"))
@@ -128,13 +127,14 @@ def backwards(history: list[Report]) -> list[Report]:
 def test_each_report_leaves_what_the_definition_gives(
     connection: Connection, name: str, arriving: Callable[[list[Report]], list[Report]]
 ) -> None:
-    sqlite, memory = Transaction(connection), MemoryTransaction(State())
-    for writer in (sqlite, memory):
+    sqlite, kept = Transaction(connection), Kept()
+    both: tuple[Transaction | Kept, ...] = (sqlite, kept)
+    for writer in both:
         writer.put_config(ORG, CONFIG, NOON)
     for one in arriving(HISTORIES[name]):
-        for writer in (sqlite, memory):
+        for writer in both:
             writer.put_report(ORG, one, NOON)
-        compare(0, sqlite, memory)
+        compare(0, sqlite, kept.facts(ORG))
 
 
 def of_many_tests(sha: str, at: float, outcome: Outcome, tests: int) -> Report:
@@ -185,12 +185,13 @@ def test_a_walk_is_forgotten_with_its_last_episode(connection: Connection) -> No
 
 
 def test_a_branch_without_room_between_two_commits_is_spread(connection: Connection) -> None:
-    sqlite, memory = Transaction(connection), MemoryTransaction(State())
+    sqlite, kept = Transaction(connection), Kept()
+    both: tuple[Transaction | Kept, ...] = (sqlite, kept)
     squeezed = [report("a:F", 0), report("b:P", 100)]
     squeezed += [
         report(f"{number:07x}:{'FP'[number % 3 == 0]}", 100 - number) for number in range(1, 60)
     ]
     for one in squeezed:
-        for writer in (sqlite, memory):
+        for writer in both:
             writer.put_report(ORG, one, NOON)
-    compare(0, sqlite, memory)
+    compare(0, sqlite, kept.facts(ORG))

@@ -181,7 +181,7 @@ async def test_what_three_servers_take_at_once_is_derived_as_if_one_after_the_ot
                 for at, one in enumerate(reports)
             )
         )
-        await stores[0].write(lambda w: compare(seed, w, w), seconds=600)
+        await stores[0].write(lambda w: compare(seed, w, w.facts(ORG)), seconds=600)
         await asyncio.gather(*(store.close() for store in stores))
 
 

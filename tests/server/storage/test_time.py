@@ -18,7 +18,6 @@ import pytest
 
 from hwci.server.errors import HwciServerError, OverloadedError
 from hwci.server.storage import turns
-from hwci.server.storage.memory import store as memory_store
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.sqlite import store as sqlite_store
@@ -28,8 +27,7 @@ from tests.server.storage.examples import ACME, OTHER
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    for store in (memory_store, sqlite_store):
-        monkeypatch.setattr(store, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(sqlite_store, "ANSWER_SECONDS", 0.3)
 
 
 def endless(reader: Reader) -> None:

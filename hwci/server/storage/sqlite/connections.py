@@ -9,6 +9,7 @@ masks of test lists, which never change once committed.
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from sqlite3 import Cursor
@@ -205,6 +206,10 @@ def _migrate(connection: Connection, path: Path) -> None:
     refuse_newer(path, found[0], known_version())
     if found[0] == known_version():
         return
+    if not connection.rows(_SCHEMA):  # a new file: all steps at once
+        with closing(_new_database()) as made:
+            made.backup(connection.raw)
+        return
     # In the old journal mode, so that the file names its owner before it has a log.
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute("PRAGMA journal_mode = WAL")
@@ -228,7 +233,21 @@ def _refuse_another_schema(connection: Connection, path: Path) -> None:
 
 @cache
 def _our_schema() -> frozenset[tuple[str, str, str]]:
-    """Return what all steps make of an empty database."""
+    with closing(_new_database()) as database:
+        return frozenset(database.execute(_SCHEMA).fetchall())
+
+
+def _new_database() -> sqlite3.Connection:
+    """Return a database in memory as all steps make it."""
+    database = sqlite3.connect(":memory:")
+    database.deserialize(_of_all_steps())
+    return database
+
+
+@cache
+def _of_all_steps() -> bytes:
     database = Database(memory=True)
     MIGRATIONS.apply(database)
-    return frozenset(database.conn.execute(_SCHEMA).fetchall())
+    database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    database.execute(f"PRAGMA user_version = {known_version()}")
+    return database.conn.serialize()

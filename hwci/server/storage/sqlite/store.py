@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 from uuid import UUID
 
@@ -263,3 +264,16 @@ class SqliteStorage(Storage):
         self._long.threads.close()
         self._writing.close()
         self._held.close()
+
+
+class TemporaryStorage(SqliteStorage):
+    """Storage in a folder of its own, which is removed when it is closed (`memory:`)."""
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="hwci-")
+        super().__init__(Path(self._folder.name).resolve() / "hwci.db")
+
+    async def close(self) -> None:
+        """Close the file, and remove it."""
+        await super().close()
+        self._folder.cleanup()
