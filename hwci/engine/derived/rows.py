@@ -5,9 +5,11 @@ All of it is within one repository of one organization. Products and tests are n
 store gave them; a set of tests is a mask: bit n stands for test n.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from hwci.engine.derived.days import DayChanges, ItemSum
 from hwci.engine.facts import Changes
 from hwci.engine.history import Place
 
@@ -64,11 +66,13 @@ class Results(NamedTuple):
 
     `passed`: in some report of any branch (semantics, 4.2). By branch, of the others: `failed`. By
     branch, of those that passed and failed too: `reviewed`, where a review counts the failure.
+    `flaky`: all others that passed and failed too, on any branch.
     """
 
     passed: int
     failed: Mapping[str, int]
     reviewed: Mapping[str, int]
+    flaky: int
 
 
 class Episode(NamedTuple):
@@ -137,6 +141,12 @@ class Rows(Protocol):
 
     def results(self, bench: Bench, sha: str) -> Results:
         """What tests did on a commit, by the rows of reports and failures as they are."""
+
+    def flaky_items(self, bench: Bench, sha: str) -> Counter[ItemSum]:
+        """The failing items on a commit whose failure is a flake, counted by their own days."""
+
+    def change_days(self, changes: DayChanges) -> None:
+        """Add to the sums of days, and delete those of which nothing is left."""
 
     def episodes_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
         """Episodes of these tests that begin at a rank or before and are not fixed by then."""

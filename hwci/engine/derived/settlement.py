@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.engine.derived import episodes, order
+from hwci.engine.derived.days import DayChanges
 from hwci.engine.derived.episodes import Point, Shift
 from hwci.engine.derived.rows import Bench, Placed, Results, Rows, Spot, Track
 from hwci.engine.facts import Changes, Report
@@ -33,6 +34,7 @@ class Settlement:
         self._placed: dict[Spot, Placed | None] = {}
         self._results: dict[OnBench, Results] = {}
         self._reported: set[str] = set()
+        self.days = DayChanges()
 
     def watch(self, product: int, report: Report) -> None:
         """Note the present state of all that a report affects, before any row is changed."""
@@ -46,14 +48,21 @@ class Settlement:
     def watch_results(self, bench: Bench, sha: str) -> None:
         """Note the present results of a commit."""
         if OnBench(bench, sha) not in self._results:
-            self._results[OnBench(bench, sha)] = self._rows.results(bench, sha)
+            results = self._results[OnBench(bench, sha)] = self._rows.results(bench, sha)
+            if results.flaky:
+                self.days.flakes.subtract(self._rows.flaky_items(bench, sha))
 
     def settle(self) -> None:
         """Bring all that follows up to date with the rows of reports as they are now."""
         relisted = self._rows.settle_runs()
         moved = self._settle_order()
         self._rows.count_failures(self._results)
-        for track, shifts in self._shifts(moved).items():
+        after = {one: self._rows.results(*one) for one in self._results}
+        for one, results in after.items():
+            if results.flaky:
+                self.days.flakes.update(self._rows.flaky_items(*one))
+        self._rows.change_days(self.days)
+        for track, shifts in self._shifts(moved, after).items():
             episodes.update(self._rows, track, shifts)
         # A decision rests on the first failing run and the changes under test, both reports of the
         # first commit, and on the lists that its walk to the fix visited.
@@ -97,18 +106,21 @@ class Settlement:
             assert ranks is not None  # a step is more than the commits that a report mentions
         return ranks
 
-    def _shifts(self, moved: Mapping[Spot, int | None]) -> Mapping[Track, Sequence[Shift]]:
-        """Compare results and ranks before and after, on every branch that has the commit."""
-        pairs = self._results.keys() | {
-            OnBench(bench, sha) for sha, bench in self._rows.benches({spot.sha for spot in moved})
-        }
+    def _shifts(
+        self, moved: Mapping[Spot, int | None], results: Mapping[OnBench, Results]
+    ) -> Mapping[Track, Sequence[Shift]]:
+        """Compare results and ranks before and after, on every branch that has the commit.
+        `results`: what those that were noted are now.
+        """
+        on_moved = self._rows.benches({spot.sha for spot in moved})
+        pairs = results.keys() | {OnBench(bench, sha) for sha, bench in on_moved}
         ranks = self._rows.ranks({sha for _, sha in pairs})
         branches: dict[str, set[str]] = defaultdict(set)
         for spot in (*ranks, *moved):
             branches[spot.sha].add(spot.branch)
         found: dict[Track, list[Shift]] = defaultdict(list)
         for bench, sha in pairs:
-            after = self._rows.results(bench, sha)
+            after = results.get(OnBench(bench, sha)) or self._rows.results(bench, sha)
             before = self._results.get(OnBench(bench, sha), after)
             for branch in branches[sha]:
                 spot = Spot(sha, branch)

@@ -184,8 +184,13 @@ def scopes() -> Iterator[Scope]:
 
 
 def periods(draw: random.Random) -> list[Period]:
+    """All time, and some hours, or what is about the first day of the history."""
     start = NOON + timedelta(hours=draw.randrange(14))
-    return [EVER, Period(start, start + timedelta(hours=draw.randrange(6)))]
+    hours = Period(start, start + timedelta(hours=draw.randrange(6)))
+    midnight, instant = NOON - timedelta(hours=12), timedelta(microseconds=1)
+    ends = draw.choice((-instant, 0 * instant, instant, timedelta(hours=1)))
+    day = Period(midnight + draw.choice((-instant, 0 * instant)), midnight + timedelta(1) + ends)
+    return [EVER, draw.choice((hours, day))]
 
 
 def questions(history: History, facts: Facts, asked: random.Random) -> Iterator[tuple[str, object]]:

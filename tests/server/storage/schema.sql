@@ -134,7 +134,7 @@ CREATE TABLE template (
   org_id BLOB NOT NULL,
   product_id INTEGER NOT NULL,
   digest BLOB NOT NULL,
-  tests BLOB NOT NULL,
+  tests BLOB NOT NULL, set_id INTEGER,
   UNIQUE (org_id, product_id, digest)
 ) STRICT;
 
@@ -496,3 +496,27 @@ CREATE TABLE walk_commit (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX walk_commit_sha ON walk_commit (org_id, repo_key, sha);
+
+CREATE TABLE day_run (
+  org_id BLOB NOT NULL,
+  product_id INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  box_key TEXT NOT NULL,
+  template_id INTEGER NOT NULL,
+  reports INTEGER NOT NULL,
+  runs INTEGER NOT NULL,
+  infra INTEGER NOT NULL,
+  PRIMARY KEY (org_id, product_id, day, box_key, template_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE day_item (
+  org_id BLOB NOT NULL,
+  product_id INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  test INTEGER NOT NULL,
+  outcome INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
+  items INTEGER NOT NULL,
+  flakes INTEGER NOT NULL,
+  PRIMARY KEY (org_id, product_id, day, test, outcome, attempts)
+) STRICT, WITHOUT ROWID;

@@ -90,6 +90,8 @@ class TestCheck:
             ("UPDATE episode SET decision = 'of another version'", []),
             ("UPDATE episode SET verdict = 7", ["episode"]),
             ("DELETE FROM failure", ["failure"]),
+            ("UPDATE day_run SET runs = runs + 1", ["day_run"]),
+            ("UPDATE day_item SET flakes = 0, items = 0", ["day_item"]),
             ("DELETE FROM place", ["place", "failure", "episode"]),
         ],
     )

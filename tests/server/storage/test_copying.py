@@ -451,6 +451,7 @@ async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
             "0015_episodes",
             "0016_replaced",
             "0017_decisions",
+            "0018_days",
         ),
     ]
     assert path.read_bytes() == b""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Histories that simpler ways to keep derived rows up to date get wrong, and what a write costs."""
 
+import random
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -195,3 +196,31 @@ def test_a_branch_without_room_between_two_commits_is_spread(connection: Connect
         for writer in both:
             writer.put_report(ORG, one, NOON)
     compare(0, sqlite, kept.facts(ORG))
+
+
+def test_lists_of_the_same_tests_in_any_order_share_a_row_a_day(connection: Connection) -> None:
+    writer, shuffled = Transaction(connection), random.Random(1)
+    for number in range(20):
+        items = [TestItem(f"test {one}", Outcome.PASS) for one in range(9)]
+        shuffled.shuffle(items)
+        writer.put_report(ORG, report(f"{number:07x}:P", number, tests=items), NOON)
+    assert connection.rows("SELECT reports, runs, infra FROM day_run") == [(20, 20, 0)]
+
+
+def test_a_report_of_passed_tests_adds_one_row_a_day(connection: Connection) -> None:
+    writer = Transaction(connection)
+    writer.put_report(ORG, of_many_tests("a", 0, Outcome.PASS, 500), NOON)
+    sums = "SELECT (SELECT count(*) FROM day_run), (SELECT count(*) FROM day_item)"
+    assert connection.row(sums) == (1, 0)
+
+
+def test_items_of_a_flake_count_on_their_own_days(connection: Connection) -> None:
+    writer, day = Transaction(connection), 24 * 60
+    for at in (0, day):
+        writer.put_report(ORG, report("c:F", at), NOON)
+    flakes = "SELECT flakes FROM day_item ORDER BY day"
+    assert connection.rows(flakes) == [(0,), (0,)]
+    writer.put_report(ORG, report("c:P", 14 * day, run_id=77), NOON)
+    assert connection.rows(flakes) == [(1,), (1,)]
+    writer.put_report(ORG, report("c:L", 14 * day, run_id=77), NOON)
+    assert connection.rows(flakes) == [(0,), (0,)]

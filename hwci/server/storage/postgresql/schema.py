@@ -2,8 +2,8 @@
 """The schema of a PostgreSQL database, as the steps that make it: the files of `steps`, in order.
 
 This module decides which steps a database lacks, and refuses one that is not ours or newer. All
-missing steps are taken in one transaction, under a lock: of servers that start at once, one takes
-them and the others find them taken.
+missing steps are taken in one transaction, under a lock, with all that they leave to be computed
+from reports: of servers that start at once, one takes them and the others find them taken.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from importlib.resources import files
 from hwci.server.errors import StorageError
 from hwci.server.storage.postgresql.connections import Connection
 from hwci.server.storage.postgresql.locks import lock
+from hwci.server.storage.sql.ingest import rederive
 
 _MADE = (
     "CREATE TABLE IF NOT EXISTS hwci_step ("
@@ -60,6 +61,8 @@ def migrate(connection: Connection) -> None:
         for name in lacking:
             connection.command(steps()[name])
             connection.execute("INSERT INTO hwci_step (name) VALUES (?)", (name,))
+        for (org,) in connection.rows("SELECT org_id FROM underived"):
+            rederive(connection, org)
         connection.command("COMMIT")
     finally:
         connection.roll_back()

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
-"""The rows that the engine's derivation reads and writes: places, failures and episodes.
+"""The rows that the engine's derivation reads and writes: places, failures, episodes and days.
 
 This module finds and writes rows; what a report changes in them is decided in
 `hwci.engine.derived`. Only `ingest.py` and `records.py` use it.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hwci.engine.derived.days import DayChanges, ItemSum, day_of
 from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track, tests_in
 from hwci.engine.facts import Changes
 from hwci.engine.history import Place
+from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec, reports
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.passes import Line, passed_tests, walk_after
@@ -84,6 +86,43 @@ _ITEMS = (
     " CROSS JOIN report r ON r.org_id = i.org_id AND r.id = i.report_id"
     " WHERE i.org_id = ? AND i.failure_id = ?"
     " ORDER BY r.started_at, r.run_id, r.run_attempt"
+)
+_FLAKY_ITEMS = (
+    "SELECT i.test, i.started_at, i.attempts FROM failure f INDEXED BY failure_at"
+    " CROSS JOIN item i INDEXED BY item_failure ON i.org_id = f.org_id AND i.failure_id = f.id"
+    " WHERE f.org_id = ? AND f.sha = ? AND f.product_id = ? AND f.box_key = ? AND f.passed = 1"
+    " AND NOT EXISTS"
+    " (SELECT 1 FROM review v WHERE v.org_id = f.org_id AND v.failure_id = f.id)"
+)
+
+
+class SumStatements(NamedTuple):
+    """Statements about one table of sums: to add to a row, and to drop it once nothing is left."""
+
+    add: str
+    drop: str
+
+
+def _sum_statements(table: str, sums: Sequence[str], key: Sequence[str]) -> SumStatements:
+    columns = [*sums, *key]
+    added = ", ".join(f"{one} = {table}.{one} + excluded.{one}" for one in sums)
+    return SumStatements(
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {added}",
+        f"DELETE FROM {table} WHERE {' AND '.join(f'{one} = ?' for one in key)}"
+        f" AND {' AND '.join(f'{one} = 0' for one in sums)}",
+    )
+
+
+_DAY_RUN = _sum_statements(
+    "day_run",
+    ("reports", "runs", "infra"),
+    ("org_id", "product_id", "day", "box_key", "template_id"),
+)
+_DAY_ITEM = _sum_statements(
+    "day_item",
+    ("items", "flakes"),
+    ("org_id", "product_id", "day", "test", "outcome", "attempts"),
 )
 
 
@@ -275,6 +314,7 @@ class DerivedRows:
     def results(self, bench: Bench, sha: str) -> Results:
         failed: dict[str, int] = defaultdict(int)
         reviewed: dict[str, int] = defaultdict(int)
+        flaky = 0
         for branch, test, passed, has_review in self._connection.rows(
             "SELECT branch, test, passed, passed = 1 AND EXISTS (SELECT 1 FROM review v"
             " WHERE v.org_id = failure.org_id AND v.failure_id = failure.id)"
@@ -286,8 +326,30 @@ class DerivedRows:
                 failed[branch] |= 1 << test
             elif has_review:
                 reviewed[branch] |= 1 << test
+            else:
+                flaky |= 1 << test
         tests = passed_tests(self._connection, self._org, bench, sha)
-        return Results(tests, dict(failed), dict(reviewed))
+        return Results(tests, dict(failed), dict(reviewed), flaky)
+
+    def flaky_items(self, bench: Bench, sha: str) -> Counter[ItemSum]:
+        return Counter(
+            ItemSum(bench.product, day_of(codec.from_micros(at)), test, Outcome.FAIL, attempts)
+            for test, at, attempts in self._connection.rows(_FLAKY_ITEMS, (self._org, sha, *bench))
+        )
+
+    def change_days(self, changes: DayChanges) -> None:
+        self._add(_DAY_RUN, (changes.reports, changes.runs, changes.infra))
+        self._add(_DAY_ITEM, (changes.items, changes.flakes))
+
+    def _add(self, statements: SumStatements, sums: Sequence[Counter[Any]]) -> None:
+        added = {
+            (self._org, *_columns(key)): [one[key] for one in sums]
+            for key in dict.fromkeys(key for one in sums for key in one)
+        }
+        rows = [(*numbers, *key) for key, numbers in added.items() if any(numbers)]
+        fewer = [key for key, numbers in added.items() if min(numbers) < 0]
+        self._connection.execute_many(statements.add, rows)
+        self._connection.execute_many(statements.drop, fewer)
 
     def episodes_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
         return self._of_tests("e.fix_rank > ? AND e.first_rank <= ?", track, tests, rank, rank)
@@ -405,6 +467,11 @@ class DerivedRows:
 
     def _track(self, track: Track) -> tuple[object, ...]:
         return (self._org, *track.bench, track.branch)
+
+
+def _columns(key: tuple[object, ...]) -> Iterator[object]:
+    """Yield the key of a sum as it stands in columns."""
+    return (codec.OUTCOME_NUMBERS[one] if isinstance(one, Outcome) else one for one in key)
 
 
 def _episode(row: tuple[Any, ...]) -> Episode:

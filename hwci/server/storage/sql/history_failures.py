@@ -6,7 +6,6 @@ States of failures are read as `derive.py` keeps them; what ran around a failure
 reports along the branch, lazily, and ends when enough is found.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -14,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from hwci.engine.derived.rows import Bench, Track
-from hwci.engine.facts import FailureKey, Lane, Product, TestKey
+from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import Episode, FailingRun, Failure, LaneCommit, LaneRun, Place, Scope
 from hwci.engine.periods import Period
 from hwci.server.storage.sql import codec
@@ -83,7 +82,7 @@ _MEMBERS = (
     " AND f.branch = e.branch AND f.test = e.test AND f.passed = e.flake"
     f" AND f.rank BETWEEN e.first_rank AND e.last_rank{_PLACE}"
 )
-_FLAKY = (
+FLAKY = (
     f"{_FAILING} CROSS JOIN failure f"
     " ON f.org_id = i.org_id AND f.id = i.failure_id AND f.passed = 1"
     " WHERE NOT EXISTS (SELECT 1 FROM review v"
@@ -108,23 +107,9 @@ class FailureAnswers(Answers):
         )
         return {codec.uuid_of(failure_id): items for failure_id, items in rows}
 
-    def flaky_items(self, scope: Scope, period: Period) -> Mapping[TestKey, int]:
-        counts: dict[int, dict[int, int]] = defaultdict(dict)
-        for product, test, items in self._connection.rows(
-            f"SELECT i.product_id, i.test, count(*) {_FLAKY} GROUP BY i.product_id, i.test",
-            self._window(scope, period),
-        ):
-            counts[product][test] = items
-        names = {product: self._test_names(product, found) for product, found in counts.items()}
-        return {
-            (self._product_of[product], names[product][test]): items
-            for product, found in counts.items()
-            for test, items in found.items()
-        }
-
     def flaky_starts(self, scope: Scope, period: Period) -> Sequence[datetime]:
         rows = self._connection.rows(
-            f"SELECT i.started_at {_FLAKY} ORDER BY i.started_at", self._window(scope, period)
+            f"SELECT i.started_at {FLAKY} ORDER BY i.started_at", self._window(scope, period)
         )
         return [codec.from_micros(at) for (at,) in rows]
 

@@ -2,14 +2,16 @@
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Answers about a period: merges, run reports, and the tests that failed or were retried.
 
-Periods are counted from rows by their time, exact to the microsecond at both ends.
+Whole days are counted from their sums, and the two ends of a period from rows by their time, so the
+count is exact to the microsecond.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hwci.engine.facts import Announcement, Product
+from hwci.engine.derived.days import days_of
+from hwci.engine.facts import Announcement, Product, TestKey
 from hwci.engine.history import (
     ItemGroup,
     Merge,
@@ -24,6 +26,7 @@ from hwci.engine.history import (
 from hwci.engine.periods import Period
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history_changes import ChangesAnswers
+from hwci.server.storage.sql.history_failures import FLAKY
 
 _ANNOUNCED = (
     " WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ?"
@@ -62,6 +65,12 @@ _NOTABLE = (
     " WHERE i.counted = 1 AND (i.outcome = 1 OR i.attempts > 1)"
     " GROUP BY i.product_id, i.test, i.outcome, i.attempts"
 )
+_DAYS = "d.org_id = ? AND d.product_id = j.value AND d.day BETWEEN ? AND ?"
+_DAY_RUNS = f"FROM json_each(?) j CROSS JOIN day_run d ON {_DAYS}"
+_DAY_ITEMS = f"FROM json_each(?) j CROSS JOIN day_item d ON {_DAYS}"
+
+Notable = Mapping[int, Counter[tuple[int, int]]]
+"""The items of tests with a failed attempt, by outcome and attempts."""
 
 
 class Batch(NamedTuple):
@@ -102,12 +111,13 @@ class PeriodAnswers(ChangesAnswers):
         return [_sighted_run(row) for row in rows]
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
-        row = self._connection.row(
+        rows = self._summed(
+            scope,
+            period,
+            f"SELECT coalesce(sum(d.infra), 0), coalesce(sum(d.runs), 0) {_DAY_RUNS}",
             f"SELECT coalesce(sum(1 - r.hello_ok), 0), count(*) {_REPORTS} {_FIRST_PART}",
-            (self._scoped(scope), self._org, *_ends(period)),
         )
-        assert row is not None
-        return RunCounts(*row)
+        return RunCounts(*map(sum, zip(*rows, strict=True)))
 
     def run_starts(self, scope: Scope, period: Period) -> RunStarts:
         rows = self._connection.rows(
@@ -119,26 +129,62 @@ class PeriodAnswers(ChangesAnswers):
         return RunStarts([*map(codec.from_micros, infra)], [*map(codec.from_micros, starts)])
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
-        values = (self._scoped(scope), self._org, *_ends(period))
-        notable: dict[int, dict[int, list[ItemGroup]]] = defaultdict(lambda: defaultdict(list))
-        for product, test, outcome, attempts, items in self._connection.rows(_NOTABLE, values):
-            group = ItemGroup(codec.OUTCOMES[outcome], attempts, items)
-            notable[product][test].append(group)
+        items: dict[int, dict[int, Counter[tuple[int, int]]]] = {}
+        for product, test, *result, number in self._summed(
+            scope,
+            period,
+            "SELECT d.product_id, d.test, d.outcome, d.attempts, sum(d.items)"
+            f" {_DAY_ITEMS} GROUP BY d.product_id, d.test, d.outcome, d.attempts",
+            _NOTABLE,
+        ):
+            of_product = items.setdefault(product, defaultdict(Counter))
+            of_product[test][result[0], result[1]] += number
         batches: dict[int, list[Batch]] = defaultdict(list)
-        for product, *batch in self._connection.rows(
+        for product, *batch in self._summed(
+            scope,
+            period,
+            "SELECT d.product_id, d.template_id, d.box_key, sum(d.reports)"
+            f" {_DAY_RUNS} WHERE d.reports > 0 GROUP BY d.product_id, d.template_id, d.box_key",
             f"SELECT r.product_id, r.template_id, r.box_key, count(*) {_REPORTS}"
             " WHERE r.hello_ok = 1 GROUP BY r.product_id, r.template_id, r.box_key",
-            values,
         ):
             batches[product].append(Batch(*batch))
         return [
             row
-            for product, tests in notable.items()
+            for product, tests in items.items()
             for row in self._product_runs(product, tests, batches[product])
         ]
 
+    def flaky_items(self, scope: Scope, period: Period) -> Mapping[TestKey, int]:
+        counts: dict[int, Counter[int]] = defaultdict(Counter)
+        for product, test, items in self._summed(
+            scope,
+            period,
+            f"SELECT d.product_id, d.test, sum(d.flakes) {_DAY_ITEMS}"
+            " WHERE d.flakes > 0 GROUP BY d.product_id, d.test",
+            f"SELECT i.product_id, i.test, count(*) {FLAKY} GROUP BY i.product_id, i.test",
+        ):
+            counts[product][test] += items
+        names = {product: self._test_names(product, found) for product, found in counts.items()}
+        return {
+            (self._product_of[product], names[product][test]): items
+            for product, found in counts.items()
+            for test, items in found.items()
+        }
+
+    def _summed(
+        self, scope: Scope, period: Period, of_days: str, of_edge: str
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of both queries: for the whole days of a period, and for what is left."""
+        products, days = self._scoped(scope), days_of(period)
+        if days.whole:
+            ends = days.whole[0], days.whole[-1]
+            yield from self._connection.rows(of_days, (products, self._org, *ends))
+        for edge in days.edges:
+            yield from self._connection.rows(of_edge, (products, self._org, *_ends(edge)))
+
     def _product_runs(
-        self, product: int, notable: Mapping[int, list[ItemGroup]], batches: Sequence[Batch]
+        self, product: int, notable: Notable, batches: Sequence[Batch]
     ) -> Iterable[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""
         reports = Tally()
@@ -152,7 +198,8 @@ class PeriodAnswers(ChangesAnswers):
             boxes.add(tests, 1)
         names = self._test_names(product, notable)
         report_counts, box_counts = reports.counts(notable), boxes.counts(notable)
-        for test, groups in notable.items():
+        for test, results in notable.items():
+            groups = (ItemGroup(codec.OUTCOMES[row[0]], row[1], n) for row, n in results.items())
             yield TestRuns(
                 product=self._product_of[product],
                 test_id=names[test],

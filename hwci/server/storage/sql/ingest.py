@@ -36,6 +36,7 @@ def put_report(connection: Connection, org: bytes, report: Report, at: datetime)
     for kept in gone:
         rows.note(kept)
         settlement.watch(kept.product_id, kept.report)
+        _count(settlement, kept, -1)
     settlement.watch(product, report)
     for kept in gone:
         replaced.keep(connection, org, kept.report, kept.arrived_at, at)
@@ -44,6 +45,7 @@ def put_report(connection: Connection, org: bytes, report: Report, at: datetime)
     new = reports.insert(connection, org, product, report, at)
     _add_mentions(connection, org, new)
     rows.note(new)
+    _count(settlement, new)
     settlement.settle()
 
 
@@ -78,6 +80,8 @@ def rederive(connection: Connection, org: bytes) -> None:
         "failure",
         "episode",
         "walk_commit",
+        "day_run",
+        "day_item",
     )
     for table in (*of_reports, "underived"):
         connection.execute(f"DELETE FROM {table} WHERE org_id = ?", (org,))
@@ -97,6 +101,7 @@ def rederive(connection: Connection, org: bytes) -> None:
         rows, settlement = settlements[repo_key]
         rows.note(kept)
         settlement.watch(kept.product_id, kept.report)
+        _count(settlement, kept)
         _add_mentions(connection, org, kept)
     for _, settlement in settlements.values():
         settlement.settle()
@@ -109,6 +114,11 @@ def derive_waiting(connection: Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
         rederive(connection, org)
         connection.execute("COMMIT")
+
+
+def _count(settlement: Settlement, kept: KeptReport, times: int = 1) -> None:
+    """Count a report that comes, or goes, in the sums of its day."""
+    settlement.days.count(kept.product_id, kept.report, kept.test_set, kept.notable, times)
 
 
 def _add_mentions(connection: Connection, org: bytes, kept: KeptReport) -> None:

@@ -3,11 +3,13 @@
 """Long values that reports repeat, kept once: products, test names, test lists and changes.
 
 This module decides how such a value is recognized (by name, or by a digest of its content). A test
-is a small number within its product; a report's tests are the number of a test list. Names and
-lists are never deleted; changes are deleted with the last report that carries them.
+is a small number within its product; a report's tests are the number of a test list. The list of
+the same tests in the order of their numbers stands for their set. Names and lists are never
+deleted; changes are deleted with the last report that carries them.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from hwci.engine.facts import Changes
 from hwci.server.storage.sql import codec, digests
@@ -26,25 +28,41 @@ def product_id(connection: Connection, org: bytes, repo_key: str, suite: str) ->
     )
 
 
-def template(
-    connection: Connection, org: bytes, product: int, names: Sequence[str]
-) -> tuple[int, tuple[int, ...], bytes]:
-    """Return the number of a list of test names, the numbers of its tests in order, and its
-    digest.
+class Listed(NamedTuple):
+    """A list of tests: its number, that of the list which stands for their set, the numbers of its
+    tests in order, and the digest of their names.
     """
+
+    number: int
+    test_set: int
+    tests: tuple[int, ...]
+    digest: bytes
+
+
+def test_list(connection: Connection, org: bytes, product: int, names: Sequence[str]) -> Listed:
+    """Return the list of these test names, made if it is new."""
     digest = digests.of_names(names)
     found = connection.row(
-        "SELECT id, tests FROM template WHERE org_id = ? AND product_id = ? AND digest = ?",
+        "SELECT id, set_id, tests FROM template WHERE org_id = ? AND product_id = ? AND digest = ?",
         (org, product, digest),
     )
+    if found is not None and found[1] is not None:
+        return Listed(found[0], found[1], codec.unpack_numbers(found[2]), digest)
     if found is not None:
-        return found[0], codec.unpack_numbers(found[1]), digest
-    numbers = _test_numbers(connection, org, product, names)
-    made = connection.added(
-        "INSERT INTO template (org_id, product_id, digest, tests) VALUES (?, ?, ?, ?)",
-        (org, product, digest, codec.pack_numbers(numbers)),
+        number, tests = found[0], codec.unpack_numbers(found[2])
+    else:
+        tests = _test_numbers(connection, org, product, names)
+        number = connection.added(
+            "INSERT INTO template (org_id, product_id, digest, tests) VALUES (?, ?, ?, ?)",
+            (org, product, digest, codec.pack_numbers(tests)),
+        )
+    in_order = [name for _, name in sorted(zip(tests, names, strict=True))]
+    is_set = in_order == [*names]
+    test_set = number if is_set else test_list(connection, org, product, in_order).number
+    connection.execute(
+        "UPDATE template SET set_id = ? WHERE org_id = ? AND id = ?", (test_set, org, number)
     )
-    return made, numbers, digest
+    return Listed(number, test_set, tests, digest)
 
 
 def _test_numbers(

@@ -17,6 +17,7 @@ from typing import Any
 from uuid import UUID
 
 from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem, failure_id
+from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import carried_changes, replaced_parts
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.server.errors import DamagedError
@@ -45,14 +46,16 @@ _SAME_RUN = "r.org_id = ? AND r.repo_key = ? AND r.run_attempt = ? AND r.box_key
 
 @dataclass(frozen=True, slots=True)
 class KeptReport:
-    """A report with its numbers in the database. `failing`: its counted failures by test.
-    `arrived_at` is None if unknown.
+    """A report with its numbers in the database. `failing`: its counted failures by test;
+    `notable`: its counted items with a failed attempt. `arrived_at` is None if unknown.
     """
 
     id: int
     product_id: int
     report: Report
+    test_set: int
     failing: dict[int, bytes]
+    notable: dict[int, TestItem]
     changes_id: int | None
     arrived_at: datetime | None
 
@@ -61,7 +64,8 @@ def insert(
     connection: Connection, org: bytes, product: int, report: Report, at: datetime
 ) -> KeptReport:
     """Insert a report whose identity is new."""
-    template, tests, named = names.template(connection, org, product, [t.id for t in report.tests])
+    listed = names.test_list(connection, org, product, [t.id for t in report.tests])
+    tests = listed.tests
     changes_id, changed = (
         names.changes_id(connection, org, report.repo_key, report.changes)
         if report.changes is not None
@@ -83,7 +87,7 @@ def insert(
         "ended_at": codec.to_micros(report.ended_at),
         "conclusion": report.conclusion,
         "hello_ok": report.hello_ok,
-        "template_id": template,
+        "template_id": listed.number,
         "durations": codec.pack_durations([t.duration_s for t in report.tests]),
         "covers": codec.pack_shas(report.covers_shas),
         "changes_id": changes_id,
@@ -92,7 +96,7 @@ def insert(
         "parts": None if part is None else part.parts,
         "ci_run": report.ci_run,
         "ci_url": report.ci_url,
-        "digest": digests.of_report(org, report, named, changed),
+        "digest": digests.of_report(org, report, listed.digest, changed),
         "arrived_at": codec.to_micros(at),
         **_derived(org, report, tests),
     }
@@ -100,8 +104,8 @@ def insert(
         f"INSERT INTO report ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
         tuple(values.values()),
     )
-    failing = _insert_items(connection, org, product, made, report, tests)
-    return KeptReport(made, product, report, failing, changes_id, at)
+    failing, notable = _insert_items(connection, org, product, made, report, tests)
+    return KeptReport(made, product, report, listed.test_set, failing, notable, changes_id, at)
 
 
 def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, object]:
@@ -127,17 +131,22 @@ def _insert_items(
     report_id: int,
     report: Report,
     tests: Sequence[int],
-) -> dict[int, bytes]:
-    """Keep the items that need a row. Return the failures among them that count."""
+) -> tuple[dict[int, bytes], dict[int, TestItem]]:
+    """Keep the items that need a row. Return of those that count the failures, and all with a
+    failed attempt.
+    """
     rows = []
     failing: dict[int, bytes] = {}
+    notable: dict[int, TestItem] = {}
     started_at = codec.to_micros(report.started_at)
     for number, item in zip(tests, report.tests, strict=True):
         columns = codec.pack_item(item)
         if columns is None:
             continue
-        if report.hello_ok and item.outcome is Outcome.FAIL:
-            failing[number] = _failure_id(org, report, item.id)
+        if report.hello_ok and has_failed_attempt(item):
+            notable[number] = item
+            if item.outcome is Outcome.FAIL:
+                failing[number] = _failure_id(org, report, item.id)
         derived = (product, started_at, report.hello_ok, failing.get(number))
         rows.append((org, report_id, number, *columns, *derived))
     connection.execute_many(
@@ -145,7 +154,7 @@ def _insert_items(
         " product_id, started_at, counted, failure_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
-    return failing
+    return failing, notable
 
 
 def _failure_id(org: bytes, report: Report, test_id: str) -> bytes:
@@ -202,8 +211,9 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
             (*derived.values(), org, number),
         )
         connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, number))
-        failing = _insert_items(connection, org, row[1], number, report, tests)
-        yield KeptReport(number, row[1], report, failing, row[4], _arrived(row))
+        found = _insert_items(connection, org, row[1], number, report, tests)
+        listed = names.test_list(connection, org, row[1], [test.id for test in report.tests])
+        yield KeptReport(number, row[1], report, listed.test_set, *found, row[4], _arrived(row))
 
 
 def verdicts(connection: Connection, org: bytes) -> Iterator[DamagedError | bool]:
@@ -224,7 +234,15 @@ def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptRepor
     )
     failing = {test: failure_id for test, failure_id in items if failure_id is not None}
     report = _whole(connection, org, row)
-    return KeptReport(row[0], row[1], report, failing, row[4], _arrived(row))
+    listed = names.test_list(connection, org, row[1], [test.id for test in report.tests])
+    notable = {
+        number: item
+        for number, item in zip(listed.tests, report.tests, strict=True)
+        if report.hello_ok and has_failed_attempt(item)
+    }
+    return KeptReport(
+        row[0], row[1], report, listed.test_set, failing, notable, row[4], _arrived(row)
+    )
 
 
 def _arrived(row: tuple[Any, ...]) -> datetime | None:

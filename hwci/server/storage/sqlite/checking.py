@@ -81,6 +81,8 @@ DERIVED = {
             f" fix_sha = '' OR {_AT_PLACE.format('episode', 'fix_sha', 'fix_rank')}"
         ),
     ),
+    "day_run": ("product_id, day, box_key, template_id", "reports, runs, infra"),
+    "day_item": ("product_id, day, test, outcome, attempts", "items, flakes"),
     "report": ("id", "tests, inflated(fails), carried, ci_run_id, record_id"),
     "item": ("report_id, test", "product_id, started_at, counted, failure_id"),
 }

@@ -7,10 +7,10 @@ a change is a new step. `tests/server/storage/schema.sql` shows what all steps t
 Every table of a tenant, and every index that finds its rows, begins with `org_id`. Times are
 microseconds since 1970 in UTC. Three kinds of tables stand here: accounts; what CI and people sent,
 kept whole (and apart, in `replaced`, what something later took the place of); and what is derived
-from it (`mention`, `place`, `run_changes`, `changes_commit`, `failure`, `episode`), which
-`derive.py` maintains and can recompute; `reports.py` does so for the few derived columns that stand
-beside facts for an index. There are no derived counts per day: periods are counted by index from
-`report` and `item`, exact to the microsecond.
+from it (`mention`, `place`, `run_changes`, `changes_commit`, `failure`, `episode`, `day_run`,
+`day_item`), which `derive.py` maintains and can recompute; `reports.py` does so for the few derived
+columns that stand beside facts for an index. A period is counted from its whole days, and at its
+two ends by index from `report` and `item`, exact to the microsecond.
 
 Records refer to each other by number without foreign keys: `ingest.py` alone writes them, and each
 key would cost an index of its own.
@@ -24,7 +24,7 @@ from sqlite_utils.migrations import Migrations
 from hwci.engine.facts import run_record_id
 from hwci.server.storage.sqlite.account_tables import ACCOUNTS, READER_KEYS, SESSIONS
 from hwci.server.storage.sqlite.audit_tables import AUDIT_CHAIN, GUARDS, link_old_rows
-from hwci.server.storage.sqlite.derived_tables import DECISIONS, EPISODES
+from hwci.server.storage.sqlite.derived_tables import DAYS, DECISIONS, EPISODES
 from hwci.server.storage.sqlite.platform_tables import (
     INVITATIONS,
     KEPT_LIVE_RUNS,
@@ -398,3 +398,9 @@ def _execute(database: Database, statements: str) -> None:
 def keep_decisions(database: Database) -> None:
     """Keep what was decided about episodes, and what a table shows of them."""
     _execute(database, DECISIONS)
+
+
+@MIGRATIONS(name="0018_days")
+def sum_days(database: Database) -> None:
+    """Keep sums over days."""
+    _execute(database, DAYS)
