@@ -730,7 +730,7 @@ def test_the_flags_of_a_run_are_the_same_for_who_reports_it_and_who_runs_it() ->
     )
     shared = (reported.keys() & run.keys()) - {"junit"}
 
-    assert {"workflow", "run_id", "trigger", "box", "hello_cmd", "sha", "deadline"} <= shared
+    assert {"workflow", "run_id", "trigger", "box_key", "hello_cmd", "sha", "deadline"} <= shared
     for name in shared:
         one, other = (
             (found.opts, found.metavar, found.help, found.default)

@@ -16,6 +16,7 @@ from hwci.client.explained import ExplainedError
 
 if TYPE_CHECKING:
     from hwci.bench.run import Ran
+    from hwci.ci.reporting import JobFlags
 
 Junit = Annotated[
     list[str] | None,
@@ -26,23 +27,26 @@ Junit = Annotated[
 Command = Annotated[list[str], typer.Argument(metavar="COMMAND", help="The tests, after `--`.")]
 
 
+@options.of_the_job(
+    "box_key",
+    "repo_key",
+    "workflow",
+    "suite",
+    "run_id",
+    "run_attempt",
+    "trigger",
+    "branch",
+    "sha",
+    "ci_run",
+    "ci_url",
+)
 def exec(  # noqa: A001 - named as the command
     *,
     command: Command,
     junit: Junit = None,
     hello_cmd: options.HelloCommand = None,
-    box: options.Box = None,
+    flags: "JobFlags",
     messages: options.Messages = None,
-    repo_key: options.RepoKey = None,
-    workflow: options.Workflow = None,
-    suite: options.Suite = None,
-    run_id: options.RunId = None,
-    run_attempt: options.RunAttempt = None,
-    trigger: options.TriggerName = None,
-    branch: options.Branch = None,
-    sha: options.Sha = None,
-    ci_run: options.CiRun = None,
-    ci_url: options.CiUrl = None,
     strict: options.Strict = False,
     deadline: options.Deadline = None,
     no_summary: options.NoSummary = False,
@@ -52,21 +56,8 @@ def exec(  # noqa: A001 - named as the command
 ) -> None:
     """Run the tests and report them."""
     from hwci.bench.run import run_tests
-    from hwci.ci.reporting import JobFlags, RunRequest
+    from hwci.ci.reporting import RunRequest
 
-    flags = JobFlags(
-        repo_key=repo_key,
-        workflow=workflow,
-        suite=suite,
-        run_id=run_id,
-        run_attempt=run_attempt,
-        trigger=trigger,
-        branch=branch,
-        sha=sha,
-        ci_run=ci_run,
-        ci_url=ci_url,
-        box_key=options.one_box(box),
-    )
     request = RunRequest(flags, tuple(junit or ()), hello_cmd=hello_cmd, messages=messages)
     ran = run_tests(
         command,

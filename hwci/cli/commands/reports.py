@@ -4,7 +4,6 @@
 rule 4). How reports are made and sent is decided in `hwci.ci.reporting`.
 """
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,11 +11,10 @@ import typer
 from hwci.cli.session.reporter import command_context, sending, show
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import note
 from hwci.client.explained import ExitCode
 
 if TYPE_CHECKING:
-    from hwci.ci.reporting import CommandContext, RunRequest, Sending
+    from hwci.ci.reporting import CommandContext, JobFlags, RunRequest, Sending
 
 MoreJunit = Annotated[
     list[str] | None,
@@ -32,30 +30,33 @@ Junit = Annotated[
 ]
 
 
+@options.of_the_job(
+    "repo_key",
+    "workflow",
+    "suite",
+    "run_id",
+    "run_attempt",
+    "trigger",
+    "branch",
+    "sha",
+    "started_at",
+    "ended_at",
+    "conclusion",
+    "hello_ok",
+    "box_key",
+    "ci_run",
+    "ci_url",
+    "covers_shas",
+    "before_sha",
+    "base_sha",
+    "merge_branches",
+)
 def report_run(
     *,
     more_junit: MoreJunit = None,
     junit: Junit = None,
-    repo_key: options.RepoKey = None,
-    workflow: options.Workflow = None,
-    suite: options.Suite = None,
-    run_id: options.RunId = None,
-    run_attempt: options.RunAttempt = None,
-    trigger: options.TriggerName = None,
-    branch: options.Branch = None,
-    sha: options.Sha = None,
-    started_at: options.StartedAt = None,
-    ended_at: options.EndedAt = None,
-    conclusion: options.Conclusion = None,
-    hello: options.HelloWord = None,
+    flags: "JobFlags",
     hello_cmd: options.HelloCommand = None,
-    box: options.Box = None,
-    ci_run: options.CiRun = None,
-    ci_url: options.CiUrl = None,
-    covers_shas: options.CoversShas = None,
-    before_sha: options.BeforeSha = None,
-    base_sha: options.BaseSha = None,
-    merge_branches: options.MergeBranches = None,
     changes: options.ChangesFile = None,
     no_changes: options.NoChanges = False,
     messages: options.Messages = None,
@@ -72,24 +73,6 @@ def report_run(
 
     files = (*(junit or ()), *(more_junit or ()))
     how = sending(Flags(url, profile), deadline, dry_run=dry_run, summary=not no_summary)
-    flags = reporting.JobFlags(repo_key=repo_key, workflow=workflow, suite=suite, run_id=run_id)
-    flags = replace(flags, ci_run=ci_run, ci_url=ci_url)
-    flags = replace(
-        flags,
-        run_attempt=run_attempt,
-        trigger=trigger,
-        branch=branch,
-        sha=sha,
-        started_at=options.time_of(started_at, "--started-at"),
-        ended_at=options.time_of(ended_at, "--ended-at"),
-        conclusion=conclusion,
-        hello_ok=reporting.hello_word(hello, note),
-        box_key=options.one_box(box),
-        covers_shas=options.list_of(covers_shas),
-        before_sha=before_sha,
-        base_sha=base_sha,
-        merge_branches=options.list_of(merge_branches),
-    )
     request = reporting.RunRequest(flags, files, changes, no_changes, hello_cmd, body, messages)
     raise typer.Exit(_report(request, how, command_context(), strict=strict))
 
@@ -135,22 +118,12 @@ def _report(
     return ran.code
 
 
-MergedAt = Annotated[
-    str | None,
-    typer.Option(metavar="TIME", help="Time of the merge, with an offset [the CI's, or git's]."),
-]
-
-
+@options.of_the_job(
+    "repo_key", "suite", "sha", "branch", "merged_at", "ci_url", "before_sha", "merge_branches"
+)
 def merge_announce(
     *,
-    repo_key: options.RepoKey = None,
-    suite: options.Suite = None,
-    sha: options.Sha = None,
-    branch: options.Branch = None,
-    merged_at: MergedAt = None,
-    ci_url: options.CiUrl = None,
-    before_sha: options.BeforeSha = None,
-    merge_branches: options.MergeBranches = None,
+    flags: "JobFlags",
     body: options.BodyFile = None,
     dry_run: options.DryRun = False,
     strict: options.Strict = False,
@@ -161,16 +134,6 @@ def merge_announce(
     """Announce a merge."""
     from hwci.ci import reporting
 
-    flags = reporting.JobFlags(
-        repo_key=repo_key,
-        suite=suite,
-        sha=sha,
-        branch=branch,
-        merged_at=options.time_of(merged_at, "--merged-at"),
-        ci_url=ci_url,
-        before_sha=before_sha,
-        merge_branches=options.list_of(merge_branches),
-    )
     how = sending(Flags(url, profile), deadline, dry_run=dry_run)
     show(reporting.announce_merges(flags, body, how, command_context()), strict=strict)
 

@@ -286,8 +286,8 @@ def connected(*, org: bool = True, by_key: bool = False) -> Callable[[Command], 
                 function(connection, **given)
 
         own = list(inspect.signature(function).parameters.values())[1:]
-        added = [_flag(name, kind) for name, kind in flags.items() if org or name != "org"]
-        return _described(command, function, [*own, *added])
+        added = [options.flag(name, kind) for name, kind in flags.items() if org or name != "org"]
+        return options.described(command, function, [*own, *added])
 
     return decorate
 
@@ -303,22 +303,10 @@ def listing(
             emit(layout(View(options.now())), list(function(connection, **given)), form)
 
         own = inspect.signature(function).parameters.values()
-        added = [_flag("json", options.JsonList, default=False), _flag("output", options.Output)]
-        return connected(org=org, by_key=by_key)(_described(show, function, [*own, *added]))
+        added = [
+            options.flag("json", options.JsonList, default=False),
+            options.flag("output", options.Output),
+        ]
+        return connected(org=org, by_key=by_key)(options.described(show, function, [*own, *added]))
 
     return decorate
-
-
-def _flag(name: str, kind: Any, default: object = None) -> inspect.Parameter:  # noqa: ANN401 - annotated for typer
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, keyword, annotation=kind, default=default)
-
-
-def _described(
-    command: Command, function: Callable[..., Any], parameters: list[inspect.Parameter]
-) -> Command:
-    """Set the name, help and parameters of a command, for typer to read."""
-    command.__name__, command.__doc__ = function.__name__, function.__doc__
-    command.__annotations__ = {}
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return command

@@ -3,19 +3,24 @@
 a flag is read, and the clock.
 """
 
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import typer
 
 from hwci.cli.terminal.again import kept
-from hwci.cli.terminal.render import Format
+from hwci.cli.terminal.render import Format, note
 from hwci.client.explained import wrong_usage
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
+
+Command = Callable[..., None]
 
 RESULTS, THE_RUN, COMMITS, SENDING = "Results", "The run", "Commits", "How it is sent"
 """Groups of flags in the help of the commands that report."""
@@ -84,48 +89,6 @@ AsOf = Annotated[
         "--as-of", metavar="TIME", help="End of the period: a date-time with an offset [now]."
     ),
 ]
-RepoKey = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=THE_RUN,
-        metavar="NAME",
-        help="Name of the repository; the same value in all reports [the CI's].",
-    ),
-]
-Suite = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=THE_RUN, metavar="NAME", help="Product [HWCI_SUITE, or that of hwci.toml]."
-    ),
-]
-Sha = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=THE_RUN,
-        metavar="COMMIT",
-        help="Commit, or a name that git has for it [the CI's, or git's].",
-    ),
-]
-Branch = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=THE_RUN, metavar="NAME", help="Branch [the CI's, or git's]."),
-]
-BeforeSha = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SHA",
-        rich_help_panel=COMMITS,
-        help="Where the branch stood before the push [the CI's].",
-    ),
-]
-MergeBranches = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=COMMITS,
-        help="A branch on which a push is a merge [the default branch].",
-    ),
-]
 BodyFile = Annotated[
     str | None,
     typer.Option(
@@ -153,105 +116,12 @@ Strict = Annotated[
         help="Fail when the server refuses or cannot be reached.",
     ),
 ]
-Workflow = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=THE_RUN, metavar="NAME", help="Name of the CI workflow [the CI's]."
-    ),
-]
-RunId = Annotated[
-    int | None,
-    typer.Option(min=0, rich_help_panel=THE_RUN, metavar="NUMBER", help="CI run id [the CI's]."),
-]
-RunAttempt = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        rich_help_panel=THE_RUN,
-        metavar="NUMBER",
-        help="Attempt of the CI run, from 1 [the CI's].",
-    ),
-]
-TriggerName = Annotated[
-    Trigger | None, typer.Option(rich_help_panel=THE_RUN, help="What started the run [the CI's].")
-]
-StartedAt = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TIME",
-        rich_help_panel=THE_RUN,
-        help="Start of the run [earliest time in the result files].",
-    ),
-]
-EndedAt = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TIME",
-        rich_help_panel=THE_RUN,
-        help="End of the run [start plus what the tests took].",
-    ),
-]
-Conclusion = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=THE_RUN,
-        metavar="WORD",
-        help="Result as the CI reports it [success, or failure].",
-    ),
-]
-HelloWord = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ok|failed",
-        rich_help_panel=THE_RUN,
-        help="Result of the connectivity check before the tests; only `failed` means no. [ok]",
-    ),
-]
 HelloCommand = Annotated[
     str | None,
     typer.Option(
         metavar="COMMAND",
         rich_help_panel=THE_RUN,
         help="A connectivity check to run; exit status 0 means ok.",
-    ),
-]
-Box = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=THE_RUN,
-        help="Box that ran the tests [HWCI_BOX, or the CI's].",
-    ),
-]
-CiRun = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        metavar="NUMBER",
-        rich_help_panel=THE_RUN,
-        help="Number that the CI shows for the run [the CI's].",
-    ),
-]
-CiUrl = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL", rich_help_panel=THE_RUN, help="Page of the CI job, http or https [the CI's]."
-    ),
-]
-CoversShas = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="SHA",
-        rich_help_panel=COMMITS,
-        help="Every commit of the push; repeatable, or a list [git's].",
-    ),
-]
-BaseSha = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SHA",
-        rich_help_panel=COMMITS,
-        help="Commit of the last earlier run of this workflow that tested.",
     ),
 ]
 ChangesFile = Annotated[
@@ -395,3 +265,132 @@ def list_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
 def now() -> datetime:
     """Read the clock; what belongs to one instant uses one reading."""
     return datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
+
+
+# The flags for fields of a report
+
+
+def _of_job(
+    panel: str | None,
+    metavar: str | None,
+    words: str,
+    kind: Any = str,  # noqa: ANN401 - a type
+    *,
+    flag: str | None = None,
+    **rule: Any,  # noqa: ANN401 - of the library
+) -> Any:  # noqa: ANN401 - annotated for typer
+    names = () if flag is None else (flag,)
+    option = typer.Option(*names, rich_help_panel=panel, metavar=metavar, help=words, **rule)
+    return Annotated[kind | None, option]
+
+
+_OF_THE_JOB: Mapping[str, Any] = {
+    "repo_key": _of_job(
+        THE_RUN, "NAME", "Name of the repository; the same value in all reports [the CI's]."
+    ),
+    "workflow": _of_job(THE_RUN, "NAME", "Name of the CI workflow [the CI's]."),
+    "suite": _of_job(THE_RUN, "NAME", "Product [HWCI_SUITE, or that of hwci.toml]."),
+    "run_id": _of_job(THE_RUN, "NUMBER", "CI run id [the CI's].", int, min=0),
+    "run_attempt": _of_job(
+        THE_RUN, "NUMBER", "Attempt of the CI run, from 1 [the CI's].", int, min=1
+    ),
+    "trigger": _of_job(THE_RUN, None, "What started the run [the CI's].", Trigger),
+    "branch": _of_job(THE_RUN, "NAME", "Branch [the CI's, or git's]."),
+    "sha": _of_job(
+        THE_RUN, "COMMIT", "Commit, or a name that git has for it [the CI's, or git's]."
+    ),
+    "started_at": _of_job(THE_RUN, "TIME", "Start of the run [earliest time in the result files]."),
+    "ended_at": _of_job(THE_RUN, "TIME", "End of the run [start plus what the tests took]."),
+    "conclusion": _of_job(THE_RUN, "WORD", "Result as the CI reports it [success, or failure]."),
+    "hello_ok": _of_job(
+        THE_RUN,
+        "ok|failed",
+        "Result of the connectivity check before the tests; only `failed` means no. [ok]",
+        flag="--hello",
+    ),
+    "box_key": _of_job(
+        THE_RUN,
+        "NAME",
+        "Box that ran the tests [HWCI_BOX, or the CI's].",
+        list[str],
+        flag="--box",
+    ),
+    "ci_run": _of_job(
+        THE_RUN, "NUMBER", "Number that the CI shows for the run [the CI's].", int, min=0
+    ),
+    "ci_url": _of_job(THE_RUN, "URL", "Page of the CI job, http or https [the CI's]."),
+    "merged_at": _of_job(None, "TIME", "Time of the merge, with an offset [the CI's, or git's]."),
+    "covers_shas": _of_job(
+        COMMITS, "SHA", "Every commit of the push; repeatable, or a list [git's].", list[str]
+    ),
+    "before_sha": _of_job(COMMITS, "SHA", "Where the branch stood before the push [the CI's]."),
+    "base_sha": _of_job(
+        COMMITS, "SHA", "Commit of the last earlier run of this workflow that tested."
+    ),
+    "merge_branches": _of_job(
+        COMMITS,
+        "NAME",
+        "A branch on which a push is a merge [the default branch].",
+        list[str],
+    ),
+}
+"""By field, as typer reads them; `hwci.ci.fields` has the variables."""
+
+
+def _hello(word: str | None) -> bool | None:
+    from hwci.ci.reporting import hello_word
+
+    return hello_word(word, note)
+
+
+_READ: Mapping[str, Callable[[Any], object]] = {
+    "started_at": partial(time_of, flag="--started-at"),
+    "ended_at": partial(time_of, flag="--ended-at"),
+    "merged_at": partial(time_of, flag="--merged-at"),
+    "hello_ok": _hello,
+    "box_key": one_box,
+    "covers_shas": list_of,
+    "merge_branches": list_of,
+}
+"""How the text of a flag becomes the value of its field, where it is not the value itself."""
+
+
+def of_the_job(*fields: str) -> Callable[[Command], Command]:
+    """Make a command of a function with an argument `flags`: the flags of these fields take its
+    place, and the function gets their values as `JobFlags`.
+    """
+
+    def decorate(function: Command) -> Command:
+        def command(**given: Any) -> None:  # noqa: ANN401 - whatever flags it has
+            from hwci.ci.reporting import JobFlags
+
+            texts = {name: given.pop(name) for name in fields}
+            for name in _READ.keys() & texts:
+                texts[name] = _READ[name](texts[name])
+            function(flags=JobFlags(**texts), **given)
+
+        added = [flag(name, _OF_THE_JOB[name]) for name in fields]
+        own = inspect.signature(function).parameters.values()
+        parameters = (added if one.name == "flags" else [one] for one in own)
+        return described(command, function, list(chain.from_iterable(parameters)))
+
+    return decorate
+
+
+# Flags that a decorator adds to those of a function
+
+
+def flag(name: str, kind: Any, default: object = None) -> inspect.Parameter:  # noqa: ANN401 - annotated for typer
+    """Return a flag as a parameter of a command."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, annotation=kind, default=default)
+
+
+def described(
+    command: Command, function: Callable[..., Any], parameters: list[inspect.Parameter]
+) -> Command:
+    """Set the name, help and parameters of a command, for typer to read."""
+    command.__name__, command.__doc__ = function.__name__, function.__doc__
+    command.__annotations__ = {}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return command
