@@ -21,8 +21,8 @@ from hwci.wire.reports import SuiteConfiguration
 if TYPE_CHECKING:
     from hwci.engine.rules.changes import ProductFiles
 
-COMMITS_MAX = 200
-"""How many commits count as recent."""
+RECENT_COMMITS = 200
+"""How many of the newest commits count as recent."""
 EXAMPLES = 3
 LISTS = ("firmware_paths", "harness_paths", "trigger_paths")
 TOP = "."
@@ -88,7 +88,7 @@ def tracked(repository: Repository) -> Tracked:
     raw = repository.run("ls-files", "-z", "--full-name", "--", ":/")
     files = [path.decode("utf-8", "replace") for path in raw.split(b"\0") if path]
     head = repository.head()
-    recent = ("rev-list", f"--max-count={COMMITS_MAX}", head, "--") if head else None
+    recent = ("rev-list", f"--max-count={RECENT_COMMITS}", head, "--") if head else None
     shas = repository.run(*recent).decode().split() if recent else []
     changed = files_of(repository, repository.commits(shas), LOCAL_SECONDS)
     return Tracked(tuple(files), tuple(one.paths for one in changed.values() if one.paths))
