@@ -44,10 +44,11 @@ quick: $(STAMP)
 soak: $(STAMP)
 	SOAK=1 $(BIN)/pytest -n auto -q -m soak --ignore=tests/web
 	SOAK=1 $(BIN)/pytest -n 2 -q -m soak tests/web
+	SOAK=1 HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -q tests/examples/test_cluster.py
 
-## Run the tests of every database driver on PostgreSQL, which `make test` leaves out.
+## Run what `make test` leaves out: the tests of every database driver on PostgreSQL, and the cluster.
 postgresql: $(STAMP)
-	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n auto -q -k postgresql tests/server/storage
+	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n auto -q -k "postgresql or cluster" tests/server/storage tests/examples/test_cluster.py
 
 ## Run the tests that read the clock at every hour of three days; needs Debian's `faketime`.
 clocks: $(STAMP)

@@ -198,6 +198,7 @@ def test_every_example_has_a_page_and_stands_in_the_index() -> None:
     assert folders == {
         "bench",
         "ci",
+        "cluster",
         "curl",
         "embed-the-client",
         "firmware-history",

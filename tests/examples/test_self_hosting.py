@@ -2,6 +2,7 @@
 """The Dockerfile and the systemd unit name files that exist, and commands that start."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,10 +13,12 @@ from typing import Any
 
 import pytest
 import typer.main
+import yaml  # type: ignore[import-untyped]  # it ships no types
 
 from hwci.cli.main import app
 from hwci.server.app.process import FILES_MOST
 from hwci.server.settings import VARIABLES
+from hwci.wire.errors import ErrorBody
 from tests.support.running import running_in_thread
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +90,47 @@ def test_the_container_is_healthy_while_its_server_answers(tmp_path: Path) -> No
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
     failed = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
     assert failed.returncode == 1
+
+
+def test_the_containers_of_a_cluster_share_a_database_and_keys_and_the_proxy_names_them() -> None:
+    folder = ROOT / "examples/cluster"
+    compose = yaml.safe_load((folder / "compose.yaml").read_text())
+    parts = compose["services"]
+    servers = {name: part for name, part in parts.items() if part.get("build") == "../.."}
+    proxy = parts["proxy"]
+    (address,) = {one["environment"]["HWCI_TRUSTED_PROXIES"] for one in servers.values()}
+    settings = next(iter(servers.values()))["environment"]
+
+    assert len(servers) == 3
+    assert all(one["environment"] == settings for one in servers.values())
+    assert set(settings) <= OWN_VARIABLES
+    assert proxy["environment"]["SERVERS"].split() == [f"{name}:8080" for name in servers]
+    assert proxy["networks"]["default"]["ipv4_address"] == address
+    mounted = {
+        volume.split(":")[0] for part in parts.values() for volume in part.get("volumes", [])
+    }
+    assert mounted == {*compose["volumes"], "./Caddyfile"}
+
+
+def test_the_proxy_of_a_cluster_answers_as_a_server_that_is_not_ready() -> None:
+    caddyfile = (ROOT / "examples/cluster/Caddyfile").read_text()
+    (body,) = re.findall(r"respond `(.*)` 503", caddyfile)
+
+    assert ErrorBody.model_validate_json(body).status_code == 503
+    assert "header Retry-After 5" in caddyfile
+    assert set(re.findall(r"{\$(\w+)", caddyfile)) == {"ADDRESS", "SERVERS"}
+    if shutil.which("caddy") is None:
+        pytest.skip("caddy is not installed")
+    check = [
+        "caddy",
+        "validate",
+        "--adapter",
+        "caddyfile",
+        "--config",
+        "examples/cluster/Caddyfile",
+    ]
+    variables = os.environ | {"ADDRESS": ":8080", "SERVERS": "127.0.0.1:8081 127.0.0.1:8082"}
+    assert subprocess.run(check, cwd=ROOT, env=variables, check=False).returncode == 0
 
 
 def test_the_unit_starts_the_server_that_notifies(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -345,6 +346,14 @@ class TestSigningKey:
             assert self.me(server, asyncio.run(sign_in(server.url, EMAIL))) == 200
 
         assert signing_keys(tmp_path / "hwci.db.key").former == ()
+
+    def test_servers_that_start_at_once_have_one_first_key(self, tmp_path: Path) -> None:
+        files = [tmp_path / str(number) for number in range(20)]
+        with ThreadPoolExecutor(16) as starting:
+            for file in files:
+                made = list(starting.map(signing_keys, [file] * 16))
+                assert {keys.present for keys in made} == {signing_keys(file).present}
+        assert set(tmp_path.iterdir()) == set(files)
 
     async def test_of_keys_that_are_changed_at_once_none_is_lost(self, tmp_path: Path) -> None:
         file = tmp_path / "key"

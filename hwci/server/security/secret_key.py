@@ -91,7 +91,14 @@ def _first_key(path: Path) -> SigningKeys:
             "make it, or name another file",
         )
     keys = SigningKeys(_new_key())
-    _write(path, keys)
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
+    _write(part, keys)
+    try:
+        os.link(part, path)
+    except FileExistsError:  # another server that starts at this moment was first
+        return _kept_keys(path)
+    finally:
+        part.unlink()
     return keys
 
 
