@@ -99,9 +99,6 @@ def not_empty(text: str | None, flag: str) -> str | None:
 NO_URL = "HWCI_URL is not set, so no server is known, and a key is shown to none by a guess"
 NO_URL_FIX = "Set HWCI_URL, or name the server: --url URL"
 SIGN_IN_FIX = "Sign in again: hwci login"
-UNTRUSTED_FIX = "Check that this is your server; trust its certificate by SSL_CERT_FILE"
-AWAY_FIX = "Check the address (--url or HWCI_URL), and that a server runs there"
-FORBIDDEN_FIX = "Ask an owner of the organization, or the operator of the server"
 CI_KEY_FIX = (
     "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
     " `hwci keys create NAME` makes one"

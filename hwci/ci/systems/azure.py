@@ -149,8 +149,6 @@ def _steps(job: Row, records: list[Row]) -> list[Row]:
     return [row for row in tasks if row.get("parentId") == job.get("id")]
 
 
-_IS_BATCH = is_set("BUILD_REASON", "BatchedCI")
-
 AZURE = System(
     name="azure",
     title="Azure Pipelines",

@@ -374,14 +374,19 @@ def emit(
         note(layout.empty)
 
 
-def emit_page(
-    found: "ListPage[Row]",
+def emit_found(
+    found: "ListPage[Row] | list[Row]",
     layout: "Layout[Row]",
     form: Format,
     noun: str,
     links: Links | None = None,
 ) -> None:
-    """Write a page of a list, and the way to the others. JSON is the page as the API gives it."""
+    """Write the whole of a list, or a page of it and the way to the others. JSON is the page as the
+    API gives it.
+    """
+    if isinstance(found, list):
+        emit(layout, found, form, links)
+        return
     if form is Format.JSON:
         emit_json(found)
         return
@@ -390,20 +395,6 @@ def emit_page(
         emit(layout, found.items, form, links)
     if hint := other_pages(noun, found.total, len(found.items), found.page, found.limit):
         note(hint)
-
-
-def emit_found(
-    found: "ListPage[Row] | list[Row]",
-    layout: "Layout[Row]",
-    form: Format,
-    noun: str,
-    links: Links | None = None,
-) -> None:
-    """Write a page of a list, or the whole of it."""
-    if isinstance(found, list):
-        emit(layout, found, form, links)
-    else:
-        emit_page(found, layout, form, noun, links)
 
 
 def other_pages(noun: str, total: int, shown: int, page: int, limit: int) -> str:

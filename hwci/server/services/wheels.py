@@ -26,7 +26,10 @@ from hwci.wire.wheels import WheelAnswer
 LOG = logging.getLogger("hwci.server")
 
 ADDRESS = "/dist/"
-_SUFFIXES = frozenset((".css", ".html", ".js", ".py", ".sql", ".svg", ".toml", ".txt", ".typed"))
+_SUFFIXES = frozenset((
+    ".css", ".groovy", ".html", ".js", ".py", ".sh", ".sql", ".svg", ".toml", ".txt", ".typed",
+    ".yml",
+))  # fmt: skip
 """Of the package's files. What else is in the folder of a checkout is not for others."""
 _INFO = ("METADATA", "WHEEL", "entry_points.txt", "licenses/LICENSE")
 _NAME_DIGITS = 12
