@@ -49,7 +49,8 @@ COMMANDS = {
     "keys": "CI keys and reader keys: create, list, revoke.",
     "boxes": "Boxes: list, create, install-token, rename, remove.",
     "box": "On a bench: install it, keep it online.",
-    "admin": "Operator: CI Metrics, users, backup, restore, check, export, schema, keys, audit.",
+    "admin": "Operator: CI Metrics, users, backup, restore, copy, check, export, schema, keys,"
+    " audit.",
 }
 """The commands and groups in the order in which help lists them, and what each is for."""
 ADMIN = {
@@ -65,6 +66,7 @@ ADMIN = {
     "migrate": "Bring the database to the schema of this program.",
     "rebuild": "Rebuild everything that is derived from run reports, also while the server runs.",
     "purge": "Delete what was replaced long ago: reports, configurations, repeated announcements.",
+    "copy": "Copy the whole database into an empty one: from a file to PostgreSQL, or back.",
     "export": "Write an organization to one SQLite file for other tools.",
     "import": "Import an export, or a folder of kept reports, into an organization.",
     "rotate-secret": "Sign access tokens with a new key, at once also while the server runs.",
@@ -87,7 +89,7 @@ MODULES = {
     },
     "admin.audit": {"audit"},
     "admin.transfer": {"export", "import"},
-    "admin.database": {"backup", "restore", "check", "migrate", "rebuild", "purge"},
+    "admin.database": {"backup", "restore", "copy", "check", "migrate", "rebuild", "purge"},
 }
 """Where each command is that has no module of its name."""
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import sys
 from contextlib import closing
@@ -107,6 +108,32 @@ def test_no_command_prints_the_password_of_an_address(
     assert done.code == 1
     assert "ter2" not in done.out + done.err
     assert in_full("Next: hwci admin migrate") == "Next: hwci admin migrate --database ADDRESS"
+    done = cli("admin", "copy", "--from", address, "--to", address.replace("ada", "bo"))
+    assert done.code == 1
+    assert "ter2" not in done.out + done.err
+
+
+def test_the_whole_database_is_copied_where_no_server_runs(
+    cli: Command, free: Path, tmp_path: Path, server: RunningServer
+) -> None:
+    done = cli("admin", "copy", "--from", str(free), "--to", "new.db")
+
+    assert (done.code, done.out) == (0, "")
+    first, *others = done.err.splitlines()
+    assert re.fullmatch(rf"new.db is what {free} is: \d+ rows, all compared\.", first)
+    assert others == [
+        f"The key of its audit log is {tmp_path / 'new.db.audit-key'}.",
+        "Next: hwci serve --database new.db",
+    ]
+    assert cli("admin", "check", "--database", "new.db").code == 0
+
+    again = cli("admin", "copy", "--from", str(free), "--to", "new.db")
+    assert again.code == 1
+    assert "cause: " + str(tmp_path / "new.db") + " is not empty: its table " in again.err
+    held = cli("admin", "copy", "--from", str(server.database), "--to", "other.db")
+    assert held.code == 1
+    assert "is in use by another process, most likely a running server" in held.err
+    assert not (tmp_path / "other.db").exists()
 
 
 def test_a_database_that_a_server_has_is_not_restored(at_server: Command) -> None:

@@ -27,6 +27,7 @@ CONTRACT = {
     "admin enable-user",
     "admin backup",
     "admin restore",
+    "admin copy",
     "admin check",
     "admin migrate",
     "admin rebuild",

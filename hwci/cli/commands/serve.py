@@ -15,7 +15,7 @@ from hwci.cli.terminal.render import note
 from hwci.client.explained import ExitCode, command_error
 
 
-def _kept_database(param: typer.CallbackParam, value: str | None) -> str | None:
+def kept_database(param: typer.CallbackParam, value: str | None) -> str | None:
     """Keep a database that was given, to repeat it without a password."""
     if value:
         from hwci.server.storage.location import Location
@@ -30,7 +30,7 @@ Database = Annotated[
     typer.Option(
         "--database",
         metavar="FILE|ADDRESS",
-        callback=_kept_database,
+        callback=kept_database,
         help="File of the database, or address in PostgreSQL: postgresql://USER@HOST/NAME"
         " [HWCI_DATABASE, else hwci-data/hwci.db].",
     ),

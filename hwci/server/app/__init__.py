@@ -7,6 +7,7 @@ from hwci.server.app.composition import create_app
 from hwci.server.app.operating import (
     audit_key_of,
     check,
+    copy,
     copy_progress,
     fill,
     migrate,
@@ -58,6 +59,7 @@ __all__ = [
     "VerifyAudit",
     "audit_key_of",
     "check",
+    "copy",
     "copy_progress",
     "create_app",
     "driver_doubt",

@@ -40,6 +40,7 @@ from hwci.server.storage import opening
 from hwci.server.storage.location import MEMORY, Location, part_of
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import AuditEntry
+from hwci.server.storage.sql.whole import Tell
 from hwci.wire.errors import ErrorBody
 
 _PATIENCE_SECONDS = 30.0
@@ -125,6 +126,22 @@ def restore(database: str, copy: Path) -> Restored:
     former = opening.restore_storage(location.written, copy)
     older = opening.missing_steps(location.written)
     return Restored(former, None if older else _begin_audit_anew(location))
+
+
+def copy(
+    source: str, target: str, tell: Tell = lambda *_: None, *, secret_key_file: Path | None = None
+) -> int:
+    """Copy a whole database into an empty one that no server has, or go on with that. Return how
+    many rows it has.
+
+    Raises:
+        StorageError: one of them cannot be used, or is in use, or the target is not empty.
+        SettingsError: a key of the audit log cannot be used.
+    """
+    of, to = _kept(source, secret_key_file), _kept(target, secret_key_file)
+    _require_made(of)
+    _make_folder(to)
+    return opening.copy_storage(of, to, tell)
 
 
 def new_audit_key(database: str) -> int:

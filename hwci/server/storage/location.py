@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from hwci.server.errors import SettingsError
 from hwci.server.storage.audit_key import key_file
 
 MEMORY = "memory:"
@@ -61,6 +62,16 @@ class Location:
         """Where the key of the audit log is: beside the file, else beside the secret key."""
         beside = self.file or self.secret_key_file
         return None if beside is None else key_file(beside)
+
+    def require_place_of_keys(self) -> Path:
+        """Return the file that has the key of the audit log beside it. Raises `SettingsError`."""
+        beside = self.file or self.secret_key_file
+        if beside is None:
+            raise SettingsError(
+                "HWCI_SECRET_KEY_FILE is not set: a database server has no folder for the keys",
+                "name a file that all servers of this database have",
+            )
+        return beside
 
     @property
     def socket(self) -> Path | None:

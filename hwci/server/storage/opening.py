@@ -2,16 +2,19 @@
 """The one place that names a database driver: from a location to a `Storage`."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from uuid import UUID
 
 from hwci.server.errors import StorageError, pip_install
-from hwci.server.storage.audit_key import key_file, read_audit_key
+from hwci.server.storage.audit_key import key_file, read_audit_key, write_key
 from hwci.server.storage.location import MEMORY, PARAMETERS, POSTGRESQL, Location
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import AuditEntry, Checked
+from hwci.server.storage.sql import whole
+from hwci.server.storage.sql.whole import Side, Tell
 from hwci.server.storage.sqlite.audit_key import put_back_key, restart
 from hwci.server.storage.sqlite.checking import check, damage_of_sent
 from hwci.server.storage.sqlite.condition import Condition, note_damage
@@ -19,9 +22,11 @@ from hwci.server.storage.sqlite.connections import driver_doubt, known_version, 
 from hwci.server.storage.sqlite.copying import put_back
 from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
 from hwci.server.storage.sqlite.store import SqliteStorage, TemporaryStorage
+from hwci.server.storage.sqlite.whole import source_in, tables_in_order, target_in
 
 __all__ = [
     "check_storage",
+    "copy_storage",
     "driver_doubt",
     "missing_steps",
     "open_storage",
@@ -111,6 +116,51 @@ def restart_audit_log(where: str | Path, entry_for: Callable[[UUID], AuditEntry]
         return restart(path, entry_for)
 
 
+def copy_storage(source: Location, target: Location, tell: Tell) -> int:
+    """Copy a database with the key of its audit log into an empty one, or go on with that; return
+    how many rows it has. No other process has one of them open meanwhile.
+
+    Raises:
+        StorageLockedError: another process, usually a running server, does.
+        StorageError: one cannot be used, the target is not empty, or another log's key is there.
+        SettingsError: a key cannot be read, or has no place.
+    """
+    of = f"{source.file or source.shown} (schema {known_version()})"
+    if (target.file or target.written) == (source.file or source.written):
+        raise StorageError(f"{source.shown} is the source itself", "name another database")
+    with _source(source) as copied, _target(target, of) as copy:
+        _copy_key(source, target)
+        return whole.copy(copied, copy, tables_in_order(), of, tell)
+
+
+def _source(location: Location) -> AbstractContextManager[Side]:
+    if location.kind in POSTGRESQL:
+        side: AbstractContextManager[Side] = _postgresql("whole").source_in(location)
+        return side
+    return source_in(_file(location))
+
+
+def _target(location: Location, of: str) -> AbstractContextManager[Side]:
+    if location.kind in POSTGRESQL:
+        side: AbstractContextManager[Side] = _postgresql("whole").target_in(location, of)
+        return side
+    return target_in(_file(location), of)
+
+
+def _copy_key(source: Location, target: Location) -> None:
+    """Put the key of the audit log beside a copy; one that is lost stays lost."""
+    beside = target.require_place_of_keys()
+    key = read_audit_key(key_file(source.require_place_of_keys()))
+    there = read_audit_key(key_file(beside))
+    if there is not None and there != key:
+        raise StorageError(
+            f"{key_file(beside)} is the key of another audit log",
+            "move it away if nothing uses it, or name another database",
+        )
+    if key is not None and there is None:
+        write_key(beside, key)
+
+
 def _file(location: Location) -> Path:
     if location.file is not None:
         return location.file
@@ -127,10 +177,10 @@ def _file(location: Location) -> Path:
     raise StorageError(f"This hwci cannot open a database of kind {location.kind}", "name a file")
 
 
-def _postgresql() -> ModuleType:
-    """Return the driver. Raises `StorageError`: what it needs is not installed."""
+def _postgresql(module: str = "store") -> ModuleType:
+    """Return a module of the driver. Raises `StorageError`: what it needs is not installed."""
     try:
-        return import_module("hwci.server.storage.postgresql.store")
+        return import_module(f"hwci.server.storage.postgresql.{module}")
     except ModuleNotFoundError as fault:
         raise StorageError(
             f"{fault.name} is missing: this hwci was installed without what PostgreSQL needs",

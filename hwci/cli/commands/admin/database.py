@@ -14,7 +14,7 @@ from uuid import UUID
 
 import typer
 
-from hwci.cli.commands.serve import Database, server_errors
+from hwci.cli.commands.serve import Database, kept_database, server_errors
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, progress, write
 from hwci.cli.terminal.tables import counted
@@ -85,6 +85,64 @@ def restore(
             f" key from row {done.audit_from} on, and says so."
         )
     note("Next: start the server; CI keys that were revoked since the backup work again.")
+
+
+def copy(
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|ADDRESS",
+            callback=kept_database,
+            help="A new file, or an empty database.",
+        ),
+    ],
+    database: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FILE|ADDRESS",
+            callback=kept_database,
+            help="The database that is copied [HWCI_DATABASE, else hwci-data/hwci.db].",
+        ),
+    ] = None,
+) -> None:
+    """Copy the whole database into an empty one: from a file to PostgreSQL, or back.
+
+    Everything moves: organizations, accounts, keys, the audit log with its key, reports, what they
+    replaced. No server may use either meanwhile. A copy that was stopped goes on when the command
+    is given again; at its end both are read and compared. Until then no server opens the copy.
+
+    An address without a password takes it from PGPASSWORD or ~/.pgpass, as psql does.
+
+    For example:
+
+      hwci admin copy --from hwci.db --to postgresql://hwci@db/hwci
+
+      hwci admin copy --from postgresql://hwci@db/hwci --to hwci.db
+    """
+    table, rows = "", 0
+
+    def tell(name: str, number: int) -> None:
+        nonlocal table, rows
+        table, rows = name, number
+
+    with server_errors("The copy is not whole"):
+        from hwci.server.app import audit_key_of
+        from hwci.server.app import copy as copy_all
+        from hwci.server.settings import read_settings
+        from hwci.server.storage.location import Location
+
+        keys = read_settings(os.environ).secret_key_file
+        where = database_of(database)
+        with progress(lambda: f"Copying: table {table}, {rows:,} rows"):
+            total = copy_all(where, to, tell, secret_key_file=keys)
+        shown, key = Location(to).shown, audit_key_of(to, keys)
+    note(f"{shown} is what {Location(where).shown} is: {counted(total, 'row')}, all compared.")
+    if key.exists():
+        note(f"The key of its audit log is {key}.")
+    else:
+        note("The key of its audit log is missing, as at the source.")
+    note(f"Next: hwci serve --database {Location(to).repeated}")
 
 
 def migrate(

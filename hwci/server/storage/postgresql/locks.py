@@ -16,8 +16,16 @@ _ALL = "all"
 
 def lock(name: str, *, shared: bool = False) -> str:
     """Return the statement that takes the lock of this name until the transaction ends."""
-    key = int.from_bytes(blake2b(f"hwci {name}".encode(), digest_size=8).digest(), signed=True)
-    return f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}({key})"
+    return f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}({_key(name)})"
+
+
+def hold_all() -> str:
+    """Return the query that takes the lock of all until the connection ends, if it is free now."""
+    return f"SELECT pg_try_advisory_lock({_key(_ALL)})"
+
+
+def _key(name: str) -> int:
+    return int.from_bytes(blake2b(f"hwci {name}".encode(), digest_size=8).digest(), signed=True)
 
 
 def locks_of(organization: UUID | None) -> str:

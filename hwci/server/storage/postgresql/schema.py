@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: S608 - statements are put together from names of this file
 """The schema of a PostgreSQL database, as the steps that make it: the files of `steps`, in order.
 
 This module decides which steps a database lacks, and refuses one that is not ours or newer. All
@@ -13,9 +14,12 @@ from hwci.server.errors import StorageError
 from hwci.server.storage.postgresql.connections import Connection
 from hwci.server.storage.postgresql.locks import lock
 from hwci.server.storage.sql.ingest import rederive
+from hwci.server.storage.sql.whole import UNFINISHED, unfinished
 
+STEPS = "hwci_step"
+"""The table of the steps that were taken."""
 _MADE = (
-    "CREATE TABLE IF NOT EXISTS hwci_step ("
+    f"CREATE TABLE IF NOT EXISTS {STEPS} ("
     "name TEXT PRIMARY KEY, taken_at TIMESTAMPTZ NOT NULL DEFAULT now())"
 )
 _TABLES = (
@@ -31,19 +35,27 @@ def steps() -> dict[str, str]:
     return dict(sorted(named.items()))
 
 
-def missing(connection: Connection) -> Sequence[str]:
+def table_names(connection: Connection) -> set[str]:
+    """Return the names of all tables."""
+    return {name for (name,) in connection.rows(_TABLES)}
+
+
+def missing(connection: Connection, *, may_be_unfinished: bool = False) -> Sequence[str]:
     """Return the names of the steps that a database lacks.
 
     Raises:
-        StorageError: another program's tables are in it, or a newer hwci changed it.
+        StorageError: another program's tables are in it, a newer hwci changed it, or it is a copy
+            that is not whole yet.
     """
-    tables = {name for (name,) in connection.rows(_TABLES)}
-    if tables and "hwci_step" not in tables:
+    tables = table_names(connection)
+    if UNFINISHED in tables and not may_be_unfinished:
+        raise unfinished(connection.name)
+    if tables and STEPS not in tables:
         raise StorageError(
             f"{connection.name} holds tables of another program", "name an empty database"
         )
     known = steps()
-    taken = {name for (name,) in connection.rows("SELECT name FROM hwci_step")} if tables else set()
+    taken = {name for (name,) in connection.rows(f"SELECT name FROM {STEPS}")} if tables else set()
     if unknown := sorted(taken - known.keys()):
         raise StorageError(
             f"A newer hwci has changed {connection.name} (step {unknown[0]})", "update hwci"
@@ -60,7 +72,7 @@ def migrate(connection: Connection) -> None:
             connection.command(_MADE)
         for name in lacking:
             connection.command(steps()[name])
-            connection.execute("INSERT INTO hwci_step (name) VALUES (?)", (name,))
+            connection.execute(f"INSERT INTO {STEPS} (name) VALUES (?)", (name,))
         for (org,) in connection.rows("SELECT org_id FROM underived"):
             rederive(connection, org)
         connection.command("COMMIT")

@@ -19,7 +19,7 @@ from psycopg import errors
 
 from hwci.engine.history import OutOfTimeError
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
-from hwci.server.errors import NotReadyError, SettingsError, StorageError
+from hwci.server.errors import NotReadyError, StorageError
 from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Reader, Storage, Writer
@@ -77,12 +77,7 @@ class PostgresqlStorage(Storage):
         self._hearing = Hearing(location, self._me, self._listeners)
 
     def _open(self) -> None:
-        beside = self._location.secret_key_file
-        if beside is None:
-            raise SettingsError(
-                "HWCI_SECRET_KEY_FILE is not set: a database server has no folder for the keys",
-                "name a file that all servers of this database have",
-            )
+        beside = self._location.require_place_of_keys()
         connection = Connection(self._location)
         try:
             migrate(connection)

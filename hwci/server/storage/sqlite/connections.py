@@ -21,6 +21,7 @@ from hwci.engine.history import OutOfTimeError
 from hwci.server.errors import StorageError
 from hwci.server.storage.location import Location
 from hwci.server.storage.sql.connection import Connection as Base
+from hwci.server.storage.sql.whole import UNFINISHED, unfinished
 from hwci.server.storage.sqlite.audit_tables import restore_guards
 from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
 from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
@@ -136,14 +137,14 @@ def check_readable(path: Path) -> None:
         probe.close()
 
 
-def open_writer(path: Path) -> Connection:
+def open_writer(path: Path, *, may_be_unfinished: bool = False) -> Connection:
     """Open the connection that writes, and bring the file to the present schema.
 
     A file that is made here is its owner's alone, and so are the log and index beside it.
 
     Raises:
-        StorageError: a newer program migrated the file, its tables are not ours, or it cannot
-            be written.
+        StorageError: a newer program migrated the file, its tables are not ours, it is a copy that
+            is not whole yet, or it cannot be written.
     """
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -155,7 +156,7 @@ def open_writer(path: Path) -> Connection:
     try:
         _migrate(connection, path)
         restore_guards(connection.raw)
-        _refuse_another_schema(connection, path)
+        _refuse_another_schema(connection, path, may_be_unfinished=may_be_unfinished)
         connection.execute("PRAGMA journal_mode = WAL")  # a copy by another tool may have left it
     except BaseException:
         connection.close()
@@ -218,13 +219,17 @@ def _migrate(connection: Connection, path: Path) -> None:
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _refuse_another_schema(connection: Connection, path: Path) -> None:
+def _refuse_another_schema(connection: Connection, path: Path, *, may_be_unfinished: bool) -> None:
     """Refuse tables that our steps did not make, before a request finds out (`/readyz` trusts it).
 
     Raises:
-        StorageError: a build between two releases made them, or someone changed them by hand.
+        StorageError: a build between two releases made them, someone changed them by hand, or it is
+            a copy that is not whole yet.
     """
-    if set(connection.rows(_SCHEMA)) != _our_schema():
+    tables = {row[1]: row for row in connection.rows(_SCHEMA)}
+    if tables.pop(UNFINISHED, None) and not may_be_unfinished:
+        raise unfinished(str(path))
+    if set(tables.values()) != _our_schema():
         raise StorageError(
             f"The tables of {path} are not those of this hwci",
             "open it with the build that made it",

@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ASYNC240 - nothing else runs on the loop of these tests
+"""A copy holds all that its source does, in any kind of database, also when it was killed on the
+way; until it is whole nothing else opens it (ADR 0058).
+"""
+
+import asyncio
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, closing
+from dataclasses import replace
+from itertools import count, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hwci.engine.vocabulary import Outcome, Role, RunEventType
+from hwci.server.app.operating import copy, new_audit_key
+from hwci.server.errors import DamagedError, StorageError, StorageLockedError
+from hwci.server.storage.audit_chain import AuditWalk
+from hwci.server.storage.audit_key import key_file, read_audit_key
+from hwci.server.storage.location import Location
+from hwci.server.storage.opening import open_storage
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import Happening, LiveTest
+from hwci.server.storage.sql import whole
+from hwci.server.storage.sqlite.whole import tables_in_order
+from tests.server.storage.examples import (
+    ACME,
+    ADA,
+    BOX,
+    ENTRY,
+    IDENTITY,
+    INVITE,
+    KEY,
+    LIVE_RUN,
+    NOON,
+    OTHER,
+    READER_KEY,
+    REPORT,
+    SESSION,
+    TOKEN,
+)
+from tests.server.storage.histories import HistoryDraw
+from tests.server.test_export import fill
+from tests.server.test_import import pages
+from tests.support.databases import DRIVERS, Server
+from tests.support.running import empty_database
+from tests.support.soak import rounds
+
+SEED = 3
+ROWS = 10
+NewDatabase = Callable[[str], Location]
+
+CHILD = f"""
+import os, signal, sys
+from importlib import import_module
+from pathlib import Path
+from hwci.server.app.operating import copy
+from hwci.server.storage.sql import whole
+
+source, target, keys, driver, left = *sys.argv[1:5], int(sys.argv[5])
+
+def step(*_):
+    global left
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def many(self, *given):
+    plain(self, *given)
+    step()  # within a transaction
+
+whole._ROWS = {ROWS}
+connections = import_module(f"hwci.server.storage.{{driver}}.connections")
+plain, connections.Connection.execute_many = connections.Connection.execute_many, many
+copy(source, target, step, secret_key_file=Path(keys))
+"""
+"""Copies, and kills itself at a step."""
+
+
+@pytest.fixture
+def new(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewDatabase]:
+    """Return what makes a database of a kind: an empty one, or the name of a new file."""
+    numbers = count()
+    with ExitStack() as stack:
+
+        def made(kind: str) -> Location:
+            if kind == "sqlite":
+                return Location(str(tmp_path / f"{next(numbers)}.db"))
+            server: Server = request.getfixturevalue("postgresql")
+            return stack.enter_context(server.database("template1"))
+
+        yield made
+
+
+@asynccontextmanager
+async def opened(where: Location) -> AsyncIterator[Storage]:
+    storage = open_storage(where)
+    try:
+        yield storage
+    finally:
+        await storage.close()
+
+
+def everything(writer: Writer) -> None:
+    """Keep something of each kind."""
+    for one in (ACME, OTHER):
+        writer.add_organization(one)
+    writer.add_user(ADA)
+    writer.add_membership(ACME.id, ADA.id, Role.OWNER, NOON)
+    writer.add_membership(OTHER.id, ADA.id, Role.MEMBER, NOON)
+    writer.add_session(SESSION)
+    writer.add_refresh_token(TOKEN)
+    writer.add_identity(IDENTITY)
+    writer.add_invite(INVITE)
+    writer.add_key(KEY)
+    writer.add_key(READER_KEY)
+    for number in range(3):
+        writer.add_audit(ACME.id, replace(ENTRY, target=f"größer {number}"))
+    fill(writer, SEED)
+    fill(writer, SEED + 1, OTHER.id)
+    writer.put_report(ACME.id, REPORT, NOON)
+    writer.put_report(ACME.id, replace(REPORT, conclusion="another"), NOON)  # one was replaced
+    writer.add_box(BOX)
+    writer.put_live_run(LIVE_RUN)
+    live = LiveTest("boot", Outcome.PASS, 1)
+    writer.put_live_tests(ACME.id, LIVE_RUN.id, [live])
+    writer.add_event(ACME.id, Happening(NOON, RunEventType.LOST, LIVE_RUN.id, {"why": "silence"}))
+
+
+async def filled(where: Location) -> Location:
+    async with opened(where) as storage:
+        await storage.write(everything)
+    return where
+
+
+async def shown(where: Location) -> list[object]:
+    """Return what people see of a database, and what is derived in it."""
+
+    def work(reader: Reader) -> list[object]:
+        return [
+            pages(reader, SEED),
+            reader.facts(OTHER.id),
+            reader.members(ACME.id, 0, 99),
+            reader.memberships(ADA.id, 0, 99),
+            reader.refresh_token(TOKEN.digest),
+            reader.user_by_identity(IDENTITY.issuer, IDENTITY.subject),
+            reader.invite(INVITE.digest),
+            [reader.keys(type(one), ACME.id, 0, 99) for one in (KEY, READER_KEY)],
+            reader.audit_page(0, 99),
+            reader.replaced(ACME.id, NOON.replace(year=2100)),
+            reader.live_run(ACME.id, LIVE_RUN.id),
+            reader.live_tests(ACME.id, LIVE_RUN.id),
+            reader.events(ACME.id, 0, 99),
+        ]
+
+    async with opened(where) as storage:
+        return await storage.read(work)
+
+
+def copied(source: Location, target: Location, **tell: Any) -> int:
+    keys = source.secret_key_file or target.secret_key_file
+    return copy(source.written, target.written, secret_key_file=keys, **tell)
+
+
+@pytest.mark.parametrize(("kind", "of"), [*product(DRIVERS, DRIVERS)])
+async def test_a_copy_holds_all_that_its_source_does(new: NewDatabase, kind: str, of: str) -> None:
+    source, target = await filled(new(of)), new(kind)
+    before = await shown(source)
+
+    rows = await asyncio.to_thread(copied, source, target)
+
+    if source.secret_key_file and target.secret_key_file:
+        target = replace(target, secret_key_file=source.secret_key_file)
+    assert rows > 500
+    assert await shown(target) == before
+    async with opened(target) as storage:
+        page = await storage.read(lambda reader: reader.audit_page(0, 99))
+        walk = AuditWalk(read_audit_key(key_file(target.require_place_of_keys())))
+        for row in page.rows:
+            walk.take(row)
+        walk.end(page.head_seal)
+        assert (walk.rows, walk.unsealed, walk.faults) == (3, 0, [])
+
+
+@pytest.mark.parametrize("kind", DRIVERS)
+async def test_a_copy_goes_on_as_its_source_does(new: NewDatabase, kind: str) -> None:
+    source, target = await filled(new("sqlite")), new(kind)
+    await asyncio.to_thread(copied, source, target)
+
+    def later(writer: Writer) -> None:
+        draw = HistoryDraw(SEED + 2)
+        for _ in range(20):
+            writer.put_report(ACME.id, draw.next_report(), NOON)
+            writer.announce(ACME.id, draw.announcement(), NOON)
+        writer.add_audit(ACME.id, ENTRY)
+        writer.add_key(replace(KEY, id=ADA.id, digest=b"second"))
+
+    for one in (source, target):
+        async with opened(one) as storage:
+            await storage.write(later)
+    assert await shown(target) == await shown(source)
+
+
+@pytest.mark.parametrize("kind", DRIVERS)
+@pytest.mark.parametrize("steps", rounds([(2, 60, 91)], [(n, 2 * n, 3 * n) for n in range(3, 60)]))
+async def test_a_copy_that_was_killed_goes_on_and_is_whole(
+    new: NewDatabase, kind: str, steps: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole, "_ROWS", ROWS)
+    source, target = await filled(new("sqlite")), new(kind)
+    before = await shown(source)
+    keys = str(target.secret_key_file or source.secret_key_file or "none")
+    for step in steps:
+        call = (sys.executable, "-c", CHILD, source.written, target.written)
+        killed = await asyncio.to_thread(subprocess.run, [*call, keys, kind, str(step)])
+        assert killed.returncode == -signal.SIGKILL
+        with pytest.raises(StorageError, match="a copy that is not whole yet; finish it with"):
+            open_storage(target)
+
+    seen: list[tuple[str, int]] = []
+    await asyncio.to_thread(copied, source, target, tell=lambda *told: seen.append(told))
+    assert ("organization", 2) not in seen  # before the comparison: they were there
+    assert await shown(target) == before
+
+
+@pytest.mark.parametrize("kind", DRIVERS)
+async def test_only_an_empty_database_takes_a_copy(new: NewDatabase, kind: str) -> None:
+    source, target = await filled(new("sqlite")), await filled(new(kind))
+    before = await shown(target)
+
+    with pytest.raises(StorageError, match=r"is not empty: its table \w+ has rows; name a new"):
+        await asyncio.to_thread(copied, source, target)
+
+    assert await shown(target) == before
+
+
+@pytest.mark.parametrize("kind", DRIVERS)
+async def test_an_unfinished_copy_is_finished_with_its_own_source(
+    new: NewDatabase, kind: str
+) -> None:
+    source, other, target = await filled(new("sqlite")), await filled(new("sqlite")), new(kind)
+
+    def stop(table: str, _: int) -> None:
+        if table == "report":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copied(source, target, tell=stop)
+    key_file(target.require_place_of_keys()).unlink()
+    with pytest.raises(StorageError, match=f"unfinished copy of {source.file} .*, not of"):
+        copied(other, target)
+    if kind == "sqlite":
+        with pytest.raises(StorageError, match="a copy that is not whole yet"):
+            copied(target, new(kind))
+    assert copied(source, target)
+
+
+@pytest.mark.parametrize("kind", DRIVERS)
+async def test_what_was_written_meanwhile_is_found_at_the_end(new: NewDatabase, kind: str) -> None:
+    source, target = await filled(new("sqlite")), new(kind)
+
+    def stop(table: str, _: int) -> None:
+        if table == "report":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copied(source, target, tell=stop)
+    async with opened(source) as storage:
+        await storage.write(lambda writer: writer.set_password(ADA.id, "$argon2id$another"))
+    with pytest.raises(StorageError, match=r"Table user of the copy differs from .* begin again"):
+        await asyncio.to_thread(copied, source, target)
+    with pytest.raises(StorageError, match="a copy that is not whole yet"):
+        open_storage(target)
+
+
+@pytest.mark.parametrize("kind", DRIVERS)
+async def test_nothing_is_copied_while_a_server_has_one_of_both(
+    new: NewDatabase, kind: str
+) -> None:
+    source, other = await filled(new(kind)), new("sqlite")
+    for of, to in ((source, other), (other, source)):
+        async with opened(source):
+            if of is other:
+                await filled(other)
+            with pytest.raises(StorageLockedError, match=r"is in use.*stop .* first"):
+                await asyncio.to_thread(copied, of, to)
+
+
+async def test_a_key_of_another_log_stays(new: NewDatabase) -> None:
+    source, target = await filled(new("sqlite")), new("sqlite")
+    key = key_file(target.require_place_of_keys())
+    key.write_text("k" * 32)
+    key.chmod(0o600)
+
+    with pytest.raises(StorageError, match=f"{key} is the key of another audit log; move it"):
+        copied(source, target)
+
+    assert key.read_text() == "k" * 32
+
+
+async def test_a_lost_key_is_lost_in_the_copy_too(new: NewDatabase) -> None:
+    source, target = await filled(new("sqlite")), new("sqlite")
+    key_file(source.require_place_of_keys()).unlink()
+
+    copied(source, target)
+
+    assert new_audit_key(target.written) == 4
+
+
+@pytest.mark.parametrize("kind", DRIVERS)
+async def test_what_is_no_sound_source_is_refused(new: NewDatabase, kind: str) -> None:
+    target = new(kind)
+    older, damaged, twice = [await filled(new("sqlite")) for _ in range(3)]
+    with closing(sqlite3.connect(older.written)) as file:
+        file.execute("PRAGMA user_version = 3")
+    Path(f"{damaged.written}.lock").write_text("damaged: a page")
+
+    with pytest.raises(StorageError, match=r"lacks steps of the schema; .*hwci admin migrate"):
+        copied(older, target)
+    with pytest.raises(DamagedError):
+        copied(damaged, target)
+    with pytest.raises(StorageError, match="is the source itself"):
+        copied(twice, twice)
+    with pytest.raises(StorageError, match="There is no database"):
+        copied(Location(f"{twice.written}x"), target)
+    assert copied(twice, target)  # nothing of the others is in it
+
+
+async def test_a_full_disk_is_one_line_and_the_copy_goes_on_once_there_is_room(
+    new: NewDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole, "_ROWS", ROWS)
+    source, target = await filled(new("sqlite")), new("sqlite")
+    before = await shown(source)
+    assert target.file is not None
+    target.file.write_bytes(empty_database())
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (target.file.stat().st_size + 65_536, hard))
+        with pytest.raises(StorageError) as refused:
+            copied(source, target)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "\n" not in str(refused.value)
+    assert str(target.file) in str(refused.value)
+
+    copied(source, target)
+    assert await shown(target) == before
+
+
+async def test_every_table_is_copied_behind_those_that_it_refers_to(new: NewDatabase) -> None:
+    source = await filled(new("sqlite"))
+    order = tables_in_order()
+
+    with closing(sqlite3.connect(source.written)) as file:
+        query = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+        names = {name for (name,) in file.execute(query)}
+        filled_tables = {name for name in order if file.execute(f"SELECT 1 FROM {name}").fetchone()}
+        for name in order:
+            for row in file.execute(f"PRAGMA foreign_key_list({name})"):
+                assert order.index(row[2]) < order.index(name)
+    assert names - set(order) == {"_sqlite_migrations", "sqlite_sequence"}
+    assert len(order) == len(set(order))
+    # The tests above mean each table only if each has rows.
+    assert set(order) - filled_tables <= {"underived", "walk_commit"}
