@@ -181,13 +181,6 @@ CREATE TABLE report (
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 ) STRICT;
 
-CREATE INDEX report_commit ON report (org_id, product_id, box_key, sha, hello_ok);
-
-CREATE INDEX report_sha ON report (org_id, repo_key, sha, hello_ok, product_id, box_key);
-
-CREATE INDEX report_run
-  ON report (org_id, repo_key, workflow, branch, sha, started_at, run_id, run_attempt, box_key);
-
 CREATE INDEX report_time
   ON report (org_id, product_id, started_at, hello_ok, part, box_key, template_id);
 
@@ -325,8 +318,6 @@ CREATE INDEX event_at ON event (at);
 CREATE INDEX refresh_token_expiry ON refresh_token (expires_at);
 
 CREATE INDEX invite_end ON invite (coalesce(used_at, expires_at));
-
-CREATE INDEX report_sha_start ON report (org_id, sha);
 
 CREATE INDEX report_branch ON report (org_id, branch, started_at DESC, record_id, box_key);
 
@@ -520,3 +511,5 @@ CREATE TABLE day_item (
   flakes INTEGER NOT NULL,
   PRIMARY KEY (org_id, product_id, day, test, outcome, attempts)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX report_commit ON report (org_id, sha, product_id, box_key, hello_ok);

@@ -452,6 +452,7 @@ async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
             "0016_replaced",
             "0017_decisions",
             "0018_days",
+            "0019_fewer_indexes",
         ),
     ]
     assert path.read_bytes() == b""

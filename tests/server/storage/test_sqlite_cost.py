@@ -119,10 +119,10 @@ def test_the_first_page_of_runs_is_read_in_order_and_not_sorted(
 @pytest.mark.parametrize(
     ("wanted", "index"),
     [
-        (RunFilter(sha_start="abcd"), "report_sha_start (org_id=? AND sha>? AND sha<?)"),
+        (RunFilter(sha_start="abcd"), "report_commit (org_id=? AND sha>? AND sha<?)"),
         (
             RunFilter(sha_start="abcd", branch="main", box_key="b1", start=NOON, end=NOON),
-            "report_sha_start (org_id=? AND sha>? AND sha<?)",
+            "report_commit (org_id=? AND sha>? AND sha<?)",
         ),
         (RunFilter(branch="main"), "report_branch (org_id=? AND branch=?)"),
         (

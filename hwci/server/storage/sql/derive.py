@@ -43,8 +43,9 @@ _RUN = (
     "WHERE org_id = ? AND repo_key = ? AND workflow = ? AND branch = ? AND sha = ? AND run_id = ?"
 )
 _CARRIED = "started_at, run_attempt, box_key, changes_id"
+# The index of identities, which begin with the run: there are few reports of one.
 _FIRST_CARRIED = (
-    f"SELECT {_CARRIED} FROM report INDEXED BY report_run {_RUN} AND carried = 1"
+    f"SELECT {_CARRIED} FROM report INDEXED BY sqlite_autoindex_report_1 {_RUN} AND carried = 1"
     " ORDER BY started_at, run_attempt, box_key LIMIT 1"
 )
 _SPOT = "WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?"
@@ -164,8 +165,8 @@ class DerivedRows:
                     f" run_id, {_CARRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (*key, *first),
                 )
-        unknown = relisted - self._changes.keys()
-        self._changes |= reports.load_many_changes(self._connection, self._org, unknown)
+        if unknown := relisted - self._changes.keys():
+            self._changes |= reports.load_many_changes(self._connection, self._org, unknown)
         return [self._changes[number] for number in relisted]
 
     def placed(self, spots: Collection[Spot]) -> Mapping[Spot, Placed]:
@@ -256,10 +257,14 @@ class DerivedRows:
         )
 
     def benches(self, shas: Collection[str]) -> Iterable[tuple[str, Bench]]:
+        if not shas:
+            return ()
         rows = self._connection.rows(
             "SELECT DISTINCT j.value, r.product_id, r.box_key FROM json_each(?) j"
-            " CROSS JOIN report r INDEXED BY report_sha"
-            " ON r.org_id = ? AND r.repo_key = ? AND r.sha = j.value AND r.hello_ok = 1",
+            " CROSS JOIN report r INDEXED BY report_commit"
+            " ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1"
+            " CROSS JOIN product p"
+            " ON p.org_id = r.org_id AND p.id = r.product_id AND p.repo_key = ?",
             (codec.texts(shas), *self._repo),
         )
         return [(sha, Bench(product, box_key)) for sha, product, box_key in rows]
@@ -449,6 +454,8 @@ class DerivedRows:
             "UPDATE episode SET started_at = ?, verdict = ? WHERE org_id = ? AND number = ?",
             changed,
         )
+        if not listed:
+            return
         walks = self._connection.rows(
             "SELECT DISTINCT w.last_sha, w.fix_sha FROM json_each(?) j CROSS JOIN walk_commit w"
             " INDEXED BY walk_commit_sha"

@@ -48,7 +48,7 @@ class ChangesAnswers(Answers):
     ) -> RunChanges | None:
         row = self._connection.row(
             f"SELECT {_RUN} FROM run_changes w WHERE {_RUN_IS} AND w.run_id = ("
-            " SELECT run_id FROM report INDEXED BY report_run"
+            " SELECT run_id FROM report INDEXED BY report_commit"
             " WHERE org_id = ? AND repo_key = ? AND workflow = ? AND branch = ? AND sha = ?"
             " ORDER BY started_at, run_id, run_attempt, box_key LIMIT 1)",
             (self._org, repo_key, workflow, branch, sha) * 2,

@@ -39,7 +39,7 @@ _REPORTED_KEYS = (
 )
 # Four digits of a commit leave fewer runs than any other condition does.
 _REPORTED_KEYS_BY_SHA = _REPORTED_KEYS.replace(
-    "FROM report r", "FROM report r INDEXED BY report_sha_start"
+    "FROM report r", "FROM report r INDEXED BY report_commit"
 )
 _LIVE_KEYS = "SELECT l.started_at, l.id, l.rowid, 0 FROM live_run l WHERE l.org_id = ?"
 _LOST = "(l.lost = 1 OR l.heard_at <= ?)"

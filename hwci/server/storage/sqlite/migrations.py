@@ -26,6 +26,7 @@ from hwci.server.storage.sqlite.account_tables import ACCOUNTS, READER_KEYS, SES
 from hwci.server.storage.sqlite.audit_tables import AUDIT_CHAIN, GUARDS, link_old_rows
 from hwci.server.storage.sqlite.derived_tables import DAYS, DECISIONS, EPISODES
 from hwci.server.storage.sqlite.platform_tables import (
+    FEWER_INDEXES,
     INVITATIONS,
     KEPT_LIVE_RUNS,
     PLATFORM,
@@ -404,3 +405,9 @@ def keep_decisions(database: Database) -> None:
 def sum_days(database: Database) -> None:
     """Keep sums over days."""
     _execute(database, DAYS)
+
+
+@MIGRATIONS(name="0019_fewer_indexes")
+def find_reports_by_fewer_indexes(database: Database) -> None:
+    """Find the reports of a commit by one index."""
+    _execute(database, FEWER_INDEXES)

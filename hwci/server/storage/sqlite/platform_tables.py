@@ -156,6 +156,16 @@ DROP TABLE earlier_live_run;
 """
 """Live runs as they are kept when their box is removed."""
 
+# One index finds the reports of a commit, by its beginning too. Those of a run are found by their
+# identity, which begins with the run.
+FEWER_INDEXES = """
+DROP INDEX report_commit;
+DROP INDEX report_sha;
+DROP INDEX report_run;
+DROP INDEX report_sha_start;
+CREATE INDEX report_commit ON report (org_id, sha, product_id, box_key, hello_ok);
+"""
+
 # What CI sent and no rule reads any more. `body` is JSON, compressed: the fields of the fact.
 REPLACED = """
 CREATE TABLE replaced (
