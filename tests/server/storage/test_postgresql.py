@@ -4,6 +4,7 @@
 import asyncio
 import random
 import re
+import threading
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from hwci.server.errors import (
 )
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import missing_steps, open_storage
+from hwci.server.storage.ports import Writer
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
 from tests.server.storage.examples import ACME, NOON, REPORT
 from tests.server.storage.histories import ORG, HistoryDraw
@@ -217,6 +219,42 @@ async def test_a_connection_that_dies_in_a_write_keeps_nothing_of_it_and_may_be_
         assert await store.read(lambda r: r.organization(ACME.id)) is None
         await store.write(lambda w: w.add_organization(ACME))
         await store.close()
+
+
+async def test_a_server_that_stands_still_in_a_write_holds_up_the_others_for_a_time_only(
+    postgresql: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hwci.server.storage.postgresql import connections
+
+    monkeypatch.setattr(connections, "_IDLE_SECONDS", 1)
+    holds, goes_on = asyncio.Event(), threading.Event()
+    with postgresql.database() as location:
+        still, other = open_storage(location), open_storage(location)
+        loop = asyncio.get_running_loop()
+
+        def stand_still(writer: Writer) -> None:
+            writer.add_organization(ACME)
+            loop.call_soon_threadsafe(holds.set)
+            goes_on.wait()
+            writer.any_user()
+
+        standing = asyncio.create_task(still.write(stand_still))
+        await holds.wait()
+        await other.write(lambda w: w.add_organization(ACME), seconds=60)
+        goes_on.set()
+        with pytest.raises(StorageBusyError, match="does not answer"):
+            await standing
+        assert await still.read(lambda r: r.organization(ACME.id)) == ACME
+        await asyncio.gather(still.close(), other.close())
+
+
+def test_the_database_looks_whether_the_machine_of_a_server_is_still_there(
+    postgresql: Server,
+) -> None:
+    with postgresql.database() as location, closing(connect(location)) as connection:
+        assert connection.rows(
+            "SELECT name, source FROM pg_settings WHERE name LIKE 'tcp_keepalives_%' ORDER BY name"
+        ) == [(f"tcp_keepalives_{what}", "session") for what in ("count", "idle", "interval")]
 
 
 async def test_names_that_no_index_row_holds_are_refused_for_good(postgresql: Server) -> None:

@@ -20,6 +20,14 @@ from hwci.server.storage.postgresql.dialect import adapt, native
 from hwci.server.storage.sql.connection import Connection as Base
 
 _CONNECT_SECONDS = 5
+_IDLE_SECONDS = 60
+"""A server that stands still in a transaction holds its locks for this long."""
+_ALIVE = (
+    "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+)
+"""The database notices as fast as a server does that the other end is gone, with its machine too:
+else the locks of a server that lost its power would stay for hours.
+"""
 _AT_ONCE = 100  # rows of a query that is asked for row by row
 _ADDRESS = "postgresql://USER:PASSWORD@HOST/DATABASE"
 
@@ -48,6 +56,7 @@ class Connection(Base):
             keepalives_interval=5,
             keepalives_count=3,
         )
+        self.command(f"SET idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'; {_ALIVE}")
         adapt(self.raw)
 
     def command(self, statements: str) -> None:
@@ -108,7 +117,7 @@ def storage_error(error: psycopg.Error, name: str) -> HwciServerError:
         return StorageBusyError(f"{name} has no room on its disk", "give it room")
     if isinstance(error, errors.ProgramLimitExceeded):  # an OperationalError, but for good
         return TooLongError("Names are longer together than this database keeps; shorten them")
-    if isinstance(error, psycopg.OperationalError):
+    if isinstance(error, psycopg.OperationalError | errors.IdleInTransactionSessionTimeout):
         # Why a connection was refused is in its text alone, which names no password.
         why = str(error).partition("FATAL:")[2].partition("\n")[0] if code is None else ""
         return StorageBusyError(
