@@ -117,8 +117,8 @@ def repeated_tests(items: Sequence[object]) -> list[ListFault]:
     return faults
 
 
-class RunReport(CiBody):
-    """The report of one attempt of a run on one box."""
+class RunStart(CiBody):
+    """What is always known of a run when it starts."""
 
     repo_key: Name
     workflow: Name
@@ -129,6 +129,11 @@ class RunReport(CiBody):
     branch: Name
     sha: Sha
     started_at: Time
+
+
+class RunReport(RunStart):
+    """The report of one attempt of a run on one box."""
+
     ended_at: Time
     conclusion: Annotated[str, Field(min_length=1, max_length=limits.CONCLUSION_MAX), STORABLE]
     hello_ok: bool

@@ -19,7 +19,6 @@ from hwci.wire.base import (
     Address,
     Answer,
     Body,
-    CiBody,
     Count,
     Name,
     Positive,
@@ -30,23 +29,14 @@ from hwci.wire.base import (
 )
 from hwci.wire.lists import ListRule
 from hwci.wire.queries import Flag, Id, PageQuery, Query, RunNumber, ShaStart
-from hwci.wire.reports import Changes
+from hwci.wire.reports import Changes, RunStart
 
 
-class RunHead(CiBody):
+class RunHead(RunStart):
     """Body of `POST /api/box/runs`: a run report as far as it is known at the start, in the
     report's own names. The box is the caller.
     """
 
-    repo_key: Name
-    workflow: Name
-    suite: Name | None = None
-    run_id: Count
-    run_attempt: Positive
-    trigger: Annotated[Trigger, WORD]
-    branch: Name
-    sha: Sha
-    started_at: Time
     covers_shas: Annotated[Sequence[Sha], ListRule(limits.COVERS_MAX)] | None = None
     changes: Changes | None = None
     ci_run: Count | None = None
