@@ -21,6 +21,7 @@ def _figures(size: Size) -> Mapping[str, Callable[[], Iterator[Figure]]]:
     return {
         "page": partial(pages.page, size),
         "growth": partial(pages.growth, size),
+        "second": partial(pages.second, size),
         "cost": lambda: chain.from_iterable(map(taking.cost, taking.OF_TESTS)),
         "senders": taking.senders,
         "kept": partial(taking.kept, size),

