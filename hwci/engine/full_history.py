@@ -192,8 +192,9 @@ class FullHistory:
             if not one.passed and one.next_pass == failure.next_pass
         ]
 
-    def reviews(self) -> Mapping[UUID, Review]:
-        return {failure_id(self._org_id, key): one for key, one in self._facts.reviews.items()}
+    def reviews(self, of: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
+        kept = {failure_id(self._org_id, key): one for key, one in self._facts.reviews.items()}
+        return {one: kept[one] for one in (kept if of is None else kept.keys() & of)}
 
     def config(self, product: Product) -> SuiteConfig | None:
         return self._facts.configs.get(product)
@@ -301,6 +302,7 @@ class FullHistory:
             ),
             last_started_at=runs[-1].report.started_at,
             passed=passed,
+            reviewed=key in self._facts.reviews,
             next_pass=passes[later].sha if is_fixed else None,
         )
 

@@ -88,7 +88,7 @@ class Failure:
 
     `passed`: its own commit passed for the test and box (semantics, 4.2).
     `next_pass`: the first passed commit with a later place on the branch, or None. A failure that
-    passed has none unless it is reviewed.
+    passed has none unless it is reviewed. `reviewed`: a review is stored at it.
     """
 
     id: UUID
@@ -99,6 +99,7 @@ class Failure:
     last_started_at: datetime
     passed: bool
     next_pass: str | None
+    reviewed: bool = False
 
 
 class Decision(NamedTuple):
@@ -321,8 +322,8 @@ class History(Protocol):
     def together(self, failure: Failure) -> Sequence[Failure]:
         """All that count as one with a failure, itself among them: see `failures`."""
 
-    def reviews(self) -> Mapping[UUID, Review]:
-        """Every review kept, by the id of the failure it is stored at."""
+    def reviews(self, of: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
+        """The reviews stored at these failures, by the id of the failure; None: every review."""
 
     def config(self, product: Product) -> SuiteConfig | None:
         """The configuration of a product that counts now."""

@@ -196,7 +196,7 @@ def test_failing_items_of_another_branch_are_of_another_failure() -> None:
 
 def test_failures_form_one_group_in_whatever_order_a_store_gives_them() -> None:
     history = seen("box-1 | a:P b:F c:F d:P").history
-    (group,) = groups_of(reversed(history.failures(ALL, EVER)), {})
+    (group,) = groups_of(history, history.failures(ALL, EVER)[::-1])
 
     assert [failure.key.sha for failure in group.failures] == ["b", "c"]
 

@@ -160,7 +160,7 @@ class Past:
         return self.history.failures(ALL, EVER)
 
     def groups(self) -> list[Group]:
-        return groups_of(self.failures(), self.history.reviews())
+        return groups_of(self.history, self.failures())
 
     def labels(self, of: Lane | None = None) -> str:
         """Return the labels of a lane in order of place: `b:resolved c:flake`."""

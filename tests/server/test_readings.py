@@ -14,7 +14,15 @@ import pytest
 
 from hwci.engine.facts import Facts, Report, Review
 from hwci.engine.full_history import FullHistory
-from hwci.engine.history import History, Merge, RunStarts, Scope
+from hwci.engine.history import (
+    Decision,
+    Episode,
+    History,
+    Merge,
+    OutOfTimeError,
+    RunStarts,
+    Scope,
+)
 from hwci.engine.page.reading import Reading, read_period
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, ReviewAction, Role
@@ -40,6 +48,7 @@ from tests.server.storage.histories import EVER, HistoryDraw
 from tests.support.soak import rounds
 
 MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON), Claims(ADA.id, UUID(int=1)))
+Decided = list[tuple[Episode, Decision]]
 HOUR = timedelta(hours=1)
 INSTANT = timedelta(microseconds=1)
 QUERY: Mapping[str, object] = {"days": 3650, "as_of": "2026-03-10T00:00:00Z"}
@@ -120,9 +129,9 @@ def put(report: Report, writer: Writer) -> None:
 async def test_all_pages_of_a_period_cost_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[Scope] = []
 
-    def counted(history: History, scope: Scope, period: Period) -> Reading:
+    def counted(history: History, scope: Scope, period: Period, decided: Decided) -> Reading:
         reads.append(scope)
-        return read_period(history, scope, period)
+        return read_period(history, scope, period, decided)
 
     monkeypatch.setattr(readings, "read_period", counted)
     storage = open_storage("memory:")
@@ -144,9 +153,9 @@ async def test_a_page_opened_later_costs_a_reading_only_when_the_period_holds_so
 ) -> None:
     reads: list[Period] = []
 
-    def counted(history: History, scope: Scope, period: Period) -> Reading:
+    def counted(history: History, scope: Scope, period: Period, decided: Decided) -> Reading:
         reads.append(period)
-        return read_period(history, scope, period)
+        return read_period(history, scope, period, decided)
 
     monkeypatch.setattr(readings, "read_period", counted)
     storage = open_storage("memory:")
@@ -201,11 +210,11 @@ async def test_of_readers_at_once_one_reads_and_the_others_hold_no_thread_meanwh
     reads: list[UUID] = []
     reading, go_on = threading.Event(), threading.Event()
 
-    def wait(history: History, scope: Scope, period: Period) -> Reading:
+    def wait(history: History, scope: Scope, period: Period, decided: Decided) -> Reading:
         reads.append(ACME.id)
         reading.set()
         go_on.wait(30)
-        return read_period(history, scope, period)
+        return read_period(history, scope, period, decided)
 
     monkeypatch.setattr(readings, "read_period", wait)
     storage = open_storage(tmp_path / "hwci.db")
@@ -325,20 +334,37 @@ def test_readings_of_a_state_that_is_gone_are_let_go() -> None:
     assert kept(memory, [*old, beside, new]) == [beside, new]
 
 
+def fixed(*tests: str) -> Facts:
+    """Return a history in which each of these tests failed, and then passed."""
+    failing = tuple(replace(REPORT.tests[0], id=test, outcome=Outcome.FAIL) for test in tests)
+    passing = tuple(replace(one, outcome=Outcome.PASS) for one in failing)
+    later = REPORT.started_at + HOUR
+    return Facts(
+        reports=(
+            replace(REPORT, run_id=1, sha="a" * 40, tests=failing),
+            replace(REPORT, run_id=2, sha="b" * 40, started_at=later, tests=passing),
+        )
+    )
+
+
+def test_a_page_that_runs_out_of_time_leaves_what_it_decided_to_the_next() -> None:
+    left = [2]
+
+    def check_time() -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OutOfTimeError
+
+    memory, history = Readings(), FullHistory(ACME.id, fixed("one", "two", "three"), check_time)
+    with pytest.raises(OutOfTimeError):
+        memory.of(ReadingKey(ACME.id, 1, Scope(), EVER), history)
+    [found] = memory.take_decided()
+    assert len(found.decisions) == 2
+
+
 def test_what_pages_of_one_moment_decided_is_kept_together_and_only_of_the_latest_version() -> None:
     def history(test: str) -> FullHistory:
-        failing = replace(REPORT.tests[0], id=test, outcome=Outcome.FAIL)
-        runs = (
-            replace(REPORT, run_id=1, sha="a" * 40, tests=(failing,)),
-            replace(
-                REPORT,
-                run_id=2,
-                sha="b" * 40,
-                started_at=REPORT.started_at + HOUR,
-                tests=(replace(failing, outcome=Outcome.PASS),),
-            ),
-        )
-        return FullHistory(ACME.id, Facts(reports=runs))
+        return FullHistory(ACME.id, fixed(test))
 
     def key(number: int, version: int = 1) -> ReadingKey:
         period = Period(EVER.start, EVER.end - number * HOUR)

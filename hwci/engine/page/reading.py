@@ -21,6 +21,8 @@ from hwci.engine.rules.labels import groups_at, groups_of, label_of, review_of
 from hwci.engine.rules.merges import is_checked
 from hwci.engine.vocabulary import FailureClass, Label
 
+_AT_ONCE = 200  # episodes whose failures are read together
+
 
 class Tally(NamedTuple):
     """A part and its whole."""
@@ -96,12 +98,20 @@ class Reading:
         return merges + rows + len(self.decided)
 
 
-def read_period(history: History, scope: Scope, period: Period) -> Reading:
-    """Read and decide all that a scope and a period show."""
+def read_period(
+    history: History,
+    scope: Scope,
+    period: Period,
+    decided: list[tuple[Episode, Decision]] | None = None,
+) -> Reading:
+    """Read and decide all that a scope and a period show. What had to be decided is added to
+    `decided` as it is, so that the caller has it also when the time runs out.
+    """
+    decided = [] if decided is None else decided
     merges = history.merges(scope, period)
     checked = _merges(merge for merge in merges if is_checked(merge))
     resolved = resolved_episodes(history, scope, period)
-    decided = _decide(history, resolved)
+    _decide(history, resolved, decided)
     decisions = {one.id: decision for one, decision in decided}
     classified = [_classified(one, decisions) for one in resolved]
     flaky = history.flaky_items(scope, period)
@@ -127,8 +137,9 @@ def resolved_episodes(history: History, scope: Scope, period: Period) -> list[Re
     """Return the resolved failures of a period, the newest first: "resolved failures use the start
     time of the first failing run".
     """
-    reviews, found = history.reviews(), []
-    for one in history.episodes(scope, period):
+    episodes, found = history.episodes(scope, period), []
+    reviews = history.reviews([failure for one in episodes for failure in one.reviewed])
+    for one in episodes:
         review = review_of(one.reviewed, reviews)
         if label_of(False, one.fix, review) is Label.RESOLVED:
             found.append(Resolved(one, review))
@@ -137,12 +148,16 @@ def resolved_episodes(history: History, scope: Scope, period: Period) -> list[Re
     return found
 
 
-def _decide(history: History, resolved: Sequence[Resolved]) -> list[tuple[Episode, Decision]]:
-    """Decide those episodes whose decision no store keeps."""
+def _decide(
+    history: History, resolved: Sequence[Resolved], decided: list[tuple[Episode, Decision]]
+) -> None:
+    """Decide those episodes whose decision no store keeps, the newest first."""
     classifier = Classifier(history)
     undecided = [one for one, _ in resolved if one.decision is None]
-    groups = groups_at(history, undecided)
-    return [(one, classifier.decide(group)) for one, group in zip(undecided, groups, strict=True)]
+    for start in range(0, len(undecided), _AT_ONCE):
+        some = undecided[start : start + _AT_ONCE]
+        for one, group in zip(some, groups_at(history, some), strict=True):
+            decided.append((one, classifier.decide(group)))
 
 
 def _classified(one: Resolved, decisions: Mapping[UUID, Decision]) -> Classified:
@@ -156,7 +171,7 @@ def read_failures(history: History, scope: Scope, period: Period) -> Sequence[La
     failing run, then by id, as its text orders).
     """
     items = history.failing_items(scope, period)
-    groups = groups_of(history.failures(scope, period), history.reviews())
+    groups = groups_of(history, history.failures(scope, period))
     rows = [
         labelled(failure, group)
         for group in groups

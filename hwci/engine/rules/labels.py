@@ -7,6 +7,7 @@ fault a failure was. Every failure is in one group: a flake is a group of its ow
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from uuid import UUID
 
 from hwci.engine.facts import Lane, Review
@@ -52,11 +53,11 @@ def label_of(passed: bool, next_pass: str | None, review: Review | None) -> Labe
     return Label.PENDING if next_pass is None else Label.RESOLVED
 
 
-def groups_of(failures: Iterable[Failure], reviews: Mapping[UUID, Review]) -> list[Group]:
+def groups_of(history: History, failures: Sequence[Failure]) -> list[Group]:
     """Group failures: "Failures of a lane that are no flakes and have no passed commit between them
     are one group". These are the failures of a lane with the same next passed commit.
     """
-    groups = []
+    groups, reviews = [], _reviews_of(history, failures)
     together: dict[tuple[Lane, str | None], list[Failure]] = {}
     for failure in failures:
         if failure.passed:
@@ -69,13 +70,19 @@ def groups_of(failures: Iterable[Failure], reviews: Mapping[UUID, Review]) -> li
 
 def group_of(history: History, failure: Failure) -> Group:
     """Return the group of one failure."""
-    return _group([*history.together(failure)], history.reviews())
+    members = history.together(failure)
+    return _group([*members], _reviews_of(history, members))
 
 
 def groups_at(history: History, episodes: Sequence[Episode]) -> list[Group]:
     """Return the group of each of these episodes."""
-    reviews = history.reviews()
-    return [_group([*members], reviews) for members in history.members(episodes)]
+    groups = history.members(episodes)
+    reviews = _reviews_of(history, chain.from_iterable(groups))
+    return [_group([*members], reviews) for members in groups]
+
+
+def _reviews_of(history: History, failures: Iterable[Failure]) -> Mapping[UUID, Review]:
+    return history.reviews([one.id for one in failures if one.reviewed])
 
 
 def _group(members: list[Failure], reviews: Mapping[UUID, Review]) -> Group:

@@ -418,7 +418,7 @@ CREATE TABLE failure (
   first_verdict INTEGER NOT NULL,
   first_ci_run_id INTEGER NOT NULL,
   last_started_at INTEGER NOT NULL,
-  passed INTEGER NOT NULL,
+  passed INTEGER NOT NULL, reviewed INTEGER NOT NULL DEFAULT 0,
   UNIQUE (org_id, id)
 ) STRICT;
 
@@ -513,3 +513,6 @@ CREATE TABLE day_item (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX report_commit ON report (org_id, sha, product_id, box_key, hello_ok);
+
+CREATE INDEX failure_reviewed
+  ON failure (org_id, product_id, box_key, branch, test, rank) WHERE reviewed = 1;

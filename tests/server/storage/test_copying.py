@@ -453,6 +453,7 @@ async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
             "0017_decisions",
             "0018_days",
             "0019_fewer_indexes",
+            "0020_reviewed",
         ),
     ]
     assert path.read_bytes() == b""

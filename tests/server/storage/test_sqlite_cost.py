@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from hwci.engine.facts import Changes, Commit, Facts, Lane, Report, TestItem, run_record_id
-from hwci.engine.vocabulary import Outcome, RunStatus
+from hwci.engine.facts import Changes, Commit, Facts, Lane, Report, Review, TestItem, run_record_id
+from hwci.engine.history import Scope
+from hwci.engine.page.reading import read_failures, read_period
+from hwci.engine.periods import Period
+from hwci.engine.vocabulary import Outcome, ReviewAction, RunStatus
 from hwci.server.storage.records import RunFilter
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from tests.server.storage.examples import ACME, BOX, NOON, REPORT
-from tests.server.storage.histories import ORG, HistoryDraw, questions
+from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
 from tests.server.storage.test_tenants import ask_runs, record_runs
 
 WIDE = re.compile(r"\((org_id=\?)?( AND repo_key=\?)?( AND product_id=\?)?( AND \w+>\?)?\)")
@@ -304,3 +307,37 @@ def test_a_report_sent_again_costs_the_same_after_a_long_history(connection: Con
     for number in range(60, 600):
         writer.put_report(ORG, run_of(number), NOON)
     assert again(595) < 1.3 * early
+
+
+def test_reviews_of_other_days_cost_a_page_nothing(connection: Connection) -> None:
+    writer = Transaction(connection)
+    cost = [0]
+
+    def step() -> int:
+        cost[0] += 1
+        return 0
+
+    def page() -> int:
+        last = Period(NOON + timedelta(hours=190), NOON + timedelta(hours=200))
+        cost[0] = 0
+        connection.raw.set_progress_handler(step, 1)
+        assert read_failures(writer.history(ORG), Scope(), last)
+        assert read_period(writer.history(ORG), Scope(), last).real_bugs is not None
+        connection.raw.set_progress_handler(None, 1)
+        return cost[0]
+
+    connection.execute("BEGIN")
+    for number in range(200):
+        writer.put_report(ORG, run_of(number), NOON)
+    before = page()
+    others = [
+        one
+        for one in writer.history(ORG).failures(Scope(), EVER)
+        if one.key.lane.test_id != "test 0"  # a failure of all days
+        and one.last_started_at < NOON + timedelta(hours=150)
+    ]
+    for one in others:
+        word = Review(one.key, ReviewAction.DISMISS, "ada", "Ada", NOON, number=0)
+        writer.put_review(ORG, one.id, word)
+    assert len(others) > 150
+    assert page() < 1.1 * before

@@ -69,8 +69,11 @@ class Readings:
         """Return the reading, read now if it is not kept."""
         place = self._place(key)
         if place.reading is None:
-            place.reading = read_period(history, key.scope, key.period)
-            self._note_decided(key, place.reading)
+            decided: list[tuple[Episode, Decision]] = []
+            try:
+                place.reading = read_period(history, key.scope, key.period, decided)
+            finally:  # also when the time ran out, so that the next page has less to decide
+                self._note_decided(key, decided)
         reading = place.reading
         self._make_room()
         return reading
@@ -101,12 +104,12 @@ class Readings:
             self._decided.clear()
         return decided
 
-    def _note_decided(self, key: ReadingKey, reading: Reading) -> None:
-        if reading.decided:
+    def _note_decided(self, key: ReadingKey, decided: Sequence[tuple[Episode, Decision]]) -> None:
+        if decided:
             with self._lock:
                 before = self._decided.get(key.org_id)
                 same = before.decisions if before and before.version == key.version else ()
-                decisions = [*same, *reading.decided]
+                decisions = [*same, *decided]
                 self._decided[key.org_id] = Decided(key.org_id, key.version, decisions)
 
     def _place(self, key: ReadingKey) -> _Place:

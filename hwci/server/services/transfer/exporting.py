@@ -257,7 +257,7 @@ def _announcements(history: History) -> Iterator[Row]:
 def _failures(history: History, scope: Scope) -> Iterator[Row]:
     """Yield the failures of a product, as the rules label and classify them now."""
     classifier = Classifier(history)
-    for group in groups_of(history.failures(scope, EVER), history.reviews()):
+    for group in groups_of(history, history.failures(scope, EVER)):
         decided = _decided(group, classifier)
         for failure in group.failures:
             key, row = failure.key, labelled(failure, group)

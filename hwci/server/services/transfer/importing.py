@@ -305,7 +305,7 @@ def _keep_config(writer: Writer, org_id: UUID, config: SuiteConfig, at: datetime
 
 def _keep_review(writer: Writer, org_id: UUID, review: Review) -> bool:
     failure = failure_id(org_id, review.key)
-    if failure in writer.history(org_id).reviews():
+    if writer.history(org_id).reviews([failure]):
         return False
     writer.put_review(org_id, failure, review)
     return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102, S608 - the port documents each method; statements are constants
+# ruff: noqa: D102 - the port documents each method; statements are constants
 """Episodes as the engine reads them, and the decisions kept about them.
 
 A decision is written by whoever asked first, and dropped by the write that may change it
@@ -18,22 +18,25 @@ from hwci.engine.periods import Period
 from hwci.engine.rules import classify
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.answers import Answers
-from hwci.server.storage.sql.history_failures import EPISODE
 
 _WALK_MOST = 1000
 """The decision on a longer walk is not kept: its commits take longer to write than it takes to walk
 over them again.
 """
+_OF_PERIOD = (
+    "FROM json_each(?) j CROSS JOIN episode e INDEXED BY episode_time"
+    " ON e.org_id = ? AND e.product_id = j.value AND e.started_at BETWEEN ? AND ?"
+)
 _EPISODES = (
     "SELECT e.number, e.product_id, e.test, e.box_key, e.branch, e.first_sha, e.first_id,"
     " e.started_at, e.verdict, e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by"
-    " FROM json_each(?) j CROSS JOIN episode e INDEXED BY episode_time"
-    " ON e.org_id = ? AND e.product_id = j.value AND e.started_at BETWEEN ? AND ?"
+    f" {_OF_PERIOD}"
 )
 _REVIEWED = (
-    "SELECT e.number, f.id FROM review v"
-    f" CROSS JOIN failure f ON f.org_id = v.org_id AND f.id = v.failure_id{EPISODE}"
-    " WHERE v.org_id = ? AND e.number IS NOT NULL"
+    f"SELECT e.number, f.id {_OF_PERIOD} CROSS JOIN failure f INDEXED BY failure_reviewed"
+    " ON f.org_id = e.org_id AND f.product_id = e.product_id AND f.box_key = e.box_key"
+    " AND f.branch = e.branch AND f.test = e.test AND f.rank BETWEEN e.first_rank AND e.last_rank"
+    " AND f.reviewed = 1 AND f.passed = e.flake"
 )
 
 
@@ -42,14 +45,21 @@ class EpisodeAnswers(Answers):
 
     def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
-        rows = self._connection.rows(_EPISODES, (self._scoped(scope), self._org, *ends))
+        within = (self._scoped(scope), self._org, *ends)
+        rows = self._connection.rows(_EPISODES, within)
+        reviewed: dict[int, list[UUID]] = defaultdict(list)
+        for number, failure_id in self._connection.rows(_REVIEWED, within):
+            reviewed[number].append(codec.uuid_of(failure_id))
         tests: dict[int, set[int]] = defaultdict(set)
         for _, product, test, *_ in rows:
             tests[product].add(test)
         names = {product: self._test_names(product, found) for product, found in tests.items()}
-        return [self._episode(row, names[row[1]][row[2]]) for row in rows]
+        return [
+            self._episode(row, names[row[1]][row[2]], tuple(reviewed.get(row[0], ())))
+            for row in rows
+        ]
 
-    def _episode(self, row: tuple[Any, ...], test_id: str) -> Episode:
+    def _episode(self, row: tuple[Any, ...], test_id: str, reviewed: tuple[UUID, ...]) -> Episode:
         number, product, _, box_key, branch, first_sha, first_id, at, verdict = row[:9]
         last_sha, commits, fix, decision, decided_by = row[9:]
         is_kept = decision is not None and decided_by == self._decided_by(self._product_of[product])
@@ -61,7 +71,7 @@ class EpisodeAnswers(Answers):
             last_sha=last_sha,
             commits=commits,
             fix=fix or None,
-            reviewed=tuple(self._reviewed.get(number, ())),
+            reviewed=reviewed,
             decision=codec.to_decision(decision) if is_kept else None,
             number=number,
         )
@@ -99,11 +109,3 @@ class EpisodeAnswers(Answers):
             "SELECT repo_key, suite, version FROM suite_config WHERE org_id = ?", (self._org,)
         )
         return {Product(repo_key, suite): version for repo_key, suite, version in rows}
-
-    @cached_property
-    def _reviewed(self) -> Mapping[int, Sequence[UUID]]:
-        """Return the failures with a review, by the number of their episode."""
-        found: dict[int, list[UUID]] = defaultdict(list)
-        for number, failure_id in self._connection.rows(_REVIEWED, (self._org,)):
-            found[number].append(codec.uuid_of(failure_id))
-        return found

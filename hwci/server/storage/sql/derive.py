@@ -92,8 +92,7 @@ _FLAKY_ITEMS = (
     "SELECT i.test, i.started_at, i.attempts FROM failure f INDEXED BY failure_at"
     " CROSS JOIN item i INDEXED BY item_failure ON i.org_id = f.org_id AND i.failure_id = f.id"
     " WHERE f.org_id = ? AND f.sha = ? AND f.product_id = ? AND f.box_key = ? AND f.passed = 1"
-    " AND NOT EXISTS"
-    " (SELECT 1 FROM review v WHERE v.org_id = f.org_id AND v.failure_id = f.id)"
+    " AND f.reviewed = 0"
 )
 
 
@@ -300,9 +299,10 @@ class DerivedRows:
         self._connection.execute(
             "INSERT INTO failure (org_id, id, product_id, box_key, branch, sha, test, rank,"
             " items, first_started_at, first_run_id, first_run_attempt, first_workflow,"
-            " first_verdict, first_ci_run_id, last_started_at, passed)"
+            " first_verdict, first_ci_run_id, last_started_at, passed, reviewed)"
             f" VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT rank FROM place {_SPOT}),"
-            " ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+            " ?, ?, ?, ?, ?, ?, ?, ?, 0, (SELECT count(*) FROM review"
+            " WHERE org_id = ? AND failure_id = ?))"
             " ON CONFLICT (org_id, id) DO UPDATE SET items = excluded.items,"
             " first_started_at = excluded.first_started_at, first_run_id = excluded.first_run_id,"
             " first_run_attempt = excluded.first_run_attempt,"
@@ -313,6 +313,7 @@ class DerivedRows:
                 *(self._org, failure_id, *bench, branch, sha, test),
                 *(*self._repo, sha, branch),
                 *(len(items), *items[0], items[-1][0]),
+                *(self._org, failure_id),
             ),
         )
 
@@ -321,9 +322,7 @@ class DerivedRows:
         reviewed: dict[str, int] = defaultdict(int)
         flaky = 0
         for branch, test, passed, has_review in self._connection.rows(
-            "SELECT branch, test, passed, passed = 1 AND EXISTS (SELECT 1 FROM review v"
-            " WHERE v.org_id = failure.org_id AND v.failure_id = failure.id)"
-            " FROM failure INDEXED BY failure_at"
+            "SELECT branch, test, passed, reviewed FROM failure INDEXED BY failure_at"
             " WHERE org_id = ? AND sha = ? AND product_id = ? AND box_key = ?",
             (self._org, sha, *bench),
         ):

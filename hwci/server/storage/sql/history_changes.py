@@ -6,7 +6,7 @@
 the runs that it returns.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -26,6 +26,11 @@ _RUN = (
     )
 )
 _RUN_IS = "w.org_id = ? AND w.repo_key = ? AND w.workflow = ? AND w.branch = ? AND w.sha = ?"
+
+_REVIEW = (
+    "SELECT failure_id, repo_key, suite, test_id, box_key, branch, sha,"
+    " action, by_id, by_name, at, number, note, issue FROM review WHERE org_id = ?"
+)
 
 
 class ChangesAnswers(Answers):
@@ -112,13 +117,16 @@ class ChangesAnswers(Answers):
         )
         return {Product(row[0], row[1]): codec.config_of(*row) for row in rows}
 
-    def reviews(self) -> Mapping[UUID, Review]:
-        rows = self._connection.rows(
-            "SELECT failure_id, repo_key, suite, test_id, box_key, branch, sha,"
-            " action, by_id, by_name, at, number, note, issue FROM review WHERE org_id = ?",
-            (self._org,),
-        )
-        return {codec.uuid_of(row[0]): _review(row) for row in rows}
+    def reviews(self, of: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
+        if of is None:
+            rows = self._connection.rows(_REVIEW, (self._org,))
+            return {codec.uuid_of(row[0]): _review(row) for row in rows}
+        found = {}
+        for one in of:
+            row = self._connection.row(f"{_REVIEW} AND failure_id = ?", (self._org, one.bytes))
+            if row is not None:
+                found[one] = _review(row)
+        return found
 
 
 def _review(row: tuple[Any, ...]) -> Review:

@@ -32,7 +32,7 @@ _FAILURE = (
     "f.id, f.product_id, f.test, f.box_key, f.branch, f.sha, f.items,"
     " f.first_started_at, f.first_run_id, f.first_run_attempt, f.first_workflow,"
     " f.first_verdict, f.first_ci_run_id, f.last_started_at,"
-    " p.started_at, p.way, p.position, f.passed,"
+    " p.started_at, p.way, p.position, f.passed, f.reviewed,"
     " (SELECT r.ci_run FROM report r WHERE r.org_id = f.org_id AND r.repo_key = q.repo_key"
     " AND r.run_id = f.first_run_id AND r.run_attempt = f.first_run_attempt"
     " AND r.box_key = f.box_key)"
@@ -42,7 +42,7 @@ _PLACE = (
     " ON p.org_id = f.org_id AND p.repo_key = q.repo_key AND p.sha = f.sha AND p.branch = f.branch"
 )
 # Episodes of a lane do not overlap, but for flakes, which are one commit each.
-EPISODE = (
+_EPISODE = (
     " LEFT JOIN episode e ON e.org_id = f.org_id AND e.number ="
     " (SELECT o.number FROM episode o INDEXED BY episode_lane"
     " WHERE o.org_id = f.org_id AND o.product_id = f.product_id AND o.box_key = f.box_key"
@@ -59,7 +59,7 @@ _WITH_GROUPS = (
     " SELECT DISTINCT f.product_id, f.box_key, f.branch, f.test, f.passed,"
     " coalesce(e.first_rank, f.rank) AS first_rank, coalesce(e.last_rank, f.rank) AS last_rank,"
     f" e.fix_sha {_FAILING}"
-    f" CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id{EPISODE})"
+    f" CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id{_EPISODE})"
     f" SELECT {_FAILURE}, h.fix_sha FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
     " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
     " AND f.branch = h.branch AND f.test = h.test AND f.passed = h.passed"
@@ -68,7 +68,7 @@ _WITH_GROUPS = (
 _TOGETHER = (
     "WITH hit AS MATERIALIZED ("
     " SELECT f.product_id, f.box_key, f.branch, f.test, e.first_rank, e.last_rank, e.fix_sha"
-    f" FROM failure f{EPISODE} WHERE f.org_id = ? AND f.id = ?)"
+    f" FROM failure f{_EPISODE} WHERE f.org_id = ? AND f.id = ?)"
     f" SELECT {_FAILURE}, h.fix_sha FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
     " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
     " AND f.branch = h.branch AND f.test = h.test AND f.passed = 0"
@@ -85,11 +85,10 @@ _MEMBERS = (
 FLAKY = (
     f"{_FAILING} CROSS JOIN failure f"
     " ON f.org_id = i.org_id AND f.id = i.failure_id AND f.passed = 1"
-    " WHERE NOT EXISTS (SELECT 1 FROM review v"
-    " WHERE v.org_id = i.org_id AND v.failure_id = i.failure_id)"
+    " AND f.reviewed = 0"
 )
 _BY_ID = (
-    f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{EPISODE} WHERE f.org_id = ? AND f.id = ?"
+    f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
 )
 
 
@@ -227,7 +226,7 @@ class FailureAnswers(Answers):
         failures = []
         for row in rows:
             (failure_id, product, test, box_key, branch, sha, items), run = row[:7], row[7:13]
-            last_started_at, *stamp, passed, ci_run, fix = row[13:]
+            last_started_at, *stamp, passed, reviewed, ci_run, fix = row[13:]
             lane_ = lane(*self._product_of[product], names[product][test], box_key, branch)
             failures.append(
                 Failure(
@@ -239,6 +238,7 @@ class FailureAnswers(Answers):
                     last_started_at=codec.from_micros(last_started_at),
                     passed=bool(passed),
                     next_pass=fix or None,
+                    reviewed=bool(reviewed),
                 )
             )
         return failures

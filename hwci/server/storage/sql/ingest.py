@@ -65,6 +65,11 @@ def settling_review(connection: Connection, org: bytes, failure_id: bytes) -> It
     settlement = Settlement(DerivedRows(connection, org, repo_key))
     settlement.watch_results(Bench(product, box_key), sha)
     yield
+    connection.execute(
+        "UPDATE failure SET reviewed = (SELECT count(*) FROM review"
+        " WHERE org_id = ?1 AND failure_id = ?2) WHERE org_id = ?1 AND id = ?2",
+        (org, failure_id),
+    )
     settlement.settle()
 
 

@@ -69,7 +69,7 @@ DERIVED = {
         (
             "product_id, test, box_key, branch, sha, items, first_started_at, first_run_id,"
             " first_run_attempt, first_workflow, first_verdict, first_ci_run_id, last_started_at,"
-            f" passed, {_AT_PLACE.format('failure', 'sha', 'rank')}"
+            f" passed, reviewed, {_AT_PLACE.format('failure', 'sha', 'rank')}"
         ),
     ),
     "episode": (

@@ -157,3 +157,12 @@ CREATE TABLE day_item (
 
 INSERT OR IGNORE INTO underived SELECT DISTINCT org_id FROM report;
 """
+
+# `reviewed`: a review is stored at the failure. Pages find those of an episode by the index.
+REVIEWED = """
+ALTER TABLE failure ADD COLUMN reviewed INTEGER NOT NULL DEFAULT 0;
+UPDATE failure SET reviewed = 1
+  WHERE (org_id, id) IN (SELECT org_id, failure_id FROM review);
+CREATE INDEX failure_reviewed
+  ON failure (org_id, product_id, box_key, branch, test, rank) WHERE reviewed = 1;
+"""

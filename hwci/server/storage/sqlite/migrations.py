@@ -24,7 +24,7 @@ from sqlite_utils.migrations import Migrations
 from hwci.engine.facts import run_record_id
 from hwci.server.storage.sqlite.account_tables import ACCOUNTS, READER_KEYS, SESSIONS
 from hwci.server.storage.sqlite.audit_tables import AUDIT_CHAIN, GUARDS, link_old_rows
-from hwci.server.storage.sqlite.derived_tables import DAYS, DECISIONS, EPISODES
+from hwci.server.storage.sqlite.derived_tables import DAYS, DECISIONS, EPISODES, REVIEWED
 from hwci.server.storage.sqlite.platform_tables import (
     FEWER_INDEXES,
     INVITATIONS,
@@ -411,3 +411,9 @@ def sum_days(database: Database) -> None:
 def find_reports_by_fewer_indexes(database: Database) -> None:
     """Find the reports of a commit by one index."""
     _execute(database, FEWER_INDEXES)
+
+
+@MIGRATIONS(name="0020_reviewed")
+def mark_reviewed(database: Database) -> None:
+    """Mark the failures that have a review."""
+    _execute(database, REVIEWED)
