@@ -96,7 +96,7 @@ def not_empty(text: str | None, flag: str) -> str | None:
     )
 
 
-NO_URL = "HWCI_URL is not set, so no server is known, and a key is shown to none by a guess"
+NO_URL = "HWCI_URL is not set, so no server is known, and a key is never sent to a guessed one"
 NO_URL_FIX = "Set HWCI_URL, or name the server: --url URL"
 SIGN_IN_FIX = "Sign in again: hwci login"
 CI_KEY_FIX = (

@@ -33,8 +33,8 @@ from hwci.wire.reports import Changes, RunStart
 
 
 class RunHead(RunStart):
-    """Body of `POST /api/box/runs`: a run report as far as it is known at the start, in the
-    report's own names. The box is the caller.
+    """Body of `POST /api/box/runs`: what is known of a run report at its start, with the
+    same field names. The caller is the box.
     """
 
     covers_shas: Annotated[Sequence[Sha], ListRule(limits.COVERS_MAX)] | None = None
@@ -68,9 +68,9 @@ class RunEvents(Body):
 
 class RunsQuery(PageQuery):
     """Query of the list of runs. `sha` is the beginning of a commit; `ciRun` the number that the CI
-    shows: `ci_run` of a report, else its `run_id`. `helloOk` and `testId` leave
-    runs with a report; `retryPass` and `failedAttempt` are of the test. `from` and `to` both belong
-    to the period in which the runs began.
+    shows: `ci_run` of a report, else its `run_id`. `helloOk` and `testId` leave out
+    runs without a report; `retryPass` and `failedAttempt` are about that test. The runs began
+    between `from` and `to`, both included.
     """
 
     repo_key: Name | None = None
@@ -90,7 +90,7 @@ class RunsQuery(PageQuery):
     @field_validator("retry_pass", "failed_attempt")
     @classmethod
     def _of_a_test(cls, flag: bool | None, info: ValidationInfo) -> bool | None:
-        # A faulty test is not in `info`, and has a fault of its own.
+        # An invalid `testId` is not in `info`, and has an error of its own.
         if flag is not None and info.data.get("test_id", flag) is None:
             raise PydanticCustomError("test", "Needs `testId`: it is about one test of a run")
         return flag
@@ -145,7 +145,7 @@ class RunAnswer(Answer):
 
 
 class RunItem(Answer):
-    """One test of a run. Of a live run, a test without outcome is running."""
+    """One test of a run. In a live run, a test without an outcome is still running."""
 
     id: str
     outcome: Outcome | None
@@ -203,7 +203,7 @@ class RunEvent(Answer):
 
 
 class StreamSignIn(Body):
-    """First frame of a WebSocket that came without the header."""
+    """First frame of a WebSocket that was opened without a credential in a header."""
 
     type: Literal["auth"]
     token: Secret

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each tile that counts merges, runs or failures leads to them: the lists, asked for the period of
-a page, hold exactly what its tile counts (contract, "Runs and streams" and "CI metrics").
+"""Each tile that counts merges, runs or failures leads to them: the lists, read for the period of
+a page, hold exactly what the tile counts (contract, "Runs and streams" and "CI metrics").
 
-Random histories are sent over HTTP, with replaced reports and reports in parts, in some order of
-arrival, and looked at for every product, in periods that begin and end with a run, or right beside
-one. Which items a failure has is asked of the reference (`tests/reference`).
+Random histories are sent over HTTP in a random order, with replaced reports and reports in parts.
+The page is read for every product, in periods that begin or end at the start of a run, or right
+beside it. The reference (`tests/reference`) says which items a failure has.
 """
 
 import random
@@ -27,7 +27,7 @@ TICK = timedelta(microseconds=1)
 
 
 def periods(sent: list[Event], flakes: list[Failure], rng: random.Random) -> Iterator[Json]:
-    """All time; and days that begin or end with a run, one of a flake too, or right beside it."""
+    """Return all time, and days that begin or end at a run (of a flake, too) or right beside it."""
     yield EVER
     starts = {report.started for report in replay(sent).reports.values()}
     flaky = {report.started for failure in flakes for report, _ in failure.hits}
@@ -38,7 +38,7 @@ def periods(sent: list[Event], flakes: list[Failure], rng: random.Random) -> Ite
 
 
 async def scopes(tenant: Tenant) -> list[Json]:
-    """Everything, each repository and each product."""
+    """Return the scopes: everything, each repository and each product."""
     products = await tenant.rows("products")
     repositories = {one["repoKey"] for one in products}
     return [
@@ -49,7 +49,7 @@ async def scopes(tenant: Tenant) -> list[Json]:
 
 
 async def merges_of_the_tile(tenant: Tenant, view: Json, page: Json) -> Counter[str]:
-    """See that "Merges checked on hardware" leads to the merges, and these to runs that did it."""
+    """Check that "Merges checked on hardware" leads to its merges, and these to their runs."""
     tile = page["tiles"]["mergesChecked"]
     checked = await tenant.rows("ci-metrics/checked-merges", **view)
     unchecked = await tenant.rows("ci-metrics/unchecked-merges", **view)
@@ -68,7 +68,7 @@ async def merges_of_the_tile(tenant: Tenant, view: Json, page: Json) -> Counter[
 
 
 async def runs_of_the_tile(tenant: Tenant, scope: Json, page: Json) -> Counter[str]:
-    """See that "Infra runs" leads to the runs that it counts; give how many of each it counts."""
+    """Check that "Infra runs" leads to the runs that it counts; return how many."""
     tile, period = page["tiles"]["infraRuns"], page["period"]
     within = {**scope, "status": "reported", "from": period["from"], "to": period["to"]}
     lost = await tenant.rows("runs", helloOk="false", **within)
@@ -84,7 +84,7 @@ async def runs_of_the_tile(tenant: Tenant, scope: Json, page: Json) -> Counter[s
 async def failures_of_the_tile(
     tenant: Tenant, view: Json, page: Json, flakes: dict[tuple[str, ...], Failure]
 ) -> Counter[str]:
-    """See that "Flaky failures" leads to the failures whose items it counts."""
+    """Check that "Flaky failures" leads to the failures whose items it counts."""
     tile = page["tiles"]["flakyFailures"]["count"]
     first, last = (datetime.fromisoformat(page["period"][end]) for end in ("from", "to"))
     rows = await tenant.rows("ci-failures", label="flake", **view)
@@ -97,7 +97,7 @@ async def failures_of_the_tile(
         assert inside, row
         counted += len(inside)
         begins, ends = (datetime.fromisoformat(row[f"{one}StartedAt"]) for one in ("first", "last"))
-        # Known without a reference: all items count unless the row reaches out.
+        # This needs no reference: all items count unless the failure goes beyond the period.
         reaches_out = begins < first or ends > last
         assert reaches_out is (len(inside) < row["items"])
         kinds["more items than failures"] += len(inside) > 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The largest legal report, plain and compressed: how long the server answers no other."""
+"""The largest legal report, plain and compressed: how long the server answers nobody else."""
 
 import asyncio
 import gzip
@@ -17,7 +17,7 @@ PAUSE_SECONDS = 0.002
 
 
 def longest_answer(url: str, seconds: float) -> float:
-    """Return the longest that `/healthz` took, asked again and again for so many seconds."""
+    """Return the longest time that `/healthz` took, requested again and again for some seconds."""
     address = urlsplit(url)
     connection = HTTPConnection(str(address.hostname), address.port)
     longest, end = 0.0, time.monotonic() + seconds

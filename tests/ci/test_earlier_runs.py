@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What came of this job in the runs before this one, by the API of each CI system."""
+"""What became of this job in earlier runs, as the API of each CI system reports it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,7 @@ from tests.ci.apis import (
     knowing,
 )
 
-# By system: how a job that did not run is listed, and one that may have ended before its tests.
+# By system: the states of a job that did not run, and of one that may have ended before its tests.
 NOT_RUN = {
     "GitHub's API": ("skipped", "cancelled", None),
     "GitLab's API": ("skipped", "canceled", "manual", "created"),
@@ -81,7 +81,7 @@ CANCELLED = {
     "Azure's API": ("canceled", {"workerName": "bench-1"}),
     "Buildkite's API": ("canceled", BEGUN),
 }
-"""By system: its word for a job that was cancelled, and its data of one that had begun."""
+"""By system: its word for a cancelled job, and the fields of one that had begun."""
 
 
 @pytest.mark.parametrize("title", APIS)
@@ -115,7 +115,7 @@ def test_a_job_that_failed_does_not_matter_where_its_commit_was_tested_before(ti
 
 @pytest.mark.parametrize("title", APIS)
 def test_a_failure_beside_this_job_does_not_matter(title: str) -> None:
-    """Only the run failed: each job is known by itself."""
+    """The run failed, but the API gives each job a state of its own."""
     answers = failed_beside(title)
 
     assert find(title, answers) == by(title, NEWER)
@@ -140,8 +140,8 @@ def failed_beside(title: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_no_more_is_asked_than_was_agreed(title: str) -> None:
-    """A job that is skipped most of the time: who looks no further says so."""
+def test_the_search_ends_after_the_agreed_number_of_requests(title: str) -> None:
+    """The job is skipped most of the time: a note says that the search ended."""
     skipped = NOT_RUN[title][0]
     runs = [*[(NEWER, skipped)] * 30, (OLD, APIS[title].passed)]
     with answering(history(title, *runs)) as server:
@@ -161,7 +161,7 @@ def test_a_run_that_this_bench_remembers_is_not_looked_into(title: str) -> None:
         own = GITHUB_OWN if title == "GitHub's API" else AZURE_OWN
         found = find_base(job, knowing(job, (own - 1, OLD, True)), asking(server))
 
-    assert found == by(title, OLD)  # nor is what it tested asked for: the bench knows it
+    assert found == by(title, OLD)  # the bench knows the commit, so no request is needed
     assert not [asked for asked in server.asked if not asked.path.endswith(("/runs", "/builds"))]
 
 
@@ -171,7 +171,7 @@ SHAPES: list[object] = ["7", {}, [[]], {"workflow_runs": {}, "jobs": 1}, {"value
 @pytest.mark.parametrize("title", APIS)
 @pytest.mark.parametrize("answer", SHAPES)
 def test_an_answer_of_another_shape_is_no_answer(title: str, answer: object) -> None:
-    """Above all it is no empty list: a run without jobs would be passed over."""
+    """It must not be read as an empty list: a run without jobs would be skipped."""
     passed = APIS[title].passed
     answers = history(title, (NEWER, passed), (OLD, passed))
     for path in answers:

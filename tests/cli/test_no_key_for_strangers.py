@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is not named, or does not answer as hwci does, is shown no key, or none again."""
+"""A server that nobody named gets no key; one that does not answer as hwci does gets none again."""
 
 import json
 import os
@@ -24,11 +24,11 @@ CONFIG = {"repo_key": "r", "suite": "s", "firmware_paths": ["a/**"], "harness_pa
 
 
 @pytest.fixture
-def guess(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnsweringServer]:
-    """A stranger at the address that a person tries hwci with."""
-    with answering(Answer(200, PORTAL)) as stranger:
-        monkeypatch.setattr("hwci.cli.session.settings.DEFAULT_URL", stranger.url)
-        yield stranger
+def stranger(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnsweringServer]:
+    """A server of somebody else at the default address."""
+    with answering(Answer(200, PORTAL)) as server:
+        monkeypatch.setattr("hwci.cli.session.settings.DEFAULT_URL", server.url)
+        yield server
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def guess(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnsweringServer]:
     ],
 )
 def test_a_job_that_names_no_server_keeps_its_report_and_says_so(
-    in_ci: Command, guess: AnsweringServer, command: str, strict: bool, code: int
+    in_ci: Command, stranger: AnsweringServer, command: str, strict: bool, code: int
 ) -> None:
     said = body(1) if command == "report-run" else ANNOUNCED
     flags = ["--strict"] if strict else []
@@ -51,24 +51,26 @@ def test_a_job_that_names_no_server_keeps_its_report_and_says_so(
     what, cause, fix = done.err.splitlines()
     assert done.code == code
     assert what.startswith("error: " if strict else "warning: ")
-    assert cause.startswith("cause: HWCI_URL is not set, so no server is known, and a key is shown")
+    assert cause.startswith(
+        "cause: HWCI_URL is not set, so no server is known, and a key is never sent"
+    )
     assert "fix: Set HWCI_URL, or name the server: --url URL. What waits is kept in " in fix
     assert "once the server is known, the next report and `hwci spool flush` send it" in fix
-    assert guess.received == []
+    assert stranger.received == []
 
 
-def test_a_sign_in_that_somebody_left_on_a_bench_gets_no_key_of_a_job(
-    in_ci: Command, guess: AnsweringServer
+def test_the_server_of_a_kept_sign_in_gets_no_key_of_a_job(
+    in_ci: Command, stranger: AnsweringServer
 ) -> None:
-    put(kept_sign_ins(os.environ), "default", Profile(guess.url, "a@example.org", "t", "r", 4e9))
+    put(kept_sign_ins(os.environ), "default", Profile(stranger.url, "a@example.org", "t", "r", 4e9))
 
     done = in_ci("report-run", "--body", "-", stdin=body(30), **NOWHERE)
 
     assert "cause: HWCI_URL is not set" in done.err
-    assert guess.received == []
+    assert stranger.received == []
 
 
-def test_what_was_kept_for_no_server_goes_out_with_the_next_report_that_names_one(
+def test_a_report_kept_without_a_server_goes_out_with_the_next_one_that_names_one(
     in_ci: Command, server: RunningServer
 ) -> None:
     in_ci("report-run", "--body", "-", stdin=body(31), **NOWHERE)
@@ -95,8 +97,8 @@ def test_what_was_kept_for_no_server_goes_out_with_the_next_report_that_names_on
     ],
     ids=" ".join,
 )
-def test_a_command_that_would_show_a_key_to_a_guess_is_called_wrongly(
-    in_ci: Command, guess: AnsweringServer, tmp_path: Path, words: tuple[str, ...]
+def test_a_command_that_names_no_server_for_its_key_is_wrong_usage(
+    in_ci: Command, stranger: AnsweringServer, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     (tmp_path / "c.json").write_text(json.dumps({**CONFIG, "merge_trigger": False}))
     secrets = {"HWCI_BOX_KEY": "k", "HWCI_INSTALL_TOKEN": "t", "HWCI_TOKEN": "t"}
@@ -104,23 +106,23 @@ def test_a_command_that_would_show_a_key_to_a_guess_is_called_wrongly(
     done = in_ci(*words, **NOWHERE, **secrets)
 
     assert done.code == 2
-    assert (
-        "cause: HWCI_URL is not set, so no server is known, and a key is shown to none" in done.err
-    )
+    assert "cause: HWCI_URL is not set, so no server is known, and a key is never sent" in done.err
     assert "fix: Set HWCI_URL, or name the server: --url URL\n" in done.err
-    assert guess.received == []
+    assert stranger.received == []
 
 
-def test_the_doctor_shows_the_key_to_no_guess(in_ci: Command, guess: AnsweringServer) -> None:
+def test_the_doctor_sends_no_key_to_the_default_address(
+    in_ci: Command, stranger: AnsweringServer
+) -> None:
     done = in_ci("doctor", **NOWHERE)
 
     assert done.code == 1
     assert "fail  server: HWCI_URL is not set" in done.out
-    assert guess.received == []
+    assert stranger.received == []
 
 
 @pytest.mark.parametrize("status", [200, 302, 401, 403, 404, 511])
-def test_a_sign_in_page_that_gets_the_key_once_counts_as_answered(
+def test_a_sign_in_page_of_a_network_gets_the_key_once_per_command(
     in_ci: Command, tmp_path: Path, status: int
 ) -> None:
     (tmp_path / "r.xml").write_text('<testsuite><testcase name="boot"/></testsuite>')

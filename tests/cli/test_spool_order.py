@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What waits never overwrites what came later: the real command, and a server that is asked
-afterwards what it has.
+"""A pending report never overwrites a later one. The tests run the real command, and then read what
+the server has.
 """
 
 import json
@@ -27,7 +27,7 @@ REFUSED = b'{"statusCode": 404, "error": "Not Found", "message": "No"}'
 
 @dataclass(frozen=True)
 class Bench:
-    """A machine of its own, beside a server."""
+    """A bench with a folder of its own, and a server."""
 
     folder: Path
     server: RunningServer
@@ -58,7 +58,7 @@ class Bench:
         return done.returncode, done.stdout, done.stderr
 
     def report(self, run_id: int, outcome: str, **variables: str) -> str:
-        """Report a run with one test, and return what was said."""
+        """Report a run with one test, and return its messages."""
         code, _, err = self.run(
             "report-run", "--body", "-", stdin=body(run_id, outcome), **variables
         )
@@ -66,7 +66,7 @@ class Bench:
         return err
 
     def change(self, statement: str, *values: object) -> None:
-        """Change the store from outside, as no hwci does."""
+        """Change the store in a way that hwci never does."""
         store = self.folder / "state/hwci/spool/bench.sqlite3"
         with closing(sqlite3.connect(store)) as db, db:
             db.execute(statement, values)
@@ -95,7 +95,7 @@ def bench(tmp_path: Path, server: RunningServer) -> Bench:
 
 
 def refused_there(bench: Bench, run_id: int, outcome: str) -> None:
-    """Leave a report that this server refused: another did, at an address that it had then."""
+    """Leave a report as refused by this server: another refuses it, then the address is changed."""
     with answering(Answer(404, REFUSED)) as other:
         bench.report(run_id, outcome, HWCI_URL=other.url)
         bench.change("UPDATE reports SET address = ?", bench.server.url)
@@ -110,9 +110,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("left", WAYS)
-def test_no_way_to_flush_sends_what_a_later_report_of_its_run_superseded(
-    bench: Bench, left: str
-) -> None:
+def test_no_flag_of_flush_sends_a_superseded_report(bench: Bench, left: str) -> None:
     run_id = 1_000 + list(WAYS).index(left)
     if left == "another key":
         bench.report(run_id, "fail", HWCI_CI_KEY=WRONG_KEY)
@@ -131,7 +129,7 @@ def test_no_way_to_flush_sends_what_a_later_report_of_its_run_superseded(
     assert bench.has(run_id) == "pass"
 
 
-def test_what_was_superseded_is_shown_and_its_name_sends_it_all_the_same(bench: Bench) -> None:
+def test_a_superseded_report_is_listed_and_can_be_sent_by_name(bench: Bench) -> None:
     bench.report(1, "fail", HWCI_CI_KEY=WRONG_KEY)
     said = bench.report(1, "pass")
     assert "note: 1 earlier report of bench-1, for another key, is set aside, so that " in said
@@ -149,7 +147,7 @@ def test_what_was_superseded_is_shown_and_its_name_sends_it_all_the_same(bench: 
     assert bench.has(1) == "fail"
 
 
-def test_a_name_that_means_no_report_is_wrong_usage(bench: Bench) -> None:
+def test_an_unknown_name_of_a_report_is_wrong_usage(bench: Bench) -> None:
     bench.report(2, "fail", HWCI_CI_KEY=WRONG_KEY)
 
     code, _, err = bench.run("spool", "flush", "nothing")
@@ -158,7 +156,7 @@ def test_a_name_that_means_no_report_is_wrong_usage(bench: Bench) -> None:
     assert bench.listed() == [("waiting", 2)]
 
 
-def test_a_later_report_that_waits_supersedes_too(bench: Bench) -> None:
+def test_a_later_pending_report_supersedes_too(bench: Bench) -> None:
     bench.report(3, "fail", HWCI_CI_KEY=WRONG_KEY)
     bench.report(3, "pass", HWCI_CI_KEY="svc_" + "1" * 64)
     assert bench.listed() == [("waiting", 3), ("superseded", 3)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of credentials do not cross: one that is good for its own routes opens no other, in
-whichever header it comes, and none is taken from an address (spec, "Authentication").
+"""Each kind of credential opens its own routes only, whichever header carries it, and none is read
+from an address (spec, "Authentication").
 """
 
 from base64 import b64encode
@@ -58,7 +58,7 @@ def held(server: RunningServer) -> Held:
 
 
 def path(route: str, org_id: str, ids: Mapping[str, str]) -> str:
-    """Write the path of a route with ids that the tenant has."""
+    """Return the path of a route, with ids that the tenant has."""
     thing = ids.get(ROWS[route].thing or "", str(uuid4()))
     written = route.partition(" ")[2].replace("{orgId}", org_id)
     for name in (
@@ -103,7 +103,7 @@ PEOPLE = (By.USER, By.MEMBER, By.READER, By.ADMIN)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_only_an_access_token_as_bearer_opens_what_is_for_people(held: Held, way: str) -> None:
+def test_only_an_access_token_as_bearer_opens_routes_of_people(held: Held, way: str) -> None:
     for kind, secret in held.secrets.items():
         if (kind, way) == ("access token", "bearer"):
             continue
@@ -116,7 +116,7 @@ def test_only_an_access_token_as_bearer_opens_what_is_for_people(held: Held, way
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("by", MACHINES)
-def test_only_a_key_of_its_kind_opens_what_is_for_a_machine(held: Held, way: str, by: By) -> None:
+def test_only_a_key_of_its_kind_opens_routes_of_machines(held: Held, way: str, by: By) -> None:
     for kind, secret in held.secrets.items():
         if (kind, way) == (MACHINES[by], "key"):
             continue
@@ -125,18 +125,18 @@ def test_only_a_key_of_its_kind_opens_what_is_for_a_machine(held: Held, way: str
         assert set(statuses.values()) == {401}, (kind, statuses)
 
 
-def test_each_credential_is_good_where_it_belongs(held: Held) -> None:
+def test_each_credential_opens_its_own_routes(held: Held) -> None:
     by_person = bearer(held.secrets["access token"])
 
     assert opened(held, "GET /api/auth/me", by_person) == 200
     assert opened(held, "POST /api/box/heartbeat", ci_key(held.secrets["box key"])) == 204
     for route in routes(By.CI):
-        assert opened(held, route, ci_key(held.secrets["CI key"])) == 415  # let in, without a body
+        assert (
+            opened(held, route, ci_key(held.secrets["CI key"])) == 415
+        )  # accepted, but no body came
 
 
-def test_a_good_credential_beside_one_of_another_kind_opens_its_own_routes_alone(
-    held: Held,
-) -> None:
+def test_an_access_token_beside_a_key_opens_no_route_of_boxes(held: Held) -> None:
     both = (bearer(held.secrets["access token"]), ci_key(held.secrets["CI key"]))
 
     assert opened(held, "GET /api/auth/me", *both) == 200
@@ -152,7 +152,7 @@ def test_no_credential_is_taken_from_an_address(held: Held, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["access token", "CI key", "install token", "invitation"])
-def test_what_is_no_refresh_token_renews_nothing_and_ends_nothing(held: Held, kind: str) -> None:
+def test_no_other_credential_renews_or_ends_a_session(held: Held, kind: str) -> None:
     body = {"refreshToken": held.secrets[kind]}
     refused = ask(held.url, "POST", "/api/auth/refresh", json_body=body)
 
@@ -161,14 +161,14 @@ def test_what_is_no_refresh_token_renews_nothing_and_ends_nothing(held: Held, ki
 
 
 @pytest.mark.parametrize("kind", ["access token", "refresh token", "CI key", "invitation"])
-def test_what_is_no_install_token_installs_nothing(held: Held, kind: str) -> None:
+def test_no_other_credential_installs_a_box(held: Held, kind: str) -> None:
     body = {"installToken": held.secrets[kind]}
 
     assert ask(held.url, "POST", "/api/boxes/install", json_body=body).error[0] == 401
 
 
 @pytest.mark.parametrize("kind", ["access token", "refresh token", "CI key", "install token"])
-def test_what_is_no_invitation_registers_nobody_into_an_organization(held: Held, kind: str) -> None:
+def test_no_other_credential_registers_as_an_invitation(held: Held, kind: str) -> None:
     body = {
         "email": "uninvited@example.net",
         "password": held.secrets["password"],

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A database of an earlier version opens, tells the same, and goes on (contract, "Organizations").
+"""A database of an earlier version opens, shows the same, and stays in use (contract,
+"Organizations").
 
 `before/schema-4.db.gz` is the file of a server with the first four migrations, and `schema-4.json`
-what it told, and the secrets that it gave out. `schema-8.*` are those of one with eight, on which a
+what it showed, and the secrets that it issued. `schema-8.*` are those of one with eight, on which a
 box had a live run and a failure was reviewed; `api-8.json` has the routes, fields, types and
 words of its API.
 """
@@ -25,9 +26,9 @@ from hwci.server.settings import Settings
 from tests.support.running import EMAIL, PASSWORD, Hands, report
 
 BEFORE = Path(__file__).parent / "before"
-TOLD: dict[str, Any] = json.loads((BEFORE / "schema-4.json").read_text())
+SHOWN: dict[str, Any] = json.loads((BEFORE / "schema-4.json").read_text())
 NOW = datetime(2026, 11, 22, 18, tzinfo=UTC)
-"""Soon after the file was made: its invitation and sign-in have not ended."""
+"""Soon after the file was made: its invitation and sign-in have not expired."""
 LIVE: dict[str, Any] = json.loads((BEFORE / "schema-8.json").read_text())
 LIVE_NOW = datetime(2026, 11, 23, 6, 46, tzinfo=UTC)
 """Soon after that file was made: its live run is not lost."""
@@ -73,7 +74,7 @@ async def signed_in(
 
 async def read(http: aiohttp.ClientSession, path: str) -> Any:
     headers = await signed_in(http)
-    async with http.get(f"/api/orgs/{TOLD['org']}/{path}", headers=headers) as answer:
+    async with http.get(f"/api/orgs/{SHOWN['org']}/{path}", headers=headers) as answer:
         return await answer.json()
 
 
@@ -83,33 +84,33 @@ async def test_the_page_and_the_audit_log_show_what_they_showed(
     page = await read(http, "ci-metrics?days=90")
     audit = await read(http, "audit-log")
 
-    assert page["tiles"] == TOLD["tiles"]
-    assert audit["total"] == TOLD["audit"]
+    assert page["tiles"] == SHOWN["tiles"]
+    assert audit["total"] == SHOWN["audit"]
 
 
 async def test_keys_and_a_sign_in_from_before_work(http: aiohttp.ClientSession) -> None:
-    key = {"X-API-Key": TOLD["ciKey"]}
+    key = {"X-API-Key": SHOWN["ciKey"]}
     body = report(run_id=99, started_at="2026-11-22T17:00:00Z", ended_at="2026-11-22T17:05:00Z")
     async with http.post("/api/ci/run-report", json=body, headers=key) as answer:
         assert answer.status == 204
-    async with http.post("/api/box/heartbeat", headers={"X-API-Key": TOLD["boxKey"]}) as answer:
+    async with http.post("/api/box/heartbeat", headers={"X-API-Key": SHOWN["boxKey"]}) as answer:
         assert answer.status == 204
-    body = {"refreshToken": TOLD["refresh"]}
+    body = {"refreshToken": SHOWN["refresh"]}
     async with http.post("/api/auth/refresh", json=body) as answer:
         assert answer.status == 200
 
     page = await read(http, "ci-metrics?days=90")
-    assert page["tiles"]["infraRuns"]["total"] == TOLD["tiles"]["infraRuns"]["total"] + 1
+    assert page["tiles"]["infraRuns"]["total"] == SHOWN["tiles"]["infraRuns"]["total"] + 1
 
 
 async def test_an_invitation_from_before_is_taken(http: aiohttp.ClientSession) -> None:
-    invite = TOLD["invite"]
+    invite = SHOWN["invite"]
     body = {"email": invite["email"], "password": PASSWORD, "inviteToken": invite["inviteToken"]}
     async with http.post("/api/auth/register", json=body) as answer:
         assert answer.status == 201
         headers = {"Authorization": f"Bearer {(await answer.json())['accessToken']}"}
     async with http.get("/api/orgs", headers=headers) as answer:
-        assert [org["id"] for org in (await answer.json())["items"]] == [TOLD["org"]]
+        assert [org["id"] for org in (await answer.json())["items"]] == [SHOWN["org"]]
 
 
 async def read_live(http: aiohttp.ClientSession, path: str) -> Any:
@@ -169,7 +170,7 @@ def test_a_client_from_before_finds_its_fields_and_need_send_no_others(api: dict
 
 
 ONLY_IF_ASKED_FOR = {("BoxAnswer", "id"), ("BoxAnswer", "createdAt"), "BoxStatus"}
-"""What names that only reports have lack, and their word: a parameter lists them that is new."""
+"""Fields that a box known from reports alone lacks, and its status; a new parameter lists it."""
 
 
 def kinds(schema: dict[str, Any]) -> set[str]:
@@ -186,7 +187,7 @@ def kinds(schema: dict[str, Any]) -> set[str]:
 
 
 def test_a_client_from_before_finds_the_types_and_words_that_it_knows(api: dict[str, Any]) -> None:
-    """An answer has no new one, and a body may have each that it could have."""
+    """Answers use no new type or word, and bodies may use every one that they could."""
     for name, schema in API["schemas"].items():
         for field, known in schema["fields"].items():
             now = kinds(api["components"]["schemas"][name]["properties"][field])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a test says which rows of the specification it shows.
+"""How a test names the rows of the specification that it shows.
 
-`@shows("| ... |")` stands above a test and quotes rows to the letter. `quoted` finds all quotes of
+`@shows("| ... |")` stands above a test and quotes rows word for word. `quoted` finds all quotes of
 this folder; `test_rows.py` holds them against `rows.py`, which lists every row there is.
 """
 

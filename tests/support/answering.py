@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real HTTP server that answers as a test's script says: for what a good server never does."""
+"""A real HTTP server that sends scripted answers, for what a good server never does."""
 
 import socket
 import struct
@@ -14,15 +14,15 @@ from typing import Literal
 from tests.support.held_port import held_socket
 
 DRIPS = 600
-"""A dripping answer ends after all: a caller who waits for its end is to fail, not to hang."""
+"""Bytes of a dripping answer, which ends: a caller who waits for that fails and does not hang."""
 DRIP_S = 0.1
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer. `silent`: none, until the server stops; `reset`: the connection breaks;
-    `close`: it ends after the answer, which does not say so; `drip`: it never ends, a byte and a
-    byte.
+    """One answer. `silent`: none comes until the server stops; `reset`: the connection breaks;
+    `close`: the connection ends after the answer, without a header that announces it; `drip`: the
+    answer comes byte by byte.
     """
 
     status: int = 204
@@ -63,7 +63,7 @@ class AnsweringServer(ThreadingHTTPServer):
 
 
 class RudeHandler(BaseHTTPRequestHandler):
-    """Can break a connection, and logs none that breaks."""
+    """A handler that can reset a connection, and logs no broken one."""
 
     protocol_version = "HTTP/1.1"
 
@@ -148,10 +148,10 @@ def answering(*answers: Answer) -> Iterator[AnsweringServer]:
 
 
 def unused_url() -> str:
-    """Return an address where no server listens, nor will while this process lives."""
-    return f"http://127.0.0.1:{_nobodys().getsockname()[1]}"
+    """Return an address where no server listens as long as this process lives."""
+    return f"http://127.0.0.1:{_reserved().getsockname()[1]}"
 
 
 @cache
-def _nobodys() -> socket.socket:
+def _reserved() -> socket.socket:
     return held_socket()

@@ -74,7 +74,7 @@ class Benches:
         return list(reply.json["items"])
 
     def head(self, **fields: Any) -> dict[str, Any]:
-        """Return the head of a live run: a report as far as it is known at the start."""
+        """Return the head of a live run: what is known of its report at the start."""
         whole = report(**self.times())
         known = {name: value for name, value in whole.items() if name not in _OF_REPORTS_ONLY}
         return {**known, **fields}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `hwci` command as a person starts it who has set nothing, in a folder.
+"""The `hwci` command, run in a folder as by a person who has set no variables.
 
 `hwci` runs it in this process, which takes a twentieth of the time: a process of its own costs half
 a second of a core, one that opens a database two. `hwci_process` and `started` are for claims about
@@ -31,7 +31,7 @@ typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]
 def invoked(
     arguments: Sequence[str], stdin: str | bytes, env: Mapping[str, str | None]
 ) -> typer.testing.Result:
-    """Run the command in this process until it ends, `env` laid over the environment."""
+    """Run the command in this process until it ends; `env` changes the environment."""
     with _same_log():
         result = typer.testing.CliRunner().invoke(
             app, list(arguments), input=stdin, env=env, prog_name="hwci"
@@ -90,7 +90,7 @@ def hwci_process(
 
 @contextmanager
 def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Start a server; give it with the line that it announces."""
+    """Start a server, and yield it with the line that it prints."""
     with subprocess.Popen(
         [*HWCI, *arguments], stderr=subprocess.PIPE, text=True, cwd=folder, env=environment(folder)
     ) as process:

@@ -209,7 +209,7 @@ NOT_TOLD: dict[str, tuple[Any, str]] = {
         {"base_sha": "b" * 40, "commits": [CUT], "truncated": True},
         "There are more commits; the report lists only these",
     ),
-    "files": ({"base_sha": "b" * 40, "commits": [CUT]}, "1 of its files, not all were reported"),
+    "files": ({"base_sha": "b" * 40, "commits": [CUT]}, "1 file; others were not reported"),
     "subject": (
         {"base_sha": "b" * 40, "commits": [{**CUT, "subject": ""}]},
         "no subject: the report has an empty one",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a browser has to fetch before a page is there: few bytes, and no file that the page does not
+"""What a browser has to fetch before a page is shown: few bytes, and no file that the page does not
 need.
 """
 
@@ -18,7 +18,7 @@ from tests.web.conftest import SHOWN_MILLISECONDS, Dashboard
 pytestmark = pytest.mark.own_tab
 
 FIRST_VIEW_BYTES = 100_000
-# The heading of each page that anyone who is signed in can come to by its address alone.
+# The heading of each page that anyone who is signed in can open by its address.
 HEADINGS = {
     "metrics": "Metrics",
     "failures": "Failures",
@@ -31,14 +31,14 @@ MODULES_NAMED = "links => links.map(link => link.href)"
 
 
 class Answer(NamedTuple):
-    """What came back, with its head, as it went over the wire."""
+    """An answer, and its size on the wire, headers included."""
 
     url: str
     bytes: int
 
 
 class Wire:
-    """What a page fetches, as the browser's own protocol tells it."""
+    """What a page fetches, as the browser's DevTools protocol reports it."""
 
     def __init__(self, page: Page) -> None:
         self.answers: list[Answer] = []
@@ -57,16 +57,16 @@ class Wire:
         url = self._urls[event["requestId"]]
         self.answers.append(Answer(url, int(event["encodedDataLength"])))
 
-    def wait_until(self, so: Callable[[], bool]) -> None:
-        """Wait for what the protocol tells later than the page uses what came."""
+    def wait_until(self, met: Callable[[], bool]) -> None:
+        """Wait for a condition: the page may use an answer before the protocol reports it."""
         for _ in range(SHOWN_MILLISECONDS // 10):
-            if so():
+            if met():
                 return
             self._page.wait_for_timeout(10)
 
     @property
     def modules(self) -> list[str]:
-        """Return the modules; what sets the theme is none."""
+        """Return the addresses of the modules, without the script that sets the theme."""
         loaded = (answer.url for answer in self.answers if answer.url.endswith(".js"))
         return [url for url in loaded if not re.fullmatch(r".*/static/\w+/theme\.js", url)]
 
@@ -122,7 +122,7 @@ def test_another_page_loads_what_it_adds(page: Page, demo: Dashboard, wire: Wire
     assert added.endswith("/pages/audit_log.js")
 
 
-def test_a_page_that_does_not_load_says_so_and_comes_with_a_second_try(
+def test_a_page_that_did_not_load_shows_an_error_and_loads_on_a_second_try(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
     organization = demo.sign_in(page.context)
@@ -135,10 +135,12 @@ def test_a_page_that_does_not_load_says_so_and_comes_with_a_second_try(
     page.get_by_role("button", name="Try again").click()
 
     expect(page.get_by_role("heading", level=1, name="Audit log")).to_be_visible()
-    quiet_console.clear()  # the browser itself tells of what was cut
+    quiet_console.clear()  # the browser logs the aborted request
 
 
-def test_metrics_are_compressed_for_who_reads_that_and_tokens_never(demo: Dashboard) -> None:
+def test_metrics_are_compressed_for_clients_that_accept_it_and_tokens_never(
+    demo: Dashboard,
+) -> None:
     token = demo.token()
     organization = demo.ask("/api/orgs", token)["items"][0]["id"]
     asked = ("GET", f"/api/orgs/{organization}/ci-metrics?asOf=2026-01-01T00:00:00Z")

@@ -80,7 +80,7 @@ def test_a_date_time_with_an_offset_is_read_as_utc(text: str, instant: datetime)
         "",
     ],
 )
-def test_anything_else_is_no_time(text: str) -> None:
+def test_any_other_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="ISO 8601 date-time with an offset"):
         parse_time(text)
 
@@ -92,7 +92,7 @@ def test_times_are_written_as_utc_to_the_microsecond() -> None:
     assert write_time(MICROS) == "2026-03-02T12:00:00.123456Z"
 
 
-def test_an_answer_gives_back_the_instant_it_was_given() -> None:
+def test_a_time_in_an_answer_is_read_back_as_the_same_instant() -> None:
     merge = UncheckedMerge(repo_key="r", suite=None, sha="abcdef0", branch="main", merged_at=MICROS)
 
     assert '"mergedAt":"2026-03-02T12:00:00.123456Z"' in merge.model_dump_json()

@@ -232,7 +232,7 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
             Column("Status", lambda row: row.status, spare=1),
         ],
         _RESOLVED_KEYS,
-        "No resolved failure of the period was anything but a real firmware bug.",
+        "No other failure was resolved in the period.",
     )
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be wrong with a request before any service sees it, and the status of every error.
 
-Sentences come from the errors; phrases are ours, as the interpreter's change with its version.
+Messages come from the errors. Reason phrases are listed here, because those of Python change with
+its version.
 """
 
 from collections.abc import Sequence
@@ -52,14 +53,16 @@ class TooManyValuesError(TooLargeError):
 class TooCostlyError(TooLargeError):
     """A body that takes more time or memory to parse than one may."""
 
-    _message = "The body takes more than this server can spend on one; send it in parts"
+    _message = (
+        "Reading the body takes more time or memory than this server allows; send it in parts"
+    )
 
     def __init__(self, limit: int = 0) -> None:
         super().__init__(limit)
 
 
 def body_fault(message: str) -> InvalidRequestError:
-    """Return the error of a fault of the body as a whole."""
+    """Return the error for a fault of the whole body."""
     return InvalidRequestError([Issue(path=["body"], message=message)])
 
 
@@ -140,6 +143,6 @@ def error_body(error: errors.HwciServerError) -> ErrorBody:
 
 
 def status_body(status: int) -> ErrorBody:
-    """Return the body of an answer without an error of ours."""
+    """Return the body of an answer that no error of ours caused."""
     name = phrase(status)
     return ErrorBody(status_code=status, error=name, message=SENTENCES.get(status, name))

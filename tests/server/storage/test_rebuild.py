@@ -23,7 +23,7 @@ COLUMNS = {
 
 
 def derived(connection: Connection) -> dict[str, Counter[tuple[object, ...]]]:
-    """Return how often each row is there: tables of facts whole, of ranks only the order."""
+    """Return how often each row occurs: tables of facts whole; of ranks only the order counts."""
     return {
         table: Counter(connection.rows(f"SELECT {'*' if table in MIXED else columns} FROM {table}"))
         for table in DERIVED
@@ -31,7 +31,7 @@ def derived(connection: Connection) -> dict[str, Counter[tuple[object, ...]]]:
     }
 
 
-def test_every_column_of_a_derived_table_is_compared_but_ranks(tmp_path: Path) -> None:
+def test_every_column_of_a_derived_table_but_ranks_is_compared(tmp_path: Path) -> None:
     connection = open_writer(tmp_path / "hwci.db")
     for table in WHOLE:
         whole, compared = (
@@ -39,7 +39,7 @@ def test_every_column_of_a_derived_table_is_compared_but_ranks(tmp_path: Path) -
             for columns in ("*", ", ".join(DERIVED[table]))
         )
         ranks = {"rank", "first_rank", "last_rank", "fix_rank"}
-        decisions = {"decision", "decided_by"}  # kept only once somebody asked
+        decisions = {"decision", "decided_by"}  # kept only after somebody read them
         assert whole - compared <= {"org_id", "number", *ranks, *decisions}
     connection.close()
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Confirm, dismiss and reset, each with its audit entry in the same transaction (semantics, 8).
 
-What may be done, and where a review is kept, is the engine's to decide; this module carries it out.
+The engine decides what is allowed and where a review is kept; this module carries it out.
 """
 
 from uuid import UUID
@@ -20,7 +20,7 @@ from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
 
 RESET = "reset"
 REVIEW_SECONDS = 5.0
-"""Confirm, Dismiss and Reset take no longer: the checks are made while all other writers wait."""
+"""Longest time of Confirm, Dismiss or Reset: all other writers wait while the checks are made."""
 
 
 class Reviews(Service):
@@ -33,8 +33,8 @@ class Reviews(Service):
         action: ReviewAction | None,
         body: ReviewNote,
     ) -> ResolvedFailureAnswer:
-        """Review a failure (`action` None: a reset) and return it as it is now. What `body` says
-        about a reset is in the audit log alone.
+        """Review a failure (`action` None: a reset) and return it as it is now. The note of a reset
+        is kept in the audit log only.
 
         Raises:
             NotFoundError: there is no such failure.
@@ -50,7 +50,7 @@ class Reviews(Service):
             plan = _plan(writer, org_id, known_id, action)
             writer.drop_reviews(org_id, plan.drop)
             if action is not None and plan.store_at is not None:
-                by = member.user  # named as they are called now (contract, "CI metrics")
+                by = member.user  # with their present name (contract, "CI metrics")
                 kept = Review(plan.store_at.key, action, str(by.id), name_of(by), now, 0, **written)
                 writer.put_review(org_id, plan.store_at.id, kept)
             after = _shown(writer, org_id, known_id)
@@ -78,7 +78,7 @@ def _plan(
 
 def _shown(writer: Writer, org_id: UUID, failure_id: UUID) -> ResolvedFailure:
     found = failures.resolved_failure(writer.history(org_id), failure_id)
-    assert found is not None, "a failure that was just planned for is there"
+    assert found is not None, "the failure of the plan exists"
     return found
 
 

@@ -74,7 +74,7 @@ Notable = Mapping[int, Counter[tuple[int, int]]]
 
 
 class Batch(NamedTuple):
-    """A number of reports of a period with one test list, on one box."""
+    """How many reports of a period have the same test list and box."""
 
     template_id: int
     box_key: str
@@ -265,7 +265,7 @@ class Tally:
 
 
 def announcement_of(row: Sequence[Any]) -> Announcement:
-    """Turn the columns of an announcement into it."""
+    """Return the announcement that a row holds."""
     repo_key, suite, sha, branch, merged_at, ci_url = row
     merged = codec.from_micros(merged_at)
     return Announcement(repo_key, suite or None, sha, branch, merged, ci_url)

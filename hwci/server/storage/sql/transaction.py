@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One transaction as services see it: everything that is kept, together."""
+"""One transaction as services see it, over all tables."""
 
 from hwci.server.storage.sql.accounts import AccountRows, KeyRows
 from hwci.server.storage.sql.audit import AuditRows

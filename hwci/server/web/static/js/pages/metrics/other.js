@@ -9,7 +9,7 @@ import { OTHER_CLASSES, classBadge, className } from "../../parts/words.js";
 import { failureColumns, verdictColumn } from "./failure_columns.js";
 import { reviewColumns } from "./review.js";
 
-const NONE = "No resolved failure of this period was anything but a real firmware bug. What still fails is pending, above.";
+const NONE = "No other failure was resolved in this period. What still fails is pending, above.";
 const TITLE = "Resolved by a bench or harness change, ambiguous or dismissed";
 
 /** The table, collapsed until its title is clicked. */
@@ -28,7 +28,7 @@ export function OtherFailures({ address, base, scope, several, page, orgId, revi
     <${PagedTable} name="other" label=${TITLE} thing="failure" path=${`${base}/other-failures`}
       turn=${reviews.turn} query=${{ ...scope, class: ofClass }} address=${address}
       first=${ofClass ? undefined : page.otherFailures} columns=${columns} rowKey=${(row) => row.id}
-      empty=${ofClass ? "No failure of this period is of this class. “All” shows the other classes." : NONE} />
+      empty=${ofClass ? "No failure of this period has this class. “All” shows the other classes." : NONE} />
   <//>`;
 }
 

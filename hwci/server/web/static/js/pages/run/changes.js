@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed since the run before, as the reporter found it; what it could not find is named.
+// The changes since the run before, as the reporter found them, with notes on what is missing.
 
-import { count, counted } from "../../format.js";
+import { counted } from "../../format.js";
 import { html, useId, useState } from "../../html.js";
 import { FileLink } from "../../parts/links.js";
 import { Empty } from "../../parts/notice.js";
@@ -15,7 +15,7 @@ export function Changes({ run: { changes, repoKey: repo } }) {
   const [all, setAll] = useState(false);
   if (!changes) {
     return html`<${Section} title="Changes" anchor="changes"><${Empty}>No change list was reported.
-      ${" "}In the checkout of its job, <code>hwci env</code> shows what a report can hold, and what is missing.<//><//>`;
+      ${" "}Run <code>hwci env</code> in the checkout of the job: it shows each field, and what is missing.<//><//>`;
   }
   const { baseSha, commits, truncated } = changes;
   const shown = all ? commits : commits.slice(0, COMMITS_SHOWN);
@@ -48,5 +48,5 @@ function Commit({ repo, commit: { sha, subject, committedAt, files, filesTruncat
 
 function filesText(listed, isCut) {
   if (!isCut) return counted(listed, "file");
-  return listed === 0 ? "files not reported" : `${count(listed)} of its files, not all were reported`;
+  return listed === 0 ? "files not reported" : `${counted(listed, "file")}; others were not reported`;
 }
