@@ -106,9 +106,9 @@ FIELDS: tuple[Field, ...] = (
     _field("ci_run", RUN_ID, "Number that the CI shows for the run, if its id is another."),
     _field("ci_url", str, "Page of the CI job, for people."),
     _field("merged_at", _time, "Time of the merge, with an offset."),
-    _field("before_sha", str, "Where the branch stood before the push that started the run."),
-    _field("base_sha", str, "Commit of the run before this one that tested."),
-    _field("merge_branches", listed, "Branches on which a push is a merge."),
+    _field("before_sha", str, "Commit of the branch before the push that started the run."),
+    _field("base_sha", str, "Commit that the previous run of this workflow tested."),
+    _field("merge_branches", listed, "Branches where a push counts as a merge."),
 )
 """In the order of the spec. The last three are not fields of a report, but help to find some."""
 

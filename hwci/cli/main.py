@@ -22,10 +22,10 @@ COMMANDS = {
     "products": "List the products of an organization, by their last report: the names for"
     " --product.",
     "merge-announce": "Announce a merge, so that it counts even when no bench is online.",
-    "report-run": "Report one attempt of a run, at its end, whether it passed or failed.",
+    "report-run": "Report one attempt of a run when it has ended, whether it passed or failed.",
     "doctor": "Check that reports from here will arrive: server, key, clock, git, CI, proxy,"
     " spool, box key.",
-    "exec": "Run the tests, report them at their end, and end with their exit code.",
+    "exec": "Run the tests, report their results, and exit with their exit code.",
     "init": "Write hwci.toml for the repository of this folder, and print a job for its CI.",
     "env": "Show what is known of this job: each field, its value and its source.",
     "register": "Create an account, and sign in with it.",
@@ -38,14 +38,14 @@ COMMANDS = {
     "demo": "Show ninety days of sample data, with a server of its own.",
     "failures": "Failures: list, show, confirm, dismiss, reset.",
     "runs": "Runs: list, show, watch.",
-    "spool": "Reports that wait on this machine: list, flush, show, remove.",
+    "spool": "Pending reports on this machine: list, flush, show, remove.",
     "suite-config": "Suite configurations of products: check, plan, apply, list, show.",
     "profiles": "Kept sign-ins: list, use.",
     "password": "Your password: change.",
     "sessions": "Your sessions: list, end.",
     "orgs": "Organizations: list, create, show, audit-log.",
     "members": "Members: list, invite, role, remove, leave.",
-    "invitations": "Invitations that wait for you: list, accept, decline.",
+    "invitations": "Your open invitations: list, accept, decline.",
     "keys": "CI keys and reader keys: create, list, revoke.",
     "boxes": "Boxes: list, create, install-token, rename, remove.",
     "box": "On a bench: install it, keep it online.",
@@ -56,12 +56,12 @@ COMMANDS = {
 ADMIN = {
     "ci-metrics": "Turn CI Metrics on or off for an organization, also while the server runs.",
     "create-user": "Create a user, and an organization of their own.",
-    "reset-password": "Print a link by which a user sets a new password, once, within 24 hours.",
+    "reset-password": "Print a link that lets a user set a new password once, within 24 hours.",
     "disable-user": "Stop a user from signing in; their sessions end at once, streams within"
     " seconds.",
     "enable-user": "Allow a disabled user to sign in again.",
     "backup": "Write a whole copy of the database to a new file, also while the server runs.",
-    "restore": "Put a backup in the place of the database, while no server runs.",
+    "restore": "Replace the database by a backup, while no server runs.",
     "check": "Look for damage in the database, also while the server runs.",
     "migrate": "Bring the database to the schema of this program.",
     "rebuild": "Rebuild everything that is derived from run reports, also while the server runs.",
@@ -69,8 +69,8 @@ ADMIN = {
     "copy": "Copy the whole database into an empty one: from a file to PostgreSQL, or back.",
     "export": "Write an organization to one SQLite file for other tools.",
     "import": "Import an export, or a folder of kept reports, into an organization.",
-    "rotate-secret": "Sign access tokens with a new key, at once also while the server runs.",
-    "audit": "The audit log: whether it is whole, its export, a new key.",
+    "rotate-secret": "Sign access tokens with a new key, also while the server runs.",
+    "audit": "The audit log: verify, export, new-key.",
 }
 MODULES = {
     "account": {"register", "login", "logout", "whoami", "password", "sessions"},
@@ -189,10 +189,11 @@ def root(
 ) -> None:
     """Metrics for hardware-in-the-loop CI.
 
-    Which merges ran on real boards, which failures were firmware bugs, which tests are flaky.
+    It shows which merges ran on real boards, which failures were firmware bugs, and which tests are
+    flaky.
 
-    Data goes to stdout, all else to stderr. Exit codes: 0 ok, 1 refused or failed, 2 wrong usage,
-    4 sign in or forbidden, 5 server unreachable.
+    Data goes to stdout, everything else to stderr. Exit codes: 0 ok, 1 refused or failed, 2 wrong
+    usage, 4 not signed in or not allowed, 5 server unreachable.
 
     For example:
 
@@ -206,12 +207,12 @@ def root(
 
 def main() -> None:
     """Run the command line."""
-    # A stream that was closed before this began is none: what is written there goes nowhere.
+    # Python has None for a stream that was closed before it started: what is written there is lost.
     if not (sys.stdout and sys.stderr):
         from hwci.cli.terminal.render import nowhere
 
         sys.stdout, sys.stderr = sys.stdout or nowhere(), sys.stderr or nowhere()
-    # A terminal that lacks a letter is shown its number; input of no encoding is refused as data.
+    # A letter that the terminal lacks is shown as a number; undecodable input is refused as data.
     for stream, errors in (
         (sys.stdin, "surrogateescape"),
         (sys.stdout, "backslashreplace"),

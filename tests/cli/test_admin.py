@@ -83,9 +83,9 @@ def test_a_backup_is_restored_where_no_server_runs(
 
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines() == [
-        f"{free} is what copy.db was.",
+        f"{free} is now a copy of copy.db.",
         f"The former database is {free}.before-restore-1",
-        "Next: start the server; CI keys that were revoked since the backup work again.",
+        "Next: start the server. CI keys that were revoked since the backup work again.",
     ]
     missing = cli("admin", "restore", "none.db", *where)
     assert missing.code == 1

@@ -70,14 +70,14 @@ def exec(  # noqa: A001 - named as the command
 
 
 exec.__doc__ = """\
-Run the tests, report them at their end, and end with their exit code. Needs HWCI_CI_KEY.
+Run the tests, report their results, and exit with their exit code. Needs HWCI_CI_KEY.
 
 It measures start and end, forwards signals, and also reports a run that was cancelled. Result
-files from before the run do not count; without any from it, a run without tests is reported.
-Only --hello-cmd reports that the box was not reached: when it fails or is cut short, COMMAND is
-not run, and the exit code is 1 or the signal's. A COMMAND that cannot be run is no test:
-nothing is reported, and the exit code is 127 (there is none) or 126, as in a shell. On a box
-that has its key, the run can be watched as it goes.
+files from before the run do not count; if the run wrote none, it is reported without tests.
+Only --hello-cmd can report that the box was not reached: when it fails or is cut short, COMMAND is
+not run, and the exit code is 1 or the signal's. If COMMAND cannot be run, nothing is reported, and
+the exit code is 127 (not found) or 126, as in a shell. On a box that has its key, people can watch
+the run live.
 
 For example:
 

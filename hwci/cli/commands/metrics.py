@@ -41,7 +41,8 @@ def metrics(
         TableName | None, typer.Option("--table", help="One table only, with all of its rows.")
     ] = None,
     hide_broken: Annotated[
-        bool, typer.Option("--hide-broken", help="With --table flakiest-tests: no broken tests.")
+        bool,
+        typer.Option("--hide-broken", help="With --table flakiest-tests: leave out broken tests."),
     ] = False,
     json: Annotated[
         bool,
@@ -54,7 +55,7 @@ def metrics(
 ) -> None:
     """Show which merges ran on hardware, which failures were firmware bugs, which tests are flaky.
 
-    Below them stands what is still failing.
+    Below, it lists what is still failing.
 
     For example:
 

@@ -78,12 +78,12 @@ def report_run(
 
 
 report_run.__doc__ = """\
-Report one attempt of a run, at its end, whether it passed or failed. Needs HWCI_CI_KEY.
+Report one attempt of a run when it has ended, whether it passed or failed. Needs HWCI_CI_KEY.
 
 Fields without a flag come from HWCI_* variables, hwci.toml, the CI system and git: hwci env
-shows it. A report with more tests than one may hold is sent in parts. An unreachable server is a
-warning, not a failed build, unless --strict; so is a file that holds no results, and the others are
-sent.
+shows them. A report with too many tests for one body is sent in parts. If the server cannot be
+reached, or a file holds no results, hwci prints a warning and the build does not fail, unless
+--strict is set. Results of the other files are sent.
 
 For example:
 

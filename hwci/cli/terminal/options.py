@@ -69,11 +69,11 @@ Json = Annotated[bool, typer.Option("--json", help="Write JSON as the API gives 
 JsonList = Annotated[bool, typer.Option("--json", help="Write JSON: a list of the API's items.")]
 Output = Annotated[
     Format | None,
-    typer.Option("--output", "-o", help="How to write it: table (default), json, csv or md."),
+    typer.Option("--output", "-o", help="Form of the output: table (default), json, csv or md."),
 ]
 Page = Annotated[int, typer.Option(min=1, help="Which page of the list.")]
 Limit = Annotated[int, typer.Option(min=1, max=limits.PAGE_LIMIT_MAX, help="Rows of a page.")]
-All = Annotated[bool, typer.Option("--all", help="Every row, in place of one page.")]
+All = Annotated[bool, typer.Option("--all", help="All rows instead of one page.")]
 Days = Annotated[
     int, typer.Option("--days", min=1, max=limits.DAYS_MAX, metavar="N", help="The last N days.")
 ]
@@ -95,7 +95,7 @@ BodyFile = Annotated[
         "--body",
         metavar="FILE|-",
         rich_help_panel=SENDING,
-        help="The whole body as JSON, in place of flags.",
+        help="The whole body as JSON, instead of flags.",
     ),
 ]
 DryRun = Annotated[
@@ -147,18 +147,18 @@ Messages = Annotated[
 NoSummary = Annotated[
     bool,
     typer.Option(
-        "--no-summary", rich_help_panel=SENDING, help="Leave no summary on the page of the job."
+        "--no-summary", rich_help_panel=SENDING, help="Write no summary on the page of the job."
     ),
 ]
 
 
 def _number(value: float | None) -> float | None:
-    """Read a time. What is no number is no end either."""
+    """Return a deadline; `nan` is none."""
     if value is None or not math.isnan(value):
         return value
     raise wrong_usage(
         "--deadline is not understood",
-        f"{value} is no number of seconds",
+        f"{value} is not a number of seconds",
         "Correct --deadline (or HWCI_DEADLINE)",
     )
 
@@ -179,8 +179,8 @@ Deadline = Annotated[
         envvar="HWCI_DEADLINE",
         callback=_number,
         rich_help_panel=SENDING,
-        help="How long to go on trying; what is not sent then, waits [120; while no hwci answers,"
-        " 10 where the report outlives the job].",
+        help="How long to try; a report that is not sent by then stays pending [120; 10 if no hwci"
+        " answers and the report outlives the job].",
     ),
 ]
 
@@ -197,23 +197,25 @@ def form_of(json: bool, output: Format | None) -> Format:
 
 
 class Pages(TypedDict):
-    """Which page of a list is asked for."""
+    """Number and size of a page of a list."""
 
     page: int
     limit: int
 
 
 def pages(page: int, limit: int, *, every: bool) -> Pages:
-    """Return the page to ask for; with --all the first of the largest ones."""
+    """Return the page to request; with --all the first page of the largest size."""
     if every and page != 1:
         raise wrong_usage(
-            "One page and all rows are asked for", "--page beside --all", "Leave one of them out"
+            "Both one page and all rows were asked for",
+            "--page beside --all",
+            "Leave one of them out",
         )
     return Pages(page=page, limit=limits.PAGE_LIMIT_MAX if every else limit)
 
 
 def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | None]:
-    """Return repository and suite. The last colon parts them: a suite holds none, as a rule."""
+    """Return repository and suite, parted at the last colon: a suite usually has none."""
     if product is None:
         return repo, None
     repo_key, colon, suite = product.rpartition(":")
@@ -225,7 +227,7 @@ def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | N
         )
     if repo not in {None, repo_key}:
         raise wrong_usage(
-            "Two repositories are asked for", "--repo-key beside --product", "Leave --repo-key out"
+            "Two repositories were named", "--repo-key beside --product", "Leave --repo-key out"
         )
     return repo_key, suite
 
@@ -245,7 +247,7 @@ def time_of(text: str | None, flag: str) -> datetime | None:
 
 
 def one_box(names: Sequence[str] | None) -> str | None:
-    """Return the box of a flag that can be repeated by mistake only."""
+    """Return the box that --box names. Only one may be named."""
     if names and len(set(names)) > 1:
         raise wrong_usage(
             "--box names one box",
@@ -256,14 +258,14 @@ def one_box(names: Sequence[str] | None) -> str | None:
 
 
 def list_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Read a repeatable flag that takes lists, too: as `git rev-list` prints, or with commas."""
+    """Read a repeatable flag whose values may be lists, as `git rev-list` prints or with commas."""
     from hwci.ci.fields import listed
 
     return listed(" ".join(texts)) if texts else None
 
 
 def now() -> datetime:
-    """Read the clock; what belongs to one instant uses one reading."""
+    """Read the clock. A command reads it once for one instant."""
     return datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
 
 
@@ -300,12 +302,14 @@ _OF_THE_JOB: Mapping[str, Any] = {
         THE_RUN, "COMMIT", "Commit, or a name that git has for it [the CI's, or git's]."
     ),
     "started_at": _of_job(THE_RUN, "TIME", "Start of the run [earliest time in the result files]."),
-    "ended_at": _of_job(THE_RUN, "TIME", "End of the run [start plus what the tests took]."),
+    "ended_at": _of_job(
+        THE_RUN, "TIME", "End of the run [start plus the time that the tests took]."
+    ),
     "conclusion": _of_job(THE_RUN, "WORD", "Result as the CI reports it [success, or failure]."),
     "hello_ok": _of_job(
         THE_RUN,
         "ok|failed",
-        "Result of the connectivity check before the tests; only `failed` means no. [ok]",
+        "Result of the connectivity check before the tests [ok].",
         flag="--hello",
     ),
     "box_key": _of_job(
@@ -323,14 +327,12 @@ _OF_THE_JOB: Mapping[str, Any] = {
     "covers_shas": _of_job(
         COMMITS, "SHA", "Every commit of the push; repeatable, or a list [git's].", list[str]
     ),
-    "before_sha": _of_job(COMMITS, "SHA", "Where the branch stood before the push [the CI's]."),
-    "base_sha": _of_job(
-        COMMITS, "SHA", "Commit of the last earlier run of this workflow that tested."
-    ),
+    "before_sha": _of_job(COMMITS, "SHA", "Commit of the branch before the push [the CI's]."),
+    "base_sha": _of_job(COMMITS, "SHA", "Commit that the previous run of this workflow tested."),
     "merge_branches": _of_job(
         COMMITS,
         "NAME",
-        "A branch on which a push is a merge [the default branch].",
+        "A branch where a push counts as a merge [the default branch].",
         list[str],
     ),
 }

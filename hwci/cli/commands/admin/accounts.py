@@ -49,7 +49,7 @@ def create_user(
 ) -> None:
     """Create a user, and an organization of their own. Its id is printed.
 
-    The database must be there, unless --create: a typing error creates no second, empty one.
+    The database must exist, unless --create is set: a typing error must not create an empty one.
 
     For example:
 
@@ -81,10 +81,10 @@ def create_user(
 
 
 def reset_password(*, email: Email, database: Database = None) -> None:
-    """Print a link by which a user sets a new password, once, within 24 hours.
+    """Print a link that lets a user set a new password once, within 24 hours.
 
     Give it to that user only. Until it is used, the present password and sessions stay. A new link
-    takes the place of an earlier one.
+    replaces an earlier one.
 
     For example:
 
@@ -94,17 +94,17 @@ def reset_password(*, email: Email, database: Database = None) -> None:
         from hwci.server.app import ResetPassword
 
         made = ask(database, checked(ResetPassword, "No link was made", email=email))
-    note(f"{email} sets a new password with this link, once, within 24 hours:")
+    note(f"With this link {email} can set a new password, once, within 24 hours:")
     write(f"{made.base_url or ADDRESS}/reset#{made.reset_token}")
     if made.base_url is None:
-        note(f"Its address {ADDRESS} is a guess: replace it by the one that people reach the")
-        note("server at. Set HWCI_BASE_URL for the server, and the next link is right.")
+        note(f"Its address {ADDRESS} is a guess: replace it with the address of the server. Set")
+        note("HWCI_BASE_URL for the server, and the next link has it.")
 
 
 def disable_user(*, email: Email, database: Database = None) -> None:
     """Stop a user from signing in; their sessions end at once, streams within seconds.
 
-    What organizations have of them stays: memberships, CI keys and boxes that they made.
+    Their memberships stay, and so do the CI keys and boxes that they made.
 
     For example:
 
@@ -137,7 +137,7 @@ def _switch(email: str, database: str | None, *, enabled: bool) -> int:
 
 
 def checked(model: "type[Model]", what: str, **fields: object) -> "Model":
-    """Return a command of what the flags say. Raises `ExplainedError`: wrong usage."""
+    """Return the command that the flags describe. Raises `ExplainedError`: wrong usage."""
     from pydantic import ValidationError
 
     from hwci.wire.errors import issues_of
@@ -157,7 +157,7 @@ CHECK_ID = "Check the name or id, and the --database"
 
 
 class Switch(StrEnum):
-    """What can be done to CI Metrics of an organization."""
+    """The two positions of the switch of CI Metrics."""
 
     ENABLE = "enable"
     DISABLE = "disable"
@@ -194,16 +194,16 @@ def ci_metrics(
 
 def rotate_secret(
     drop_former: Annotated[
-        bool, typer.Option("--now", help="Refuse at once what the former key signed.")
+        bool, typer.Option("--now", help="Refuse tokens of the former key at once.")
     ] = False,
     database: Database = None,
 ) -> None:
-    """Sign access tokens with a new key, at once also while the server runs.
+    """Sign access tokens with a new key, also while the server runs.
 
-    On PostgreSQL, restart every server then: they read the key when they start.
+    On PostgreSQL, restart every server afterwards: it reads the key when it starts.
 
-    Tokens of the former key are accepted until they end, 15 minutes at most, unless --now. No
-    user has to sign in again: a sign-in renews itself.
+    Tokens of the former key are accepted until they expire, 15 minutes at most, unless --now is
+    set. No user has to sign in again: a sign-in renews itself.
 
     For example:
 

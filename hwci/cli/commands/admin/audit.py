@@ -44,10 +44,10 @@ def verify(
     json: options.Json = False,
     database: Database = None,
 ) -> None:
-    """Look whether the audit log is whole: exit code 0 if so, and 1 if not.
+    """Check that the audit log is whole: exit code 0 if so, and 1 if not.
 
-    Rows that were changed, removed, added or moved are named. The head is printed: note it apart
-    from the server. Who holds both the database and the key can forge all but what was noted.
+    Rows that were changed, removed, added or moved are named. The head is printed: keep it
+    outside the server. Whoever has the database and the key can forge all that it does not cover.
 
     For example:
 
@@ -55,7 +55,7 @@ def verify(
 
       hwci admin audit verify --head 57:9f2c... --export audit.jsonl
     """
-    with operator_errors("The audit log was not looked at", CHECK_FLAGS):
+    with operator_errors("The audit log was not checked", CHECK_FLAGS):
         report = _report(database, head, export_file, key)
     if json:
         emit_json(report)
@@ -71,9 +71,10 @@ def verify(
 
 @audit.command()
 def export(database: Database = None) -> None:
-    """Write the whole audit log to stdout, a line of JSON a row, also while the server runs.
+    """Write the whole audit log to stdout, a line of JSON for each row, also while the server runs.
 
-    The last line is the head. `verify --export` looks at it later, with the key and no database.
+    The last line is the head. `verify --export` checks the export later, with the
+    key and without the database.
 
     For example:
 
@@ -97,7 +98,7 @@ def export(database: Database = None) -> None:
 
 @audit.command("new-key")
 def new_key(database: Database = None) -> None:
-    """Go on with the audit log under a new key when its key is lost, while no server runs.
+    """Continue the audit log with a new key when its key is lost, while no server runs.
 
     The log of each organization gets an entry about it. What was sealed before stays as it is: its
     rows still follow on each other, but it can no longer be checked who sealed them.

@@ -31,8 +31,9 @@ def backup(
 ) -> None:
     """Write a whole copy of the database to a new file, also while the server runs.
 
-    It holds everything that was acknowledged before, and is read back whole before it has its
-    name, which is printed. A running server makes the copy: it must be able to write there.
+    The copy holds everything that was acknowledged before. It is written under another name,
+    checked, and then renamed to TO, which is printed. A running server writes it, so the server
+    must be able to write there.
 
     For example:
 
@@ -60,9 +61,9 @@ def restore(
     backup_file: Annotated[Path, typer.Argument(metavar="FROM", help="A backup.")],
     database: Database = None,
 ) -> None:
-    """Put a backup in the place of the database, while no server runs.
+    """Replace the database by a backup, while no server runs.
 
-    The former file is kept beside it. The backup is read whole first, and stays where it is.
+    The former file is kept beside it. The whole backup is checked first, and stays where it is.
 
     For example:
 
@@ -76,15 +77,15 @@ def restore(
         shown = Location(where).shown
         with progress(lambda: f"Restoring {shown}"):
             done = put_back(where, backup_file.absolute())
-    note(f"{shown} is what {backup_file} was.")
+    note(f"{shown} is now a copy of {backup_file}.")
     if done.former is not None:
         note(f"The former database is {done.former}")
     if done.audit_from is not None:
         note(
-            f"The backup has not the key of its audit log beside it: the log goes on under a new"
-            f" key from row {done.audit_from} on, and says so."
+            f"The key of its audit log is missing beside the backup: the log goes on under a new"
+            f" key from row {done.audit_from} on, and has an entry about it."
         )
-    note("Next: start the server; CI keys that were revoked since the backup work again.")
+    note("Next: start the server. CI keys that were revoked since the backup work again.")
 
 
 def copy(
@@ -183,17 +184,17 @@ def migrate(
 
 
 def mebibytes(size: int) -> str:
-    """Write a size of a file."""
+    """Return the size of a file in words."""
     return f"{size / 2**20:.1f} MiB"
 
 
 def check(json: options.Json = False, database: Database = None) -> None:
     """Look for damage in the database, also while the server runs. Nothing is changed.
 
-    Each report is compared with the digest of what was sent, and what is derived from reports with
-    what it would be now. It works in a copy beside the database, which needs as much room.
+    Each report is compared with the digest of what was sent, and derived rows with what the
+    reports give now. It works in a copy beside the database, which needs as much space.
 
-    Exit code 1 when something is wrong; what, and what to do next, is printed.
+    Exit code 1 when something is wrong; the output names it, and what to do next.
 
     For example:
 
@@ -255,8 +256,8 @@ def _next_steps(shown: str, found: "CheckResult") -> list[str]:
         steps.append(f"{shown} is whole: {counted(found.reports, 'report')}.")
     if found.without_digest:
         steps.append(
-            f"{counted(found.without_digest, 'report')} of an earlier hwci without a digest: it"
-            " cannot be checked whether they are as they were sent. From now on:"
+            f"{counted(found.without_digest, 'report')} of an earlier hwci without a digest:"
+            " whether they were changed cannot be checked. To write digests now:"
             " hwci admin rebuild"
         )
     return steps
@@ -270,7 +271,7 @@ def rebuild(
 ) -> None:
     """Rebuild everything that is derived from run reports, also while the server runs.
 
-    Reports and reviews stay as they are. While an organization is computed, new reports wait.
+    Reports and reviews stay as they are. While an organization is rebuilt, new reports wait.
 
     For example:
 

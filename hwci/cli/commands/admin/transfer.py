@@ -20,7 +20,7 @@ from hwci.client.explained import ExitCode, wrong_usage
 NOT_EXPORTED = "Nothing was exported"
 NOT_IMPORTED = "The import is not complete"
 NOUNS = {"suite_config": "configuration"}
-"""What people call a kind of what was sent, where that is not its name."""
+"""What people call a kind of body, where that is not its name."""
 
 
 def export(
@@ -35,9 +35,10 @@ def export(
 ) -> None:
     """Write an organization to one SQLite file for other tools. A running server goes on.
 
-    It holds all that was sent and counts, the reviews, and each failure as the rules decide it
-    today, as tables and views that DuckDB, pandas and Datasette open; no key, password or sign-in.
-    It has its name, which is printed, only once it is whole. A running server writes it.
+    It holds all reports, announcements and configurations that count, the reviews, and each failure
+    as the rules decide it today, as tables and views for DuckDB, pandas and Datasette; no key,
+    password or sign-in. It is written under another name, and renamed to TO, which is printed, when
+    it is complete. A running server writes it.
 
     For example:
 
@@ -69,15 +70,15 @@ def import_(
     ] = None,
     owner: Annotated[
         str | None,
-        typer.Option(metavar="EMAIL", help="A user: make the organization if it is not there."),
+        typer.Option(metavar="EMAIL", help="Owner: create the organization if it is missing."),
     ] = None,
     database: Database = None,
 ) -> None:
     """Import an export, or a folder of kept reports, into an organization.
 
-    What is missing is added, and nothing is replaced: what was stopped can be done again. In a
-    folder each *.json or *.json.gz is one body as the API takes it: a run report, an announcement
-    or a suite configuration. What is refused is printed with the reason, and the rest goes on.
+    What is missing is added, and nothing is replaced, so an import that was stopped can be run
+    again. In a folder each *.json or *.json.gz is one body as the API takes it: a run report, an
+    announcement or a suite configuration. A refused one is printed with the reason.
 
     Exit code 1 when something was refused.
 
@@ -115,7 +116,7 @@ def import_(
     there = seen - refused - added.total()
     note(f"Added to organization {name} ({org_id}): {', '.join(parts) or 'nothing new'}.")
     if there:
-        note(f"{there:,} of {seen:,} were there already, and stay as they are.")
+        note(f"{there:,} of {seen:,} were there already and stay as they are.")
     if refused:
         note(f"{refused:,} of {seen:,} were refused: see above.")
         raise typer.Exit(ExitCode.FAILED)
