@@ -20,8 +20,6 @@ from hwci.server.storage.postgresql.dialect import adapt, native
 from hwci.server.storage.sql.connection import Connection as Base
 
 _CONNECT_SECONDS = 5
-_IDLE_SECONDS = 60
-"""A server that stands still in a transaction holds its locks for this long."""
 _ALIVE = (
     "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 )
@@ -56,7 +54,7 @@ class Connection(Base):
             keepalives_interval=5,
             keepalives_count=3,
         )
-        self.command(f"SET idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'; {_ALIVE}")
+        self.command(_ALIVE)
         adapt(self.raw)
 
     def command(self, statements: str) -> None:

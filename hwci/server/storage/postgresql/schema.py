@@ -25,6 +25,7 @@ _MADE = (
 _TABLES = (
     "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
     " WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')"
+    " AND NOT c.relispartition"
 )
 
 

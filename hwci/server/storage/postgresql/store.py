@@ -184,8 +184,12 @@ class PostgresqlStorage(Storage):
 
 
 def _time(seconds: float) -> str:
-    """Return the statement that ends each statement of a transaction after this time."""
-    return f"SET LOCAL statement_timeout = {max(1, int(seconds * 1000))}"
+    """Return the statements that end each statement of a transaction after this time, and the
+    transaction itself after this time without one: a server that stands still holds no lock.
+    """
+    most = max(1, int(seconds * 1000))
+    idle = "idle_in_transaction_session_timeout"
+    return f"SET LOCAL statement_timeout = {most}; SET LOCAL {idle} = {most}"
 
 
 def steps_after(location: Location) -> Sequence[str]:
