@@ -233,6 +233,17 @@ def test_an_export_has_no_secret_and_nothing_of_another_organization(tmp_path: P
     )
 
 
+def test_each_view_works_as_duckdb_writes_it(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    to = tmp_path / "acme.db"
+    exported(tmp_path / "hwci.db", to, lambda writer: fill(writer, 5))
+
+    for name, query in layout.VIEWS.items():
+        parsed = "SELECT json_deserialize_sql(json_serialize_sql(?::VARCHAR))"
+        [written] = duckdb.execute(parsed, [query]).fetchone()
+        assert rows(to, written) == rows(to, f"SELECT * FROM {name}")
+
+
 def test_what_stops_an_export_leaves_no_file(tmp_path: Path) -> None:
     path, to = tmp_path / "hwci.db", tmp_path / "acme.db"
 
