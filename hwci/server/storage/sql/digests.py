@@ -11,11 +11,14 @@ import hashlib
 import json
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 
-from hwci.engine.facts import Changes, Report, TestItem
+from hwci.engine.facts import Changes, Report
+from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.server.storage.sql import codec
 
 _BYTES = 16
+_RESULTS = 1024
 
 
 def of_values(*values: object) -> bytes:
@@ -49,13 +52,19 @@ def of_report(org: bytes, report: Report, names: bytes, changes: bytes | None) -
             *(codec.to_micros(report.started_at), codec.to_micros(report.ended_at)),
             *(report.conclusion, report.hello_ok, report.box_key, report.covers_shas),
             *(None if part is None else (part.run_id, part.part, part.parts), names, changes),
-            [_result(test) for test in report.tests],
-            *(() if report.ci_run is None else (("ci_run", report.ci_run),)),
-            *(() if report.ci_url is None else (("ci_url", report.ci_url),)),
         )
     )
+    results = b",".join(
+        [_result(t.outcome, t.attempts, t.verdict, t.message) for t in report.tests]
+    )
+    added = (("ci_run", report.ci_run), ("ci_url", report.ci_url))
+    tail = [_written(field) for field in added if field[1] is not None]
     seconds = (test.duration_s for test in report.tests)
-    return _digest(head + struct.pack(f"<{len(report.tests)}d", *seconds))
+    return _digest(
+        b",".join((head[:-1], b"[" + results + b"]", *tail))
+        + b"]"
+        + struct.pack(f"<{len(report.tests)}d", *seconds)
+    )
 
 
 def of_whole(org: bytes, report: Report) -> bytes:
@@ -69,9 +78,10 @@ def of_whole(org: bytes, report: Report) -> bytes:
     )
 
 
-def _result(test: TestItem) -> tuple[object, ...]:
-    result = (test.outcome, test.attempts, test.verdict)
-    return result if test.message is None else (*result, test.message)
+@lru_cache(maxsize=_RESULTS)  # nearly all of a report are equal
+def _result(outcome: Outcome, attempts: int, verdict: Verdict, message: str | None) -> bytes:
+    result = (outcome, attempts, verdict)
+    return _written(result if message is None else (*result, message))
 
 
 def _written(values: Sequence[object]) -> bytes:
