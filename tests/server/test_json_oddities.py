@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON that parsers disagree about, and values that look right: each has one verdict, at its place,
-on every store (contract, "Everywhere"; semantics, 1.7 and 10).
+"""JSON that parsers disagree about, and values that look right: each has one verdict, at its place
+(contract, "Everywhere"; semantics, 1.7 and 10).
 """
 
 import json

@@ -22,7 +22,7 @@ from hwci.server.errors import StorageError
 from hwci.server.storage.location import Location
 from hwci.server.storage.sql.connection import Connection as Base
 from hwci.server.storage.sql.whole import UNFINISHED, unfinished
-from hwci.server.storage.sqlite.audit_tables import restore_guards
+from hwci.server.storage.sqlite.audit_guards import restore_guards
 from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
 from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 

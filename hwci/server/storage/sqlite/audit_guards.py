@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the audit log has in the schema beyond its entries: links, seals, the head, and triggers
-that refuse to change or remove an entry. `migrations.py` has their order.
+"""What guards the entries of the audit log in the database: links, and triggers that refuse to
+change or remove an entry.
 
 A program that may write the file may also drop these guards: they stop mistakes, and the chain
 shows tampering.
@@ -13,18 +13,6 @@ from hwci.server.storage.audit_chain import Tip, link_of
 from hwci.server.storage.sql.audit import ROW, written_row
 
 LOG = logging.getLogger("hwci.server")
-
-AUDIT_CHAIN = """
-ALTER TABLE audit_entry ADD COLUMN link BLOB;
-ALTER TABLE audit_entry ADD COLUMN seal BLOB;
-
-CREATE TABLE audit_head (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  seal BLOB
-) STRICT;
-
-INSERT INTO audit_head (one) VALUES (1);
-"""
 
 # A row that replaces another is no deletion to a trigger, hence the third.
 GUARDS = tuple(
@@ -60,5 +48,10 @@ def restore_guards(raw: sqlite3.Connection) -> None:
     for name in found.values():
         quoted = name.replace('"', '""')
         raw.execute(f'DROP TRIGGER "{quoted}"')
+    add_guards(raw)
+
+
+def add_guards(raw: sqlite3.Connection) -> None:
+    """Refuse from now on to change or remove an entry."""
     for guard in GUARDS:
         raw.execute(guard)
