@@ -144,11 +144,11 @@ def copy(
     return opening.copy_storage(of, to, tell)
 
 
-def new_audit_key(database: str) -> int:
+def new_audit_key(database: str, secret_key_file: Path | None = None) -> int:
     """Continue the audit log under a new key, if the present one does not fit and no server runs.
     Return the number of the first row. Raises `StorageError`.
     """
-    location = _kept(database)
+    location = _kept(database, secret_key_file)
     _require_made(location)
     first = _begin_audit_anew(location)
     if first is None:
@@ -160,7 +160,7 @@ def _begin_audit_anew(location: Location) -> int | None:
     def entry(org_id: UUID) -> AuditEntry:
         return operator_entry("audit_log.new_key", org_id, system_clock())
 
-    return opening.restart_audit_log(location.written, entry)
+    return opening.restart_audit_log(location, entry)
 
 
 def audit_key_of(database: str, secret_key_file: Path | None = None) -> Path:

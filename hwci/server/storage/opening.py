@@ -100,7 +100,7 @@ def restore_storage(where: str | Path, copy: Path) -> Path | None:
         return kept
 
 
-def restart_audit_log(where: str | Path, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
+def restart_audit_log(location: Location, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
     """Continue the audit log of a database under a new key; `entry_for` makes the
     entry about it for an organization. Return the number of the first row; None if the present key
     fits.
@@ -109,7 +109,10 @@ def restart_audit_log(where: str | Path, entry_for: Callable[[UUID], AuditEntry]
         StorageLockedError: another process, usually a running server, holds the file.
         StorageError: it cannot be used.
     """
-    path = _file(Location(str(where)))
+    if location.kind in POSTGRESQL:
+        first: int | None = _postgresql("whole").restart(location, entry_for)
+        return first
+    path = _file(location)
     check_header(path, known_version())
     with database_lock(path) as note:
         Condition(path, note)  # a damaged one is refused

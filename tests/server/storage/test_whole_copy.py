@@ -305,13 +305,26 @@ async def test_a_key_of_another_log_stays(new: NewDatabase) -> None:
     assert key.read_text() == "k" * 32
 
 
-async def test_a_lost_key_is_lost_in_the_copy_too(new: NewDatabase) -> None:
-    source, target = await filled(new("sqlite")), new("sqlite")
+@pytest.mark.parametrize("kind", DRIVERS)
+async def test_a_lost_key_is_lost_in_the_copy_too_and_a_new_one_goes_on(
+    new: NewDatabase, kind: str
+) -> None:
+    source, target = await filled(new("sqlite")), new(kind)
     key_file(source.require_place_of_keys()).unlink()
 
-    copied(source, target)
+    await asyncio.to_thread(copied, source, target)
 
-    assert new_audit_key(target.written) == 4
+    async with opened(target) as storage:
+        with pytest.raises(StorageError, match=r"key of the audit log, .*, is missing"):
+            await storage.write(lambda writer: writer.add_audit(ACME.id, ENTRY))
+    first = await asyncio.to_thread(new_audit_key, target.written, target.secret_key_file)
+    assert first == 4
+    async with opened(target) as storage:
+        await storage.write(lambda writer: writer.add_audit(ACME.id, ENTRY))
+        log = await storage.read(lambda reader: reader.audit_log(ACME.id, 0, 9))
+    assert "audit_log.new_key" in {one.action for one in log.items}
+    with pytest.raises(StorageError, match="is there and fits"):
+        await asyncio.to_thread(new_audit_key, target.written, target.secret_key_file)
 
 
 @pytest.mark.parametrize("kind", DRIVERS)

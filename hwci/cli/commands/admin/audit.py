@@ -109,8 +109,10 @@ def new_key(database: Database = None) -> None:
     """
     with server_errors("The audit log has no new key"):
         from hwci.server.app import new_audit_key
+        from hwci.server.settings import read_settings
 
-        first = new_audit_key(database_of(database))
+        keys = read_settings(os.environ).secret_key_file
+        first = new_audit_key(database_of(database), keys)
     note(f"The audit log goes on under a new key from row {first} on. Back the key up.")
 
 

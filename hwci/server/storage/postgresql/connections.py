@@ -15,6 +15,7 @@ from psycopg.pq import TransactionStatus
 
 from hwci.server.errors import HwciServerError, StorageBusyError, StorageError, TooLongError
 from hwci.server.storage.audit_chain import AuditKey
+from hwci.server.storage.audit_key import NEW_KEY
 from hwci.server.storage.location import Location
 from hwci.server.storage.postgresql.dialect import adapt, native
 from hwci.server.storage.sql.connection import Connection as Base
@@ -33,10 +34,7 @@ _ADDRESS = "postgresql://USER:PASSWORD@HOST/DATABASE"
 class Connection(Base):
     """One connection to a database, used by one thread at a time."""
 
-    new_audit_key = (
-        "or take that of another server of this database: on PostgreSQL hwci makes no new key for a"
-        " log"
-    )
+    new_audit_key = f"take that of another server of this database, {NEW_KEY}"
 
     def __init__(self, location: Location, audit_key: AuditKey | None = None) -> None:
         """Connect. Raises `psycopg.Error`."""

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: S608 - statements are put together from names of the schema
-"""A PostgreSQL database as a side of a whole copy (`sql/whole.py`), while nothing else uses it."""
+"""A PostgreSQL database while nothing else uses it: as a side of a whole copy (`sql/whole.py`), and
+to continue its audit log under a new key.
+"""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
+from uuid import UUID
 
 import psycopg
 
@@ -14,6 +17,8 @@ from hwci.server.storage.location import Location
 from hwci.server.storage.postgresql.connections import Connection, storage_error
 from hwci.server.storage.postgresql.locks import hold_all
 from hwci.server.storage.postgresql.schema import STEPS, migrate, missing, table_names
+from hwci.server.storage.records import AuditEntry
+from hwci.server.storage.sql.audit import restarted
 from hwci.server.storage.sql.whole import UNFINISHED, Side, Table, require_fit
 
 _ENDING_SECONDS = 2.0
@@ -50,11 +55,7 @@ def source_in(location: Location) -> Iterator[Side]:
         StorageError: it is not ours, not at the present schema, or not a whole copy.
     """
     with _alone(location) as connection:
-        if missing(connection):
-            raise StorageError(
-                f"{location.shown} lacks steps of the schema",
-                "make a backup, then: hwci admin migrate",
-            )
+        _require_present(location, connection)
         yield _side(location, connection)
 
 
@@ -73,6 +74,25 @@ def target_in(location: Location, of: str) -> Iterator[Side]:
         if UNFINISHED not in tables:
             migrate(connection)
         yield _side(location, connection)
+
+
+def restart(location: Location, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
+    """Continue the audit log as `restarted`. Raises as `source_in`."""
+    of = location.require_place_of_keys()
+    with _alone(location) as connection:
+        _require_present(location, connection)
+        connection.command("BEGIN")
+        first = restarted(connection, of, entry_for)
+        connection.command("COMMIT")
+        return first
+
+
+def _require_present(location: Location, connection: Connection) -> None:
+    if missing(connection):
+        raise StorageError(
+            f"{location.shown} lacks steps of the schema",
+            "make a backup, then: hwci admin migrate",
+        )
 
 
 @contextmanager

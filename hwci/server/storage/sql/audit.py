@@ -6,7 +6,7 @@ This module appends entries and reads them. Where the key is that they are seale
 decides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -23,7 +23,7 @@ from hwci.server.storage.audit_chain import (
     next_row,
     written_of,
 )
-from hwci.server.storage.audit_key import key_file, make_key, read_audit_key
+from hwci.server.storage.audit_key import key_file, make_key, read_audit_key, set_aside
 from hwci.server.storage.records import AuditEntry
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.rows import Rows
@@ -97,6 +97,23 @@ def open_key(connection: Connection, of: Path) -> AuditKey | None:
         return key  # a log with a key had a seal: it was removed
     seal_head(connection, key)
     return key
+
+
+def restarted(
+    connection: Connection, of: Path, entry_for: Callable[[UUID], AuditEntry]
+) -> int | None:
+    """Continue a log under a new key if the present one does not fit, with an entry about it for
+    each organization. Return the number of the first row; None if the present key fits.
+    """
+    if fits(connection, open_key(connection, of)):
+        return None
+    set_aside(of)
+    key = connection.audit_key = make_key(of)
+    first = tip_of(connection).number + 1
+    for (org,) in connection.rows("SELECT id FROM organization ORDER BY id"):
+        append(connection, UUID(bytes=org), entry_for(UUID(bytes=org)))
+    seal_head(connection, key)
+    return first
 
 
 def seal_head(connection: Connection, key: AuditKey) -> None:

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from hwci.server.errors import StorageError
 from hwci.server.storage.audit_chain import AuditKey
-from hwci.server.storage.audit_key import key_file, make_key, set_aside, write_key
+from hwci.server.storage.audit_key import key_file, set_aside, write_key
 from hwci.server.storage.records import AuditEntry
-from hwci.server.storage.sql.audit import append, fits, open_key, seal_head, tip_of
+from hwci.server.storage.sql.audit import restarted
 from hwci.server.storage.sqlite.condition import storage_error
-from hwci.server.storage.sqlite.connections import Connection, open_writer
+from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.locking import read_header
 
 
@@ -70,21 +70,9 @@ def restart(database: Path, entry_for: Callable[[UUID], AuditEntry]) -> int | No
     """
     try:
         with closing(open_writer(database)) as connection:
-            connection.audit_key = open_key(connection, database)
-            return _restart(connection, entry_for)
+            connection.execute("BEGIN IMMEDIATE")
+            first = restarted(connection, database, entry_for)
+            connection.execute("COMMIT")
+            return first
     except sqlite3.Error as error:
         raise storage_error(error, database) from error
-
-
-def _restart(connection: Connection, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
-    if fits(connection, connection.audit_key):
-        return None
-    set_aside(connection.path)
-    key = connection.audit_key = make_key(connection.path)
-    first = tip_of(connection).number + 1
-    connection.execute("BEGIN IMMEDIATE")
-    for (org,) in connection.rows("SELECT id FROM organization ORDER BY id"):
-        append(connection, UUID(bytes=org), entry_for(UUID(bytes=org)))
-    seal_head(connection, key)
-    connection.execute("COMMIT")
-    return first
