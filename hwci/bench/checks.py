@@ -137,7 +137,9 @@ def _key(client: Client, to: Destination) -> Finding:
         return Finding("key", State.OK, "the server knows it")
     except HwciError as fault:
         return _failed("key", fault)
-    return Finding("key", State.FAIL, "the server accepts an empty report: it is no hwci server")
+    return Finding(
+        "key", State.FAIL, "the server accepts an empty report: it is not an hwci server"
+    )
 
 
 def _failed(check: str, fault: HwciError) -> Finding:

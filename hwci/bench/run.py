@@ -126,7 +126,7 @@ def _live(
     run: tuple[Job, Sequence[str], RunRequest],
     context: CommandContext,
 ) -> AbstractContextManager[None]:
-    """Return the live run of this box; nothing if this machine is no box."""
+    """Return the live run of this box; nothing if this machine is not a box."""
     try:
         return live_run(box(), *run, context.notify)
     except NotInstalledError:

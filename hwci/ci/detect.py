@@ -212,7 +212,7 @@ def full_hash(revision: str, checkout: Repository | None) -> str | None:
 def _no_commit(checkout: Repository | None) -> str:
     if checkout is None:
         return "that is not a hash, and there is no repository here in which git could look it up"
-    return "that is no full hash, and git knows no such commit in this clone, which may lack it"
+    return "that is not a full hash, and git knows no such commit in this clone, which may lack it"
 
 
 def _commit(found: Sourced[Any] | None) -> Sourced[str] | None:

@@ -13,7 +13,7 @@ from typing import IO
 from hwci.client.explained import wrong_usage
 from hwci.wire import limits
 
-ENDLESS = "it is no file but a pipe or a device"
+ENDLESS = "it is not a file but a pipe or a device"
 MEBIBYTE = 1024 * 1024
 
 

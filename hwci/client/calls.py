@@ -3,7 +3,7 @@
 
 This module decides paths, queries and bodies (spec, "Endpoints"; contract). It sends nothing.
 Arguments that break the field rules raise `InvalidCallError` here, before anything is sent. Streams
-of events are no calls: see `hwci.client.following`.
+of events are not calls: see `hwci.client.following`.
 """
 
 from collections.abc import Sequence

@@ -51,7 +51,7 @@ class ServerAddressError(HwciError, ValueError):
 
     def __str__(self) -> str:
         return (
-            f"{self.address!r} is no server address: {self.reason}. "
+            f"{self.address!r} is not a server address: {self.reason}. "
             "Give one such as https://hwci.example.org"
         )
 

@@ -209,7 +209,7 @@ class EventStream:
         return None
 
     def _complete(self) -> ServerSentEvent | None:
-        """End a block. One without data is no event, but its id counts."""
+        """End a block. One without data is not an event, but its id counts."""
         self.id = self._id
         event = ServerSentEvent(self.id, self._type or "message", "\n".join(self._data))
         has_data, self._data, self._type, self._size = bool(self._data), [], "", 0

@@ -10,8 +10,8 @@ from time import monotonic
 from hwci.engine.history import OutOfTimeError
 
 ANSWER_SECONDS = 9.0
-"""How long a request may wait for the database and be worked on, so that its caller has an answer
-within ten seconds, as promised, also from a busy server.
+"""How long a request may wait for the database and run, so that its caller has an answer within the
+promised ten seconds, also from a busy server.
 """
 
 

@@ -286,7 +286,7 @@ def test_a_commit_that_is_nowhere_is_named(tmp_path: Path) -> None:
     collected = collect(Repository(clone), ABSENT, None)
 
     assert collected.changes is None
-    assert "no commit of this clone" in collected.notes[0]
+    assert "is not a commit of this clone" in collected.notes[0]
     assert covered(Repository(clone), ABSENT, ABSENT.replace("1", "2")) is None
 
 
@@ -445,7 +445,7 @@ def test_a_merge_touches_what_it_brought_to_its_branch(tmp_path: Path) -> None:
         (Push(), "it is unknown what was pushed"),
         (Push(batched=True), "several pushes are built at once"),
         (Push(listed=[ABSENT]), "it is unknown what was pushed"),
-        (Push(ABSENT), f"{ABSENT} is no ancestor of "),
+        (Push(ABSENT), f"{ABSENT} is not an ancestor of "),
     ],
 )
 def test_what_a_push_touched_is_never_guessed(tmp_path: Path, push: Push, why: str) -> None:

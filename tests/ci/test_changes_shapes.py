@@ -124,7 +124,7 @@ def _fault(scene: Scene, item: CommitItem) -> str | None:
     if item.subject != scene.oracle.subject(item.sha) or item.committed_at is None:
         return "the commit is not the right one"
     if not set(item.files) <= texts or len(item.files) > 2_000:
-        return f"{sorted(set(item.files) - texts)} are no files of the commit"
+        return f"{sorted(set(item.files) - texts)} are not files of the commit"
     if not item.files_truncated and (set(item.files) != texts or not exact):
         return f"{sorted(texts - set(item.files))} are lacking in silence"
     return None
@@ -135,7 +135,7 @@ def is_ancestor(scene: Scene, base: str, sha: str) -> bool:
 
 
 def has_more_to_tell(scene: Scene, item: CommitItem) -> bool:
-    """Too many files, or a name that is no text."""
+    """Too many files, or a name that is not text."""
     files = scene.oracle.files(item.sha)
     return len(files) > 2_000 or any("\ufffd" in name.decode("utf-8", "replace") for name in files)
 

@@ -251,7 +251,7 @@ def test_what_is_no_commit_here_is_named_and_not_guessed(name: str) -> None:
         job.unknown_commits if hint else job.bad_settings for job in (here, nowhere)
     )
     assert [bool(job.bad_settings) for job in (here, nowhere)] == [not hint, not hint]
-    why = "that is no full hash, and git knows no such commit"
+    why = "that is not a full hash, and git knows no such commit"
     assert said_here.startswith(f"{flag} is 'abc': {why}")
     assert said_nowhere.startswith(
         f"{flag} is 'abc': that is not a hash, and there is no repository"

@@ -305,7 +305,7 @@ def test_a_pipe_is_an_error_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(path)
 
     assert fault_of(path) == (
-        f"{path}: It is no file but a pipe or a device. Give a file that the tests wrote"
+        f"{path}: It is not a file but a pipe or a device. Give a file that the tests wrote"
     )
 
 
@@ -384,6 +384,6 @@ def test_a_verdict_that_is_none_costs_itself_alone(write: Write) -> None:
     assert [attempt.verdict for attempt in file.attempts] == ["infra"]
     [fault] = file.faults
     assert fault == (
-        f"{path}:2:13: The property hwci.verdict is 'me', which is no verdict. "
+        f"{path}:2:13: The property hwci.verdict is 'me', which is not a verdict. "
         "Write one of device, infra, unknown"
     )

@@ -190,7 +190,7 @@ ROWS: list[tuple[str, str, object, str]] = [
 # What a recording does not say, because it would not be true.
 UNSAID = [
     ("github-tag", "before_sha"),  # a hash of zeros
-    ("github-forced", "before_sha"),  # what was dropped is no part of the push
+    ("github-forced", "before_sha"),  # what was dropped is not part of the push
     ("github-schedule", "before_sha"),
     ("github-merged", "before_sha"),  # the base as it was when the pull request was last looked at
     ("github-push", "conclusion"),  # the action hands on `job.status`
@@ -198,7 +198,7 @@ UNSAID = [
     ("github-push", "ci_run"),  # the run id is the number that people know
     ("gitlab-merge-request", "before_sha"),
     ("gitlab-merge-request", "conclusion"),  # the job still runs
-    ("buildkite-ui", "sha"),  # `HEAD` is no commit
+    ("buildkite-ui", "sha"),  # `HEAD` is not a commit
     ("circleci-schedule", "before_sha"),
     ("circleci-push", "box_key"),
     ("buildkite-ui", "ci_url"),  # no variable has the address of the build
@@ -401,13 +401,13 @@ def test_a_board_of_github_is_no_bench() -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("", "it is no JSON"),
-        ("[]", "it is no JSON object"),
-        ("{", "it is no JSON"),
-        ("\udcff", "it is no JSON"),
+        ("", "it is not JSON"),
+        ("[]", "it is not a JSON object"),
+        ("{", "it is not JSON"),
+        ("\udcff", "it is not JSON"),
         ('{"before": 1, "commits": {}}', None),
         (None, "No such file or directory"),
-        ("a pipe", "it is no file but a pipe or a device"),
+        ("a pipe", "it is not a file but a pipe or a device"),
     ],
 )
 def test_an_event_file_that_cannot_be_read_sets_no_field_and_is_noted(

@@ -127,7 +127,7 @@ def test_a_base_that_is_no_ancestor_is_null_with_a_note(bench: Bench) -> None:
     found = bench.look(bench.job(3, 1, base_sha=bench.shas[7]))
 
     assert said(bench, found) == (None, [3])
-    assert "no ancestor" in found.notes[0]
+    assert "not an ancestor" in found.notes[0]
 
 
 def test_another_product_of_the_same_workflow_has_its_own_runs(bench: Bench) -> None:

@@ -297,7 +297,7 @@ def test_a_run_whose_report_has_no_address_does_not_begin(bench: Bench, url: str
 
     assert code == 2
     assert "Nothing was run" in err
-    assert "is no server address" in err
+    assert "is not a server address" in err
     assert not (bench.folder / "ran").exists()
 
 

@@ -170,7 +170,7 @@ def test_a_reader_key_of_another_organization_changes_only_what_is_read_with_it(
     pending = signed_in("failures", "confirm", failure[:8], **both)
     assert "409 Conflict" in pending.err
     named = signed_in("boxes", "list", "--org", str(other), **both)
-    assert named.code == 1, "the person is no member there"
+    assert named.code == 1, "the person is not a member there"
 
 
 def test_a_bound_key_finds_its_failures_and_runs_by_the_first_digits_of_their_ids(

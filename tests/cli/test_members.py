@@ -127,7 +127,7 @@ def test_one_leaves_by_oneself_and_the_last_owner_learns_why_not(
     assert left.code == 0
     assert (
         left.err
-        == f"leaver@example.org is no member of Acme Firmware ({server.org_id}) any more.\n"
+        == f"leaver@example.org is no longer a member of Acme Firmware ({server.org_id}).\n"
     )
     code, _, err = signed_in("members", "leave")
     assert code == 1

@@ -84,7 +84,7 @@ def test_a_folder_that_cannot_be_looked_into_is_wrong_usage(
     assert fix.startswith("fix: ")
 
 
-PIPED = "it is no file but a pipe or a device"
+PIPED = "it is not a file but a pipe or a device"
 KEY_FILE = "The file that HWCI_CI_KEY_FILE names cannot be read: pipe"
 
 
@@ -192,7 +192,7 @@ def test_an_address_whose_host_holds_blanks_is_wrong_usage(in_ci: Command) -> No
     code, _, err = in_ci(*RUN, HWCI_URL="http://a b")
 
     assert code == 2
-    assert "cause: 'http://a b' is no server address: its host holds blanks. " in err
+    assert "cause: 'http://a b' is not a server address: its host holds blanks. " in err
 
 
 def test_a_key_of_impossible_letters_hides_nothing_that_waits(in_ci: Command) -> None:

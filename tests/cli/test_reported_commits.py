@@ -79,7 +79,7 @@ def test_what_is_no_commit_is_wrong_usage(
         (in_ci(*command, "--dry-run", HWCI_SHA=text), "HWCI_SHA"),
     ):
         assert (answer.code, answer.out) == (2, "")
-        assert f"{by} is {text!r}: that is no full hash, and git knows no such" in answer.err
+        assert f"{by} is {text!r}: that is not a full hash, and git knows no such" in answer.err
 
 
 @pytest.mark.parametrize("text", ["abc", "HEAD~11", "-x"])
@@ -99,7 +99,7 @@ def test_an_earlier_commit_that_git_does_not_know_costs_no_report(
         (in_ci(*command, *more, "-n", **{variable: text}), variable),
     ):
         assert (answer.code, answer.out) == (0, untold.out), shas
-        assert f"warning: {by} is {text!r}: that is no full hash, and git knows" in answer.err
+        assert f"warning: {by} is {text!r}: that is not a full hash, and git knows" in answer.err
         assert "It is ignored.\n" in answer.err
     assert variable in in_ci("env", **{variable: text}).err
     assert variable in in_ci("doctor", **{variable: text}).out
@@ -148,7 +148,7 @@ def test_a_shallow_clone_whose_remote_is_away_reports_without_the_commit_before(
         answer = in_ci(*command, "--dry-run", HWCI_BEFORE_SHA="HEAD~1")
 
         assert body(answer)["sha"] == shallow[10]
-        assert "warning: HWCI_BEFORE_SHA is 'HEAD~1': that is no full hash" in answer.err
+        assert "warning: HWCI_BEFORE_SHA is 'HEAD~1': that is not a full hash" in answer.err
 
 
 def test_a_base_that_is_not_in_the_clone_is_named_as_such(
@@ -331,7 +331,7 @@ def test_what_a_killed_sender_reported_is_not_replaced_in_silence(
 def test_a_run_that_waits_of_another_sender_is_not_remembered_by_a_mark(
     in_ci: Command, shas: dict[int, str]
 ) -> None:
-    """A body that was written elsewhere, perhaps long ago, is no run of this bench."""
+    """A body that was written elsewhere, perhaps long ago, is not a run of this bench."""
     assert in_ci(*RUN, "--run-id=1", "--sha=HEAD~2", "--strict").code == 0
     elsewhere = in_ci(*RUN, "--run-id=7", f"--sha={shas[3]}", "--dry-run").out
     killed_before_it_sends(2, "HEAD~1")

@@ -41,7 +41,7 @@ def test_a_pipe_and_a_device_are_not_opened(tmp_path: Path) -> None:
     (tmp_path / "zero").symlink_to("/dev/zero")
 
     for name in ("pipe", "zero"):
-        assert why(tmp_path / name, MEBIBYTE) == "it is no file but a pipe or a device"
+        assert why(tmp_path / name, MEBIBYTE) == "it is not a file but a pipe or a device"
 
 
 def test_a_folder_and_a_missing_file_are_named_in_the_words_of_the_system(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_bisection_by_hand_moves_the_first_failure_and_narrows_from_below() ->
 
 
 def test_a_pass_before_the_list_and_one_since_leave_the_whole_range() -> None:
-    """The last passed commit before the group is no listed one, though a listed one passed."""
+    """The last passed commit before the group is not a listed one, though a listed one passed."""
     past = broke(RANGE).and_also(report("q:P", -9), report("s:P", 1))
 
     assert suspects(past) == "p r"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""This module decides why a resolved failure is no firmware bug, and who broke the test (§5 to §7).
+"""Why a resolved failure is not a firmware bug, and which commit broke the test (§5 to §7).
 
 It looks at changed files, at the changes that reports carry and at the ways they connect. It knows
 no review and no period.

@@ -140,7 +140,7 @@ def groups_and_flakes(facts: Facts, lane: Lane) -> tuple[list[Group], list[Failu
             groups.append(group(facts, lane, together, passed_before, sha))
             together = []
         if sha in failures and (*lane, sha) in facts.reviews:
-            # A reviewed failure whose own commit has a pass stands alone, and is no flake (§8.2).
+            # A reviewed failure with a pass on its own commit stands alone: not a flake (§8.2).
             fix = next((later for later in walk[index + 1 :] if later in passed), None)
             groups.append(group(facts, lane, [failures[sha]], passed_before, fix))
         elif sha in failures:

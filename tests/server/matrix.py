@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every route there is with whom it is for, what it answers when it is granted, and a body that
-would be granted: written by hand from the contract, so that it is no echo of the code.
+would be granted: written by hand from the contract, so that it is not an echo of the code.
 """
 
 from collections.abc import Callable, Mapping

@@ -395,7 +395,7 @@ async def test_a_folder_of_bodies_is_imported_and_each_refused_file_is_named(
         "cut.json.gz", "empty.json", "less.json", "other.json",
     ]  # fmt: skip
     assert refused[2] == "less.json: sha: Field required"
-    assert refused[3].endswith("is no run report, announcement or suite configuration")
+    assert refused[3].endswith("is not a run report, announcement or suite configuration")
 
 
 def test_a_folder_without_bodies_is_refused(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def started_valkey() -> Iterator[str]:
 
 @pytest.fixture
 def valkey(started_valkey: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A Valkey that is waited for: how long it is, is no claim of who counts in it."""
+    """A Valkey that is waited for: how long it is, is not a claim of who counts in it."""
     monkeypatch.setattr(windows_of, "VALKEY_SECONDS", 60.0)
     return started_valkey
 

@@ -309,12 +309,12 @@ def says(status: int = 200, body: bytes = b"{}", **headers: str) -> Callable[[],
 ANSWERS: dict[str, tuple[str, Callable[[], web.Response]]] = {
     "its token endpoint fails": ("/token", says(500)),
     "its token endpoint sends us elsewhere": ("/token", says(307, Location="/other")),
-    "its token endpoint is no JSON": ("/token", says(body=b"<html>")),
+    "its token endpoint is not JSON": ("/token", says(body=b"<html>")),
     "its token endpoint gives no ID token": ("/token", says(body=b'{"access_token": "x"}')),
     "its answer is endless": ("/token", says(body=b" " * (1024 * 1024 + 1))),
     "its keys are none": ("/keys", says()),
-    "its keys are no objects": ("/keys", says(body=b'{"keys": [1]}')),
-    "its keys are no list": ("/keys", says(body=b'{"keys": 1}')),
+    "its keys are not objects": ("/keys", says(body=b'{"keys": [1]}')),
+    "its keys are not a list": ("/keys", says(body=b'{"keys": 1}')),
     "its keys are away": ("/keys", says(404)),
 }
 

@@ -174,8 +174,8 @@ def test_the_command_takes_the_files_as_flags_or_variables(pair: Pair, tmp_path:
     [
         ("certificate alone", "needs both"),
         ("key alone", "needs both"),
-        ("of two pairs", "no certificate and its key"),
-        ("the wrong way round", "no certificate and its key"),
+        ("of two pairs", "not a certificate and its key"),
+        ("the wrong way round", "not a certificate and its key"),
         ("not there", "Cannot read"),
         ("encrypted key", "is encrypted"),
     ],

@@ -17,7 +17,7 @@ from hwci.server.routes.table import ROUTES
 Header = tuple[str, str]
 
 PATIENCE_SECONDS = 120
-"""An answer comes within this; how soon is no claim of these tests."""
+"""An answer comes within this; how soon is not a claim of these tests."""
 EVERYWHERE = {500, 503, 400, 408, 414, 417, 431}
 """Of every route, or of HTTP that is malformed, late or too long before there is a route."""
 _PATHS = [(route, re.compile(re.sub(r"{\w+}", "[^/]+", route.path))) for route in ROUTES]

@@ -34,7 +34,7 @@ from tests.support.running import (
 
 RUN = UUID("11111111-2222-4333-8444-555555555555")
 WAIT_SECONDS = 60
-"""What should come comes within this; how soon is no claim of these tests."""
+"""What should come comes within this; how soon is not a claim of these tests."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 PATIENCE_SECONDS = 180.0
 SHOWN_MILLISECONDS = 60_000
-"""What a page should come to show, it shows within this; how soon is no claim of these tests."""
+"""What a page should come to show, it shows within this; how soon is not a claim of these tests."""
 expect.set_options(timeout=SHOWN_MILLISECONDS)
 ROOT_NEEDS_NO_SANDBOX = ("--no-sandbox",) if os.geteuid() == 0 else ()
 # A test's browser asks nobody but the server of the test. What the address bar drops down are pages

@@ -115,7 +115,7 @@ class Server(ThreadingHTTPServer):
     proxy: SlowProxy
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that goes away is no fault."""
+        """A browser that goes away is not a fault."""
 
 
 @contextmanager

@@ -43,7 +43,7 @@ ASK = f"""() => {{
 ASKED = "() => window.asked"
 
 # A tab waits a quarter of a second for another that has the token. That is short on a busy machine,
-# and how soon one answers is no claim of these tests. `inVain`: as none has it, it waits as ever.
+# and how soon one answers is not a claim of these tests. `inVain`: none has it, so it waits.
 WAIT_FOR_TABS = """
   const later = window.setTimeout.bind(window);
   window.setTimeout = (what, after, ...more) => {

@@ -177,7 +177,7 @@ def test_strings_hold_no_nul_and_no_lone_surrogate(kind: str, path: tuple[Step, 
     model, body = BODIES[kind]
 
     assert verdict_on(kind, path, "a\0b") == [["body", *path]]
-    # A lone surrogate is no Unicode text: what holds it cannot be read as JSON at all.
+    # A lone surrogate is not Unicode text: what holds it cannot be read as JSON at all.
     assert paths(model, changed(body, path, "a\ud800b")) == [["body"]]
     assert paths(model, changed(body, path, "a\udc00")) == [["body"]]
 

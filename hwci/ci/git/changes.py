@@ -138,7 +138,7 @@ def touched(
     try:
         return _touched(repository, sha, push, Deadline(patience_s))
     except UnrelatedError as fault:
-        what = f"{push.before} is no ancestor of {sha}, as after a forced push"
+        what = f"{push.before} is not an ancestor of {sha}, as after a forced push"
         raise FilesUnknownError(what) from fault
     except CutOffError as fault:
         cause = f" ({fault.__cause__})" if fault.__cause__ else ""
@@ -209,7 +209,7 @@ def _fetch_parents(repository: Repository, commit: str, deadline: Deadline) -> t
 def _why_no_base(repository: Repository, base: str, fault: UnrelatedError | CutOffError) -> str:
     if isinstance(fault, UnrelatedError):
         here = repository.commit(base) is not None
-        why = "is no ancestor" if here else "is not in this clone, which has all that came before"
+        why = "is not an ancestor" if here else "is not in this clone, which has the whole history"
         return f"{short(base)}, which was tested before, {why}: sent without a base."
     cause = f" ({fault.__cause__})" if fault.__cause__ else ""
     return (

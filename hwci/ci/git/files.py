@@ -73,10 +73,10 @@ def _rows(raw: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _written(sha: str, paths: Sequence[bytes]) -> Files:
-    """Turn paths into text. One that is no UTF-8 is changed by that, so the list counts as cut."""
+    """Turn paths into text. One that is not UTF-8 is changed by that, so the list counts as cut."""
     texts = [path.decode("utf-8", "replace") for path in paths]
     odd = sum(text.encode() != path for text, path in zip(texts, paths, strict=True))
-    note = f"Paths of {short(sha)} that are no UTF-8 are sent with U+FFFD: {odd}." if odd else ""
+    note = f"Paths of {short(sha)} that are not UTF-8 are sent with U+FFFD: {odd}." if odd else ""
     cut = len(paths) > limits.FILES_MAX or odd > 0
     return Files(tuple(texts[: limits.FILES_MAX]), cut, note)
 

@@ -25,7 +25,7 @@ BRANCHES = "+refs/heads/*:refs/hwci/*"
 
 
 class UnrelatedError(Exception):
-    """The base is no ancestor: the branch was moved by force, or it is another branch's."""
+    """The base is not an ancestor: the branch was moved by force, or it is another branch's."""
 
 
 class CutOffError(Exception):
@@ -49,7 +49,7 @@ def commits_after(repository: Repository, base: str, sha: str) -> tuple[str, ...
     Both are full hashes; `sha` is in the clone.
 
     Raises:
-        UnrelatedError: `base` is no ancestor of `sha`.
+        UnrelatedError: `base` is not an ancestor of `sha`.
         CutOffError: the clone does not hold what is needed to know.
         GitError: git failed.
     """
@@ -144,7 +144,7 @@ def whole_range(repository: Repository, base: str, sha: str, deadline: Deadline)
     """Return the commits after `base`, up to and including `sha`. Deepen a shallow clone.
 
     Raises:
-        UnrelatedError: `base` is no ancestor.
+        UnrelatedError: `base` is not an ancestor.
         CutOffError: the clone ends too early; its cause is why it was not deepened.
         GitError: git failed.
     """
@@ -166,7 +166,7 @@ def present(repository: Repository, sha: str, deadline: Deadline) -> str:
         fetch_commit(repository, sha, deadline, *(DEEPENING[:1] if repository.cut() else ()))
         found = repository.commit(sha)
     if found is None:
-        raise GitError(f"{sha} is no commit of this clone")
+        raise GitError(f"{sha} is not a commit of this clone")
     return found
 
 

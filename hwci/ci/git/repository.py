@@ -257,7 +257,7 @@ class Repository:
             line, _, rest = rest.partition(b"\n")
             words = line.split()
             if len(words) != len(("hash", "kind", "size")) or words[1] != b"commit":
-                raise GitError(f"{sha} is no commit of this clone")
+                raise GitError(f"{sha} is not a commit of this clone")
             size = int(words[2])
             found[sha], rest = commit_of(rest[:size]), rest[size + 1 :]
         return found

@@ -134,7 +134,7 @@ class JobContext:
     def changed(self) -> Notice | None:
         """Return a notice if tracked files differ from the commit under test; None if they do
         not, or that is unknown. If another commit than HEAD is named, the tests ran elsewhere. A
-        build may write tracked files, too, so this is no error.
+        build may write tracked files, too, so this is not an error.
         """
         sha = self.job.fields.get("sha")
         if self.repository is None or sha is None:

@@ -239,7 +239,7 @@ def _exists(name: str) -> bool:
 
 
 def _matching(pattern: str) -> list[Path]:
-    """Return the files of a pattern; what is a file, or is no pattern, is itself."""
+    """Return the files of a pattern; what is a file, or is not a pattern, is itself."""
     if _exists(pattern) or not has_magic(pattern):
         return [Path(pattern)]
     found = sorted(glob(pattern, recursive=True))  # noqa: PTH207 - it may begin at any folder

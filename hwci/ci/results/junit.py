@@ -63,7 +63,7 @@ def junit_results(chunks: Iterable[bytes], rules: Sequence[Rule]) -> FileResults
     """Read the content of one file, as far as it can be read.
 
     Raises:
-        ContentError: it is no JUnit XML, or is broken before its first test has ended.
+        ContentError: it is not JUnit XML, or is broken before its first test has ended.
     """
     document, escaped = _Document(rules), EscapedControls(chunks)
     try:
@@ -347,7 +347,7 @@ class _Document:
         try:
             return Verdict(text)
         except ValueError:
-            what = f"The property {VERDICT_PROPERTY} is {text[:40]!r}, which is no verdict"
+            what = f"The property {VERDICT_PROPERTY} is {text[:40]!r}, which is not a verdict"
             fix = f"Write one of {', '.join(Verdict)}"
             self._faults.append(one_line(self._here(), what, fix))
             return None

@@ -121,7 +121,7 @@ class FileResults:
     started_at: datetime | None
     duration_s: float
     unbuilt: int = 0
-    """Tests whose firmware was not built: they ran on no hardware, and are no items."""
+    """Tests whose firmware was not built: they ran on no hardware, and are not items."""
     written_at: datetime | None = None
     """When the file was last changed: at the end of its tests."""
     faults: tuple[str, ...] = ()
@@ -197,7 +197,7 @@ class BoxResults:
 
 def merged(files: Iterable[FileResults], *, messages: bool = False) -> BoxResults:
     """Merge the files of one box. A test that stands in several was tried as often, but a pass that
-    repeats a pass is no further attempt: two files may describe one run. `messages`: failed tests
+    repeats a pass is not another attempt: two files may describe one run. `messages`: failed tests
     keep what their harness wrote, which may hold a secret.
     """
     kept = tuple(files)

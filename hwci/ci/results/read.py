@@ -56,7 +56,7 @@ def read_results(path: Path, rules: Sequence[Rule]) -> FileResults:
     """
     try:
         if not is_file_or_folder(path):  # opening a pipe would wait for who writes into it
-            what = "It is no file but a pipe or a device"
+            what = "It is not a file but a pipe or a device"
             raise ContentError(what, "Give a file that the tests wrote")
         with path.open("rb") as file:
             read = _read(file, rules)

@@ -41,7 +41,7 @@ def with_built_in(own: Iterable[tuple[re.Pattern[str], Verdict]], by: str) -> tu
 
 
 def never_built(message: str) -> bool:
-    """Return whether there was no firmware to run. Such a test is no item of a report: it never
+    """Return whether there was no firmware to run. Such a test is not an item of a report: it never
     reached the hardware, and a run of such tests only did not test its commit.
     """
     return _NEVER_BUILT.fullmatch(message) is not None

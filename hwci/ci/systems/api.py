@@ -56,7 +56,7 @@ class _NoRedirects(HTTPRedirectHandler):
 def get_json(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
     """Return the JSON document at an address, None if the answer has no content."""
     if not address.startswith(("https://", "http://")):
-        raise ApiError(f"{address} is no address of an API")
+        raise ApiError(f"{address} is not an address of an API")
     accepted = {"Accept": "application/json", **headers}
     request = Request(address, headers=accepted)  # noqa: S310 - its scheme was looked at
     answer: Future[Any] = Future()

@@ -66,7 +66,7 @@ class EarlierRunsApi:
 
         Raises:
             ApiError: there is no answer, or too many requests were made.
-            ValueError: a variable is no number.
+            ValueError: a variable is not a number.
         """
         token = next(filter(None, map(job.environ.get, self.tokens)))
         return self.runs(job, token, with_request_limit(get_json, REQUESTS))

@@ -63,11 +63,11 @@ def _read_event(environ: Mapping[str, str]) -> Mapping[str, Any]:
         found = json.loads(read_whole(Path(path), EVENT_BYTES_MAX))
         if isinstance(found, dict):
             return found
-        why = "it is no JSON object"
+        why = "it is not a JSON object"
     except OSError as fault:
         why = fault.strerror or str(fault)
     except (ValueError, RecursionError):
-        why = "it is no JSON"
+        why = "it is not JSON"
     what = f"The event of this run cannot be read (GITHUB_EVENT_PATH): {path}: {why}"
     raise UnreadableError(what)
 

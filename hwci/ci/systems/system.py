@@ -140,7 +140,7 @@ def started_by(name: str, words: Mapping[str, Trigger], branch: Sequence[Reader]
 
 
 def merge_or_manual(trigger: Trigger, branch: Sequence[Reader], env: JobEnvironment) -> Trigger:
-    """Return the trigger; a push to a branch that is not merged into is no merge."""
+    """Return the trigger; a push to a branch that is not merged into is not a merge."""
     on = first(branch, env) if trigger is Trigger.MERGE else None
     if trigger is not Trigger.MERGE or (on and matches_branch(on.value, env.merge_branches)):
         return trigger

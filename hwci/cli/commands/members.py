@@ -102,7 +102,7 @@ def remove_member(server: Connection, member: Member) -> None:
     """
     org_id = server.org_id()
     server.send(client.calls.remove_member(org_id, _user_id(server, org_id, member)))
-    note(f"{member} is no member any more.")
+    note(f"{member} is no longer a member.")
 
 
 @members.command("leave")
@@ -119,7 +119,7 @@ def leave(server: Connection) -> None:
         left = server.send(client.calls.get_org(server.org_id()))
         me = server.send(client.calls.me()).user
         server.send(client.calls.remove_member(left.id, me.id))
-    note(f"{me.email} is no member of {left.name} ({left.id}) any more.")
+    note(f"{me.email} is no longer a member of {left.name} ({left.id}).")
 
 
 @members.command("invite")

@@ -74,7 +74,7 @@ def _uuid(text: str, named: Named) -> UUID:
 
 def _no_id(text: str, named: Named) -> ExplainedError:
     return wrong_usage(
-        f"{text!r} is no id of a {named.thing}",
+        f"{text!r} is not an id of a {named.thing}",
         f"an id is a UUID, or at least its first {PREFIX_MIN} digits",
         f"Find it with: {named.command}",
     )

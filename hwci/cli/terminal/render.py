@@ -195,7 +195,7 @@ def _md_row(cells: Sequence[str]) -> str:
 
 
 def console() -> "Console":
-    """Return a console on stdout: plain, and without an end of its lines if that is no terminal."""
+    """Return a console on stdout; if that is not a terminal, it is plain and lines are not cut."""
     from rich.console import Console
 
     terminal = sys.stdout.isatty()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which failures of a lane are one episode, kept up to date (semantics, 4.3-4.4).
 
-"Failures of a lane that are no flakes and have no passed commit between them are one group." So an
+"Failures of a lane that are not flakes and have no passed commit between them are one group." So an
 episode is what failed between two commits of the lane that passed, one after the other. This module
 decides which episodes a changed commit can touch, and forms those anew; it does not know reports.
 """

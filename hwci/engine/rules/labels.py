@@ -54,8 +54,8 @@ def label_of(passed: bool, next_pass: str | None, review: Review | None) -> Labe
 
 
 def groups_of(history: History, failures: Sequence[Failure]) -> list[Group]:
-    """Group failures: "Failures of a lane that are no flakes and have no passed commit between them
-    are one group". These are the failures of a lane with the same next passed commit.
+    """Group failures: "Failures of a lane that are not flakes and have no passed commit between
+    them are one group". These are the failures of a lane with the same next passed commit.
     """
     groups, reviews = [], _reviews_of(history, failures)
     together: dict[tuple[Lane, str | None], list[Failure]] = {}

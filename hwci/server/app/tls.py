@@ -26,7 +26,7 @@ def tls_context(settings: Settings) -> ssl.SSLContext | None:
         context.load_cert_chain(certificate, key, password=_refuse_password)
     except ssl.SSLError as fault:
         raise SettingsError(
-            f"{certificate} and {key} are no certificate and its key, both in PEM "
+            f"{certificate} and {key} are not a certificate and its key, both in PEM "
             f"({fault.reason or fault})",
             "name the files of one pair",
         ) from fault

@@ -136,7 +136,7 @@ def _block(event: StreamEvent) -> bytes:
 
 
 def _require_handshake(request: web.Request, ws: web.WebSocketResponse) -> None:
-    """Refuse what is no handshake, and one that offers protocols: a token could be among them."""
+    """Refuse all but a handshake, and one that offers protocols: a token could be among them."""
     if request.method != hdrs.METH_GET or not ws.can_prepare(request):
         raise _header_fault(hdrs.UPGRADE, "Should be websocket: this address takes nothing else")
     if hdrs.SEC_WEBSOCKET_PROTOCOL in request.headers:

@@ -53,7 +53,7 @@ def published_keys(document: bytes) -> Sequence[Key]:
         found = json.loads(document)["keys"]
         return [key for key in found if key.get("use", "sig") == "sig" and _algorithms(key)]
     except (ValueError, LookupError, TypeError, AttributeError) as fault:
-        raise ProviderError("its keys are no JSON Web Key Set") from fault
+        raise ProviderError("its keys are not a JSON Web Key Set") from fault
 
 
 def read_id_token(

@@ -61,7 +61,7 @@ def rotate_keys(path: Path, now: datetime, until: datetime | None) -> SigningKey
 def _kept_keys(path: Path) -> SigningKeys:
     require_private(path, "secret key")
     text = path.read_bytes().decode("ascii", "replace")
-    # An empty file has one line, which is no key.
+    # An empty file has one line, which is not a key.
     keys = [_read_line(line, path) for line in text.strip().split("\n")]
     return SigningKeys(keys[0].value, tuple(keys[1:]))
 
@@ -76,8 +76,8 @@ def _read_line(line: str, path: Path) -> FormerKey:
             raise ValueError
     except ValueError:
         raise SettingsError(
-            f"A line of {path} is no secret key: it is shorter than {KEY_BYTES_MIN} bytes, or not "
-            "text",
+            f"A line of {path} is not a secret key: it is shorter than {KEY_BYTES_MIN} bytes, or "
+            "not text",
             f"write one with `openssl rand -hex {KEY_BYTES_MIN}`, or remove the file to have "
             "one made",
         ) from None

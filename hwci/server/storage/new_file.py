@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A new file that has its name only once it is whole: it is written beside, then renamed."""
+"""A new file, written under another name beside it and renamed when it is complete."""
 
 import fcntl
 import os

@@ -49,7 +49,7 @@ def torn(content: bytes) -> bytes:
 
 
 def garbage(_: bytes) -> bytes:
-    return b"this is no database\n" * 999
+    return b"this is not a database\n" * 999
 
 
 @pytest.mark.parametrize("harm", [truncated, torn, garbage])

@@ -93,7 +93,7 @@ async def test_servers_that_start_at_once_on_an_empty_database_make_it_once(
     ("address", "cause"),
     [
         ("postgresql://ada:hunter2@127.0.0.1:1/hwci", "does not answer"),
-        ("postgresql://ada:hunter2@[", "no address of PostgreSQL"),
+        ("postgresql://ada:hunter2@[", "not an address of PostgreSQL"),
         ("mysql://ada:hunter2@db/hwci", "of kind mysql"),
     ],
 )

@@ -25,7 +25,7 @@ from hwci.server.http.refusals import TooCostlyError
 LOG = logging.getLogger("hwci.server")
 
 CPU_SECONDS = 30
-"""Work of a processor on one large body."""
+"""Processor time for parsing one large body."""
 ADDRESS_BYTES = 768 * 1024 * 1024
 """Memory for parsing one large body. One of 64 MiB with as many values as allowed takes less than
 half, interpreter included.

@@ -19,15 +19,15 @@ _JSON = re.compile(
     r'application/json(\s*;\s*charset\s*=\s*("?)utf-8\2)?\s*', re.IGNORECASE | re.ASCII
 )
 BODY_SECONDS = 60.0
-"""A body arrives within this time."""
+"""A body must arrive within this time."""
 LARGE_SECONDS = 120.0
-"""A large body arrives within this time."""
+"""A large body must arrive within this time."""
 LARGE_BYTES = 1024 * 1024
 """A body with more bytes is large."""
 PACE_SECONDS = 10.0
-"""Within this time, and again until a body is complete, arrive at least:"""
+"""In each period of this length, until a body is complete, at least `PACE_BYTES` must arrive."""
 PACE_BYTES = 10 * 1024
-"""Bytes of the slowest pace of a body."""
+"""The fewest bytes of a body in each `PACE_SECONDS`."""
 THREAD_BYTES = 64 * 1024
 """A larger body is parsed in a thread, as the event loop serves everybody."""
 APART_BYTES = 256 * 1024

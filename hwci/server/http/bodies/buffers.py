@@ -19,8 +19,8 @@ PIECE_BYTES = 64 * 1024
 of several times their size.
 """
 ROOM_BYTES = 80 * 1024 * 1024
-"""Of all bodies of a server together; a single one is at most 64 MiB. While one is read, the server
-holds less than 400 MiB.
+"""All bodies that a server holds, together; a single one has at most 64 MiB. While one is read,
+the server holds less than 400 MiB.
 """
 TURN_SECONDS = 30.0
 """How long a large body may wait to be parsed."""

@@ -18,7 +18,7 @@ from hwci.wire.errors import Issue, shown
 from hwci.wire.json_values import STRING, VALUES_MAX, has_many_values
 
 DEPTH_MAX = 200
-"""Lists and objects of a body in one another: the parser goes no deeper."""
+"""Nested lists and objects of a body: the parser goes no deeper."""
 
 _STEP = re.compile(STRING + rb"(\s*+:)?|[,\[{\]}]", re.DOTALL)
 _NUL = rb"\u0000"

@@ -17,8 +17,8 @@ from hwci.server.storage.records import CiKey
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 WRITE_SECONDS = 30.0
-"""What CI sends is kept within this, from when it is begun. A page has less: a report of 64 MiB on
-a slow disk, if refused, would come again.
+"""Longest time to write what CI sent. Pages have less: a report of 64 MiB that is refused on a slow
+disk would only be sent again.
 """
 
 HISTORY_SECONDS = 3_600.0

@@ -79,7 +79,7 @@ def open_source(path: Path) -> Source:
     nothing.
 
     Raises:
-        StorageError: it is no export or folder of bodies, newer, damaged, or was cut short.
+        StorageError: it is not an export or folder of bodies, newer, damaged, or was cut short.
     """
     if file_of(path, "export").exists():
         [form] = next(_read(path, "export", ("form",)), (layout.FORM,))
@@ -213,7 +213,7 @@ def _in_folder(folder: Path) -> Iterator[Found]:
         if kind is not None and len(body) > _BYTES.get(kind, limits.RUN_REPORT_BYTES):
             yield Found(file.name, len(body), None, f"is larger than {_BYTES[kind]:,} bytes")
         elif kind is None:
-            what = "is no run report, announcement or suite configuration"
+            what = "is not a run report, announcement or suite configuration"
             yield Found(file.name, len(body), None, what)
         else:
             yield _found(file.name, kind, body, None)

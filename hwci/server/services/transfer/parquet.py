@@ -34,7 +34,7 @@ def pyarrow(module: str = "pyarrow") -> Any:  # noqa: ANN401 - of a library with
 @contextmanager
 def in_parquet(to: Path) -> Iterator[Path]:
     """Yield the name of an export in SQLite, to be made beside `to`; then write it there as a new
-    folder, which has its name once it is whole.
+    folder, which is renamed when it is complete.
 
     Raises:
         StorageError: pyarrow is missing, there is something at `to`, or it cannot be written.

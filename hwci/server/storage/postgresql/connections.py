@@ -108,7 +108,7 @@ def storage_error(error: psycopg.Error, name: str) -> HwciServerError:
     """
     code = error.sqlstate
     if isinstance(error, psycopg.ProgrammingError) and code is None:
-        return StorageError(f"{name} is no address of PostgreSQL", f"write it as {_ADDRESS}")
+        return StorageError(f"{name} is not an address of PostgreSQL", f"write it as {_ADDRESS}")
     if isinstance(error, errors.DiskFull):
         return StorageBusyError(f"{name} has no room on its disk", "give it room")
     if isinstance(error, errors.ProgramLimitExceeded):  # an OperationalError, but for good

@@ -14,7 +14,7 @@ from hwci.server.storage.sql.audit import ROW, written_row
 
 LOG = logging.getLogger("hwci.server")
 
-# A row that replaces another is no deletion to a trigger, hence the third.
+# A row that replaces another is not a deletion to a trigger, hence the third.
 GUARDS = tuple(
     f"CREATE TRIGGER {name} BEFORE {deed} ON audit_entry{when}"
     " BEGIN SELECT RAISE(ABORT, 'the audit log is only ever appended to'); END"

@@ -41,7 +41,7 @@ from hwci.server.storage.sqlite.locking import check_header, read_header
 LOG = logging.getLogger("hwci.server")
 
 LOOK_SECONDS = 30.0
-"""After an unclean stop the database is looked over for so long before the server is ready."""
+"""How long a server checks the database after an unclean stop, before it is ready."""
 _MOST = 20  # listed of one kind
 _EVER = Period(datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
 

@@ -20,10 +20,10 @@ from hwci.server.storage.sqlite.locking import LockNote
 LOG = logging.getLogger("hwci.server")
 
 ROOM_BYTES = 32 * 1024 * 1024
-"""With less free room on the disk the server is not ready."""
+"""With less free space on the disk the server is not ready."""
 FULL_SECONDS = 10.0
-"""A write that found no room is remembered for so long, even if the disk reports room, as
-with a quota.
+"""How long a write that found the disk full is remembered, even if the disk reports free
+space, as with a quota.
 """
 
 _OPEN = "open"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole copies of the database file: made while it is in use, and put in its place.
 
-This module decides when a copy is good: it is read back whole before it has its name. A copy is
+This module decides when a copy is good: it is read back whole before it is renamed. A copy is
 made from a reader's snapshot, so it holds all that was committed before and disturbs no writer, and
 no second connection checkpoints (`connections.py`). It never overwrites or removes the only copy of
 anything.

@@ -117,7 +117,7 @@ function NoPage({ address, me, organization }) {
 function NoOrganization({ address, me }) {
   const { orgId } = address.params;
   return html`<${NotThere} title="No such organization" sought=${orgId} organizations=${me.organizations}>
-    no organization has this id, or you are no member of it.
+    no organization has this id, or you are not a member of it.
   <//>`;
 }
 

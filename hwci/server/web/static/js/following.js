@@ -47,7 +47,7 @@ export class EventStream {
     return null;
   }
 
-  /** End a block. A block without data is no event, but its id counts. */
+  /** End a block. A block without data is not an event, but its id counts. */
   #complete() {
     this.id = this.#id;
     const event = { id: this.#id, type: this.#type || "message", data: this.#data.join("\n") };

@@ -36,7 +36,7 @@ export function classBadge(value) {
   return html`<${Badge} kind=${kind}>${text}<//>`;
 }
 
-/** The classes of failures that are no real firmware bugs, as the API names them. */
+/** The classes of failures that are not real firmware bugs, as the API names them. */
 export const OTHER_CLASSES = Object.keys(CLASSES).filter((name) => name !== "real_fw_bug");
 
 /** The name of a class. */
