@@ -48,7 +48,7 @@ soak: $(STAMP)
 
 ## Run what `make test` leaves out: the tests of every database driver on PostgreSQL, and the cluster.
 postgresql: $(STAMP)
-	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n auto -q -k "postgresql or cluster" tests/server/storage tests/examples/test_cluster.py
+	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n auto -q -k "postgresql or cluster or scale" tests/server/storage tests/examples/test_cluster.py
 
 ## Run the tests that read the clock at every hour of three days; needs Debian's `faketime`.
 clocks: $(STAMP)
