@@ -190,7 +190,7 @@ def root(
     """Metrics for hardware-in-the-loop CI.
 
     It shows which merges ran on real boards, which failures were firmware bugs, and which tests are
-    flaky.
+    flaky. A box is a test bench, the harness is what tests the firmware on it.
 
     Data goes to stdout, everything else to stderr. Exit codes: 0 ok, 1 refused or failed, 2 wrong
     usage, 4 not signed in or not allowed, 5 server unreachable.

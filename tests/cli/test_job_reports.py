@@ -201,7 +201,7 @@ def test_two_jobs_of_one_number_on_one_box_are_warned_that_one_replaces_the_othe
     assert "replaces" not in first.err + again.err
     assert "warning: The report of b replaces one of other tests: same run 77" in other.err
     assert "set HWCI_RUN_ID to a number of its own for each" in other.err
-    assert "${{ github.run_id }}${{ strategy.job-index }}" in other.err
+    assert "`HWCI_RUN_ID: ${{ github.run_id }}${{ strategy.job-index }}`" in other.err
     assert "replaces one of product local" in in_ci(*run, "two.xml", "--suite", "s").err
     later = in_ci(*run, "two.xml", "--suite", "s", "--started-at", "2026-01-31T10:30:00Z")
     assert "warning: The report of b replaces one that started at 20" in later.err

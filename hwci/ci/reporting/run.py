@@ -334,8 +334,8 @@ def _replaced(reports: Sequence[RunReport], command: CommandContext) -> tuple[st
         f"The report of {report.box_key} replaces {other}: same run {report.run_id}, attempt "
         f"{report.run_attempt} and box. If the tests did not run again since, run them. If they are"
         " of two jobs, set HWCI_RUN_ID to a number of its"
-        " own for each, the same in every attempt; in a matrix of GitHub: "
-        "${{ github.run_id }}${{ strategy.job-index }}"
+        " own for each, the same in every attempt; in a matrix of GitHub, under `env:` of the job: "
+        "`HWCI_RUN_ID: ${{ github.run_id }}${{ strategy.job-index }}`"
         for report in reports
         if store is not None and (other := store.replaced(report)) is not None
     )

@@ -77,6 +77,7 @@ def create_user(
     note(f"{email} may sign in.")
     if made.org_id is not None:
         note(f"Next: hwci admin ci-metrics enable {made.org_id}")
+        note("The id of their organization:")
         write(str(made.org_id))
 
 
