@@ -341,3 +341,28 @@ def test_reviews_of_other_days_cost_a_page_nothing(connection: Connection) -> No
         writer.put_review(ORG, one.id, word)
     assert len(others) > 150
     assert page() < 1.1 * before
+
+
+def test_the_extent_of_a_period_costs_the_same_however_much_it_holds(
+    connection: Connection,
+) -> None:
+    writer = Transaction(connection)
+    cost = [0]
+
+    def step() -> int:
+        cost[0] += 1
+        return 0
+
+    def extent(hours: int) -> int:
+        end = NOON + timedelta(hours=hours)
+        cost[0] = 0
+        connection.raw.set_progress_handler(step, 1)
+        found = writer.history(ORG).extent(Scope(), Period(NOON - timedelta(1), end))
+        connection.raw.set_progress_handler(None, 1)
+        assert found == Period(NOON, end)
+        return cost[0]
+
+    connection.execute("BEGIN")
+    for number in range(100):
+        writer.put_report(ORG, run_of(number), NOON)
+    assert extent(99) < 1.2 * extent(3)

@@ -53,10 +53,15 @@ _REPORTS = (
     " ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?"
 )
 _FIRST_PART = "WHERE r.part IS NULL OR r.part = 1"
-_EXTENT = (
-    "SELECT min(r.started_at), max(r.started_at)"
-    f" {_REPORTS} UNION ALL SELECT min(a.merged_at), max(a.merged_at)"
-    f" FROM announcement a INDEXED BY announcement_time{_ANNOUNCED}"
+# The first and the last are one step in the index each, however much is between them.
+_STARTED = (
+    "(SELECT r.started_at FROM report r INDEXED BY report_time WHERE r.org_id = ?2"
+    " AND r.product_id = j.value AND r.started_at BETWEEN ?3 AND ?4 ORDER BY r.started_at"
+)
+_STARTS = f"SELECT {_STARTED} LIMIT 1), {_STARTED} DESC LIMIT 1) FROM json_each(?1) j"
+_MERGED = (
+    "SELECT a.merged_at FROM announcement a INDEXED BY announcement_time"
+    f"{_ANNOUNCED} ORDER BY a.merged_at"
 )
 _NOTABLE = (
     "SELECT i.product_id, i.test, i.outcome, i.attempts, count(*)"
@@ -86,15 +91,14 @@ class PeriodAnswers(ChangesAnswers):
 
     def extent(self, scope: Scope, period: Period) -> Period | None:
         ends = _ends(period)
-        of_scope = (scope.repo_key, scope.suite)
-        rows = self._connection.rows(
-            _EXTENT, (self._scoped(scope), self._org, *ends, self._org, *ends, *of_scope)
-        )
-        found = [row for row in rows if row[0] is not None]
-        if not found:
+        found = self._connection.rows(_STARTS, (self._scoped(scope), self._org, *ends))
+        values = (self._org, *ends, scope.repo_key, scope.suite)
+        for order in ("", " DESC"):
+            found += self._connection.rows(f"{_MERGED}{order} LIMIT 1", values)
+        times = [at for row in found for at in row if at is not None]
+        if not times:
             return None
-        first, last = min(row[0] for row in found), max(row[1] for row in found)
-        return Period(codec.from_micros(first), codec.from_micros(last))
+        return Period(codec.from_micros(min(times)), codec.from_micros(max(times)))
 
     def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
         announced: dict[int, Announcement] = {}
