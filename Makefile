@@ -7,6 +7,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 SERVER := $(VENV)/server-installed
 CORE := $(addprefix tests/,engine wire reference client ci)
+# Tests of a server whose answers depend on its database: people, tenants, reports, pages, streams.
+OF_STORAGE := tests/acceptance $(foreach one,accounts boxes ci_reports held_open invitations invites live_runs members metrics \
+	over_time own_account reader_keys refresh review_notes runs sso stateful stream_ends stream_leaving streams tables \
+	tenants_matrix,tests/server/test_$(one).py)
 
 # uv takes a fifth of the time of pip. pip takes over where its settings alone name the index to use.
 define install
@@ -46,9 +50,11 @@ soak: $(STAMP)
 	SOAK=1 $(BIN)/pytest -n 2 -q -m soak tests/web
 	SOAK=1 HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -q tests/examples/test_cluster.py
 
-## Run what `make test` leaves out: the tests of every database driver on PostgreSQL, and the cluster.
+## Run what `make test` leaves out: the tests of every database driver on PostgreSQL, the cluster, and
+## the tests of a server that depend on its database.
 postgresql: $(STAMP)
 	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n auto -q -k "postgresql or cluster or scale" tests/server/storage tests/examples/test_cluster.py
+	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q $(OF_STORAGE)
 
 ## Run the tests that read the clock at every hour of three days; needs Debian's `faketime`.
 clocks: $(STAMP)

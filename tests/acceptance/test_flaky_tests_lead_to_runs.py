@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from tests.acceptance.driving import Tenant
-from tests.acceptance.test_random_histories import new_tenant, server_on
+from tests.acceptance.test_random_histories import new_tenant, server_in
 from tests.acceptance.test_tiles_lead_to_rows import periods, scopes
 from tests.reference.facts import Event, Json, Report
 from tests.reference.generator import Story, generate
@@ -124,7 +124,7 @@ async def test_reports_attempts_and_retries_of_a_flaky_test_are_those_of_its_run
     tmp_path: Path,
 ) -> None:
     seen = Counter[str]()
-    async with server_on(str(tmp_path / "hwci.db")) as (http, storage):
+    async with server_in(tmp_path) as (http, storage):
         for seed in SEEDS:
             seen += await look(await new_tenant(http, storage), generate(seed))
     kinds = ("runs", "retried", "failed", "at the first attempt", "in a later part")

@@ -21,7 +21,7 @@ from hwci.engine.page.reading import read_failures, read_period
 from hwci.engine.page.tables import FailureSelection, labelled_failures, metrics_page
 from hwci.engine.periods import last_days
 from hwci.server.app import serving
-from hwci.server.settings import Registration, Settings
+from hwci.server.settings import Registration
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.wire.base import parse_time
@@ -29,6 +29,8 @@ from tests.acceptance.driving import Tenant, of_reference
 from tests.reference import brute
 from tests.reference.facts import Json
 from tests.reference.generator import COVERING, Story, generate
+from tests.support.databases import new_location
+from tests.support.running import settings_of
 from tests.support.soak import rounds
 
 SEEDS = rounds(COVERING, range(240))
@@ -37,29 +39,26 @@ EVERYTHING = 1_000_000
 
 
 @asynccontextmanager
-async def server_on(url: str) -> AsyncIterator[tuple[aiohttp.ClientSession, Storage]]:
-    """Run a server on a store; give a session signed in by header, and the store itself."""
-    storage = open_storage(url)
-    settings = Settings(
-        database=url,
-        port=0,
-        registration=Registration.OPEN,
-        rate_limit="off",
-        auth_rate_limit="off",
-    )
-    try:
-        async with serving(settings, storage=storage) as server:
-            async with aiohttp.ClientSession(server.url, raise_for_status=True) as http:
-                person = {"email": "ada@example.org", "password": "a long enough password"}
-                async with http.post("/api/auth/register", json=person) as answer:
-                    token = (await answer.json())["accessToken"]
-            signed_in = aiohttp.ClientSession(
-                server.url, headers={"Authorization": f"Bearer {token}"}
-            )
-            async with signed_in as http:
-                yield http, storage
-    finally:
-        await storage.close()
+async def server_in(folder: Path) -> AsyncIterator[tuple[aiohttp.ClientSession, Storage]]:
+    """Run a server on a new store; give a session signed in by header, and the store itself."""
+    with new_location(folder) as location:
+        storage = open_storage(location)
+        settings = settings_of(
+            location, registration=Registration.OPEN, rate_limit="off", auth_rate_limit="off"
+        )
+        try:
+            async with serving(settings, storage=storage) as server:
+                async with aiohttp.ClientSession(server.url, raise_for_status=True) as http:
+                    person = {"email": "ada@example.org", "password": "a long enough password"}
+                    async with http.post("/api/auth/register", json=person) as answer:
+                        token = (await answer.json())["accessToken"]
+                signed_in = aiohttp.ClientSession(
+                    server.url, headers={"Authorization": f"Bearer {token}"}
+                )
+                async with signed_in as http:
+                    yield http, storage
+        finally:
+            await storage.close()
 
 
 async def new_tenant(http: aiohttp.ClientSession, store: Storage) -> Tenant:
@@ -140,7 +139,7 @@ async def narrow_equals_full(store: Storage, org_id: UUID, story: Story) -> None
 
 @pytest.mark.parametrize("first", range(0, len(SEEDS), STORIES_PER_SERVER))
 async def test_the_page_over_http_equals_the_reference(first: int, tmp_path: Path) -> None:
-    async with server_on(str(tmp_path / "hwci.db")) as (http, storage):
+    async with server_in(tmp_path) as (http, storage):
         for seed in SEEDS[first : first + STORIES_PER_SERVER]:
             story = generate(seed)
             tenant = await new_tenant(http, storage)

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from tests.acceptance.driving import Tenant
-from tests.acceptance.test_random_histories import new_tenant, server_on
+from tests.acceptance.test_random_histories import new_tenant, server_in
 from tests.reference.facts import Event, Json
 from tests.reference.generator import LATEST, Story, generate, natural_key
 from tests.reference.lanes import Failure
@@ -124,7 +124,7 @@ async def test_merges_infra_runs_and_flaky_failures_are_the_rows_of_their_lists(
     tmp_path: Path,
 ) -> None:
     seen: Counter[str] = Counter()
-    async with server_on(str(tmp_path / "hwci.db")) as (http, storage):
+    async with server_in(tmp_path) as (http, storage):
         for seed in SEEDS:
             seen += await look(await new_tenant(http, storage), generate(seed))
     kinds = ["infra", "reached", "items", "more items than failures", "reaches out"]

@@ -171,7 +171,7 @@ def test_steps_that_are_missing_are_a_failure_of_the_check_and_then_taken(
 def test_all_organizations_are_rebuilt_one_by_one(
     at_server: Command, server: RunningServer
 ) -> None:
-    second = new_organization(server.database, "second@example.org")
+    second = new_organization(server.location, "second@example.org")
 
     every = at_server("rebuild")
     one = at_server("rebuild", str(second))

@@ -150,7 +150,7 @@ def test_whoami_shows_what_a_reader_key_reads(
 def test_a_reader_key_of_another_organization_changes_only_what_is_read_with_it(
     signed_in: Command, server: RunningServer
 ) -> None:
-    other = new_organization(server.database, "other@example.org")
+    other = new_organization(server.location, "other@example.org")
     with Client(server.url) as client:
         token = client.send(calls.login("other@example.org", PASSWORD)).access_token
     with Client(server.url, token=token) as client:

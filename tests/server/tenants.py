@@ -3,18 +3,23 @@
 that must not see each other. In `OFF`, CI Metrics is off.
 """
 
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from hwci.server.app import SetCiMetrics, operate
+from hwci.server.app import SetCiMetrics
 from tests.support.asking import Header, ask, bearer, ci_key
+from tests.support.databases import ON_POSTGRESQL, query
 from tests.support.joining import join
 from tests.support.running import PASSWORD, RunningServer, report
 
+COLUMNS = (
+    "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'"
+    if ON_POSTGRESQL
+    else "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c"
+    " WHERE t.type = 'table'"
+)
 OURS, THEIRS, OFF = "ours", "theirs", "off"
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CONFIGURATION = {
@@ -104,10 +109,10 @@ def found(server: RunningServer, name: str) -> Tenant:
     (invite,) = tell(url, "GET", f"{path}/invites", by_owner)["items"]
     left = tell(url, "POST", "/api/auth/login", body=sign_in_of(f"owner-{name}"))
     tell(url, "POST", "/api/auth/logout", body={"refreshToken": left["refreshToken"]})
-    operate(str(server.database), SetCiMetrics(org_id=UUID(org_id), enabled=True))
+    server.operate(SetCiMetrics(org_id=UUID(org_id), enabled=True))
     ids = _reported(url, path, by_owner, keys[0]["apiKey"])
     if name == OFF:
-        operate(str(server.database), SetCiMetrics(org_id=UUID(org_id), enabled=False))
+        server.operate(SetCiMetrics(org_id=UUID(org_id), enabled=False))
     return Tenant(
         name=name,
         org_id=org_id,
@@ -192,18 +197,16 @@ def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
     `underived` has rows only while a database is opened.
     """
     org = UUID(tenant.org_id).bytes
-    with closing(sqlite3.connect(f"{server.database.as_uri()}?mode=ro", uri=True)) as database:
-        columns = database.execute(
-            "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c"
-            " WHERE t.type = 'table' AND t.name NOT IN ('underived', 'walk_commit')"
-            " AND (c.name = 'org_id' OR (t.name, c.name) = ('organization', 'id'))"
-        ).fetchall()
-        database.row_factory = sqlite3.Row
-        selected = {
-            table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (org,)).fetchall()
-            for table, column in columns
-        }
-    rows = {table: list(map(dict, those)) for table, those in selected.items()}
+    columns: dict[str, list[str]] = {}
+    for table, column in query(server.location, COLUMNS):
+        columns.setdefault(table, []).append(column)
+    rows = {}
+    for table, names in columns.items():
+        owner = "id" if table == "organization" else "org_id"
+        if owner in names and table not in {"underived", "walk_commit"}:
+            asked = f"SELECT {', '.join(names)} FROM {table} WHERE {owner} = ?"
+            found = query(server.location, asked, (org,))
+            rows[table] = [dict(zip(names, row, strict=True)) for row in sorted(found, key=repr)]
     for key in rows["reader_key"]:
         del key["last_used_at"]
     for episode in rows["episode"]:

@@ -22,7 +22,6 @@ from hwci.server.clock import system_clock
 from hwci.server.security.secret_key import signing_keys
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens, Claims
-from hwci.server.storage.location import Location
 from hwci.wire import limits
 from tests.support.asking import Reply, ask, bearer
 from tests.support.running import (
@@ -224,7 +223,7 @@ FORGED = {**ALGORITHMS, **KEYS, **PURPOSES, **TIMES, **PEOPLE, **SHAPES}
 def forge(server: RunningServer) -> Forge:
     other = said_by(server.admin_token)
     return Forge(
-        key=signing_keys(Location(str(server.database)).key_file).present,
+        key=signing_keys(server.key_file).present,
         header=jwt.get_unverified_header(server.token),
         claims=said_by(server.token),
         good=server.token,

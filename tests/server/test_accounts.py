@@ -152,7 +152,7 @@ def test_an_access_token_lives_fifteen_minutes_and_no_longer(tmp_path: Path) -> 
 
 def test_a_token_that_was_not_signed_here_is_401(server: RunningServer) -> None:
     claims = jwt.decode(server.token, options={"verify_signature": False})
-    key = (server.database.parent / "hwci.db.key").read_bytes().strip()
+    key = server.key_file.read_bytes().strip()
     head, body, _ = server.token.split(".")
     none = urlsafe_b64encode(b'{"alg":"none","typ":"at+jwt"}').decode().rstrip("=")
     typ = {"typ": "at+jwt"}

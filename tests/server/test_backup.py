@@ -89,7 +89,7 @@ def test_backups_during_full_ingest_lack_nothing_that_was_acknowledged_before(
         for number in range(ROUNDS):
             ingest.wait_for(20 * (number + 1))
             before.append(set(ingest.acknowledged))
-            operate(str(server.database), BackUp(to=tmp_path / f"copy-{number}.db"))
+            server.operate(BackUp(to=tmp_path / f"copy-{number}.db"))
     assert ingest.refused == []
 
     for number, acknowledged in enumerate(before):

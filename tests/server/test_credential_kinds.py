@@ -11,7 +11,7 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
-from hwci.server.app import ResetPassword, operate
+from hwci.server.app import ResetPassword
 from tests.server.matrix import ROWS, By
 from tests.server.tenants import OURS, found, sign_in_of, tell
 from tests.support.asking import Header, ask, bearer, ci_key
@@ -47,9 +47,7 @@ def held(server: RunningServer) -> Held:
         "invitation": tell(url, "POST", f"{tenant.path}/invites", by_owner, body=invited)[
             "inviteToken"
         ],
-        "reset link": operate(
-            str(server.database), ResetPassword(email=f"owner-{OURS}@example.net")
-        ).reset_token
+        "reset link": server.operate(ResetPassword(email=f"owner-{OURS}@example.net")).reset_token
         or "",
         "password": sign_in_of("")["password"],
         "organization": tenant.org_id,

@@ -101,7 +101,7 @@ def test_after_the_first_damage_nothing_is_answered_and_nothing_acknowledged(
     with pytest.raises(StorageError, match="was found damaged"):
         asyncio.run(serve_once(server.database))
     with pytest.raises(StorageError, match="was found damaged"):
-        operate(str(server.database), ListOrganizations())
+        server.operate(ListOrganizations())
     assert check(str(server.database)).damage == tuple(found.damage)
 
 

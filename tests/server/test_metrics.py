@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.server.app import SetCiMetrics, operate
+from hwci.server.app import SetCiMetrics
 from hwci.wire.base import ListPage
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 from hwci.wire.metrics import MetricsPage
@@ -352,7 +352,7 @@ def test_a_failure_of_another_organization_is_404(told: RunningServer) -> None:
     path = f"/api/orgs/{org_id}/ci-failures/{failure_id(told, 'boot')}"
 
     assert ask(told.url, "GET", path, bearer(thief["accessToken"])).status == 403
-    operate(str(told.database), SetCiMetrics(org_id=UUID(org_id), enabled=True))
+    told.operate(SetCiMetrics(org_id=UUID(org_id), enabled=True))
     for method, action in [("GET", ""), ("POST", "/confirm"), ("POST", "/reset")]:
         reply = ask(told.url, method, path + action, bearer(thief["accessToken"]))
         assert reply.error == (404, "Failure not found")

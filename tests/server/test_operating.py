@@ -50,6 +50,7 @@ from hwci.server.storage.opening import open_storage
 from hwci.server.storage.sqlite.locking import database_lock
 from hwci.wire.reports import RunReport
 from tests.support.asking import ask, bearer, ci_key
+from tests.support.databases import about_a_file
 from tests.support.running import (
     EMAIL,
     PASSWORD,
@@ -84,12 +85,12 @@ def socket_of(database: Path) -> Path:
 def test_ci_metrics_are_switched_while_the_server_runs(server: RunningServer) -> None:
     for wanted in (False, True):
         command = SetCiMetrics(org_id=server.org_id, enabled=wanted)
-        assert operate(str(server.database), command).org_id == server.org_id
+        assert server.operate(command).org_id == server.org_id
         assert enabled(server) is wanted
 
 
 def test_a_user_created_while_the_server_runs_can_sign_in(server: RunningServer) -> None:
-    new_organization(server.database, "new@example.org")
+    new_organization(server.location, "new@example.org")
 
     assert asyncio.run(sign_in(server.url, "new@example.org"))
 
@@ -106,6 +107,7 @@ def test_a_command_opens_a_free_database_itself(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o700
 
 
+@about_a_file
 @pytest.mark.parametrize("runs", [True, False])
 def test_a_refused_command_says_why_the_same_way_server_or_not(tmp_path: Path, runs: bool) -> None:
     database = tmp_path / "hwci.db"
@@ -208,7 +210,7 @@ def test_the_socket_stands_beside_the_database_however_long_its_path_is(tmp_path
         path = socket_of(server.database)
         assert path == server.database.resolve().with_name("hwci.db.sock")
         assert path.is_socket()
-        assert isinstance(new_organization(server.database, "long@example.org"), UUID)
+        assert isinstance(new_organization(server.location, "long@example.org"), UUID)
     assert not path.exists()
 
 
@@ -301,12 +303,12 @@ def test_everything_derived_is_rebuilt_while_the_server_runs(tmp_path: Path) -> 
     with closing(sqlite3.connect(server.database, isolation_level=None)) as damaged:
         assert damaged.execute("DELETE FROM failure").rowcount == 1
     with served(server.database) as again:
-        ids = operate(str(server.database), ListOrganizations()).org_ids
+        ids = server.operate(ListOrganizations()).org_ids
         assert ids == [server.org_id]
-        operate(str(server.database), Rebuild(org_id=server.org_id))
+        server.operate(Rebuild(org_id=server.org_id))
         assert ask(again.url, "GET", page, bearer(server.token)).json["tiles"] == before
         with pytest.raises(RefusedError, match="There is no organization"):
-            operate(str(server.database), Rebuild(org_id=uuid4()))
+            server.operate(Rebuild(org_id=uuid4()))
 
 
 class TestSigningKey:
@@ -321,7 +323,7 @@ class TestSigningKey:
         clock = Hands()
         with running_in_thread(tmp_path, clock=clock) as server:
             first = signing_keys(tmp_path / "hwci.db.key").present
-            operate(str(server.database), RotateSecret())
+            server.operate(RotateSecret())
             assert self.me(server, server.token) == 200
             renewed = asyncio.run(sign_in(server.url, EMAIL))
             assert self.me(server, renewed) == 200
@@ -340,8 +342,8 @@ class TestSigningKey:
 
     def test_tokens_of_the_former_key_can_be_refused_at_once(self, tmp_path: Path) -> None:
         with running_in_thread(tmp_path) as server:
-            operate(str(server.database), RotateSecret())
-            operate(str(server.database), RotateSecret(drop_former=True))
+            server.operate(RotateSecret())
+            server.operate(RotateSecret(drop_former=True))
             assert self.me(server, server.token) == 401
             assert self.me(server, asyncio.run(sign_in(server.url, EMAIL))) == 200
 
@@ -375,9 +377,9 @@ class TestSigningKey:
 
     def test_a_server_that_starts_later_reads_the_same_tokens(self, tmp_path: Path) -> None:
         with running_in_thread(tmp_path) as server:
-            operate(str(server.database), RotateSecret())
+            server.operate(RotateSecret())
             renewed = asyncio.run(sign_in(server.url, EMAIL))
-        operate(str(server.database), RotateSecret())  # and once more while none runs
+        server.operate(RotateSecret())  # and once more while none runs
 
         with served(server.database) as again:
             for token in (server.token, renewed):
@@ -388,7 +390,7 @@ class TestSigningKey:
             key = tmp_path / "hwci.db.key"
             key.chmod(0o644)
             with pytest.raises(RefusedError, match=f"run: chmod 600 {key}$"):
-                operate(str(server.database), RotateSecret())
+                server.operate(RotateSecret())
             assert self.me(server, server.token) == 200
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
@@ -408,7 +410,7 @@ class TestSigningKey:
         kept.chmod(0o400)
         with running_in_thread(tmp_path, secret_key_file=kept) as server:
             with pytest.raises(RefusedError, match="it is yours to change"):
-                operate(str(server.database), RotateSecret())
+                server.operate(RotateSecret())
             assert self.me(server, server.token) == 200
 
         assert kept.read_text() == "k" * 64

@@ -74,7 +74,7 @@ def credential(server: RunningServer, route: Route) -> Header:
 
 @pytest.fixture(scope="module")
 def stranger(server: RunningServer) -> str:
-    new_organization(server.database, OTHER)
+    new_organization(server.location, OTHER)
     return asyncio.run(sign_in(server.url, OTHER))
 
 
@@ -143,7 +143,7 @@ def test_a_member_without_the_role_is_403(server: RunningServer, route: Route) -
 @pytest.fixture(scope="module")
 def off(server: RunningServer) -> tuple[str, str, str]:
     """An organization without CI Metrics: its id, its owner's token and a key of it."""
-    org_id = str(new_organization(server.database, OFF, ci_metrics=False))
+    org_id = str(new_organization(server.location, OFF, ci_metrics=False))
     token = asyncio.run(sign_in(server.url, OFF))
     path = f"/api/orgs/{org_id}/ci-keys"
     made = ask(server.url, "POST", path, bearer(token), json_body={"name": "k"})

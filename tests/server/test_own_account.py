@@ -4,9 +4,7 @@ owner, and only the operator resets a password or disables a user (contract, "Au
 """
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import closing
 from datetime import UTC, datetime
 from ipaddress import ip_network
 from pathlib import Path
@@ -30,6 +28,7 @@ from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import User
 from hwci.wire.accounts import Login, PasswordChange, SignedIn
 from tests.support.asking import Header, Reply, ask, bearer, ci_key
+from tests.support.databases import about_a_file, query
 from tests.support.running import (
     ADMIN_EMAIL,
     EMAIL,
@@ -111,7 +110,7 @@ def reset(server: RunningServer, token: str | None, password: str = NEW) -> Repl
 
 
 def command(server: RunningServer, one: ResetPassword | SetUserEnabled) -> CommandResult:
-    return operate(str(server.database), one)
+    return server.operate(one)
 
 
 def link(somebody: Person) -> str | None:
@@ -183,9 +182,9 @@ def test_a_new_password_is_not_the_e_mail_in_whatever_case(ada: Person) -> None:
 
 def test_who_has_no_password_learns_whom_to_ask(tmp_path: Path) -> None:
     with running_in_thread(tmp_path) as server:
-        with closing(sqlite3.connect(server.database)) as database:
-            database.execute("UPDATE user SET password_hash = '' WHERE email = ?", (MEMBER_EMAIL,))
-            database.commit()
+        query(
+            server.location, "UPDATE user SET password_hash = '' WHERE email = ?", (MEMBER_EMAIL,)
+        )
         member = Person(server, MEMBER_EMAIL, server.member_token)
 
         status, message = member.change().error
@@ -314,9 +313,7 @@ def test_of_what_a_program_says_of_itself_only_words_of_ours_are_kept(
 def test_of_a_sign_in_of_an_earlier_version_no_program_is_known(tmp_path: Path) -> None:
     with running_in_thread(tmp_path) as server:
         ada = person(server)
-        with closing(sqlite3.connect(server.database)) as database:
-            database.execute("UPDATE session SET client = NULL")
-            database.commit()
+        query(server.location, "UPDATE session SET client = NULL")
 
         assert [one["client"] for one in ada.sessions()["items"]] == [None]
 
@@ -408,6 +405,7 @@ def test_a_reset_link_sets_a_password_once_and_ends_every_sign_in(ada: Person) -
     ]
 
 
+@about_a_file
 def test_a_reset_link_lives_a_day_and_the_next_takes_its_place(tmp_path: Path) -> None:
     hands = Hands()
     with running_in_thread(tmp_path, clock=hands) as server:
@@ -506,6 +504,7 @@ def test_who_is_disabled_is_given_no_link_and_an_open_one_is_void(ada: Person) -
     assert reset(ada.server, token).error == NO_LINK
 
 
+@about_a_file
 @pytest.mark.parametrize("runs", [True, False])
 def test_the_operators_deeds_are_done_server_or_not(tmp_path: Path, runs: bool) -> None:
     database = str(tmp_path / "hwci.db")
@@ -530,6 +529,7 @@ def test_the_operators_deeds_are_done_server_or_not(tmp_path: Path, runs: bool) 
         deeds()
 
 
+@about_a_file
 def test_the_operators_deeds_stand_in_the_servers_log_without_the_link(
     ada: Person, caplog: pytest.LogCaptureFixture
 ) -> None:

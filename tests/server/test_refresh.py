@@ -11,8 +11,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from hwci.server.storage.sqlite.connections import open_reader
 from tests.support.asking import Reply, ask, bearer
+from tests.support.databases import query
 from tests.support.running import (
     ADMIN_EMAIL,
     EMAIL,
@@ -236,13 +236,12 @@ def test_what_has_expired_is_forgotten(moved: RunningServer, clock: Hands) -> No
         clock.move(days=1)
         pair = refresh(moved, pair).json
 
-    connection = open_reader(moved.database)
-    kept = connection.rows(
+    kept = query(
+        moved.location,
         "SELECT count(*) FROM refresh_token t JOIN user u ON u.id = t.user_id WHERE email = ?",
         (EMAIL,),
     )
     assert kept == [(7,)]
-    connection.close()
 
 
 def test_a_sign_in_is_forgotten_when_nothing_of_it_works_any_more(
@@ -254,13 +253,13 @@ def test_a_sign_in_is_forgotten_when_nothing_of_it_works_any_more(
         login(moved)
         renewed = refresh(moved, renewed).json
 
-    connection = open_reader(moved.database)
-    kept = connection.rows(
-        "SELECT count(*) FROM session s JOIN user u ON u.id = s.user_id WHERE email = ?", (EMAIL,)
+    kept = query(
+        moved.location,
+        "SELECT count(*) FROM session s JOIN user u ON u.id = s.user_id WHERE email = ?",
+        (EMAIL,),
     )
     assert kept == [(8,)], "those of the last seven days, and the one that was renewed"
     assert is_in(moved, renewed)
-    connection.close()
 
 
 async def test_of_many_uses_at_once_one_wins_and_then_everybody_of_that_user_is_out(

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hwci.server.app import ResetPassword, operate
+from hwci.server.app import ResetPassword
 from hwci.server.settings import VARIABLES, read_settings
 from tests.support.asking import ask, bearer, ci_key, connect, say
+from tests.support.databases import about_a_file
 from tests.support.running import (
     ADMIN_EMAIL,
     EMAIL,
@@ -42,7 +43,7 @@ def use(server: RunningServer) -> list[str]:
     assert ask(server.url, "POST", "/api/auth/refresh", json_body=held).status == 401
     changed = {"currentPassword": "a wrong guess of mine", "newPassword": "a second one of mine"}
     ask(server.url, "POST", "/api/auth/password", bearer(server.admin_token), json_body=changed)
-    links = [operate(str(server.database), ResetPassword(email=ADMIN_EMAIL)) for _ in range(2)]
+    links = [server.operate(ResetPassword(email=ADMIN_EMAIL)) for _ in range(2)]
     reset = {"resetToken": links[1].reset_token, "newPassword": "a third one of mine"}
     assert ask(server.url, "POST", "/api/auth/reset", json_body=reset).status == 204
     return [
@@ -64,6 +65,7 @@ def use(server: RunningServer) -> list[str]:
     ]
 
 
+@about_a_file
 def test_no_secret_stands_in_the_database_files_or_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from hwci.server.app import SetUserEnabled, operate
+from hwci.server.app import SetUserEnabled
 from hwci.server.settings import Registration
 from tests.support.asking import Reply, ask, bearer, read_reply, say
 from tests.support.browsing import Browser, browsing
@@ -215,7 +215,7 @@ async def test_who_is_disabled_learns_that_by_proof_of_a_provider_and_is_not_let
     by_invitation: RunningServer,
 ) -> None:
     disabled = SetUserEnabled(email=EMAIL, enabled=False)
-    await asyncio.to_thread(operate, str(by_invitation.database), disabled)
+    await asyncio.to_thread(by_invitation.operate, disabled)
 
     async with browsing(sub="olga") as browser:
         stop = await browser.open(by_invitation.url + LOGIN)

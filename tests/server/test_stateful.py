@@ -23,7 +23,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from hwci.server.app import SetCiMetrics, operate
+from hwci.server.app import SetCiMetrics
 from tests.server.model import FAILED, FILES, PASSED, Box, Failure, Key, Offer, changes
 from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.joining import accept, decline, received
@@ -123,7 +123,7 @@ class Organization(RuleBasedStateMachine):
     @rule(enabled=st.sampled_from([True, True, False]))
     def switch(self, *, enabled: bool) -> None:
         command = SetCiMetrics(org_id=UUID(self.org_id), enabled=enabled)
-        operate(str(self.server.database), command)
+        self.server.operate(command)
         self.metrics = enabled
 
     # Members
@@ -420,7 +420,7 @@ class Organization(RuleBasedStateMachine):
 @pytest.fixture
 def organization(tmp_path: Path) -> Iterator[type[Organization]]:
     with running_in_thread(tmp_path) as server:
-        new_organization(server.database, STRANGER_EMAIL)
+        new_organization(server.location, STRANGER_EMAIL)
         tokens = {person: asyncio.run(sign_in(server.url, person)) for person in PEOPLE}
         people = {
             person: ask(server.url, "GET", "/api/auth/me", bearer(token)).json["user"]

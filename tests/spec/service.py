@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from hwci.server.app import SetCiMetrics, operate
+from hwci.server.app import SetCiMetrics
 from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.running import RunningServer
 
@@ -175,7 +175,7 @@ def new_service(server: RunningServer, *, enabled: bool = True) -> Service:
     made = ask(server.url, "POST", "/api/orgs", owner, json_body={"name": "A row"}).json
     org_id = UUID(made["id"])
     if enabled:
-        operate(str(server.database), SetCiMetrics(org_id=org_id, enabled=True))
+        server.operate(SetCiMetrics(org_id=org_id, enabled=True))
     path = f"/api/orgs/{org_id}/ci-keys"
     key = ask(server.url, "POST", path, owner, json_body={"name": "ci"}).json["apiKey"]
     return Service(server.url, org_id, server.token, key)

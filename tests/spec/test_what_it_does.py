@@ -2,7 +2,7 @@
 # ruff: noqa: E501 - rows stand as the specification has them
 """The questions that are answered, and the rules of CI Metrics (spec, "What the service does")."""
 
-from hwci.server.app import SetCiMetrics, operate
+from hwci.server.app import SetCiMetrics
 from tests.spec.quoting import shows
 from tests.spec.service import (
     ANNOUNCE,
@@ -60,7 +60,7 @@ def test_ci_metrics_is_off_until_the_operator_enables_it(server: RunningServer) 
         assert off.ask("GET", path).error == refusal
         assert on.ask("GET", path).status == 200
 
-    operate(str(server.database), SetCiMetrics(org_id=off.org_id, enabled=True))
+    server.operate(SetCiMetrics(org_id=off.org_id, enabled=True))
     assert off.tiles()["infraRuns"]["total"] == 0
     assert off.send(REPORT, report()).status == 204
 

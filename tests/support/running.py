@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real server for tests of any room: it listens, has a database, and knows an organization.
+"""A real server for tests of any room: it listens, has a database, and knows an organization. The
+database is a file, or one on PostgreSQL where `databases.py` wants that.
 
 `async with running(folder) as server:` for tests that wait, `with running_in_thread(folder) as
 server:` for those that do not (the synchronous client, the command line). Both give a
@@ -26,10 +27,13 @@ import aiohttp
 from hwci.engine.vocabulary import Role
 from hwci.server.app import CreateUser, SetCiMetrics, operate, serving
 from hwci.server.clock import system_clock
+from hwci.server.services.operator.commands import Command, CommandResult
 from hwci.server.settings import Registration, Settings
+from hwci.server.storage.location import Location
 from hwci.server.storage.opening import open_storage
-from hwci.server.storage.ports import Writer
+from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sqlite.connections import open_writer
+from tests.support.databases import file_of, new_location
 from tests.support.held_port import held_port
 from tests.support.pending import RUN
 
@@ -58,10 +62,10 @@ class Hands:
 
 @dataclass(frozen=True)
 class RunningServer:
-    """What a test needs to know of a server that runs. `database`: its file."""
+    """What a test needs to know of a server that runs."""
 
     url: str
-    database: Path
+    location: Location
     org_id: UUID
     email: str
     password: str
@@ -73,6 +77,26 @@ class RunningServer:
     @property
     def org_url(self) -> str:
         return f"{self.url}/api/orgs/{self.org_id}"
+
+    @property
+    def database(self) -> Path:
+        """The file of the database. A test that asks for it is skipped where there is none."""
+        return file_of(self.location)
+
+    @property
+    def key_file(self) -> Path:
+        """The file of the key that signs access tokens."""
+        found = self.location.secret_key_file or self.location.key_file
+        assert found is not None
+        return found
+
+    def operate(self, command: Command) -> CommandResult:
+        """Carry out an operator's command on the database."""
+        return operate_on(self.location, command)
+
+    def open_storage(self) -> Storage:
+        """Open the database, which no server may have if it is a file."""
+        return open_storage(self.location)
 
 
 @asynccontextmanager
@@ -87,26 +111,43 @@ async def running(
     `others`: of its settings. Without them it has no rate limits, which tests of other rules meet.
     With providers of single sign-on its base URL is its own address.
     """
-    database = folder / "hwci.db"
-    settings = replace(
-        Settings(database=str(database), port=0, registration=registration),
-        **{"rate_limit": "off", "auth_rate_limit": "off", **others},
-    )
-    org_id = await asyncio.to_thread(new_organization, database)
-    await _add_members(database, org_id, clock())
-    async with _at_own_address(settings) as settled, serving(settled, clock=clock) as server:
-        token = await sign_in(server.url, EMAIL)
-        yield RunningServer(
-            url=server.url,
-            database=database,
-            org_id=org_id,
-            email=EMAIL,
-            password=PASSWORD,
-            token=token,
-            admin_token=await sign_in(server.url, ADMIN_EMAIL),
-            member_token=await sign_in(server.url, MEMBER_EMAIL),
-            ci_key=await create_key(server.url, org_id, token),
+    with new_location(folder) as location:
+        settings = replace(
+            settings_of(location, registration=registration),
+            **{"rate_limit": "off", "auth_rate_limit": "off", **others},
         )
+        org_id = await asyncio.to_thread(new_organization, location)
+        await add_members(location, org_id, clock())
+        async with _at_own_address(settings) as settled, serving(settled, clock=clock) as server:
+            token = await sign_in(server.url, EMAIL)
+            yield RunningServer(
+                url=server.url,
+                location=location,
+                org_id=org_id,
+                email=EMAIL,
+                password=PASSWORD,
+                token=token,
+                admin_token=await sign_in(server.url, ADMIN_EMAIL),
+                member_token=await sign_in(server.url, MEMBER_EMAIL),
+                ci_key=await create_key(server.url, org_id, token),
+            )
+
+
+def settings_of(location: Location, **others: Any) -> Settings:
+    """Return the settings of a server of this database."""
+    return Settings(
+        database=location.written, secret_key_file=location.secret_key_file, port=0, **others
+    )
+
+
+def operate_on(location: Location, command: Command, *, may_create: bool = False) -> CommandResult:
+    """Carry out an operator's command."""
+    return operate(
+        location.written,
+        command,
+        may_create=may_create,
+        secret_key_file=location.secret_key_file,
+    )
 
 
 @asynccontextmanager
@@ -119,19 +160,19 @@ async def _at_own_address(settings: Settings) -> AsyncIterator[Settings]:
         yield replace(settings, port=port, base_url=f"http://127.0.0.1:{port}")
 
 
-def new_organization(database: Path, email: str = EMAIL, *, ci_metrics: bool = True) -> UUID:
+def new_organization(
+    database: Location | Path, email: str = EMAIL, *, ci_metrics: bool = True
+) -> UUID:
     """Create a user and an organization of theirs, as an operator does, server or no server."""
-    if not database.exists():
-        database.parent.mkdir(parents=True, exist_ok=True)
-        database.touch(0o600)
-        database.write_bytes(empty_database())
-    made = operate(
-        str(database),
-        CreateUser(email=email, password=PASSWORD, name=NAME, organization=ORGANIZATION),
-        may_create=True,
-    )
+    location = database if isinstance(database, Location) else Location(str(database))
+    if location.file is not None and not location.file.exists():
+        location.file.parent.mkdir(parents=True, exist_ok=True)
+        location.file.touch(0o600)
+        location.file.write_bytes(empty_database())
+    user = CreateUser(email=email, password=PASSWORD, name=NAME, organization=ORGANIZATION)
+    made = operate_on(location, user, may_create=True)
     assert made.org_id is not None
-    operate(str(database), SetCiMetrics(org_id=made.org_id, enabled=ci_metrics))
+    operate_on(location, SetCiMetrics(org_id=made.org_id, enabled=ci_metrics))
     return made.org_id
 
 
@@ -144,7 +185,7 @@ def empty_database() -> bytes:
         return path.read_bytes()
 
 
-async def _add_members(database: Path, org_id: UUID, now: datetime) -> None:
+async def add_members(location: Location, org_id: UUID, now: datetime) -> None:
     """Add an admin and a member, whose password is the owner's."""
 
     def work(writer: Writer) -> None:
@@ -155,7 +196,7 @@ async def _add_members(database: Path, org_id: UUID, now: datetime) -> None:
             writer.add_user(user)
             writer.add_membership(org_id, user.id, role, now)
 
-    storage = open_storage(database)
+    storage = open_storage(location)
     try:
         await storage.write(work)
     finally:

@@ -20,16 +20,17 @@ import aiohttp
 from hwci.engine.vocabulary import RunEventType
 from hwci.server.app import serving
 from hwci.server.clock import system_clock
-from hwci.server.settings import Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Happening
+from tests.support.databases import new_location
 from tests.support.running import (
     EMAIL,
     MEMBER_EMAIL,
     PASSWORD,
-    _add_members,
+    add_members,
     new_organization,
+    settings_of,
 )
 
 RUN = UUID("11111111-2222-4333-8444-555555555555")
@@ -68,7 +69,7 @@ class Scene:
             for happening in happenings:
                 writer.add_event(self.org_id, happening)
 
-        await self.storage.write(work)
+        await self.storage.write(work, seconds=WAIT_SECONDS)
 
     async def remove(self, who: dict[str, Any]) -> None:
         """End a membership."""
@@ -98,17 +99,17 @@ async def streaming(
     folder: Path, clock: Callable[[], datetime] = system_clock, **others: Any
 ) -> AsyncIterator[Scene]:
     """Run such a server; `others`: of its settings."""
-    database = folder / "hwci.db"
-    org_id = await asyncio.to_thread(new_organization, database)
-    await _add_members(database, org_id, clock())
-    settings = Settings(
-        database=str(database), port=0, rate_limit="off", auth_rate_limit="off", **others
-    )
-    storage = open_storage(database)
     patience = aiohttp.ClientTimeout(total=None, sock_read=WAIT_SECONDS)
-    async with aiohttp.ClientSession(timeout=patience) as http:
+    with new_location(folder) as location:
+        org_id = await asyncio.to_thread(new_organization, location)
+        await add_members(location, org_id, clock())
+        settings = settings_of(location, rate_limit="off", auth_rate_limit="off", **others)
+        storage = open_storage(location)
         try:
-            async with serving(settings, clock=clock, storage=storage) as server:
+            async with (
+                aiohttp.ClientSession(timeout=patience) as http,
+                serving(settings, clock=clock, storage=storage) as server,
+            ):
                 scene = Scene(server.url, org_id, storage, http, {}, {})
                 scene.owner.update(await scene.sign_in(EMAIL))
                 scene.member.update(await scene.sign_in(MEMBER_EMAIL))

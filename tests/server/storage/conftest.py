@@ -17,10 +17,9 @@ NewDatabase = Callable[[], Location]
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[Server]:
-    """Run a PostgreSQL server for the tests of this process."""
-    with postgresql_server() as server:
-        yield server
+def postgresql() -> Server:
+    """A PostgreSQL server for the tests of this process."""
+    return postgresql_server()
 
 
 @pytest.fixture(params=DRIVERS)

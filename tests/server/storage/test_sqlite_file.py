@@ -7,7 +7,6 @@ import re
 import sqlite3
 import subprocess
 import sys
-import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from hwci.server.errors import StorageBusyError, StorageError, StorageLockedError
-from hwci.server.storage.location import MEMORY
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.sqlite.connections import (
@@ -156,20 +154,6 @@ asyncio.run(main())
 def environment() -> dict[str, str]:
     root = Path(__file__).parents[3]
     return {**os.environ, "PYTHONPATH": str(root)}
-
-
-async def test_a_database_that_is_not_kept_is_removed_when_it_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    storage = open_storage(MEMORY)
-    await storage.write(found)
-    (folder,) = tmp_path.iterdir()
-    assert folder.stat().st_mode & 0o077 == 0
-
-    await storage.close()
-
-    assert list(tmp_path.iterdir()) == []
 
 
 class TestLock:
