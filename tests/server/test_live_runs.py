@@ -6,7 +6,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -30,6 +30,7 @@ from hwci.wire.runs import RunEvents, RunHead
 from tests.server.storage.examples import ACME, NOON
 from tests.support.asking import ask, ci_key
 from tests.support.benches import Benches
+from tests.support.databases import new_location
 from tests.support.running import Hands, running_in_thread
 
 BOOT, FLASH = {"id": "boot"}, {"id": "flash"}
@@ -321,17 +322,17 @@ class LiveScene:
 
 @asynccontextmanager
 async def live_scene(folder: Path) -> AsyncIterator[LiveScene]:
-    storage = open_storage(folder / "hwci.db")
-
     def work(writer: Writer) -> None:
         writer.add_organization(ACME)
         writer.add_box(BOX)
 
-    await storage.write(work)
-    try:
-        yield LiveScene(storage, Hands(NOON))
-    finally:
-        await storage.close()
+    with new_location(folder) as location:
+        storage = open_storage(location)
+        try:
+            await storage.write(work)
+            yield LiveScene(storage, Hands(NOON))
+        finally:
+            await storage.close()
 
 
 class TestEvents:
@@ -472,7 +473,7 @@ def test_each_report_and_each_part_that_shows_has_an_event_with_its_run(tmp_path
             )
 
     async def events() -> list[Event]:
-        storage = open_storage(server.database)
+        storage = server.open_storage()
         found = await storage.read(lambda r: r.events(server.org_id, 0, 100))
         await storage.close()
         return list(found)
@@ -492,15 +493,21 @@ async def nothing() -> None:
     """Nobody guesses a password."""
 
 
+def background(
+    live: LiveScene, runs: LiveRuns, leads: Callable[[], bool] = lambda: True
+) -> AsyncIterator[None]:
+    """Return the background work of a server."""
+    beside = sweeping.sweeping(leads, runs, forgetting(live), nothing, nothing, nothing)
+    return beside(web.Application())
+
+
 class TestSweeping:
     async def test_the_server_sweeps_again_and_again_until_it_ends(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setattr(sweeping, "SWEEP_SECONDS", 0.01)
         async with live_scene(tmp_path) as live:
-            beside = sweeping.sweeping(live.runs, forgetting(live), nothing, nothing, nothing)(
-                web.Application()
-            )
+            beside = background(live, live.runs)
             await anext(beside)
             for count in (1, 2):
                 await live.runs.open(BOX, HEAD)
@@ -511,6 +518,34 @@ class TestSweeping:
             live.hands.move(minutes=10)
             await asyncio.sleep(0.05)
             assert (await live.types())[-1] == "started"
+
+    async def test_a_server_that_does_not_lead_leaves_lost_runs_to_the_one_that_does(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr(sweeping, "SWEEP_SECONDS", 0.01)
+        swept: list[bool] = []
+
+        class Counted(LiveRuns):
+            async def sweep(self) -> None:
+                swept.append(leading)
+                await super().sweep()
+
+        async with live_scene(tmp_path) as live:
+            await live.runs.open(BOX, HEAD)
+            live.hands.move(minutes=10)
+            turns = iter([False] * 3)
+            leading = False
+
+            def leads() -> bool:
+                nonlocal leading
+                leading = next(turns, True)
+                return leading
+
+            beside = background(live, Counted(live.storage, live.hands), leads)
+            await anext(beside)
+            await asyncio.wait_for(live.losses(1), 60)
+            await anext(beside, None)
+            assert set(swept) == {True}
 
     @pytest.mark.parametrize(
         "fault",
@@ -537,9 +572,7 @@ class TestSweeping:
 
         async with live_scene(tmp_path) as live:
             failing = Failing(live.storage, live.hands)
-            beside = sweeping.sweeping(failing, forgetting(live), nothing, nothing, nothing)(
-                web.Application()
-            )
+            beside = background(live, failing)
             with caplog.at_level(logging.WARNING, "hwci.server"):
                 await anext(beside)
                 await asyncio.wait_for(swept.wait(), 60)

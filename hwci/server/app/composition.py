@@ -88,6 +88,7 @@ def create_app(
     app.on_startup.append(_warn_without_limits(limiter))
     app.cleanup_ctx.append(
         sweeping(
+            storage.leads,
             services.live_runs,
             services.retention,
             services.keys.record_uses,

@@ -31,6 +31,7 @@ from hwci.server.settings import Settings
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import driver_doubt
 from hwci.server.storage.ports import Storage
+from hwci.server.storage.records import NOBODY
 
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
 # Python's search for cycles after every 700 would take a quarter of the page's time.
@@ -73,7 +74,7 @@ async def serving(
             location = Location(settings.database, settings.secret_key_file)
             storage = open_database(location)
             stack.push_async_callback(storage.close)
-            await storage.write(lambda writer: writer.require_audit())
+            await storage.write(lambda writer: writer.require_audit(), person=NOBODY)
             socket = location.socket
             wheels = Wheels(location.wheels)
         set_up_token = await new_set_up_token(storage, clock)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The background work of a server: it marks lost live runs, keeps when keys were used and what
-pages decided, deletes old data, and logs a summary of password guesses. This module decides how
-often it runs, and that no error ends it.
+"""The background work of a server: it keeps when keys were used here and what pages decided here,
+and logs a summary of password guesses. Of the servers of one database the one that leads also marks
+lost live runs and deletes old data. This module decides how often it runs, and that no error ends
+it.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ Sweep = Callable[[], Awaitable[None]]
 
 
 def sweeping(
+    leads: Callable[[], bool],
     live_runs: LiveRuns,
     retention: Retention,
     record_uses: Sweep,
@@ -32,10 +34,18 @@ def sweeping(
     keep_decisions: Sweep,
 ) -> Callable[[web.Application], AsyncIterator[None]]:
     """Return the background work of an application, from its start to its end."""
+
+    def led(sweep: Sweep) -> Sweep:
+        async def if_leading() -> None:
+            if leads():
+                await sweep()
+
+        return if_leading
+
     sweeps = (
-        (live_runs.sweep, SWEEP_SECONDS, "looking for lost runs"),
+        (led(live_runs.sweep), SWEEP_SECONDS, "looking for lost runs"),
         (record_uses, SWEEP_SECONDS, "keeping when keys were used"),
-        (retention.sweep, FORGET_SECONDS, "deleting old data"),
+        (led(retention.sweep), FORGET_SECONDS, "deleting old data"),
         (keep_decisions, DECISIONS_SECONDS, "keeping what pages decided"),
         (log_guesses, GUESSES_SECONDS, "logging password guesses"),
     )

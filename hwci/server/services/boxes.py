@@ -58,7 +58,7 @@ class Boxes(Service):
             entry = entry_of(member.user, now, "box.created", box.id, name=box.name)
             writer.add_audit(member.org_id, entry)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=member.org_id)
         return _to_install(box, token, expires_at)
 
     async def install_token(self, member: Member, box_id: UUID | None) -> wire.BoxInstallAnswer:
@@ -73,7 +73,8 @@ class Boxes(Service):
             writer.add_audit(member.org_id, entry)
             return box
 
-        return _to_install(await self._storage.write(work), token, expires_at)
+        box = await self._storage.write(work, organization=member.org_id)
+        return _to_install(box, token, expires_at)
 
     async def rename(self, member: Member, box_id: UUID | None, body: wire.BoxChange) -> None:
         """Rename a box; its key goes on, and reports keep the name that they have.
@@ -91,7 +92,7 @@ class Boxes(Service):
             entry = entry_of(member.user, now, "box.renamed", box.id, **names)
             writer.add_audit(member.org_id, entry)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=member.org_id)
 
     async def remove(self, member: Member, box_id: UUID | None) -> None:
         """Remove a box; its key ends, and what it reported stays. Raises `NotFoundError`."""
@@ -103,7 +104,7 @@ class Boxes(Service):
             entry = entry_of(member.user, now, "box.removed", box.id, name=box.name)
             writer.add_audit(member.org_id, entry)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=member.org_id)
 
     async def install(self, body: wire.InstallBox) -> wire.InstalledBox:
         """Exchange an install token for the box's key. Raises `UnauthenticatedError`.
@@ -116,7 +117,9 @@ class Boxes(Service):
         if box is None:
             raise UnauthenticatedError(_NO_TOKEN)
         key = new_api_key()
-        await self._storage.write(lambda writer: _install(writer, box, digest, key, now))
+        await self._storage.write(
+            lambda writer: _install(writer, box, digest, key, now), organization=box.org_id
+        )
         return wire.InstalledBox(box_id=box.id, name=box.name, org_id=box.org_id, api_key=key)
 
     async def heartbeat(self, box: Box) -> None:

@@ -17,7 +17,7 @@ from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of
 from hwci.server.storage.ports import AKey, Reader, Storage, Writer
-from hwci.server.storage.records import CiKey, Key, ReaderKey
+from hwci.server.storage.records import NOBODY, CiKey, Key, ReaderKey
 from hwci.wire import accounts as wire
 from hwci.wire import limits
 from hwci.wire.base import ListPage
@@ -105,7 +105,7 @@ class Keys(Service):
 
         if used:
             try:
-                await self._storage.write(work)
+                await self._storage.write(work, person=NOBODY)
             except HwciServerError:
                 self._used = {**used, **self._used}
                 raise
@@ -119,7 +119,7 @@ class Keys(Service):
             entry = entry_of(member.user, key.created_at, action, key.id, name=key.name, **details)
             writer.add_audit(member.org_id, entry)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=member.org_id)
 
     async def _list(
         self, kind: type[AKey], member: Member, query: PageQuery, of: Callable[[AKey], Item]
@@ -149,7 +149,7 @@ class Keys(Service):
                 entry = entry_of(member.user, now, f"{in_log}.revoked", key.id, name=key.name)
                 writer.add_audit(member.org_id, entry)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=member.org_id)
 
 
 def _new_value(prefix: str) -> tuple[str, bytes]:

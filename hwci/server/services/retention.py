@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from hwci.server.services import Service
 from hwci.server.storage.ports import Writer
+from hwci.server.storage.records import NOBODY
 from hwci.wire import limits
 
 ROWS_AT_ONCE = 5_000
@@ -29,5 +30,9 @@ class Retention(Service):
 
     async def _delete(self, drop: Callable[[Writer], Drop], kept: timedelta, most: int) -> None:
         before = self._clock() - kept
-        while await self._storage.write(lambda writer: drop(writer)(before, most)) == most:
+
+        def work(writer: Writer) -> int:
+            return drop(writer)(before, most)
+
+        while await self._storage.write(work, person=NOBODY) == most:
             pass

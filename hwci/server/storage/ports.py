@@ -343,16 +343,26 @@ class Storage(Protocol):
         work: Callable[[Writer], Result],
         *,
         organization: UUID | None = None,
+        person: UUID | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` in one transaction, committed to disk before this returns. It does not begin
         when it has waited for as long as a read may; once begun it is kept whole, or, when it takes
-        more than `seconds`, not at all. `organization`, and what it raises: as `read`.
+        more than `seconds`, not at all.
+
+        `organization`, else `person`: whose rows `work` decides about. One write of each is done at
+        a time, on whichever server. `NOBODY` is for rows that are decided about one by one, such as
+        old ones. A write that names neither may have all others wait for it. Raises as `read`.
         """
 
     def listen(self, listener: Callable[[UUID], None]) -> Callable[[], None]:
         """Call `listener`, in the event loop, with an organization's id after each commit that
         appended events of it, whichever server made it. Return the function that stops it.
+        """
+
+    def leads(self) -> bool:
+        """Return whether this server does the housekeeping of the database: of all that share it,
+        one does, and another one when that has gone.
         """
 
     async def backup(self, to: Path) -> None:

@@ -5,14 +5,17 @@ import asyncio
 import random
 import re
 import threading
+import time
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
 
-from hwci.engine.facts import Report
+from hwci.engine.facts import Announcement, Report, SuiteConfig
 from hwci.server.app.operating import migrate
 from hwci.server.errors import (
     NotReadyError,
@@ -24,13 +27,14 @@ from hwci.server.errors import (
 )
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import missing_steps, open_storage
-from hwci.server.storage.ports import Writer
+from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
 from tests.server.storage.examples import ACME, NOON, REPORT
 from tests.server.storage.histories import ORG, HistoryDraw
 from tests.server.storage.test_agreement import compare
 from tests.server.storage.test_contract_events import append, numbers
 from tests.support.databases import Server, connect, only_where_wanted
+from tests.support.soak import rounds
 
 pytestmark = only_where_wanted
 
@@ -166,26 +170,72 @@ async def test_reports_of_one_identity_at_once_leave_one_whole_one(postgresql: S
         await asyncio.gather(*(store.close() for store in stores))
 
 
+@pytest.mark.parametrize("seed", rounds(range(3), range(100)))
 async def test_what_three_servers_take_at_once_is_derived_as_if_one_after_the_other(
-    postgresql: Server,
+    postgresql: Server, seed: int
 ) -> None:
-    seed = 5
     draw = HistoryDraw(seed)
-    reports = [draw.next_report() for _ in range(45)]
-    draw.random.shuffle(reports)
+    sent: list[Callable[[Writer], None]] = []
+    for _ in range(45):
+        sent.append(partial(_report, draw.next_report()))
+        if draw.random.random() < 0.2:
+            sent += [partial(_announce, draw.announcement()), partial(_configure, draw.config())]
+    draw.random.shuffle(sent)
     with postgresql.database() as location:
         stores = [open_storage(location) for _ in range(3)]
         await asyncio.gather(
-            *(
-                stores[at % 3].write(
-                    lambda w, one=one: w.put_report(ORG, one, NOON),  # type: ignore[misc]
-                    organization=ORG,
-                )
-                for at, one in enumerate(reports)
-            )
+            *(draw.random.choice(stores).write(work, organization=ORG) for work in sent)
         )
         await stores[0].write(lambda w: compare(seed, w, w.facts(ORG)), seconds=600)
         await asyncio.gather(*(store.close() for store in stores))
+
+
+def _report(report: Report, writer: Writer) -> None:
+    writer.put_report(ORG, report, NOON)
+
+
+def _announce(announcement: Announcement, writer: Writer) -> None:
+    writer.announce(ORG, announcement, NOON)
+
+
+def _configure(config: SuiteConfig, writer: Writer) -> None:
+    writer.put_config(ORG, config, NOON)
+
+
+async def test_one_server_leads_and_another_one_when_that_has_gone(postgresql: Server) -> None:
+    with postgresql.database() as location:
+        stores = [open_storage(location) for _ in range(3)]
+        while stores:
+            leader = await _leader(stores)
+            assert [store.leads() for store in stores].count(True) == 1
+            stores.remove(leader)
+            await leader.close()
+
+
+async def test_a_server_whose_connections_were_cut_leads_or_follows_again(
+    postgresql: Server,
+) -> None:
+    with postgresql.database() as location:
+        stores = [open_storage(location) for _ in range(2)]
+        await _leader(stores)
+        cut(location)
+        await asyncio.to_thread(_wait, lambda: not any(store.leads() for store in stores))
+        await _leader(stores)
+        assert [store.leads() for store in stores].count(True) == 1
+        await asyncio.gather(*(store.close() for store in stores))
+
+
+async def _leader(stores: Sequence[Storage]) -> Storage:
+    await asyncio.to_thread(_wait, lambda: any(store.leads() for store in stores))
+    return next(store for store in stores if store.leads())
+
+
+def _wait(until: Callable[[], bool]) -> None:
+    """Wait for what comes within a minute."""
+    end = time.monotonic() + 60
+    while not until():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 async def test_a_store_goes_on_by_itself_after_its_connections_were_cut(

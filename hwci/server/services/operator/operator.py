@@ -184,13 +184,14 @@ class Operator:
     async def _set_ci_metrics(self, command: SetCiMetrics) -> CommandResult:
         enabled = command.enabled
 
+        org_id = await self._storage.read(lambda reader: _organization(reader, command).id)
+
         def work(writer: Writer) -> CommandResult:
-            org_id = _organization(writer, command).id
             writer.set_ci_metrics(org_id, enabled=enabled)
             self._record(writer, org_id, f"ci_metrics.{'enabled' if enabled else 'disabled'}")
             return CommandResult(org_id=org_id)
 
-        return await self._storage.write(work)
+        return await self._storage.write(work, organization=org_id)
 
     async def _rebuild(self, command: Rebuild) -> CommandResult:
         def work(writer: Writer) -> CommandResult:
@@ -199,7 +200,7 @@ class Operator:
             self._record(writer, command.org_id, "records.rebuilt")
             return CommandResult(org_id=command.org_id)
 
-        return await self._storage.write(work, seconds=REBUILD_SECONDS)
+        return await self._storage.write(work, organization=command.org_id, seconds=REBUILD_SECONDS)
 
     async def _purge(self, command: PurgeReplaced) -> CommandResult:
         before = self._clock() - timedelta(days=command.days)
@@ -211,7 +212,7 @@ class Operator:
                 self._record(writer, command.org_id, "records.purged")
             return CommandResult(replaced=counts)
 
-        return await self._storage.write(work, seconds=REBUILD_SECONDS)
+        return await self._storage.write(work, organization=command.org_id, seconds=REBUILD_SECONDS)
 
     async def _export(self, command: Export) -> CommandResult:
         now = self._clock()

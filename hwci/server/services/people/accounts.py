@@ -66,7 +66,8 @@ class Accounts:
         """
         # Checked before the password is hashed, which is costly, and again when it is written.
         now = self._clock()
-        await self._storage.read(lambda reader: self._admit(reader, body, now), short=True)
+        asked = await self._storage.read(lambda reader: self._admit(reader, body, now), short=True)
+        org_id = None if asked is None or asked.offer is None else asked.offer.org_id
         user = new_user(body.email, body.name, await self._passwords.hash(body.password), now)
 
         def work(writer: Writer) -> Started:
@@ -79,7 +80,8 @@ class Accounts:
                 invited = join(writer, invite, user, now)
             return start(writer, user, now, client, invited or founded)
 
-        return signed_in(self._tokens, await self._storage.write(work))
+        started = await self._storage.write(work, organization=org_id, person=user.id)
+        return signed_in(self._tokens, started)
 
     def _admit(self, reader: Reader, body: wire.Registration, now: datetime) -> Invite | None:
         """Return the invitation of a person who may register, if any. Raises `ForbiddenError`."""
@@ -112,7 +114,7 @@ class Accounts:
                 raise UnauthenticatedError(_NO_LOGIN)
             return start(writer, user, now, client)
 
-        return signed_in(self._tokens, await self._storage.write(work))
+        return signed_in(self._tokens, await self._storage.write(work, person=user.id))
 
     async def refresh(self, refresh_token: str) -> wire.TokenPair:
         """Exchange a refresh token for a new pair.
@@ -127,7 +129,9 @@ class Accounts:
         held = await self._storage.read(lambda reader: reader.refresh_token(digest), short=True)
         if held is None or held.expires_at <= now:
             raise UnauthenticatedError(_NO_REFRESH)
-        token = await self._storage.write(lambda writer: rotate(writer, held, now))
+        token = await self._storage.write(
+            lambda writer: rotate(writer, held, now), person=held.user_id
+        )
         if token is None:
             raise UnauthenticatedError(_NO_REFRESH)
         return renewed(self._tokens, held, token)
@@ -145,7 +149,9 @@ class Accounts:
 
         session = await self._storage.read(find, short=True)
         if session is not None and session.ended_at is None:
-            await self._storage.write(lambda writer: writer.end_session(session.id, now))
+            await self._storage.write(
+                lambda writer: writer.end_session(session.id, now), person=session.user_id
+            )
 
     async def me(self, user: User) -> wire.Me:
         """Return the caller, their organizations, and the number of their open invitations."""

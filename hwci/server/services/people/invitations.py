@@ -72,7 +72,7 @@ class Invitations(Service):
             writer.add_invite(Invite(uuid4(), token_digest(token), offer, now, expires_at))
             _audit(writer, member.user, now, "invite.created", offer)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=member.org_id)
         return wire.InviteAnswer(
             org_id=member.org_id,
             email=body.email,
@@ -109,7 +109,7 @@ class Invitations(Service):
             writer.withdraw_invites(offer.org_id, offer.email_key)
             _audit(writer, member.user, now, "invite.withdrawn", offer)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=member.org_id)
 
     async def received(self, user: User, query: PageQuery) -> ListPage[wire.ReceivedInvite]:
         """List the open invitations of the user's e-mail."""
@@ -133,6 +133,7 @@ class Invitations(Service):
                 give the role any more.
         """
         now = self._clock()
+        org_id = await self._inviting(user, invite_id, now)
 
         def work(writer: Writer) -> OrganizationAnswer:
             invite, offer = _own(writer, user, invite_id, now)
@@ -142,18 +143,26 @@ class Invitations(Service):
             assert joined is not None, "the set-up token is for no e-mail"
             return organization_answer(joined)
 
-        return await self._storage.write(work)
+        return await self._storage.write(work, organization=org_id)
 
     async def decline(self, user: User, invite_id: UUID | None) -> None:
         """End an invitation of the user's e-mail. Raises `NotFoundError` as `accept`."""
         now = self._clock()
+        org_id = await self._inviting(user, invite_id, now)
 
         def work(writer: Writer) -> None:
             _, offer = _own(writer, user, invite_id, now)
             writer.withdraw_invites(offer.org_id, offer.email_key)
             _audit(writer, user, now, "invite.declined", offer)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=org_id)
+
+    async def _inviting(self, user: User, invite_id: UUID | None, now: datetime) -> UUID:
+        """Return the organization of an invitation. Raises `NotFoundError` as `accept`."""
+        _, offer = await self._storage.read(
+            lambda reader: _own(reader, user, invite_id, now), short=True
+        )
+        return offer.org_id
 
 
 def _open(reader: Reader, invite_id: UUID | None, now: datetime) -> tuple[Invite, Offer]:

@@ -68,7 +68,7 @@ class Members(Service):
                 writer.add_audit(member.org_id, entry)
             return wire.MemberAnswer.model_validate(replace(found, role=body.role))
 
-        return await self._storage.write(work)
+        return await self._storage.write(work, organization=member.org_id)
 
     async def remove(self, member: Member, user_id: UUID | None) -> None:
         """Remove a member, at once: owners and admins others, everyone themselves. Their open
@@ -89,7 +89,7 @@ class Members(Service):
             entry = entry_of(member.user, now, action, user.id, email=user.email, role=found.role)
             writer.add_audit(member.org_id, entry)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=member.org_id)
 
 
 def _member(reader: Reader, org_id: UUID, user_id: UUID | None) -> OrganizationMember:

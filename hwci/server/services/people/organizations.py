@@ -33,7 +33,7 @@ class Organizations(Service):
         """Create an organization; the user owns it."""
         now = self._clock()
         made = await self._storage.write(
-            lambda writer: add_organization(writer, body.name, user.id, now)
+            lambda writer: add_organization(writer, body.name, user.id, now), person=user.id
         )
         return organization_answer(made)
 

@@ -73,7 +73,7 @@ class OwnAccount:
             _record(writer, user, now, "password.changed", ended)
             return wire.SessionsEnded(ended=ended)
 
-        return await self._storage.write(work)
+        return await self._storage.write(work, person=user.id)
 
     async def reset_password(self, body: wire.PasswordReset) -> None:
         """Set the password of the user whose reset link this is, and end all their sign-ins.
@@ -94,7 +94,7 @@ class OwnAccount:
             ended = writer.end_sessions(user.id, now)
             _record(writer, user, now, "password.reset", ended)
 
-        await self._storage.write(work)
+        await self._storage.write(work, person=user.id)
 
     async def sessions(self, person: Person, query: PageQuery) -> ListPage[wire.SessionAnswer]:
         """List the person's sign-ins that have not ended."""
@@ -117,7 +117,7 @@ class OwnAccount:
             writer.end_session(found.id, now)
             _record(writer, person.user, now, "session.ended", 1)
 
-        await self._storage.write(work)
+        await self._storage.write(work, person=person.user.id)
 
     async def end_others(self, person: Person) -> wire.SessionsEnded:
         """End every other sign-in of the person, at once."""
@@ -129,7 +129,7 @@ class OwnAccount:
                 _record(writer, person.user, now, "session.ended", ended)
             return wire.SessionsEnded(ended=ended)
 
-        return await self._storage.write(work)
+        return await self._storage.write(work, person=person.user.id)
 
 
 def _require_fit(password: str, user: User) -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from urllib.parse import urlencode
-from uuid import UUID, uuid4
+from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 from hwci.server.clock import Clock
 from hwci.server.errors import (
@@ -181,7 +181,7 @@ class Sso:
         def work(writer: Writer) -> sessions.Started:
             return sessions.start(writer, user_of(writer, person, policy, now), now, client)
 
-        started = await self._storage.write(work)
+        started = await self._storage.write(work, person=_lock_of(person))
         device_token = self._tokens.issue_device(started.user.email_key)
         return SignInEnd(f"{self._settings.base_url}/", started.refresh_token, device_token)
 
@@ -204,7 +204,8 @@ class Sso:
                 raise UnauthenticatedError(_NO_CODE)
             return sessions.start(writer, user, now, client, session_id=session_id)
 
-        return sessions.signed_in(self._tokens, await self._storage.write(work))
+        started = await self._storage.write(work, person=user_id)
+        return sessions.signed_in(self._tokens, started)
 
     async def _hand_over(self, person: Person, claims: Mapping[str, str]) -> SignInEnd:
         """Send the browser to the command line with a code that only the one who began can use."""
@@ -213,7 +214,7 @@ class Sso:
         def work(writer: Writer) -> User:
             return user_of(writer, person, policy, now)
 
-        user = await self._storage.write(work)
+        user = await self._storage.write(work, person=_lock_of(person))
         promised = {"sub": str(user.id), "sid": str(uuid4()), "challenge": claims["challenge"]}
         code = self._signer.sign(_CODE, promised, limits.CODE_LIFETIME)
         return SignInEnd(_loopback(claims, code=code))
@@ -225,6 +226,11 @@ class Sso:
 
     def _redirect_uri(self, name: str) -> str:
         return f"{self._settings.base_url}/api/auth/sso/{name}/callback"
+
+
+def _lock_of(person: Person) -> UUID:
+    """Return what stands for a person whose account may not exist yet."""
+    return uuid5(NAMESPACE_URL, f"{person.issuer} {person.subject}")
 
 
 def _loopback(claims: Mapping[str, str], **brought: str) -> str:

@@ -6,6 +6,7 @@ sends them. A lost run that is fed again starts again.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from uuid import UUID
 
 from hwci.engine.facts import Report, run_record_id
@@ -72,12 +73,17 @@ class LiveRuns(Service):
         """Mark the runs that are lost."""
         now = self._clock()
 
-        def work(writer: Writer) -> None:
-            for run in writer.lost_runs(seen_since(now)):
-                writer.mark_lost(run.org_id, run.id)
-                _add_event(writer, run.org_id, run.id, RunEventType.LOST, now, {})
+        def lost(reader: Reader) -> Sequence[LiveRun]:
+            return reader.lost_runs(seen_since(now))
 
-        await self._storage.write(work)
+        def mark(writer: Writer, org_id: UUID) -> None:
+            for run in lost(writer):
+                if run.org_id == org_id:
+                    writer.mark_lost(run.org_id, run.id)
+                    _add_event(writer, run.org_id, run.id, RunEventType.LOST, now, {})
+
+        for org_id in {run.org_id for run in await self._storage.read(lost)}:
+            await self._storage.write(partial(mark, org_id=org_id), organization=org_id)
 
 
 def end_run(writer: Writer, org_id: UUID, report: Report, now: datetime) -> None:

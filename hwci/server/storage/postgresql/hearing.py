@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How servers on one database learn of each other's events: by LISTEN and NOTIFY.
+"""How servers on one database learn of each other: of events by LISTEN and NOTIFY, and by a lock
+which of them leads, that is, does the housekeeping.
 
 A server notifies its own listeners itself. When the connection that hears was lost, every
 organization may have events that nobody heard of: its listeners are called for each. They read what
-is new by its number, so nothing is missed and nothing comes twice.
+is new by its number, so nothing is missed and nothing comes twice. The lock is one of the
+connection: it ends with it, and another server has it at its next look.
 """
 
 import threading
@@ -16,6 +18,7 @@ import psycopg
 from hwci.server.storage.listening import Listeners
 from hwci.server.storage.location import Location
 from hwci.server.storage.postgresql.connections import Connection
+from hwci.server.storage.postgresql.locks import hold
 
 _CHANNEL = "hwci_events"
 _LOOK_SECONDS = 0.5
@@ -37,6 +40,8 @@ class Hearing:
         self._me = me.hex
         self._listeners = listeners
         self._ended = threading.Event()
+        self.leads = False
+        """Whether this server leads. Two may for a moment, until a lost connection is noticed."""
         self._thread = threading.Thread(
             target=self._hear, args=(self._connect(),), name="hwci-hearing", daemon=True
         )
@@ -57,6 +62,7 @@ class Hearing:
         while True:
             with suppress(psycopg.Error), closing(connection):
                 heard(connection)
+            self.leads = False
             again = self._connected_again()
             if again is None:
                 return
@@ -77,6 +83,8 @@ class Hearing:
 
     def _hear_on(self, connection: Connection) -> None:
         while not self._ended.is_set():
+            if not self.leads:
+                self.leads = connection.rows(hold("leader")) == [(True,)]
             for heard in connection.raw.notifies(timeout=_LOOK_SECONDS):
                 sender, _, org_id = heard.payload.partition(" ")
                 if sender != self._me:

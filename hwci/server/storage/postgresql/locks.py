@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The locks that writes take before they read, in every server alike.
 
-A write of one organization holds the lock of all, shared, then its own; any other write holds the
-lock of all for itself. So what a write decides cannot be overtaken. Writes of two organizations do
-not wait for each other; one without an organization, such as a sign-in or a sweep, waits for all
-that run, and all that come after it wait for it. The locks end with their transaction. Entries of
-the audit log, which is one chain, have a lock of their own, taken last.
+A write of one organization or one person holds the lock of all, shared, then its own; any other
+write, such as an operator's, holds the lock of all for itself. So what a write decides cannot be
+overtaken. Writes of two do not wait for each other; one of nobody's waits for all that run, and all
+that come after it wait for it. The locks end with their transaction. Entries of the audit log,
+which is one chain, have a lock of their own, taken last.
 """
 
 from hashlib import blake2b
@@ -19,17 +19,19 @@ def lock(name: str, *, shared: bool = False) -> str:
     return f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}({_key(name)})"
 
 
-def hold_all() -> str:
-    """Return the query that takes the lock of all until the connection ends, if it is free now."""
-    return f"SELECT pg_try_advisory_lock({_key(_ALL)})"
+def hold(name: str = _ALL) -> str:
+    """Return the query that takes the lock of this name, else of all, until the connection ends, if
+    it is free now.
+    """
+    return f"SELECT pg_try_advisory_lock({_key(name)})"
 
 
 def _key(name: str) -> int:
     return int.from_bytes(blake2b(f"hwci {name}".encode(), digest_size=8).digest(), signed=True)
 
 
-def locks_of(organization: UUID | None) -> str:
-    """Return the statements that take the locks of a write."""
-    if organization is None:
+def locks_of(whose: UUID | None) -> str:
+    """Return the statements that take the locks of a write of an organization or a person."""
+    if whose is None:
         return lock(_ALL)
-    return f"{lock(_ALL, shared=True)}; {lock(organization.hex)}"
+    return f"{lock(_ALL, shared=True)}; {lock(whose.hex)}"

@@ -81,7 +81,7 @@ class PostgresqlStorage(Storage):
         connection = Connection(self._location)
         try:
             migrate(connection)
-            connection.command(f"BEGIN; {locks_of(None)}; {lock('audit')}")
+            connection.command(f"BEGIN; {locks_of(NOBODY)}; {lock('audit')}")
             self._audit_key = open_key(connection, beside)
             connection.command("COMMIT")
         finally:
@@ -109,12 +109,14 @@ class PostgresqlStorage(Storage):
         work: Callable[[Writer], Result],
         *,
         organization: UUID | None = None,
+        person: UUID | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` in one transaction, committed to disk before this returns."""
-        lane = self._alone if organization is None else self._writing
+        whose = organization or person
+        lane = self._alone if whose is None else self._writing
         waited = Deadline(min(seconds, ANSWER_SECONDS))
-        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; {_time(seconds)}; {locks_of(organization)}"
+        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; {_time(seconds)}; {locks_of(whose)}"
 
         def job() -> Result:
             appended_to, result = self._run(
@@ -123,7 +125,7 @@ class PostgresqlStorage(Storage):
             self._listeners.notify(appended_to)
             return result
 
-        return await lane.threads.run(job, waited, organization)
+        return await lane.threads.run(job, waited, whose)
 
     def _written(
         self, work: Callable[[Writer], Result], connection: Connection
@@ -150,6 +152,10 @@ class PostgresqlStorage(Storage):
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` after each commit that appended events, of any server."""
         return self._listeners.listen(listener)
+
+    def leads(self) -> bool:
+        """Return whether this server holds the lock of the one that leads."""
+        return self._hearing.leads
 
     async def backup(self, to: Path) -> None:
         """Refuse: PostgreSQL has tools of its own for that."""

@@ -15,7 +15,7 @@ import psycopg
 from hwci.server.errors import StorageError, StorageLockedError
 from hwci.server.storage.location import Location
 from hwci.server.storage.postgresql.connections import Connection, storage_error
-from hwci.server.storage.postgresql.locks import hold_all
+from hwci.server.storage.postgresql.locks import hold
 from hwci.server.storage.postgresql.schema import STEPS, migrate, missing, table_names
 from hwci.server.storage.records import AuditEntry
 from hwci.server.storage.sql.audit import restarted
@@ -100,7 +100,7 @@ def _alone(location: Location) -> Iterator[Connection]:
     """Yield a connection while nothing else of ours uses the database, or begins to."""
     with _guarded(location), closing(Connection(location)) as connection:
         until = time.monotonic() + _ENDING_SECONDS
-        while connection.row(_OTHERS) != (0,) or connection.row(hold_all()) != (True,):
+        while connection.row(_OTHERS) != (0,) or connection.row(hold()) != (True,):
             if time.monotonic() > until:
                 raise StorageLockedError(
                     f"{location.shown} is in use, most likely by a server",

@@ -147,6 +147,7 @@ class SqliteStorage(Storage):
         work: Callable[[Writer], Result],
         *,
         organization: UUID | None = None,
+        person: UUID | None = None,  # noqa: ARG002 - a file has one write at a time
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` in one transaction, committed to disk before this returns."""
@@ -157,6 +158,10 @@ class SqliteStorage(Storage):
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` after each commit that appended events. No other process writes here."""
         return self._listeners.listen(listener)
+
+    def leads(self) -> bool:
+        """Return True: one server has the file."""
+        return True
 
     async def backup(self, to: Path) -> None:
         """Write a whole copy of the database to a new file, in a thread of its own. It stops if its
