@@ -92,8 +92,8 @@ class CredentialMalformedError(HwciError, ValueError):
 
     def __str__(self) -> str:
         return (
-            f"What was given as {self.credential} is none: it is empty, or holds blanks, line ends "
-            "or letters beyond ASCII. Copy it again"
+            f"What was given as {self.credential} cannot be one: it is empty, or holds blanks, "
+            "line ends or letters beyond ASCII. Copy it again"
         )
 
 

@@ -156,7 +156,7 @@ def _entry(case: _Case, rules: Sequence[Rule]) -> _CaseEntry:
 
 def _verdict(case: _Case, rules: Sequence[Rule]) -> Verdict:
     """Return the verdict of the test itself, else of what failed first; without its message, of
-    what it printed. A later failure, as of a teardown, does not explain an earlier one.
+    what it printed. A later failure, as in a teardown, does not explain an earlier one.
     """
     if case.verdict is not None or not case.failures:
         return case.verdict or Verdict.UNKNOWN

@@ -139,7 +139,7 @@ def invite(
 
       hwci members invite ada@example.org > invite-token.txt
     """
-    advice = "Who is a member already gets another role by: hwci members role EMAIL ROLE"
+    advice = "To change the role of a member: hwci members role EMAIL ROLE"
     with advised(HTTPStatus.CONFLICT, advice):
         made = server.send(client.calls.invite(server.org_id(), email, role))
     url, until = server.settings.url, tables.moment(made.expires_at)

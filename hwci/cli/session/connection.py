@@ -48,7 +48,9 @@ _READER_KEY_FIX = (
     "Check HWCI_READER_KEY: a reader key begins with rdr_; `hwci keys create --reader NAME` makes"
     " one, `hwci keys list` shows those that work"
 )
-_TOKEN_FIX = "HWCI_TOKEN has ended, or is none: set a new one; or unset it, and sign in: hwci login"
+_TOKEN_FIX = (
+    "HWCI_TOKEN has expired or is wrong: set a new one, or unset it and sign in: hwci login"
+)
 
 
 @dataclass(frozen=True)
