@@ -23,6 +23,8 @@ _SOCKET_NAME_BYTES = 80
 """Of the 103 that a socket's path may have; the rest is for its folder (`operator_socket.py`)."""
 _PARAMETER = re.compile(r"(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=")
 """One of libpq's own parameters, as in `host=db.example password=…`."""
+_HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(:\d*)?")
+"""A host, and perhaps its port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,8 @@ class Location:
         user, _, host = bare.rpartition("@")
         # Behind a "?", an "@" may belong to a password, and the host to a parameter.
         host = "…" if "?" in user else host.partition("?")[0]
+        if not all(_HOST.fullmatch(one) for one in host.partition("/")[0].split(",")):
+            host = "…"  # without its "@", what looks like a port is a password
         return f"{scheme}:{rest[: len(rest) - len(bare)]}{host}"
 
     @property

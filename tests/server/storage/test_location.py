@@ -31,6 +31,11 @@ def test_what_is_no_file_has_nothing_beside_it(written: str) -> None:
     assert found.shown == written
 
 
+@pytest.mark.parametrize("places", ["host:5432", "a.b,c:5433", "[::1]:5432", ""])
+def test_hosts_and_ports_are_shown(places: str) -> None:
+    assert Location(f"postgresql://{places}/hwci").shown == f"postgresql://{places}/hwci"
+
+
 @pytest.mark.parametrize("secret", ["ada:secret@", "ada:a@b@", "ada:se/cret@", "ada@", ""])
 def test_an_address_is_shown_without_its_secrets(secret: str) -> None:
     written = f"postgresql://{secret}host:5432/hwci?password=secret"
@@ -44,6 +49,9 @@ def test_an_address_is_shown_without_its_secrets(secret: str) -> None:
         ("postgresql:/ada:secret@host/hwci", "postgresql:/host/hwci"),
         ("postgresql:ada:secret@host", "postgresql:host"),
         ("postgresql://ada:se?cret@host/hwci", "postgresql://…"),
+        ("postgresql://ada:secret", "postgresql://…"),
+        ("postgresql://ada:secret/hwci", "postgresql://…"),
+        ("postgresql://host:5432,ada:secret/hwci", "postgresql://…"),
         ("postgresql://host/hwci?user=ada&password=s@ecret", "postgresql://…"),
         ("host=db.example password=secret", "parameters"),
         ("password = 'se://cret' host=db.example", "parameters"),
