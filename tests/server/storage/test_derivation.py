@@ -20,6 +20,7 @@ from tests.server.storage.kept import Kept
 from tests.server.storage.test_agreement import compare
 
 FIX = report("c:P", 30, sent=changes("b", "c"))
+BEGINNING = -29_453_760  # minutes: 1970-01-01T00:00Z
 BREAK = report("b:F", 20, sent=changes("a", commit("b", "fw")))
 
 HISTORIES: dict[str, list[Report]] = {
@@ -84,6 +85,7 @@ HISTORIES: dict[str, list[Report]] = {
         *(report(f"{number:07x}:{'FP'[number % 2]}", number) for number in range(40)),
         report("e:L", -29_000_000, covers=[f"{number:07x}" for number in range(39, 0, -2)]),
     ],
+    "a box without a clock reports the first moment of 1970": [report("c:F", BEGINNING)],
     "a nightly runs the commits of a day again": [
         BREAK,
         report("c:P", 30, sent=changes("b", "c")),

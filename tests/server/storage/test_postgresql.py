@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from sqlite_utils import Database
@@ -18,6 +19,7 @@ from sqlite_utils import Database
 from hwci.engine.facts import Announcement, Report, SuiteConfig
 from hwci.server.app.operating import migrate
 from hwci.server.errors import (
+    ClashError,
     NotReadyError,
     OverloadedError,
     SettingsError,
@@ -29,7 +31,7 @@ from hwci.server.storage.location import Location
 from hwci.server.storage.opening import missing_steps, open_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
-from tests.server.storage.examples import ACME, NOON, REPORT
+from tests.server.storage.examples import ACME, ADA, NOON, REPORT
 from tests.server.storage.histories import ORG, HistoryDraw
 from tests.server.storage.test_agreement import compare
 from tests.server.storage.test_contract_events import append, numbers
@@ -200,6 +202,27 @@ def _announce(announcement: Announcement, writer: Writer) -> None:
 
 def _configure(config: SuiteConfig, writer: Writer) -> None:
     writer.put_config(ORG, config, NOON)
+
+
+async def test_of_two_who_take_one_e_mail_at_once_one_is_told_that_it_is_taken(
+    postgresql: Server,
+) -> None:
+    with postgresql.database() as location:
+        stores = [open_storage(location) for _ in range(2)]
+        for number in range(10):
+            both = threading.Barrier(2)
+            key = f"ada-{number}@example.org"
+            found = await asyncio.gather(
+                *(store.write(partial(_register, both, key), person=uuid4()) for store in stores),
+                return_exceptions=True,
+            )
+            assert sorted(map(repr, found)) == [repr(ClashError("email")), "None"]
+        await asyncio.gather(*(store.close() for store in stores))
+
+
+def _register(both: threading.Barrier, key: str, writer: Writer) -> None:
+    both.wait(60)
+    writer.add_user(replace(ADA, id=uuid4(), email=key, email_key=key))
 
 
 async def test_one_server_leads_and_another_one_when_that_has_gone(postgresql: Server) -> None:

@@ -81,11 +81,10 @@ class AccountRows(Rows):
         return [UUID(bytes=org_id) for (org_id,) in rows]
 
     def add_user(self, user: User) -> None:
-        if self.user_by_email(user.email_key) is not None:
-            raise ClashError("email")
-        self._connection.execute(
+        # In one statement, as two people may register the same e-mail on two servers at once.
+        added = self._connection.execute(
             "INSERT INTO user (id, email, email_key, name, password_hash, created_at, disabled_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING",
             (
                 user.id.bytes,
                 user.email,
@@ -96,6 +95,8 @@ class AccountRows(Rows):
                 to_micros_or_none(user.disabled_at),
             ),
         )
+        if added.rowcount == 0:
+            raise ClashError("email")
 
     def set_password(self, user_id: UUID, password_hash: str) -> None:
         self._connection.execute(

@@ -226,7 +226,7 @@ class PeriodAnswers(ChangesAnswers):
         )
         last: dict[Product, int | None] = dict.fromkeys(self._configs)
         last |= {Product(*row): None for row in announced}
-        last |= {Product(repo_key, suite): at for repo_key, suite, at in reported if at}
+        last |= {Product(repo_key, suite): at for repo_key, suite, at in reported if at is not None}
         return [
             ProductState(product, self.config(product), codec.from_micros_or_none(last[product]))
             for product in sorted(last)
