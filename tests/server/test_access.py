@@ -87,28 +87,6 @@ async def test_text_that_cannot_be_a_key_is_refused_unasked(storage: Storage, te
         await access.ci_key(new_api_key())
 
 
-async def test_a_key_that_worked_is_looked_up_again_only_after_seconds(
-    storage: Storage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    access, value = Access(storage, TOKENS), new_api_key()
-    digest = key_digest(value)
-    assert digest is not None
-    key = CiKey(UUID(int=1), ORGANIZATION.id, "job", digest, NOW)
-
-    def work(writer: Writer) -> None:
-        writer.add_organization(ORGANIZATION)
-        writer.add_key(key)
-
-    await storage.write(work)
-    assert await access.ci_key(value) == key
-    await storage.write(lambda writer: writer.revoke_key(CiKey, key.org_id, key.id, NOW))
-
-    assert await access.ci_key(value) == key
-    monkeypatch.setattr("hwci.server.services.access._KEY_SECONDS", 0.0)
-    with pytest.raises(UnauthenticatedError):
-        await access.ci_key(value)
-
-
 async def test_text_that_cannot_be_a_box_key_is_refused_by_that_name(storage: Storage) -> None:
     with pytest.raises(UnauthenticatedError, match="not a box key that works; install"):
         await Access(storage, TOKENS).box("svc_")

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who is calling, and what they may do (contract, "Everywhere": authentication → membership → role
 or feature). It is decided for each request from what storage holds now: an ended session, a changed
-role and a revoked key count at once. Only the key of a job is not asked for again within seconds:
-what it sends is kept in a transaction that looks at the key itself.
+role and a revoked key count at once.
 """
 
-import time
 from collections.abc import Collection
 from dataclasses import dataclass
-from math import inf
 from uuid import UUID
 
 from hwci.engine.facts import Product
@@ -37,10 +34,6 @@ def require_may_give(own: Role, given: Role) -> None:
     if not may_give(own, given):
         raise ForbiddenError(f"Only an owner makes or unmakes owners; you are {own}")
 
-
-_KEY_SECONDS = 5.0
-"""A CI key that worked is not looked up again within this time, to let a body in."""
-_KEYS_KNOWN_MAX = 1024
 
 _NO_KEY = "X-API-Key is not a CI key that works; create a new one"
 _READS_ONLY = "X-API-Key is a reader key, which reads and reports nothing; report with a CI key"
@@ -116,7 +109,6 @@ class Access:
     def __init__(self, storage: Storage, tokens: AccessTokens) -> None:
         self._storage = storage
         self._tokens = tokens
-        self._known: dict[bytes, tuple[float, CiKey]] = {}
 
     async def person(self, token: str) -> Person:
         """Return the user of an access token. Raises `UnauthenticatedError`."""
@@ -166,8 +158,7 @@ class Access:
         await self._storage.read(look, short=True)
 
     async def ci_key(self, presented: str) -> CiKey:
-        """Return the CI key that was presented, as it was some seconds ago at most: whoever keeps
-        what it sends asks `live_ci_key` in the same transaction. Raises as that does.
+        """Return the CI key that was presented. Raises as `live_ci_key`.
 
         Text that cannot be a key is refused without asking storage.
         """
@@ -176,14 +167,7 @@ class Access:
         digest = key_digest(presented)
         if digest is None:
             raise UnauthenticatedError(_NO_KEY)
-        now = time.monotonic()
-        looked_up, key = self._known.get(digest, (-inf, None))
-        if key is None or now - looked_up >= _KEY_SECONDS:
-            key = await self._storage.read(lambda reader: live_ci_key(reader, digest), short=True)
-            if len(self._known) >= _KEYS_KNOWN_MAX:
-                self._known.clear()
-            self._known[digest] = now, key
-        return key
+        return await self._storage.read(lambda reader: live_ci_key(reader, digest), short=True)
 
     async def reader_key(self, presented: str, org_id: UUID | None, *, metrics: bool) -> ReaderKey:
         """Return the reader key that was presented, to read an organization.
