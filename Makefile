@@ -53,7 +53,7 @@ soak: $(STAMP)
 ## Run what `make test` leaves out: the tests of every database driver on PostgreSQL, the cluster, and
 ## the tests of a server that depend on its database.
 postgresql: $(STAMP)
-	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n auto -q -k "postgresql or cluster or scale" tests/server/storage tests/examples/test_cluster.py
+	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q -k "postgresql or cluster or scale" tests/server/storage tests/examples/test_cluster.py
 	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q $(OF_STORAGE)
 
 ## Run the tests that read the clock at every hour of three days; needs Debian's `faketime`.

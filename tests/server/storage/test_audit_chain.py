@@ -20,7 +20,7 @@ from hwci.server.services.operator.audit_chain import AuditChain, AuditReport, v
 from hwci.server.storage.audit_chain import BEFORE_ALL, AuditKey, Tip, link_of
 from hwci.server.storage.opening import open_storage, read_audit_key
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.sql.audit import COLUMNS, ROW, written_row
+from hwci.server.storage.sql.accounts.audit import COLUMNS, ROW, written_row
 from tests.server.storage.examples import ACME, ENTRY, FAILURE, OTHER, REVIEW
 from tests.support.soak import rounds
 

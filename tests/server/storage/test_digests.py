@@ -11,8 +11,9 @@ import pytest
 from hwci.engine.facts import Part, failure_id
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
-from hwci.server.storage.sql import codec, digests
+from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.records import KEPT
+from hwci.server.storage.sql.reports import digests
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from tests.server.storage.examples import (

@@ -14,7 +14,7 @@ from hwci.engine.history import Scope
 from hwci.engine.page.failures import evidence
 from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus
 from hwci.server.storage.records import CiKey, Happening, LiveTest, ReaderKey, RunFilter
-from hwci.server.storage.sql.audit import open_key
+from hwci.server.storage.sql.accounts.audit import open_key
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import open_writer
 from tests.server.storage.examples import (

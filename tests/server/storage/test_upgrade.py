@@ -11,7 +11,7 @@ import pytest
 from sqlite_utils import Database
 
 from hwci.server.storage.opening import open_storage
-from hwci.server.storage.sql import ingest
+from hwci.server.storage.sql.reports import ingest
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from hwci.server.storage.sqlite.migrations import MIGRATIONS

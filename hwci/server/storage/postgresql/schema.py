@@ -13,7 +13,7 @@ from importlib.resources import files
 from hwci.server.errors import StorageError
 from hwci.server.storage.postgresql.connections import Connection
 from hwci.server.storage.postgresql.locks import lock
-from hwci.server.storage.sql.ingest import rederive
+from hwci.server.storage.sql.reports.ingest import rederive
 from hwci.server.storage.sql.whole import UNFINISHED, unfinished
 
 STEPS = "hwci_step"

@@ -29,7 +29,7 @@ from hwci.server.storage.postgresql.lanes import Lane
 from hwci.server.storage.postgresql.locks import lock, locks_of
 from hwci.server.storage.postgresql.schema import migrate, missing
 from hwci.server.storage.records import NOBODY, Checked
-from hwci.server.storage.sql.audit import open_key
+from hwci.server.storage.sql.accounts.audit import open_key
 from hwci.server.storage.sql.transaction import Transaction
 
 Result = TypeVar("Result")

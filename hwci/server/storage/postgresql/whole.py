@@ -18,7 +18,7 @@ from hwci.server.storage.postgresql.connections import Connection, storage_error
 from hwci.server.storage.postgresql.locks import hold
 from hwci.server.storage.postgresql.schema import STEPS, migrate, missing, table_names
 from hwci.server.storage.records import AuditEntry
-from hwci.server.storage.sql.audit import restarted
+from hwci.server.storage.sql.accounts.audit import restarted
 from hwci.server.storage.sql.whole import UNFINISHED, Side, Table, require_fit
 
 _ENDING_SECONDS = 2.0

@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statements of every database that speaks SQL, by subject, each written once."""
+"""The statements of both databases, each written once.
+
+`accounts`, `reports`, `history` and `runs` hold them by subject; `records.py` is what services ask
+of reports, `transaction.py` everything together, and `codec.py` how values stand in columns.
+"""

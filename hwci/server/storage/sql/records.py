@@ -10,11 +10,12 @@ from uuid import UUID
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.history import Decision, Episode, History, Listing
 from hwci.server.storage.records import SentKind
-from hwci.server.storage.sql import codec, digests, ingest, replaced, reports
-from hwci.server.storage.sql.boxes import REPORTED_NAMES
-from hwci.server.storage.sql.decisions import EpisodeAnswers
-from hwci.server.storage.sql.history import SqlHistory
-from hwci.server.storage.sql.history_periods import announcement_of
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.accounts.boxes import REPORTED_NAMES
+from hwci.server.storage.sql.history.decisions import EpisodeAnswers
+from hwci.server.storage.sql.history.periods import announcement_of
+from hwci.server.storage.sql.history.questions import SqlHistory
+from hwci.server.storage.sql.reports import digests, ingest, replaced, report_rows
 from hwci.server.storage.sql.rows import Rows, upsert
 
 KEPT = {
@@ -59,7 +60,7 @@ class RecordRows(Rows):
         configs = [_config(row)[0] for row in found(f"{_CONFIG} WHERE org_id = ?", org)]
         return Facts(
             announcements=tuple(announcement_of(row) for row in announced),
-            reports=reports.load_all(self._connection, org_id.bytes),
+            reports=report_rows.load_all(self._connection, org_id.bytes),
             configs={Product(config.repo_key, config.suite): config for config in configs},
             reviews={review.key: review for review in self.history(org_id).reviews().values()},
         )
@@ -83,7 +84,7 @@ class RecordRows(Rows):
         return self._slice(_config, statement, (org_id.bytes,), offset, limit)
 
     def reports(self, org_id: UUID) -> Iterator[tuple[Report, datetime | None]]:
-        return reports.load_each(self._connection, org_id.bytes)
+        return report_rows.load_each(self._connection, org_id.bytes)
 
     def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime | None]]:
         columns = _ANNOUNCEMENT.replace(" FROM", ", arrived_at FROM")
@@ -152,7 +153,7 @@ class RecordRows(Rows):
         self._changed(org_id)
 
     def _add_digests(self, org: bytes) -> None:
-        """Add digests to rows that the version before kept; `reports.py` adds those of reports."""
+        """Add digests to rows of the version before; `report_rows.py` adds those of reports."""
         for table, columns in KEPT.items():
             self._connection.execute_many(
                 f"UPDATE {table} SET digest = ? WHERE rowid = ?",

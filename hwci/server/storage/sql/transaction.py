@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """One transaction as services see it, over all tables."""
 
-from hwci.server.storage.sql.accounts import AccountRows, KeyRows
-from hwci.server.storage.sql.audit import AuditRows
-from hwci.server.storage.sql.boxes import BoxRows
-from hwci.server.storage.sql.events import EventRows
-from hwci.server.storage.sql.members import IdentityRows, InviteRows, MemberRows
+from hwci.server.storage.sql.accounts.audit import AuditRows
+from hwci.server.storage.sql.accounts.boxes import BoxRows
+from hwci.server.storage.sql.accounts.members import IdentityRows, InviteRows, MemberRows
+from hwci.server.storage.sql.accounts.sessions import SessionRows
+from hwci.server.storage.sql.accounts.users import AccountRows, KeyRows
 from hwci.server.storage.sql.records import RecordRows
-from hwci.server.storage.sql.runs import RunRows
-from hwci.server.storage.sql.sessions import SessionRows
+from hwci.server.storage.sql.runs.events import EventRows
+from hwci.server.storage.sql.runs.runs import RunRows
 
 
 class Transaction(

@@ -10,7 +10,7 @@ import logging
 import sqlite3
 
 from hwci.server.storage.audit_chain import Tip, link_of
-from hwci.server.storage.sql.audit import ROW, written_row
+from hwci.server.storage.sql.accounts.audit import ROW, written_row
 
 LOG = logging.getLogger("hwci.server")
 

@@ -13,7 +13,7 @@ from hwci.server.errors import StorageError
 from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.audit_key import key_file, set_aside, write_key
 from hwci.server.storage.records import AuditEntry
-from hwci.server.storage.sql.audit import restarted
+from hwci.server.storage.sql.accounts.audit import restarted
 from hwci.server.storage.sqlite.condition import storage_error
 from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.locking import read_header

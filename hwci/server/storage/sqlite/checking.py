@@ -25,9 +25,9 @@ from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import groups_at
 from hwci.server.errors import DamagedError, StorageError
 from hwci.server.storage.records import NOBODY, Checked
-from hwci.server.storage.sql import digests, ingest, reports
-from hwci.server.storage.sql.history import SqlHistory
+from hwci.server.storage.sql.history.questions import SqlHistory
 from hwci.server.storage.sql.records import KEPT
+from hwci.server.storage.sql.reports import digests, ingest, report_rows
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (
     Connection,
@@ -208,7 +208,7 @@ def _look_at_contents(writer: Connection, reader: Connection, found: _Found) -> 
 
 
 def _look_at_sent(reader: Connection, org: bytes, found: _Found) -> None:
-    for verdict in reports.verdicts(reader, org):
+    for verdict in report_rows.verdicts(reader, org):
         found.reports += 1
         found.without_digest += verdict is False
         if isinstance(verdict, DamagedError):

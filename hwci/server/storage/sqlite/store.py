@@ -27,8 +27,8 @@ from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.new_file import refuse_taken
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, Checked
-from hwci.server.storage.sql.audit import open_key
-from hwci.server.storage.sql.ingest import derive_waiting
+from hwci.server.storage.sql.accounts.audit import open_key
+from hwci.server.storage.sql.reports.ingest import derive_waiting
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.audit_key import refuse_lost
 from hwci.server.storage.sqlite.checking import check, look_over

@@ -16,18 +16,19 @@ from hwci.engine.derived.rows import Bench
 from hwci.engine.derived.settlement import Settlement
 from hwci.engine.facts import Report
 from hwci.engine.rules.reports import mentions
-from hwci.server.storage.sql import codec, names, replaced, reports
+from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
 from hwci.server.storage.sql.connection import Connection
-from hwci.server.storage.sql.derive import DerivedRows
-from hwci.server.storage.sql.reports import KeptReport
+from hwci.server.storage.sql.reports import names, replaced, report_rows
+from hwci.server.storage.sql.reports.derive import DerivedRows
+from hwci.server.storage.sql.reports.report_rows import KeptReport
 
 LOG = logging.getLogger("hwci.server")
 
 
 def put_report(connection: Connection, org: bytes, report: Report, at: datetime) -> None:
     """Keep a report in place of those that it replaces, and update what is derived."""
-    gone = reports.replaced_by(connection, org, report)
+    gone = report_rows.replaced_by(connection, org, report)
     if [kept.report for kept in gone] == [report]:
         return  # it was sent again
     rows = DerivedRows(connection, org, report.repo_key)
@@ -41,8 +42,8 @@ def put_report(connection: Connection, org: bytes, report: Report, at: datetime)
     for kept in gone:
         replaced.keep(connection, org, kept.report, kept.arrived_at, at)
         _remove_mentions(connection, org, kept)
-        reports.delete(connection, org, kept)
-    new = reports.insert(connection, org, product, report, at)
+        report_rows.delete(connection, org, kept)
+    new = report_rows.insert(connection, org, product, report, at)
     _add_mentions(connection, org, new)
     rows.note(new)
     _count(settlement, new)
@@ -95,10 +96,10 @@ def rederive(connection: Connection, org: bytes) -> None:
     for number, repo_key in connection.rows(
         "SELECT id, repo_key FROM changes WHERE org_id = ?", (org,)
     ):
-        changes = reports.load_changes(connection, org, number)
+        changes = report_rows.load_changes(connection, org, number)
         names.index_changes(connection, org, repo_key, number, changes)
     settlements: dict[str, tuple[DerivedRows, Settlement]] = {}
-    for kept in reports.rederived(connection, org):
+    for kept in report_rows.rederived(connection, org):
         repo_key = kept.report.repo_key
         if repo_key not in settlements:
             rows = DerivedRows(connection, org, repo_key)

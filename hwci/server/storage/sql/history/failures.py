@@ -17,9 +17,9 @@ from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import Episode, FailingRun, Failure, LaneCommit, LaneRun, Place, Scope
 from hwci.engine.periods import Period
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.answers import Answers
 from hwci.server.storage.sql.codec import Stamp
-from hwci.server.storage.sql.passes import (
+from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.reports.passes import (
     Line,
     Walked,
     passed_among,

@@ -14,8 +14,9 @@ from hwci.engine.derived.rows import tests_in
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import BoxRuns, ItemGroup
 from hwci.engine.periods import Slots
-from hwci.server.storage.sql import codec, names
-from hwci.server.storage.sql.answers import Answers
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.reports import names
 
 _SLOT = "CASE WHEN {at} >= ?1 THEN ?2 - 1 ELSE ({at} - ?3) * ?2 / (?1 - ?3) END AS slot"
 _OF_PERIOD = "{row}.org_id = ?4 AND {row}.product_id = ?5 AND {row}.started_at BETWEEN ?3 AND ?1"

@@ -13,7 +13,7 @@ from hwci.engine.history import Listing
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.records import Identity, Invite, Offer, OrganizationMember, User
-from hwci.server.storage.sql.accounts import user_of
+from hwci.server.storage.sql.accounts.users import user_of
 from hwci.server.storage.sql.codec import (
     from_micros,
     from_micros_or_none,

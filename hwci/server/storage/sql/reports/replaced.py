@@ -11,8 +11,9 @@ from datetime import datetime
 
 from hwci.engine.facts import Announcement, Report, SuiteConfig
 from hwci.server.storage.records import SentKind
-from hwci.server.storage.sql import codec, digests
+from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.reports import digests
 
 COLUMNS = "org_id, kind, repo_key, suite, arrived_at, replaced_at, body"
 """What a row's digest is made over."""

@@ -8,8 +8,9 @@ selects the runs of the lists that hold the test.
 """
 
 from hwci.server.storage.records import RunFilter
-from hwci.server.storage.sql import codec, names
+from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.reports import names
 from hwci.server.storage.sql.rows import Query
 
 _OF_RECORD = "q.org_id = r.org_id AND q.record_id = r.record_id"

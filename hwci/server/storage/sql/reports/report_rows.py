@@ -22,8 +22,9 @@ from hwci.engine.rules.reports import carried_changes, replaced_parts
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
-from hwci.server.storage.sql import codec, digests, names
+from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.reports import digests, names
 
 _COLUMNS = (
     "r.id, r.product_id, r.template_id, r.durations, r.changes_id,"

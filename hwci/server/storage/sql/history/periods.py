@@ -25,8 +25,8 @@ from hwci.engine.history import (
 )
 from hwci.engine.periods import Period
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.history_changes import ChangesAnswers
-from hwci.server.storage.sql.history_failures import FLAKY
+from hwci.server.storage.sql.history.changes import ChangesAnswers
+from hwci.server.storage.sql.history.failures import FLAKY
 
 _ANNOUNCED = (
     " WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ?"

@@ -17,7 +17,7 @@ from hwci.engine.history import Decision, Episode, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules import classify
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.answers import Answers
+from hwci.server.storage.sql.history.answers import Answers
 
 _WALK_MOST = 1000
 """The decision on a longer walk is not kept: its commits take longer to write than it takes to walk

@@ -6,11 +6,11 @@ them must equal the `FullHistory` of `hwci.engine.full_history` over the same fa
 definition. An object lives within one transaction and may remember what it has read.
 """
 
-from hwci.server.storage.sql.decisions import EpisodeAnswers
-from hwci.server.storage.sql.history_boxes import BoxAnswers
-from hwci.server.storage.sql.history_changes import ChangesAnswers
-from hwci.server.storage.sql.history_failures import FailureAnswers
-from hwci.server.storage.sql.history_periods import PeriodAnswers
+from hwci.server.storage.sql.history.boxes import BoxAnswers
+from hwci.server.storage.sql.history.changes import ChangesAnswers
+from hwci.server.storage.sql.history.decisions import EpisodeAnswers
+from hwci.server.storage.sql.history.failures import FailureAnswers
+from hwci.server.storage.sql.history.periods import PeriodAnswers
 
 
 class SqlHistory(PeriodAnswers, FailureAnswers, EpisodeAnswers, BoxAnswers, ChangesAnswers):

@@ -15,10 +15,11 @@ from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Sp
 from hwci.engine.facts import Changes
 from hwci.engine.history import Place
 from hwci.engine.vocabulary import Outcome
-from hwci.server.storage.sql import codec, reports
+from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
-from hwci.server.storage.sql.passes import Line, passed_tests, walk_after
-from hwci.server.storage.sql.reports import KeptReport
+from hwci.server.storage.sql.reports import report_rows
+from hwci.server.storage.sql.reports.passes import Line, passed_tests, walk_after
+from hwci.server.storage.sql.reports.report_rows import KeptReport
 
 
 class Run(NamedTuple):
@@ -165,7 +166,7 @@ class DerivedRows:
                     (*key, *first),
                 )
         if unknown := relisted - self._changes.keys():
-            self._changes |= reports.load_many_changes(self._connection, self._org, unknown)
+            self._changes |= report_rows.load_many_changes(self._connection, self._org, unknown)
         return [self._changes[number] for number in relisted]
 
     def placed(self, spots: Collection[Spot]) -> Mapping[Spot, Placed]:

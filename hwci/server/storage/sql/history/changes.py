@@ -14,8 +14,9 @@ from uuid import UUID
 from hwci.engine.facts import Changes, FailureKey, Lane, Product, Review, SuiteConfig
 from hwci.engine.history import Place, ReportOrder, RunChanges
 from hwci.engine.vocabulary import ReviewAction
-from hwci.server.storage.sql import codec, reports
-from hwci.server.storage.sql.answers import Answers
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.reports import report_rows
 
 _RUN = (
     "w.started_at, w.run_id, w.run_attempt, w.box_key, w.workflow, w.branch, w.sha, w.changes_id,"
@@ -83,7 +84,7 @@ class ChangesAnswers(Answers):
         )
         listings = {sha: number for sha, number in rows if number is not None}
         self._read_changes.update(
-            reports.load_many_changes(
+            report_rows.load_many_changes(
                 self._connection, self._org, set(listings.values()) - self._read_changes.keys()
             )
         )
@@ -102,7 +103,9 @@ class ChangesAnswers(Answers):
     def _run_changes(self, row: tuple[Any, ...]) -> RunChanges:
         at, run_id, run_attempt, box_key, workflow, branch, sha, number, ci_run_id, ci_run = row
         if number not in self._read_changes:
-            self._read_changes[number] = reports.load_changes(self._connection, self._org, number)
+            self._read_changes[number] = report_rows.load_changes(
+                self._connection, self._org, number
+            )
         order = ReportOrder(codec.from_micros(at), run_id, run_attempt, box_key)
         changes = self._read_changes[number]
         return RunChanges(order, ci_run_id, workflow, branch, sha, changes, ci_run)

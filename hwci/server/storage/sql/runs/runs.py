@@ -21,10 +21,11 @@ from hwci.server.storage.records import (
     RunWhole,
     TestCounts,
 )
-from hwci.server.storage.sql import codec, reports
-from hwci.server.storage.sql.live_runs import HEAD_COLUMNS, LiveRunRows, head_of
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.reports import report_rows
 from hwci.server.storage.sql.rows import Query
-from hwci.server.storage.sql.run_tests import of_test
+from hwci.server.storage.sql.runs.live_runs import HEAD_COLUMNS, LiveRunRows, head_of
+from hwci.server.storage.sql.runs.run_tests import of_test
 
 # A record is read from one row (`run_records.py`): the report that is not in parts, else the
 # first part; if odd senders gave two runs the same first part, the one with the smaller run.
@@ -98,7 +99,7 @@ class RunRows(LiveRunRows):
         return found.get(run_record_id)
 
     def run(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> RunWhole | None:
-        parts = reports.load_record(self._connection, org_id.bytes, run_record_id.bytes)
+        parts = report_rows.load_record(self._connection, org_id.bytes, run_record_id.bytes)
         whole = run_records.reported(run_record_id, parts)
         if whole is not None:
             return whole

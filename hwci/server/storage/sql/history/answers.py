@@ -7,8 +7,9 @@ from uuid import UUID
 
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
-from hwci.server.storage.sql import codec, names
+from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.reports import names
 
 
 class Answers:

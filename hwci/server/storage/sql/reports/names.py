@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hwci.engine.facts import Changes
-from hwci.server.storage.sql import codec, digests
+from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.reports import digests
 
 
 def product_id(connection: Connection, org: bytes, repo_key: str, suite: str) -> int:

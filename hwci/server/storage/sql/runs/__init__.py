@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs as people see them: live, reported, their tests, and their events."""
