@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One half of the work beside another, and what each printed in one piece, where make can (4.0).
 BESIDE := $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: demo test outside-browser in-browser quick soak postgresql check lint types contracts js clocks docs screenshots mutation bench clean
+.PHONY: demo test outside-browser in-browser quick soak versions postgresql check lint types contracts js clocks docs screenshots mutation bench clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(SERVER)
@@ -49,6 +49,10 @@ soak: $(STAMP)
 	SOAK=1 $(BIN)/pytest -n auto -q -m soak --ignore=tests/web
 	SOAK=1 $(BIN)/pytest -n 2 -q -m soak tests/web
 	SOAK=1 HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -q tests/examples/test_cluster.py
+
+## Run the version before against this one, both ways round; a part of `make soak`.
+versions: $(STAMP)
+	SOAK=1 $(BIN)/pytest -q tests/test_two_versions.py
 
 ## Run what `make test` leaves out: the tests of every database driver on PostgreSQL, the cluster, and
 ## the tests of a server that depend on its database.

@@ -89,10 +89,13 @@ def hwci_process(
 
 
 @contextmanager
-def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def started(
+    folder: Path, *arguments: str, **variables: str
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start a server, and yield it with the line that it prints."""
+    env = environment(folder) | variables
     with subprocess.Popen(
-        [*HWCI, *arguments], stderr=subprocess.PIPE, text=True, cwd=folder, env=environment(folder)
+        [*HWCI, *arguments], stderr=subprocess.PIPE, text=True, cwd=folder, env=env
     ) as process:
         assert process.stderr is not None
         try:
