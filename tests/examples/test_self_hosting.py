@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,9 @@ def test_the_containers_of_a_cluster_share_a_database_and_keys_and_the_proxy_nam
     assert set(settings) <= OWN_VARIABLES
     assert proxy["environment"]["SERVERS"].split() == [f"{name}:8080" for name in servers]
     assert proxy["networks"]["default"]["ipv4_address"] == address
+    (pool,) = compose["networks"]["default"]["ipam"]["config"]
+    assert ip_address(address) in ip_network(pool["subnet"])
+    assert ip_address(address) not in ip_network(pool["ip_range"]), "Docker may give it to another"
     mounted = {
         volume.split(":")[0] for part in parts.values() for volume in part.get("volumes", [])
     }
@@ -118,6 +122,8 @@ def test_the_proxy_of_a_cluster_answers_as_a_server_that_is_not_ready() -> None:
 
     assert ErrorBody.model_validate_json(body).status_code == 503
     assert "header Retry-After 5" in caddyfile
+    (errors,) = re.findall(r"handle_errors (.*){", caddyfile)
+    assert errors.split() == ["502", "503", "504"], "a body that is too large stays refused"
     assert set(re.findall(r"{\$(\w+)", caddyfile)) == {"ADDRESS", "SERVERS"}
     if shutil.which("caddy") is None:
         pytest.skip("caddy is not installed")
