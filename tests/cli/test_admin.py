@@ -134,6 +134,9 @@ def test_the_whole_database_is_copied_where_no_server_runs(
     assert held.code == 1
     assert "is in use by another process, most likely a running server" in held.err
     assert not (tmp_path / "other.db").exists()
+    mistyped = cli("admin", "copy", "--from", "typo.db", "--to", "other.db")
+    assert mistyped.code == 1
+    assert "name its database: --from FILE" in mistyped.err
 
 
 def test_a_database_that_a_server_has_is_not_restored(at_server: Command) -> None:

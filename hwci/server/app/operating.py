@@ -139,7 +139,7 @@ def copy(
         SettingsError: a key of the audit log cannot be used.
     """
     of, to = _kept(source, secret_key_file), _kept(target, secret_key_file)
-    _require_made(of)
+    _require_made(of, flag="--from")
     _make_folder(to)
     return opening.copy_storage(of, to, tell)
 
@@ -229,12 +229,12 @@ def _kept(database: str, secret_key_file: Path | None = None) -> Location:
     return Location(database, secret_key_file)
 
 
-def _require_made(location: Location) -> None:
+def _require_made(location: Location, flag: str = "--database") -> None:
     """A mistyped name must not make a database."""
     if location.file is not None and not location.file.exists():
         raise StorageError(
             f"There is no database {location.file}",
-            "call this in the folder of the server, or name its database: --database FILE (`hwci "
+            f"call this in the folder of the server, or name its database: {flag} FILE (`hwci "
             "serve` makes a new one, and so does `hwci admin create-user --create`)",
         )
 
