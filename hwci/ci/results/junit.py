@@ -388,7 +388,8 @@ _HOLE = 512
 """So many zeros in a row, a sector of a disk, stand where a machine that crashed lost the content:
 nothing says how many tests were there, so the file ends at them."""
 _CONTROL_OR_REFERENCE = re.compile(
-    b"\0{%d,}|[%b]|&#(?:([0-9]{1,10})|x([0-9a-fA-F]{1,8}));" % (_HOLE, CONTROLS)
+    b"\0{%d,}|[%b]|&#(?!9;|10;|13;|x[9aAdD];)(?:([0-9]{1,10})|x([0-9a-fA-F]{1,8}));"
+    % (_HOLE, CONTROLS)
 )
 _LONGEST_REFERENCE = len("&#1234567890;")
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
