@@ -153,7 +153,7 @@ NoSummary = Annotated[
 
 
 def _number(value: float | None) -> float | None:
-    """Return a deadline; `nan` is none."""
+    """Return a deadline. Raises `ExplainedError`: it is `nan`."""
     if value is None or not math.isnan(value):
         return value
     raise wrong_usage(
