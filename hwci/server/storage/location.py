@@ -45,7 +45,7 @@ class Location:
     @property
     def kind(self) -> str:
         """What an address begins with, such as `postgresql`; or `PARAMETERS`."""
-        kind = self.written.partition(":")[0]
+        kind = re.split(":|//", self.written, maxsplit=1)[0]  # a forgotten colon hides no password
         if kind not in POSTGRESQL and _PARAMETER.search(self.written):
             return PARAMETERS
         return kind
@@ -97,14 +97,14 @@ class Location:
             return self.written
         if self.kind == PARAMETERS:
             return PARAMETERS
-        scheme, _, rest = self.written.partition(":")
+        rest = self.written.removeprefix(self.kind).removeprefix(":")
         bare = rest.lstrip("/")
         user, _, host = bare.rpartition("@")
         # Behind a "?", an "@" may belong to a password, and the host to a parameter.
         host = "…" if "?" in user else host.partition("?")[0]
         if not all(_HOST.fullmatch(one) for one in host.partition("/")[0].split(",")):
             host = "…"  # without its "@", what looks like a port is a password
-        return f"{scheme}:{rest[: len(rest) - len(bare)]}{host}"
+        return f"{self.kind}:{rest[: len(rest) - len(bare)]}{host}"
 
     @property
     def repeated(self) -> str:
