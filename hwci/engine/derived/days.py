@@ -7,7 +7,7 @@ period. It does not know when an item is a flake's: `settlement.py` does.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -73,6 +73,16 @@ class DayChanges:
         self.infra[of] += times * (report.is_first_part and not report.hello_ok)
         for test, item in notable.items():
             self.items[ItemSum(product, day, test, item.outcome, item.attempts)] += times
+
+
+def failing_sums(
+    product: int, report: Report, notable: Mapping[int, TestItem]
+) -> Iterator[ItemSum]:
+    """Yield the sum to which each failing item of a report belongs."""
+    day = day_of(report.started_at)
+    for test, item in notable.items():
+        if item.outcome is Outcome.FAIL:
+            yield ItemSum(product, day, test, item.outcome, item.attempts)
 
 
 def day_of(at: datetime) -> int:

@@ -65,14 +65,14 @@ class Results(NamedTuple):
     """What tests did on one commit and bench, as masks.
 
     `passed`: in some report of any branch (semantics, 4.2). By branch, of the others: `failed`. By
-    branch, of those that passed and failed too: `reviewed`, where a review counts the failure.
-    `flaky`: all others that passed and failed too, on any branch.
+    branch, of those that passed and failed too: `reviewed`, where a review counts the failure, and
+    `flaky`, all others.
     """
 
     passed: int
     failed: Mapping[str, int]
     reviewed: Mapping[str, int]
-    flaky: int
+    flaky: Mapping[str, int]
 
 
 class Episode(NamedTuple):
@@ -142,8 +142,8 @@ class Rows(Protocol):
     def results(self, bench: Bench, sha: str) -> Results:
         """What tests did on a commit, by the rows of reports and failures as they are."""
 
-    def flaky_items(self, bench: Bench, sha: str) -> Counter[ItemSum]:
-        """The failing items on a commit whose failure is a flake, counted by their own days."""
+    def failing_items(self, bench: Bench, sha: str, branch: str, tests: int) -> Counter[ItemSum]:
+        """The failing items of tests on a commit of a branch, counted by their own days."""
 
     def change_days(self, changes: DayChanges) -> None:
         """Add to the sums of days, and delete those of which nothing is left."""

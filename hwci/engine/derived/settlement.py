@@ -6,15 +6,15 @@ them before any row changes, and afterwards compares. Its cost depends on what w
 the length of the history.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.engine.derived import episodes, order
-from hwci.engine.derived.days import DayChanges
+from hwci.engine.derived.days import DayChanges, ItemSum, failing_sums
 from hwci.engine.derived.episodes import Point, Shift
 from hwci.engine.derived.rows import Bench, Placed, Results, Rows, Spot, Track
-from hwci.engine.facts import Changes, Report
+from hwci.engine.facts import Changes, Report, TestItem
 from hwci.engine.history import Place
 from hwci.engine.rules.reports import mentions
 
@@ -34,7 +34,8 @@ class Settlement:
         self._placed: dict[Spot, Placed | None] = {}
         self._results: dict[OnBench, Results] = {}
         self._reported: set[str] = set()
-        self.days = DayChanges()
+        self._days = DayChanges()
+        self._failing: dict[tuple[OnBench, str], Counter[ItemSum]] = defaultdict(Counter)
 
     def watch(self, product: int, report: Report) -> None:
         """Note the present state of all that a report affects, before any row is changed."""
@@ -48,9 +49,21 @@ class Settlement:
     def watch_results(self, bench: Bench, sha: str) -> None:
         """Note the present results of a commit."""
         if OnBench(bench, sha) not in self._results:
-            results = self._results[OnBench(bench, sha)] = self._rows.results(bench, sha)
-            if results.flaky:
-                self.days.flakes.subtract(self._rows.flaky_items(bench, sha))
+            self._results[OnBench(bench, sha)] = self._rows.results(bench, sha)
+
+    def count(
+        self,
+        product: int,
+        report: Report,
+        tests: int,
+        notable: Mapping[int, TestItem],
+        times: int = 1,
+    ) -> None:
+        """Count a report in the sums of its day: as `DayChanges.count`."""
+        self._days.count(product, report, tests, notable, times)
+        on_bench = OnBench(Bench(product, report.box_key), report.sha)
+        for key in failing_sums(product, report, notable):
+            self._failing[on_bench, report.branch][key] += times
 
     def settle(self) -> None:
         """Bring all that follows up to date with the rows of reports as they are now."""
@@ -59,15 +72,31 @@ class Settlement:
         self._rows.count_failures(self._results)
         after = {one: self._rows.results(*one) for one in self._results}
         for one, results in after.items():
-            if results.flaky:
-                self.days.flakes.update(self._rows.flaky_items(*one))
-        self._rows.change_days(self.days)
+            self._count_flakes(one, self._results[one].flaky, results.flaky)
+        self._rows.change_days(self._days)
         for track, shifts in self._shifts(moved, after).items():
             episodes.update(self._rows, track, shifts)
         # A decision rests on the first failing run and the changes under test, both reports of the
         # first commit, and on the lists that its walk to the fix visited.
         listed = {sha for changes in relisted for sha in _named(changes)}
         self._rows.undecide(self._reported, listed)
+
+    def _count_flakes(
+        self, one: OnBench, before: Mapping[str, int], after: Mapping[str, int]
+    ) -> None:
+        """Count the items of flakes on a commit. Of a test that is one before and after, only what
+        came and went: a commit may be tested thousands of times.
+        """
+        flakes = self._days.flakes
+        for branch in before.keys() | after.keys():
+            was, now = before.get(branch, 0), after.get(branch, 0)
+            for key, times in self._failing[one, branch].items():
+                if was >> key.test & 1:
+                    flakes[key] += times
+            if began := now & ~was:
+                flakes.update(self._rows.failing_items(*one, branch, began))
+            if ended := was & ~now:
+                flakes.subtract(self._rows.failing_items(*one, branch, ended))
 
     def _settle_order(self) -> dict[Spot, int | None]:
         """Write the places that changed. Return the new rank of each commit that has another."""

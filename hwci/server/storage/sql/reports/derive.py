@@ -89,11 +89,11 @@ _ITEMS = (
     " WHERE i.org_id = ? AND i.failure_id = ?"
     " ORDER BY r.started_at, r.run_id, r.run_attempt"
 )
-_FLAKY_ITEMS = (
+_FAILING_ITEMS = (
     "SELECT i.test, i.started_at, i.attempts FROM failure f INDEXED BY failure_at"
     " CROSS JOIN item i INDEXED BY item_failure ON i.org_id = f.org_id AND i.failure_id = f.id"
-    " WHERE f.org_id = ? AND f.sha = ? AND f.product_id = ? AND f.box_key = ? AND f.passed = 1"
-    " AND f.reviewed = 0"
+    " WHERE f.org_id = ? AND f.sha = ? AND f.branch = ? AND f.product_id = ? AND f.box_key = ?"
+    " AND f.test IN (SELECT j.value FROM json_each(?) j)"
 )
 
 
@@ -321,7 +321,7 @@ class DerivedRows:
     def results(self, bench: Bench, sha: str) -> Results:
         failed: dict[str, int] = defaultdict(int)
         reviewed: dict[str, int] = defaultdict(int)
-        flaky = 0
+        flaky: dict[str, int] = defaultdict(int)
         for branch, test, passed, has_review in self._connection.rows(
             "SELECT branch, test, passed, reviewed FROM failure INDEXED BY failure_at"
             " WHERE org_id = ? AND sha = ? AND product_id = ? AND box_key = ?",
@@ -332,14 +332,17 @@ class DerivedRows:
             elif has_review:
                 reviewed[branch] |= 1 << test
             else:
-                flaky |= 1 << test
+                flaky[branch] |= 1 << test
         tests = passed_tests(self._connection, self._org, bench, sha)
-        return Results(tests, dict(failed), dict(reviewed), flaky)
+        return Results(tests, dict(failed), dict(reviewed), dict(flaky))
 
-    def flaky_items(self, bench: Bench, sha: str) -> Counter[ItemSum]:
+    def failing_items(self, bench: Bench, sha: str, branch: str, tests: int) -> Counter[ItemSum]:
+        numbers = codec.numbers(tests_in(tests))
         return Counter(
             ItemSum(bench.product, day_of(codec.from_micros(at)), test, Outcome.FAIL, attempts)
-            for test, at, attempts in self._connection.rows(_FLAKY_ITEMS, (self._org, sha, *bench))
+            for test, at, attempts in self._connection.rows(
+                _FAILING_ITEMS, (self._org, sha, branch, *bench, numbers)
+            )
         )
 
     def change_days(self, changes: DayChanges) -> None:

@@ -124,7 +124,7 @@ def derive_waiting(connection: Connection) -> None:
 
 def _count(settlement: Settlement, kept: KeptReport, times: int = 1) -> None:
     """Count a report that comes, or goes, in the sums of its day."""
-    settlement.days.count(kept.product_id, kept.report, kept.test_set, kept.notable, times)
+    settlement.count(kept.product_id, kept.report, kept.test_set, kept.notable, times)
 
 
 def _add_mentions(connection: Connection, org: bytes, kept: KeptReport) -> None:
