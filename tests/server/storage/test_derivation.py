@@ -226,3 +226,14 @@ def test_items_of_a_flake_count_on_their_own_days(connection: Connection) -> Non
     assert connection.rows(flakes) == [(1,), (1,)]
     writer.put_report(ORG, report("c:L", 14 * day, run_id=77), NOON)
     assert connection.rows(flakes) == [(0,), (0,)]
+
+
+def test_a_report_of_a_flakes_commit_reads_no_item_of_earlier_ones(connection: Connection) -> None:
+    sqlite, asked = Transaction(connection), list[str]()
+    for at, outcome in enumerate("FPFF"):
+        sqlite.put_report(ORG, report(f"c:{outcome}", at), NOON)
+    connection.raw.set_trace_callback(asked.append)
+    sqlite.put_report(ORG, report("c:P", 9), NOON)
+    connection.raw.set_trace_callback(None)
+    assert not [one for one in asked if "JOIN item" in one]
+    assert connection.rows("SELECT items, flakes FROM day_item") == [(3, 3)]
