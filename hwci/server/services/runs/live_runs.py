@@ -4,6 +4,7 @@
 sends them. A lost run that is fed again starts again.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -11,7 +12,7 @@ from uuid import UUID
 
 from hwci.engine.facts import Report, run_record_id
 from hwci.engine.vocabulary import RunEventType, RunStatus
-from hwci.server.errors import ConflictError, NotFoundError
+from hwci.server.errors import ConflictError, HwciServerError, NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import live_box
 from hwci.server.services.runs.records import run_content, seen_since, test_content
@@ -20,6 +21,8 @@ from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Box, Happening, LiveRun, LiveTest, RunHead, RunRecord
 from hwci.wire import limits
 from hwci.wire import runs as wire
+
+LOG = logging.getLogger("hwci.server")
 
 _OPENED_TOO_LATE = "The run has been reported already; give a new attempt a run_attempt of its own"
 _TOO_MANY_TESTS = (
@@ -83,7 +86,10 @@ class LiveRuns(Service):
                     _add_event(writer, run.org_id, run.id, RunEventType.LOST, now, {})
 
         for org_id in {run.org_id for run in await self._storage.read(lost)}:
-            await self._storage.write(partial(mark, org_id=org_id), organization=org_id)
+            try:
+                await self._storage.write(partial(mark, org_id=org_id), organization=org_id)
+            except HwciServerError as error:  # such as a rebuild of it; others need not wait
+                LOG.info("Lost runs of organization %s are not marked yet: %s", org_id, error)
 
 
 def end_run(writer: Writer, org_id: UUID, report: Report, now: datetime) -> None:
