@@ -120,7 +120,7 @@ def test_the_whole_database_is_copied_where_no_server_runs(
 
     assert (done.code, done.out) == (0, "")
     first, *others = done.err.splitlines()
-    assert re.fullmatch(rf"new.db is what {free} is: \d+ rows, all compared\.", first)
+    assert re.fullmatch(rf"new.db is now a copy of {free}: \d+ rows, all compared\.", first)
     assert others == [
         f"The key of its audit log is {tmp_path / 'new.db.audit-key'}.",
         "Next: hwci serve --database new.db",

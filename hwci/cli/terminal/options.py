@@ -309,7 +309,7 @@ _OF_THE_JOB: Mapping[str, Any] = {
     "hello_ok": _of_job(
         THE_RUN,
         "ok|failed",
-        "Result of the connectivity check before the tests [ok].",
+        "Result of the connectivity check before the tests; only `failed` means no [ok].",
         flag="--hello",
     ),
     "box_key": _of_job(

@@ -48,20 +48,22 @@ def _held(part: Path, to: Path) -> int | None:
     before has just renamed or removed it.
     """
     held = os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    ours = False
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if _is(part, held):
             os.fchmod(held, 0o600)
             os.ftruncate(held, 0)
-            return held
+            ours = True
     except BlockingIOError as fault:
-        os.close(held)
         raise StorageError(
             f"Another process is writing {to} at this moment",
             "wait until it is done, or name another file",
         ) from fault
-    os.close(held)
-    return None
+    finally:
+        if not ours:  # open, it would keep the lock
+            os.close(held)
+    return held if ours else None
 
 
 def _is(part: Path, held: int) -> bool:

@@ -138,7 +138,9 @@ def copy(
         with progress(lambda: f"Copying: table {table}, {rows:,} rows"):
             total = copy_all(where, to, tell, secret_key_file=keys)
         shown, key = Location(to).shown, audit_key_of(to, keys)
-    note(f"{shown} is what {Location(where).shown} is: {counted(total, 'row')}, all compared.")
+    note(
+        f"{shown} is now a copy of {Location(where).shown}: {counted(total, 'row')}, all compared."
+    )
     if key.exists():
         note(f"The key of its audit log is {key}.")
     else:

@@ -68,7 +68,7 @@ def require_fit(connection: Connection, tables: Iterable[str], of: str) -> None:
         if begun != (of,):
             raise StorageError(
                 f"{connection.name} is an unfinished copy of {begun and begun[0]}, not of {of}",
-                "finish that one, or name a new database",
+                "finish that one with the hwci that began it, or name a new database",
             )
         return
     for name in names - {_MADE_WITH_SCHEMA}:
