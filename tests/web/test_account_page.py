@@ -217,4 +217,6 @@ def test_a_link_that_was_used_says_whom_to_ask(
 def test_without_a_token_the_page_says_how_to_get_a_link(page: Page, server: RunningServer) -> None:
     page.goto(f"{server.url}/reset")
 
-    expect(page.get_by_text("Ask the operator of this server for a new link")).to_be_visible()
+    expect(
+        page.get_by_text("Invalid link. Ask the operator of this server for a new one")
+    ).to_be_visible()

@@ -20,8 +20,8 @@ COPIES = [
     ("pages/run/tests.js", r"const SEARCH_MAX = (\d+);", [limits.SEARCH_MAX]),
     ("pages/metrics/heat.js", r"const SLOTS_MAX = (\d+);", [SLOTS_MAX]),
     ("parts/field.js", r"minlength: (\d+)", [limits.PASSWORD_MIN]),
-    ("parts/field.js", r"(\d+) characters or more", [limits.PASSWORD_MIN]),
-    ("pages/runs.js", r"Enter (\d+) or more", [limits.SHA_START_MIN]),
+    ("parts/field.js", r"At least (\d+) characters", [limits.PASSWORD_MIN]),
+    ("pages/runs.js", r"At least (\d+) characters", [limits.SHA_START_MIN]),
     ("pages/runs/filters.js", r"\{(\d+),(\d+)\}", [limits.SHA_START_MIN, limits.SHA_MAX]),
     (
         "pages/runs/filters.js",

@@ -89,13 +89,13 @@ class Settlement:
         """
         flakes = self._days.flakes
         for branch in before.keys() | after.keys():
-            was, now = before.get(branch, 0), after.get(branch, 0)
+            were, are = before.get(branch, 0), after.get(branch, 0)
             for key, times in self._failing[one, branch].items():
-                if was >> key.test & 1:
+                if were >> key.test & 1:
                     flakes[key] += times
-            if began := now & ~was:
+            if began := are & ~were:
                 flakes.update(self._rows.failing_items(*one, branch, began))
-            if ended := was & ~now:
+            if ended := were & ~are:
                 flakes.subtract(self._rows.failing_items(*one, branch, ended))
 
     def _settle_order(self) -> dict[Spot, int | None]:
