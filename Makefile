@@ -8,9 +8,10 @@ STAMP := $(VENV)/installed
 SERVER := $(VENV)/server-installed
 CORE := $(addprefix tests/,engine wire reference client ci)
 # Tests of a server whose answers depend on its database: people, tenants, reports, pages, streams.
-OF_STORAGE := tests/acceptance $(foreach one,accounts boxes ci_reports held_open invitations invites live_runs members metrics \
-	over_time own_account reader_keys refresh review_notes runs sso stateful stream_ends stream_leaving streams tables \
-	tenants_matrix,tests/server/test_$(one).py)
+server_tests = $(foreach one,$(1),tests/server/test_$(one).py)
+OF_STORAGE := $(call server_tests,accounts boxes ci_reports held_open live_runs members metrics refresh runs sso streams)
+MORE_OF_STORAGE := tests/acceptance $(call server_tests,invitations invites over_time own_account reader_keys review_notes \
+	stateful stream_ends stream_leaving tables tenants_matrix)
 
 # uv takes a fifth of the time of pip. pip takes over where its settings alone name the index to use.
 define install
@@ -49,6 +50,7 @@ soak: $(STAMP)
 	SOAK=1 $(BIN)/pytest -n auto -q -m soak --ignore=tests/web
 	SOAK=1 $(BIN)/pytest -n 2 -q -m soak tests/web
 	SOAK=1 HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -q tests/examples/test_cluster.py
+	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q $(MORE_OF_STORAGE)
 
 ## Run the version before against this one, both ways round; a part of `make soak`.
 versions: $(STAMP)
