@@ -9,9 +9,9 @@ SERVER := $(VENV)/server-installed
 CORE := $(addprefix tests/,engine wire reference client ci)
 # Tests of a server whose answers depend on its database: people, tenants, reports, pages, streams.
 server_tests = $(foreach one,$(1),tests/server/test_$(one).py)
-OF_STORAGE := $(call server_tests,accounts boxes ci_reports held_open live_runs members metrics refresh runs sso streams)
-MORE_OF_STORAGE := tests/acceptance $(call server_tests,invitations invites over_time own_account reader_keys review_notes \
-	stateful stream_ends stream_leaving tables tenants_matrix)
+OF_STORAGE := $(call server_tests,ci_reports held_open streams)
+MORE_OF_STORAGE := tests/acceptance $(call server_tests,accounts boxes invitations invites live_runs members metrics over_time \
+	own_account reader_keys refresh review_notes runs sso stateful stream_ends stream_leaving tables tenants_matrix)
 
 # uv takes a fifth of the time of pip. pip takes over where its settings alone name the index to use.
 define install
@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One half of the work beside another, and what each printed in one piece, where make can (4.0).
 BESIDE := $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: demo test outside-browser in-browser quick soak versions postgresql check lint types contracts js clocks docs screenshots mutation bench clean
+.PHONY: demo test outside-browser in-browser drivers-on-postgresql servers-on-postgresql quick soak versions postgresql check lint types contracts js clocks docs screenshots mutation bench clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(SERVER)
@@ -56,11 +56,16 @@ soak: $(STAMP)
 versions: $(STAMP)
 	SOAK=1 $(BIN)/pytest -q tests/test_two_versions.py
 
-## Run what `make test` leaves out: the tests of every database driver on PostgreSQL, the cluster, and
-## the tests of a server that depend on its database.
+## Run what `make test` leaves out: the tests of every database driver on PostgreSQL, and those of a
+## server that depend on its database most. `make soak` runs all of them, and those of the cluster.
 postgresql: $(STAMP)
-	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q -k "postgresql or cluster or scale" tests/server/storage tests/examples/test_cluster.py
-	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q $(OF_STORAGE)
+	$(BESIDE) drivers-on-postgresql servers-on-postgresql
+
+drivers-on-postgresql: $(STAMP)
+	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q -k "postgresql or scale" tests/server/storage
+
+servers-on-postgresql: $(STAMP)
+	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n 2 --dist loadfile -q $(OF_STORAGE)
 
 ## Run the tests that read the clock at every hour of three days; needs Debian's `faketime`.
 clocks: $(STAMP)
