@@ -5,6 +5,8 @@ Cost is counted in steps of SQLite's virtual machine, not in time.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -198,29 +200,35 @@ def test_runs_of_a_test_are_searched_in_the_period_only(
             ), plan
 
 
-def test_one_run_record_costs_the_same_after_a_long_history(connection: Connection) -> None:
-    writer = Transaction(connection)
+@contextmanager
+def counting(connection: Connection, every: int = 1) -> Iterator[list[int]]:
+    """Count the steps of SQLite's machine within the block, one in `every`; yield the count."""
     cost = [0]
 
     def step() -> int:
         cost[0] += 1
         return 0
 
+    connection.raw.set_progress_handler(step, every)
+    yield cost
+    connection.raw.set_progress_handler(None, every)
+
+
+def test_one_run_record_costs_the_same_after_a_long_history(connection: Connection) -> None:
+    writer = Transaction(connection)
+
     def ask(number: int) -> int:
         record_id = run_record_id(ORG, "fw", number, 1, "b1")
-        cost[0] = 0
-        assert writer.run(ORG, record_id, NOON) is not None
-        assert writer.run_record(ORG, record_id, NOON) is not None
+        with counting(connection) as cost:
+            assert writer.run(ORG, record_id, NOON) is not None
+            assert writer.run_record(ORG, record_id, NOON) is not None
         return cost[0]
 
     connection.execute("BEGIN")
     for number in range(400):
         writer.put_report(ORG, run_of(number), NOON)
         if number == 20:
-            connection.raw.set_progress_handler(step, 1)
             early = ask(10)
-            connection.raw.set_progress_handler(None, 1)
-    connection.raw.set_progress_handler(step, 1)
     assert ask(10) < 1.3 * early
     assert ask(390) < 1.3 * early
 
@@ -245,18 +253,13 @@ def run_of(number: int) -> Report:
 
 def test_a_report_costs_the_same_after_a_long_history(connection: Connection) -> None:
     writer = Transaction(connection)
-    cost: list[int] = []
-
-    def step() -> int:
-        cost[-1] += 1
-        return 0
-
+    costs = []
     connection.execute("BEGIN")
-    connection.raw.set_progress_handler(step, STEPS)
     for number in range(600):
-        cost.append(0)
-        writer.put_report(ORG, run_of(number), NOON)
-    early, late = sum(cost[20:80]), sum(cost[-60:])
+        with counting(connection, STEPS) as cost:
+            writer.put_report(ORG, run_of(number), NOON)
+        costs.append(cost[0])
+    early, late = sum(costs[20:80]), sum(costs[-60:])
     assert late < 1.3 * early
 
 
@@ -264,42 +267,30 @@ def test_the_last_pass_of_a_test_that_never_passed_costs_the_same_after_a_long_h
     connection: Connection,
 ) -> None:
     writer = Transaction(connection)
-    cost = [0]
-
-    def step() -> int:
-        cost[0] += 1
-        return 0
 
     def last_pass(number: int) -> int:
         run, lane = run_of(number), Lane("fw", "hil", "test 0", "b1", "main")
         listed = [run_of(earlier).sha for earlier in range(number - 5, number + 1)]
         place = writer.history(ORG).place("fw", "main", run.sha)
         assert place is not None
-        cost[0] = 0
-        assert writer.history(ORG).last_pass_before(lane, place, listed) is None
+        with counting(connection) as cost:
+            assert writer.history(ORG).last_pass_before(lane, place, listed) is None
         return cost[0]
 
     connection.execute("BEGIN")
     for number in range(400):
         writer.put_report(ORG, run_of(number), NOON)
-    connection.raw.set_progress_handler(step, 1)
     assert last_pass(390) < 1.3 * last_pass(20)
 
 
 def test_a_report_sent_again_costs_the_same_after_a_long_history(connection: Connection) -> None:
     writer = Transaction(connection)
-    cost = [0]
-
-    def step() -> int:
-        cost[0] += 1
-        return 0
 
     def again(number: int) -> int:
-        cost[0] = 0
-        writer.put_report(ORG, run_of(number), NOON)
+        with counting(connection, STEPS) as cost:
+            writer.put_report(ORG, run_of(number), NOON)
         return cost[0]
 
-    connection.raw.set_progress_handler(step, STEPS)
     connection.execute("BEGIN")
     for number in range(60):
         writer.put_report(ORG, run_of(number), NOON)
@@ -311,19 +302,12 @@ def test_a_report_sent_again_costs_the_same_after_a_long_history(connection: Con
 
 def test_reviews_of_other_days_cost_a_page_nothing(connection: Connection) -> None:
     writer = Transaction(connection)
-    cost = [0]
-
-    def step() -> int:
-        cost[0] += 1
-        return 0
 
     def page() -> int:
         last = Period(NOON + timedelta(hours=190), NOON + timedelta(hours=200))
-        cost[0] = 0
-        connection.raw.set_progress_handler(step, 1)
-        assert read_failures(writer.history(ORG), Scope(), last)
-        assert read_period(writer.history(ORG), Scope(), last).real_bugs is not None
-        connection.raw.set_progress_handler(None, 1)
+        with counting(connection) as cost:
+            assert read_failures(writer.history(ORG), Scope(), last)
+            assert read_period(writer.history(ORG), Scope(), last).real_bugs is not None
         return cost[0]
 
     connection.execute("BEGIN")
@@ -347,18 +331,11 @@ def test_the_extent_of_a_period_costs_the_same_however_much_it_holds(
     connection: Connection,
 ) -> None:
     writer = Transaction(connection)
-    cost = [0]
-
-    def step() -> int:
-        cost[0] += 1
-        return 0
 
     def extent(hours: int) -> int:
         end = NOON + timedelta(hours=hours)
-        cost[0] = 0
-        connection.raw.set_progress_handler(step, 1)
-        found = writer.history(ORG).extent(Scope(), Period(NOON - timedelta(1), end))
-        connection.raw.set_progress_handler(None, 1)
+        with counting(connection) as cost:
+            found = writer.history(ORG).extent(Scope(), Period(NOON - timedelta(1), end))
         assert found == Period(NOON, end)
         return cost[0]
 
