@@ -106,7 +106,7 @@ def history(size: Size, seed: int = SEED) -> Iterator[Body]:
     yield from story.configurations()
     if size.before:
         start = START - timedelta(days=size.before)
-        earlier = _Story(replace(size, days=size.before), Random(seed + 1), start)  # noqa: S311
+        earlier = _Story(replace(size, days=size.before), Random(seed + 1), start)  # noqa: S311 - as above
         yield from earlier.days(size.before)
     yield from story.days(size.days + DAYS_AFTER)
 

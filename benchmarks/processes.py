@@ -23,7 +23,6 @@ class Reply(NamedTuple):
     """An answer, and how many seconds it took."""
 
     status: int
-    etag: str | None
     body: bytes
     seconds: float
 
@@ -39,9 +38,9 @@ class Caller:
         """Close the connection."""
         self._connection.close()
 
-    def ask(self, path: str, headers: Mapping[str, str] | None = None) -> Reply:
+    def ask(self, path: str) -> Reply:
         """Ask for a path."""
-        return self._send("GET", path, None, headers or {})
+        return self._send("GET", path, None, {})
 
     def post(self, path: str, body: bytes) -> Reply:
         """Send JSON, which must be taken."""
@@ -58,7 +57,7 @@ class Caller:
         response = self._connection.getresponse()
         found = response.read()
         seconds = time.perf_counter() - begun
-        return Reply(response.status, response.headers["ETag"], found, seconds)
+        return Reply(response.status, found, seconds)
 
 
 @dataclass(frozen=True)

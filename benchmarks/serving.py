@@ -34,12 +34,11 @@ class Server:
             closing(Caller(self.process.url, {"X-API-Key": self.ci_key}))
         )
 
-    def page(self, etag: str | None = None) -> Reply:
-        """Ask for the metrics page of the last thirty days. `etag`: of the answer that is known."""
+    def page(self) -> Reply:
+        """Ask for the metrics page of the last thirty days."""
         as_of = self.data.size.end + timedelta(days=DAYS_AFTER)
         query = urlencode({"asOf": as_of.isoformat(), "days": WINDOW.days})
-        known = {} if etag is None else {"If-None-Match": etag}
-        return self.person.ask(f"{self._organization}/ci-metrics?{query}", known)
+        return self.person.ask(f"{self._organization}/ci-metrics?{query}")
 
     def nothing(self) -> Reply:
         """Ask for the least that needs the same authentication."""

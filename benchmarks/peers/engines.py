@@ -274,9 +274,8 @@ class PostgresqlPeer(Peer):
         self._connection = psycopg.connect(address, autocommit=True)
         for setting in self._SETTINGS:
             self.execute(f"ALTER SYSTEM SET {setting}")
-        self.execute(
-            "SELECT pg_reload_conf()"
-        )  # all but shared_buffers, which count from the next start
+        # All but shared_buffers, which counts from the next start.
+        self.execute("SELECT pg_reload_conf()")
 
     def execute(self, statement: str) -> Found:
         """Run a statement; return what it finds."""
