@@ -25,7 +25,10 @@ KILLED = ("killed", "timeout")
 OUTPUT_LINES = 60
 """Shown of what mutmut prints when the tests fail without any mutant, or it tried not all of them:
 the rest is its spinner."""
-SLOW = "tests/server/test_refresh.py::test_of_many_uses_at_once_one_wins_and_then_everybody_of_that_user_is_out"  # noqa: E501
+SLOW = (
+    "tests/server/test_refresh.py::"
+    "test_of_many_uses_at_once_one_wins_and_then_everybody_of_that_user_is_out"
+)
 """A race that takes as long as all other tests, and finds what `make test` finds anyway."""
 
 IMPORTS = "tests/engine/test_purity.py"

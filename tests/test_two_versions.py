@@ -86,7 +86,7 @@ NOW = Version("now")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Version:
     """The version before, from its wheel: only in `make soak`, as all of it takes a minute."""
     if not rounds(few=False, all_of_them=True):
-        pytest.skip("make soak tries it")
+        pytest.skip("only in `make soak` and `make versions`")
     folder = tmp_path_factory.mktemp("before")
     archive = ["git", "-C", str(ROOT), "archive", BEFORE]
     source = subprocess.run(archive, check=False, capture_output=True)

@@ -18,7 +18,7 @@ import warnings
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 from urllib.request import urlopen
 
 EMAIL = "owner@example.org"
@@ -124,7 +124,8 @@ class Server:
 class HeldPort:
     """A free port. The system gives it to nobody else, and a part can listen there."""
 
-    _held: list[socket.socket] = []  # noqa: RUF012 - as long as this process lives
+    _held: ClassVar[list[socket.socket]] = []
+    """They are held as long as this process lives."""
 
     def __init__(self) -> None:
         held = socket.socket()

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import aiohttp
@@ -47,10 +48,10 @@ class Tenant:
         """Return the path of a route below the organization."""
         return f"/api/orgs/{self.org_id}/{rest}"
 
-    def asking(self, url: str, **options: object) -> aiohttp.ClientSession:
+    def asking(self, url: str, **options: Any) -> aiohttp.ClientSession:
         """Return a session that asks from the tenant's address, over any number of connections."""
         connector = aiohttp.TCPConnector(limit=0, local_addr=(self.address, 0))
-        return aiohttp.ClientSession(url, connector=connector, **options)  # type: ignore[arg-type]
+        return aiohttp.ClientSession(url, connector=connector, **options)
 
 
 @dataclass(frozen=True)

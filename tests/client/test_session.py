@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -61,10 +62,10 @@ def begun(server: RunningServer, path: Path) -> Session:
     return Session(server.url, path)
 
 
-def change(session: Session, **changed: object) -> Profile:
+def change(session: Session, **changed: Any) -> Profile:
     kept = session.kept()
     assert kept is not None
-    put(session.file, session.name, replace(kept, **changed))  # type: ignore[arg-type]
+    put(session.file, session.name, replace(kept, **changed))
     return kept
 
 

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,9 +50,9 @@ def test_after_a_crash_requests_wait_outside_until_the_file_was_looked_over(
 ) -> None:
     go_on, look_over = threading.Event(), checking.look_over
 
-    def look_later(*given: object) -> None:
+    def look_later(*given: Any) -> None:
         go_on.wait(60)
-        look_over(*given)  # type: ignore[arg-type]
+        look_over(*given)
 
     with running_in_thread(tmp_path) as server:
         assert send(server.url, server).status == 204

@@ -234,7 +234,9 @@ def test_an_export_has_no_secret_and_nothing_of_another_organization(tmp_path: P
 
 
 def test_each_view_works_as_duckdb_writes_it(tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
+    duckdb = pytest.importorskip(
+        "duckdb", reason="duckdb is not installed: the extra `bench` has it"
+    )
     to = tmp_path / "acme.db"
     exported(tmp_path / "hwci.db", to, lambda writer: fill(writer, 5))
 

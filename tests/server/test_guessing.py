@@ -187,7 +187,7 @@ async def test_the_count_of_accounts_takes_bounded_memory() -> None:
     for number in range(26_000):
         await tried(limits, f"p{number}@example.org", "198.51.100.1")
 
-    kept = windows._storage._logs[3600]  # type: ignore[union-attr]
+    kept = windows._storage._logs[3600]  # type: ignore[union-attr]  # that in memory
     assert len(kept) <= 16_384
     assert sum(sys.getsizeof(log) for log in kept.values()) < 10_000_000
 

@@ -63,7 +63,7 @@ def _values(value: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - whatever 
             yield from _values(one, name)
 
 
-def _found(value: Any, repo: str, templates: Templates) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+def _found(value: Any, repo: str, templates: Templates) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - as above
     """Yield the words of an answer with their addresses. A repository counts for all below it."""
     if isinstance(value, list):
         for one in value:

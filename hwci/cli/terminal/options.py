@@ -394,5 +394,5 @@ def described(
     """Set the name, help and parameters of a command, for typer to read."""
     command.__name__, command.__doc__ = function.__name__, function.__doc__
     command.__annotations__ = {}
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
     return command

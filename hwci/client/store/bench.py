@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: S608 - statements are put together from constants of this room
 """The bench store: reports from before they are sent until the server has them, and what the bench
 remembers of their runs (contract, "Command line"; ADR 0031 and 0033).
 
@@ -434,20 +435,20 @@ class BenchStore(StoreFile):
 
 def _rows(db: sqlite3.Connection, which: str, *values: object) -> list[sqlite3.Row]:
     """Read what is known of reports, without their bodies, in their order."""
-    select = f"SELECT {LISTED} FROM reports WHERE {which} ORDER BY number"  # noqa: S608
+    select = f"SELECT {LISTED} FROM reports WHERE {which} ORDER BY number"
     return db.execute(select, values).fetchall()
 
 
 def _update(db: sqlite3.Connection, report: int, **now: object) -> None:
     fields = ", ".join(f"{name} = ?" for name in now)
-    db.execute(f"UPDATE reports SET {fields} WHERE number = ?", (*now.values(), report))  # noqa: S608
+    db.execute(f"UPDATE reports SET {fields} WHERE number = ?", (*now.values(), report))
 
 
 def _put(db: sqlite3.Connection, report: PendingReport) -> None:
     row = report.row()
     row["run"] = None if report.facts is None else memory.begin(db, report.facts)
     marks = ", ".join(f":{name}" for name in row)
-    db.execute(f"INSERT INTO reports ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608
+    db.execute(f"INSERT INTO reports ({', '.join(row)}) VALUES ({marks})", row)
 
 
 def _overtake(db: sqlite3.Connection, newer: PendingReport) -> None:
@@ -465,7 +466,7 @@ def _overtake(db: sqlite3.Connection, newer: PendingReport) -> None:
 
 def _next_number(db: sqlite3.Connection, created: float) -> int:
     """Return a number above all that are stored, whatever the clock."""
-    [last] = db.execute(f"SELECT max(number) FROM ({_NUMBERS})").fetchone()  # noqa: S608
+    [last] = db.execute(f"SELECT max(number) FROM ({_NUMBERS})").fetchone()
     return max(int(created * 1e6), 1 + (last or 0))
 
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: S608 - statements are put together from constants of this room
 """The one file in which a bench keeps what it reported: opened, changed in whole transactions, and
 set aside where a disk damaged it (ADR 0033). What its tables mean is decided in `bench.py` and
 `memory.py`.
@@ -192,11 +193,11 @@ def _readable_rows(file: Path) -> list[tuple[str, sqlite3.Row]]:
             ids: set[int] = set()
             for way in ("ASC", "DESC"):
                 with suppress(sqlite3.Error):
-                    for row in db.execute(f"SELECT rowid FROM {table} ORDER BY rowid {way}"):  # noqa: S608
+                    for row in db.execute(f"SELECT rowid FROM {table} ORDER BY rowid {way}"):
                         ids.add(row[0])
             for one in sorted(ids):
                 with suppress(sqlite3.Error):
-                    select = f"SELECT rowid, * FROM {table} WHERE rowid = ?"  # noqa: S608
+                    select = f"SELECT rowid, * FROM {table} WHERE rowid = ?"
                     rows += [(table, row) for row in db.execute(select, (one,))]
     return rows
 

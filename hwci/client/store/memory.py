@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: S608 - statements are put together from constants of this room
 """What a bench remembers of its runs: which commit was tested last, which changes the first attempt
 of a run reported (semantics, 5.1 and 6.6), which run id each job of a build has, and which tests it
 reported under which identity: two jobs with the same number on the same box replace each other's
@@ -158,7 +159,7 @@ def begin(db: sqlite3.Connection, facts: RunFacts) -> int:
     run = (facts.series, facts.run_id, facts.sha)
     new = db.execute("INSERT OR IGNORE INTO runs (series, run_id, sha) VALUES (?, ?, ?)", run)
     [row] = db.execute(
-        f"SELECT id, max({_COUNTS}) AS counts, changes FROM {_RUNS} "  # noqa: S608
+        f"SELECT id, max({_COUNTS}) AS counts, changes FROM {_RUNS} "
         "WHERE series = ? AND runs.run_id = ? AND runs.sha = ?",
         run,
     )
@@ -211,7 +212,7 @@ def claim_run_id(db: sqlite3.Connection, job: JobOfBuild, own: int) -> int:
 def past_runs(db: sqlite3.Connection, series: RunSeries) -> PastRuns:
     """Read what is known of a series."""
     rows = db.execute(
-        f"SELECT runs.run_id, runs.sha, changes, "  # noqa: S608
+        f"SELECT runs.run_id, runs.sha, changes, "
         f"max(coalesce(runs.tested, 0), coalesce(max(reports.tested), 0)) AS tested FROM {_RUNS} "
         f"WHERE series = ? AND {_COUNTS} GROUP BY id ORDER BY id",
         (series.digest,),
@@ -229,7 +230,7 @@ def replaced(db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts)
     """
     marks = ", ".join("?" * len(identities))
     row = db.execute(
-        f"SELECT tests, product FROM (SELECT * FROM known WHERE identity IN ({marks}) UNION ALL "  # noqa: S608
+        f"SELECT tests, product FROM (SELECT * FROM known WHERE identity IN ({marks}) UNION ALL "
         f"SELECT identity, number, tests, product FROM reports WHERE identity IN ({marks}) "
         "AND state = 'waiting' AND tests IS NOT NULL) ORDER BY number DESC LIMIT 1",
         (*identities, *identities),
@@ -262,12 +263,12 @@ def _forget_runs(db: sqlite3.Connection, series: str) -> None:
     """Delete the oldest runs beyond the limit, but none with a stored report."""
     here = "id NOT IN (SELECT run FROM reports WHERE run IS NOT NULL)"
     db.execute(
-        "DELETE FROM runs WHERE series = ?1 AND id <= (SELECT id FROM runs WHERE series = ?1 "  # noqa: S608
+        "DELETE FROM runs WHERE series = ?1 AND id <= (SELECT id FROM runs WHERE series = ?1 "
         f"ORDER BY id DESC LIMIT 1 OFFSET ?2) AND {here}",
         (series, RUNS_KEPT),
     )
     db.execute(
-        "DELETE FROM runs WHERE series IN (SELECT series FROM runs GROUP BY series "  # noqa: S608
+        "DELETE FROM runs WHERE series IN (SELECT series FROM runs GROUP BY series "
         f"ORDER BY max(id) DESC LIMIT -1 OFFSET ?) AND {here}",
         (SERIES_KEPT,),
     )

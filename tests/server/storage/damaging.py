@@ -22,7 +22,7 @@ from pathlib import Path
 from hwci.engine.facts import failure_id
 from hwci.server.errors import NotReadyError, StorageError
 from hwci.server.storage.opening import check_storage, open_storage
-from hwci.server.storage.ports import Writer
+from hwci.server.storage.ports import Storage, Writer
 from tests.server.storage.examples import ACME, ADA, ANNOUNCEMENT, CONFIG, FAILURE, NOON, REVIEW
 from tests.server.storage.histories import ORG, HistoryDraw
 
@@ -127,11 +127,11 @@ async def outcome(of: Original, seed: int, folder: Path) -> str:
     return f"FAULT: served with other rows of {', '.join(unseen)}" if unseen else "no digest"
 
 
-async def _ready(storage: object) -> bool:
+async def _ready(storage: Storage) -> bool:
     """Wait until the server has checked a file. Return whether it serves it."""
     while True:
         try:
-            await storage.ready()  # type: ignore[attr-defined]
+            await storage.ready()
         except NotReadyError as why:
             if "is damaged" in str(why):
                 return False

@@ -160,7 +160,7 @@ async def test_reports_of_one_identity_at_once_leave_one_whole_one(postgresql: S
         await asyncio.gather(
             *(
                 stores[at % 3].write(
-                    lambda w, one=one: w.put_report(ACME.id, one, NOON),  # type: ignore[misc]
+                    lambda w, one=one: w.put_report(ACME.id, one, NOON),  # type: ignore[misc]  # of a default
                     organization=ACME.id,
                 )
                 for at, one in enumerate(reports)
@@ -283,10 +283,10 @@ async def test_a_connection_that_dies_in_a_write_keeps_nothing_of_it_and_may_be_
     with postgresql.database() as location:
         store = open_storage(location)
 
-        def die(writer: object) -> None:
-            writer.add_organization(ACME)  # type: ignore[attr-defined]
+        def die(writer: Writer) -> None:
+            writer.add_organization(ACME)
             cut(location)
-            writer.any_user()  # type: ignore[attr-defined]
+            writer.any_user()
 
         with pytest.raises(StorageBusyError, match="does not answer"):
             await store.write(die)

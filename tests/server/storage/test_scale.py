@@ -70,7 +70,7 @@ async def send(store: Storage, draw: HistoryDraw, count: int, later: timedelta =
         for conclusion in ("first", "second"):
             sent = replace(report, conclusion=conclusion, started_at=started_at, ended_at=ended_at)
             await store.write(
-                lambda w, one=sent: w.put_report(ORG, one, NOON + later),  # type: ignore[misc]
+                lambda w, one=sent: w.put_report(ORG, one, NOON + later),  # type: ignore[misc]  # of a default
                 organization=ORG,
             )
 

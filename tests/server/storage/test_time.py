@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -54,8 +55,8 @@ async def test_a_statement_is_stopped_in_its_midst(tmp_path: Path) -> None:
     )
     lazily = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
 
-    def follow(reader: Reader) -> None:
-        for _ in reader._connection.execute(lazily):  # type: ignore[attr-defined]
+    def follow(reader: Any) -> None:
+        for _ in reader._connection.execute(lazily):
             pass
 
     for work in (lambda r: r._connection.rows(counting), follow):

@@ -46,7 +46,7 @@ def _form(model: type[BaseModel]) -> TypeAdapter[BaseModel]:
     def parsed(_: object, info: ValidationInfo) -> Any:  # noqa: ANN401 - whatever JSON holds
         return info.context
 
-    return TypeAdapter(Annotated[model, BeforeValidator(parsed)])  # type: ignore[arg-type]
+    return TypeAdapter(Annotated[model, BeforeValidator(parsed)])  # type: ignore[arg-type]  # of a variable
 
 
 def inflate(data: bytes, limit: int) -> bytes:
