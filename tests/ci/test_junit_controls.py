@@ -26,7 +26,9 @@ LOG = b"""<testsuite name="hil" time="3">
 
 TEXT = st.text(st.sampled_from("ab é\n]"), max_size=6).map(str.encode)
 REFERENCES = st.sampled_from([0, 7, 0x1B, 0x1F, 0xD800, 0xFFFE, 0x110000]).flatmap(
-    lambda one: st.sampled_from([b"&#%d;" % one, b"&#x%X;" % one, b"&#x%06x;" % one])
+    lambda one: st.sampled_from(
+        [b"&#%d;" % one, b"&#x%X;" % one, b"&#x%06x;" % one, b"&#%060d;" % one]
+    )
 )
 NOISE = st.lists(
     st.one_of(
@@ -97,8 +99,8 @@ def test_controls_say_what_they_would_say_spelled_out(
     assert len(read.notes) == bool(many)
     if many:
         line = 1 + content.count(b"\n", 0, controls_of(content)[0])
-        have = "1 control character" if many == 1 else f"{many} control characters"
-        assert read.notes[0].startswith(f":{line}: It holds {have}, which XML forbids")
+        have = "1 character" if many == 1 else f"{many:,} characters"
+        assert read.notes[0].startswith(f":{line}: It holds {have} that XML forbids, read as text")
 
 
 @given(st.one_of(st.text(max_size=1_000).map(str.encode), NOISE.map(b"".join)), CUTS)
@@ -174,8 +176,8 @@ def test_a_log_of_a_board_ends_no_file(tmp_path: Path, packed: bool) -> None:
     ]
     assert read.attempts[1].verdict is Verdict.INFRA
     assert read.faults == ()
-    said = r"which XML forbids; they are read as text, such as \x1b. Let what writes the file leave"
-    assert read.notes == (f"{path}:2: It holds 7 control characters, {said} them out",)
+    said = r"that XML forbids, read as text, such as \x1b. Let what writes the file leave them out"
+    assert read.notes == (f"{path}:2: It holds 7 characters {said}",)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -201,7 +203,9 @@ def test_a_control_in_a_file_of_another_encoding_is_spelled() -> None:
     assert [one.test_id for one in read.attempts] == [r"ü\x1b"]
 
 
-@pytest.mark.parametrize("noise", ["&#27;[31m", "&#x1B;[31m", "\0", "\0" * 100, "&#0;"])
+@pytest.mark.parametrize(
+    "noise", ["&#27;[31m", "&#x1B;[31m", "&#0000000000027;", "&#xFFFF;", "\0", "\0" * 100, "&#0;"]
+)
 def test_a_test_whose_words_xml_forbids_is_read(noise: str) -> None:
     text = f'<testsuite><testcase name="a{noise}"><failure message="{noise}"/></testcase>'
 

@@ -64,8 +64,8 @@ def test_a_log_with_control_characters_is_noted_and_costs_nothing(
     body = json.loads(in_ci(*RUN, "--dry-run", **environ).out)
 
     assert code == 0
-    assert "note: one.xml:1: It holds 2 control characters, which XML forbids; they are" in err
-    assert "It holds 2 control characters" in page.read_text()
+    assert "note: one.xml:1: It holds 2 characters that XML forbids, read as text" in err
+    assert "It holds 2 characters that XML forbids" in page.read_text()
     assert ([item["id"] for item in body["tests"]], body["conclusion"]) == (
         ["t.a", "t.b"],
         "success",

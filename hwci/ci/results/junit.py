@@ -34,6 +34,7 @@ from hwci.ci.results.model import (
     stable_id,
 )
 from hwci.ci.results.verdicts import MESSAGE_MAX, Rule, judge, never_built
+from hwci.client.explained import counted
 from hwci.engine.vocabulary import Verdict
 
 SUITES = {"testsuites", "testsuite"}
@@ -387,11 +388,13 @@ _ALLOWED = (
 _HOLE = 512
 """So many zeros in a row, a sector of a disk, stand where a machine that crashed lost the content:
 nothing says how many tests were there, so the file ends at them."""
+_DIGITS = 60
+"""Most digits of a reference, with zeros before the number."""
 _CONTROL_OR_REFERENCE = re.compile(
-    b"\0{%d,}|[%b]|&#(?!9;|10;|13;|x[9aAdD];)(?:([0-9]{1,10})|x([0-9a-fA-F]{1,8}));"
-    % (_HOLE, CONTROLS)
+    b"\0{%d,}|[%b]|&#(?!9;|10;|13;|x[9aAdD];)(?:([0-9]{1,%d})|x([0-9a-fA-F]{1,%d}));"
+    % (_HOLE, CONTROLS, _DIGITS, _DIGITS)
 )
-_LONGEST_REFERENCE = len("&#1234567890;")
+_LONGEST_REFERENCE = len("&#x;") + _DIGITS
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 """How UTF-16 begins, where the bytes of controls are halves of letters."""
 
@@ -404,7 +407,7 @@ class EscapedControls:
     r"""The content of a file, chunk after chunk, with its control characters escaped as `\x1b`, and
     so are references to characters that XML forbids (`&#27;`, in CDATA as well), and bytes that are
     not UTF-8 where the file names no other encoding: a board's serial line is full of them, and the
-    first would end the XML there. So no two names become one. `many`: how many controls there were
+    first would end the XML there. So no two names become one. `many`: how many of both there were
     so far. `line`: that of the first one. `foreign`: whether there were bytes that are not UTF-8.
     """
 
@@ -475,6 +478,6 @@ class EscapedControls:
         foreign = (f"{encoding}. Let what writes the file write UTF-8",) if self.foreign else ()
         if not self.many:
             return foreign
-        have = "1 control character" if self.many == 1 else f"{self.many} control characters"
-        what = f"It holds {have}, which XML forbids; they are read as text, such as \\x1b"
+        have = counted(self.many, "character")
+        what = f"It holds {have} that XML forbids, read as text, such as \\x1b"
         return (f":{self.line}: {what}. Let what writes the file leave them out", *foreign)
