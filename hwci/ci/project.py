@@ -8,9 +8,10 @@ This module decides where the file lies and what it may hold: products with thei
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import islice
 from operator import getitem
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -26,7 +27,7 @@ from hwci.wire import limits
 from hwci.wire.base import Name
 from hwci.wire.errors import message_of
 from hwci.wire.links import NEEDED
-from hwci.wire.nearest import nearest
+from hwci.wire.nearest import hint
 from hwci.wire.reports import PatternList, SuiteConfiguration
 
 FILE_NAME = "hwci.toml"
@@ -195,9 +196,9 @@ def _errors(fault: ValidationError) -> list[ErrorDetails]:
     return fault.errors(include_url=False, include_input=False)
 
 
-def _taken_out(content: dict[str, Any]) -> Iterator[str]:
+def _taken_out(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Take the keys that are not known out of what a file holds, and yield the place of each, with
-    the known key that may be meant.
+    a hint at the known ones.
     """
     try:
         _File.model_validate(content)
@@ -207,26 +208,22 @@ def _taken_out(content: dict[str, Any]) -> Iterator[str]:
                 *way, key = error["loc"]
                 known = (_TABLES[str(way[0])] if way else _File).model_fields
                 del reduce(getitem, way, cast("Any", content))[key]
-                yield _named(error["loc"], known)
+                yield ": ".join((*_places(way), str(key))), hint(str(key), known)
     if isinstance(links := content.get("links"), dict):
         for key in [key for key in links if key not in NEEDED]:
             del links[key]
-            yield _named(("links", key), NEEDED)
+            yield f"links: {key}", hint(key, NEEDED)
 
 
-def _named(place: Sequence[str | int], known: Iterable[str]) -> str:
-    *way, key = place
-    near = nearest(str(key), known)
-    return ": ".join((*_places(way), f"{key}{f' (did you mean {near}?)' if near else ''}"))
-
-
-def _unknown_keys(path: Path, keys: Sequence[str]) -> str:
-    """Return the line about keys that are not known; empty if there is none."""
+def _unknown_keys(path: Path, keys: Sequence[tuple[str, str]]) -> str:
+    """Return the line about keys that are not known, each hint once; empty if there is none."""
     if not keys:
         return ""
+    first = {known: place for place, known in reversed(keys)}
+    named = (f"{place} ({known})" if first[known] == place else place for place, known in keys)
     more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
     return (
-        f"{path}: {counted(len(keys), 'unknown key')}: {', '.join(keys[:_SHOWN])}{more}. "
+        f"{path}: {counted(len(keys), 'unknown key')}: {', '.join(islice(named, _SHOWN))}{more}. "
         f"Correct what is misspelt; if a newer hwci than {__version__} knows the rest, update hwci"
     )
 

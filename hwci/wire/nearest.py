@@ -9,16 +9,10 @@ _COMPARED = 2_000
 _LONGEST = 200  # characters
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the nearest known names, joined by "or"; "" if none is near."""
-    names = {one.lower(): one for one in list(known)[:_COMPARED]}
-    near = get_close_matches(name[:_LONGEST].lower(), names, n=2)
-    return " or ".join(names[one] for one in near)
-
-
 def hint(name: str, known: Iterable[str]) -> str:
     """Return the nearest known names as a question, else the names if they are few, else ""."""
-    names = list(known)
-    if near := nearest(name, names):
-        return f"did you mean {near}?"
-    return f"known are {', '.join(names)}" if 0 < len(names) <= _LISTED else ""
+    names = {one.lower(): one for one in list(known)[:_COMPARED]}
+    near = get_close_matches(name[:_LONGEST].lower(), names, n=2)
+    if near:
+        return f"did you mean {' or '.join(names[one] for one in near)}?"
+    return f"known are {', '.join(names.values())}" if 0 < len(names) <= _LISTED else ""

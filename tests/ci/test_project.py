@@ -36,6 +36,12 @@ message = "HardFault"
 verdict = "device"
 """
 
+KNOWN = {
+    "file": "known are repo_key, messages, links, product, verdict",
+    "product": "known are repo_key, suite, firmware_paths, harness_paths, trigger_paths, "
+    "merge_trigger, box",
+}
+
 
 def write(folder: Path, text: str = WHOLE) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
@@ -132,11 +138,12 @@ def test_a_fault_is_named_with_its_place(tmp_path: Path, text: str, fault: str) 
     ("text", "named"),
     [
         (product("trigger_path = []"), "product 1: trigger_path (did you mean trigger_paths?)"),
-        (product("") + product("colour = 1"), "product 2: colour"),
+        (product("") + product("colour = 1"), f"product 2: colour ({KNOWN['product']})"),
         ("products = []", "products (did you mean product?)"),
-        ("[future.table]", "future"),
+        ("[future.table]", f"future ({KNOWN['file']})"),
         ('[links]\ncomit = "x"', "links: comit (did you mean commit?)"),
-        ('"a\\nb" = 1', "a\nb"),
+        ('[links]\nevil = "x"', "links: evil (known are commit, file, pull)"),
+        ('"a\\nb" = 1', f"a\nb ({KNOWN['file']})"),
     ],
 )
 def test_an_unknown_key_is_left_out_and_named_with_its_place(
@@ -153,8 +160,9 @@ def test_an_unknown_key_is_left_out_and_named_with_its_place(
 def test_the_first_of_many_unknown_keys_are_named(tmp_path: Path) -> None:
     path = write(tmp_path, "".join(f"a{number} = 1\n" for number in range(12)))
 
-    assert "12 unknown keys: a0, a1, a2, a3, a4, a5, a6, a7, a8, a9 and 2 more. " in (
-        read_project(path).unknown
+    assert (
+        f"12 unknown keys: a0 ({KNOWN['file']}), a1, a2, a3, a4, a5, a6, a7, a8, a9 and 2 more. "
+        in read_project(path).unknown
     )
 
 
