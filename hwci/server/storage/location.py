@@ -99,11 +99,12 @@ class Location:
             return PARAMETERS
         rest = self.written.removeprefix(self.kind).removeprefix(":")
         bare = rest.lstrip("/")
-        user, _, host = bare.rpartition("@")
+        user, at, host = bare.rpartition("@")
         # Behind a "?", an "@" may belong to a password, and the host to a parameter.
         host = "…" if "?" in user else host.partition("?")[0]
-        if not all(_HOST.fullmatch(one) for one in host.partition("/")[0].split(",")):
-            host = "…"  # without its "@", what looks like a port is a password
+        hosts = (_HOST.fullmatch(one) for one in host.partition("/")[0].split(","))
+        if not all(one and (at or not one[2]) for one in hosts):
+            host = "…"  # without its "@", what looks like a port may be a password
         return f"{self.kind}:{rest[: len(rest) - len(bare)]}{host}"
 
     @property

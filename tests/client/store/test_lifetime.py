@@ -57,7 +57,7 @@ def test_a_container_is_known_by_its_mark(bench: Path, mark: str) -> None:
 def test_a_folder_that_is_mounted_into_a_container_outlives_it(container: Path) -> None:
     mounted = Path("/proc")  # a file system of its own on each Linux
     if not mounted.is_dir() or mounted.stat().st_dev == container.stat().st_dev:
-        pytest.skip("here is not another file system")
+        pytest.skip("there is no other file system here")
     assert outlives_job(mounted, ELSEWHERE, container)
 
 

@@ -32,11 +32,11 @@ def test_what_is_no_file_has_nothing_beside_it(written: str) -> None:
 
 
 @pytest.mark.parametrize("places", ["host:5432", "a.b,c:5433", "[::1]:5432", ""])
-def test_hosts_and_ports_are_shown(places: str) -> None:
-    assert Location(f"postgresql://{places}/hwci").shown == f"postgresql://{places}/hwci"
+def test_hosts_and_ports_behind_an_at_sign_are_shown(places: str) -> None:
+    assert Location(f"postgresql://ada@{places}/hwci").shown == f"postgresql://{places}/hwci"
 
 
-@pytest.mark.parametrize("secret", ["ada:secret@", "ada:a@b@", "ada:se/cret@", "ada@", ""])
+@pytest.mark.parametrize("secret", ["ada:secret@", "ada:a@b@", "ada:se/cret@", "ada@", "@"])
 def test_an_address_is_shown_without_its_secrets(secret: str) -> None:
     written = f"postgresql://{secret}host:5432/hwci?password=secret"
 
@@ -52,6 +52,10 @@ def test_an_address_is_shown_without_its_secrets(secret: str) -> None:
         ("postgresql://ada:secret", "postgresql://…"),
         ("postgresql://ada:secret/hwci", "postgresql://…"),
         ("postgresql://host:5432,ada:secret/hwci", "postgresql://…"),
+        ("postgresql://ada:12345", "postgresql://…"),
+        ("postgresql://ada:12/secret", "postgresql://…"),
+        ("postgresql://host,ada:12345/hwci", "postgresql://…"),
+        ("postgresql://[::1]/hwci", "postgresql://[::1]/hwci"),
         ("postgresql://host/hwci?user=ada&password=s@ecret", "postgresql://…"),
         ("host=db.example password=secret", "parameters"),
         ("password = 'se://cret' host=db.example", "parameters"),
