@@ -188,7 +188,13 @@ def _rows(path: Path) -> Iterator[_Row]:
 
 def _in_export(path: Path) -> Iterator[Found]:
     for number, (kind, at, body) in enumerate(_rows(path), 1):
-        yield _found(f"{kind} {number}", kind, body, at)
+        name = f"{kind} {number}"
+        try:
+            _parsed(body)
+        except ValueError as fault:
+            yield Found(name, len(body), None, " ".join(str(fault).split()))
+            continue
+        yield _found(name, kind, body, at)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -242,7 +248,6 @@ def _parsed(body: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 def _found(name: str, kind: str, body: bytes, at: datetime | None) -> Found:
     try:
-        _parsed(body)
         read: Any = {kind: BODIES[kind].model_validate_json(body)}
         return Found(name, len(body), Sent(arrived_at=at, **read))
     except KeyError:
@@ -253,8 +258,6 @@ def _found(name: str, kind: str, body: bytes, at: datetime | None) -> Found:
         more = len(shown) - ISSUES_SHOWN
         also = [f"and {more} more"] if more > 0 else []
         return Found(name, len(body), None, "; ".join([*shown[:ISSUES_SHOWN], *also]))
-    except ValueError as fault:  # pydantic reads names that are given twice
-        return Found(name, len(body), None, " ".join(str(fault).split()))
 
 
 def keep(writer: Writer, org_id: UUID, sent: Sent, now: datetime) -> bool:
