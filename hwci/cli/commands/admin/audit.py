@@ -3,14 +3,13 @@
 "The audit log").
 """
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli.commands.admin.database import ask, database_of, operator_errors
+from hwci.cli.commands.admin.database import ask, database_of, operator_errors, secret_key_file
 from hwci.cli.commands.serve import Database, server_errors
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, progress, write
@@ -109,10 +108,8 @@ def new_key(database: Database = None) -> None:
     """
     with server_errors("The audit log has no new key"):
         from hwci.server.app import new_audit_key
-        from hwci.server.settings import read_settings
 
-        keys = read_settings(os.environ).secret_key_file
-        first = new_audit_key(database_of(database), keys)
+        first = new_audit_key(database_of(database), secret_key_file())
     note(f"The audit log goes on under a new key from row {first} on. Back the key up.")
 
 
@@ -121,13 +118,11 @@ def _report(
 ) -> "AuditReport":
     from hwci.server.app import VerifyAudit, verify_export
     from hwci.server.app import audit_key_of as beside
-    from hwci.server.settings import read_settings
 
     if export_file is not None:
-        secret_key_file = read_settings(os.environ).secret_key_file
-        key = key or beside(database_of(database), secret_key_file)
+        key = key or beside(database_of(database), secret_key_file())
         return verify_export(export_file, key, head)
-    with progress(lambda: "Looking at the audit log"):
+    with progress(lambda: "Checking the audit log"):
         report = ask(database, VerifyAudit(head=head)).audit
     assert report is not None
     return report

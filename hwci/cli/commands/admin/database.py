@@ -130,10 +130,9 @@ def copy(
     with server_errors("The copy is not whole"):
         from hwci.server.app import audit_key_of
         from hwci.server.app import copy as copy_all
-        from hwci.server.settings import read_settings
         from hwci.server.storage.location import Location
 
-        keys = read_settings(os.environ).secret_key_file
+        keys = secret_key_file()
         where = database_of(database)
         with progress(lambda: f"Copying: table {table}, {rows:,} rows"):
             total = copy_all(where, to, tell, secret_key_file=keys)
@@ -166,12 +165,10 @@ def migrate(
     """
     with server_errors("The schema was not brought up to date"):
         from hwci.server.app import migrate as bring_up_to_date
-        from hwci.server.settings import read_settings
         from hwci.server.storage.location import Location
 
         where = database_of(database)
-        key_file = read_settings(os.environ).secret_key_file
-        steps = bring_up_to_date(where, check=check, secret_key_file=key_file)
+        steps = bring_up_to_date(where, check=check, secret_key_file=secret_key_file())
         shown = Location(where).shown
     if check and steps:
         missing = ErrorMessage(
@@ -341,6 +338,13 @@ def database_of(flag: str | None) -> str:
     from hwci.server.settings import read_settings
 
     return flag or read_settings(os.environ).database
+
+
+def secret_key_file() -> Path | None:
+    """Return the file of the settings that has the key of the audit log beside it, if any."""
+    from hwci.server.settings import read_settings
+
+    return read_settings(os.environ).secret_key_file
 
 
 def ask(flag: str | None, command: "Command", *, may_create: bool = False) -> "CommandResult":
