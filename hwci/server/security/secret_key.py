@@ -95,6 +95,7 @@ def _first_key(path: Path) -> SigningKeys:
     _write(part, keys)
     try:
         os.link(part, path)
+        wait_for_disk(path.parent)
     except FileExistsError:  # another server that starts at this moment was first
         return _kept_keys(path)
     finally:

@@ -220,7 +220,7 @@ def rotate_secret(
         shared = Location(database_of(database)).file is None
     if shared:
         note("The file has a new key. Next: restart every server of this database, now: until then")
-        note("each signs with the former key, and accepts what that signed.")
+        note("each signs with the former key, and accepts its tokens.")
         return
     former = "ended" if drop_former else "are accepted until they end, 15 minutes at most"
     note(f"A new key signs access tokens; those of the former {former}.")
