@@ -174,8 +174,10 @@ class RunsWriter(Runs, Protocol):
     def hear_run(self, org_id: UUID, run_record_id: UUID, at: datetime) -> None:
         """Record that a box sent something of a live run; a lost one is live again."""
 
-    def mark_lost(self, org_id: UUID, run_record_id: UUID) -> None:
-        """Record that the loss of a live run has its event."""
+    def mark_lost(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> bool:
+        """Record that the loss of a live run has its event; return False if it is not lost, or had
+        its event.
+        """
 
     def drop_live_run(self, org_id: UUID, run_record_id: UUID) -> None:
         """Delete a live run: its report has arrived. Nothing happens if there is none."""

@@ -197,7 +197,7 @@ async def test_a_removed_box_leaves_its_live_runs_and_its_name(storage: Storage)
     await storage.write(lambda w: w.add_box(replace(BOX, id=UUID(int=52))))
 
     assert list(await storage.read(lambda r: r.lost_runs(NOON))) == [RUN]
-    await storage.write(lambda w: w.mark_lost(ACME.id, RUN.id))
+    await storage.write(lambda w: w.mark_lost(ACME.id, RUN.id, NOON))
     assert await storage.write(lambda w: w.drop_lost_runs(NOON, 9)) == 1
 
 

@@ -455,7 +455,8 @@ class TestLoss:
     async def test_a_loss_that_had_its_event_has_no_second_one(self, storage: Storage) -> None:
         def work(writer: Writer) -> None:
             writer.put_live_run(LIVE)
-            writer.mark_lost(ACME.id, LIVE.id)
+            for expected in (True, False):
+                assert writer.mark_lost(ACME.id, LIVE.id, NOON) is expected
 
         await storage.write(work)
         assert await storage.read(lambda r: r.lost_runs(NOON)) == []
@@ -473,6 +474,15 @@ class TestLoss:
         await storage.write(work)
         heard = replace(LIVE, last_seen_at=NOON + TICK)
         assert await storage.read(lambda r: r.live_run(ACME.id, LIVE.id)) == heard
+
+    async def test_a_run_that_was_heard_meanwhile_is_not_marked_as_lost(
+        self, storage: Storage
+    ) -> None:
+        await open_runs(storage, LIVE)
+        for org, since in ((ACME.id, NOON - TICK), (OTHER.id, NOON)):
+            marked = partial(mark, org, since)
+            assert not await storage.write(marked)
+        assert await storage.read(lambda r: r.lost_runs(NOON)) == [LIVE]
 
     async def test_losses_of_all_organizations_are_given(self, storage: Storage) -> None:
         box = replace(BOX, org_id=OTHER.id, install_digest=None)
@@ -503,6 +513,10 @@ class TestLoss:
         assert {record.id for record in await listed(storage)} == {LIVE.id, later.id}
         for run, count in ((lost[0], 0), (later, 1)):
             assert await storage.read(partial(count_of_tests, run.id)) == count
+
+
+def mark(org_id: UUID, seen_since: datetime, writer: Writer) -> bool:
+    return writer.mark_lost(org_id, LIVE.id, seen_since)
 
 
 def count_of_tests(run_record_id: UUID, reader: Reader) -> int:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -30,8 +31,9 @@ from hwci.server.errors import (
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import missing_steps, open_storage
 from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.records import NOBODY, LiveTest
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
-from tests.server.storage.examples import ACME, ADA, NOON, REPORT
+from tests.server.storage.examples import ACME, ADA, BOX, LIVE_RUN, NOON, REPORT
 from tests.server.storage.histories import ORG, HistoryDraw
 from tests.server.storage.test_agreement import compare
 from tests.server.storage.test_contract_events import append, numbers
@@ -45,6 +47,8 @@ _COLUMNS = (
     "SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns"
     " WHERE table_schema = 'public' AND table_name <> 'hwci_step' AND column_name <> 'rowid'"
 )
+
+_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
 
 def test_both_databases_have_the_same_columns(postgresql: Server) -> None:
@@ -246,6 +250,37 @@ async def test_a_server_whose_connections_were_cut_leads_or_follows_again(
         await _leader(stores)
         assert [store.leads() for store in stores].count(True) == 1
         await asyncio.gather(*(store.close() for store in stores))
+
+
+async def test_a_lost_run_that_is_heard_while_lost_ones_are_deleted_stays(
+    postgresql: Server,
+) -> None:
+    heard = threading.Event()
+
+    def put(writer: Writer) -> None:
+        writer.add_organization(ACME)
+        writer.add_box(BOX)
+        writer.put_live_run(replace(LIVE_RUN, lost=True))
+        writer.put_live_tests(ACME.id, LIVE_RUN.id, [LiveTest("boot", None, None)])
+
+    with postgresql.database() as location, closing(connect(location)) as connection:
+
+        def hear(writer: Writer) -> None:
+            writer.hear_run(ACME.id, LIVE_RUN.id, NOON + timedelta(days=8))
+            heard.set()
+            _wait(lambda: connection.row(_WAITING) == (1,))
+
+        store = open_storage(location)
+        await store.write(put)
+        hearing = asyncio.ensure_future(store.write(hear, organization=ACME.id))
+        await asyncio.to_thread(heard.wait)
+        await store.write(lambda w: w.drop_lost_runs(NOON, 9), person=NOBODY)
+        await hearing
+        assert await store.read(lambda r: r.live_tests(ACME.id, LIVE_RUN.id)) == 1
+        kept = await store.read(lambda r: r.live_run(ACME.id, LIVE_RUN.id))
+        assert kept is not None
+        assert not kept.lost
+        await store.close()
 
 
 async def _leader(stores: Sequence[Storage]) -> Storage:

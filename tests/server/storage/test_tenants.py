@@ -116,7 +116,7 @@ def record_runs(writer: Transaction) -> None:
         writer.put_live_run(run)
         writer.put_live_tests(ORG, run.id, [LiveTest("boot", Outcome.PASS, 2)])
     writer.hear_run(ORG, LIVE_RUN.id, NOON)
-    writer.mark_lost(ORG, LIVE_RUN.id)
+    writer.mark_lost(ORG, LIVE_RUN.id, NOON)
     writer.drop_lost_runs(NOON - timedelta(days=1), 9)
     writer.drop_live_run(ORG, LIVE_RUN.id)
     for at in (NOON, NOON + timedelta(hours=1)):

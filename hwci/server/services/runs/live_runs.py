@@ -5,6 +5,7 @@ sends them. A lost run that is fed again starts again.
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -75,17 +76,17 @@ class LiveRuns(Service):
     async def sweep(self) -> None:
         """Mark the runs that are lost."""
         now = self._clock()
-
-        def lost(reader: Reader) -> Sequence[LiveRun]:
-            return reader.lost_runs(seen_since(now))
+        since = seen_since(now)
+        lost: dict[UUID, list[UUID]] = defaultdict(list)
+        for run in await self._storage.read(lambda reader: reader.lost_runs(since)):
+            lost[run.org_id].append(run.id)
 
         def mark(writer: Writer, org_id: UUID) -> None:
-            for run in lost(writer):
-                if run.org_id == org_id:
-                    writer.mark_lost(run.org_id, run.id)
-                    _add_event(writer, run.org_id, run.id, RunEventType.LOST, now, {})
+            for run_id in lost[org_id]:
+                if writer.mark_lost(org_id, run_id, since):  # it may be heard meanwhile
+                    _add_event(writer, org_id, run_id, RunEventType.LOST, now, {})
 
-        for org_id in {run.org_id for run in await self._storage.read(lost)}:
+        for org_id in lost:
             try:
                 await self._storage.write(partial(mark, org_id=org_id), organization=org_id)
             except HwciServerError as error:  # such as a rebuild of it; others need not wait

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port documents each method
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Live runs, and the state of their tests."""
 
 from collections.abc import Sequence
@@ -101,25 +101,36 @@ class LiveRunRows(Rows):
             (codec.to_micros(at), org_id.bytes, run_record_id.bytes),
         )
 
-    def mark_lost(self, org_id: UUID, run_record_id: UUID) -> None:
-        self._connection.execute(
-            "UPDATE live_run SET lost = 1 WHERE org_id = ? AND id = ?",
-            (org_id.bytes, run_record_id.bytes),
+    def mark_lost(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> bool:
+        marked = self._connection.execute(
+            "UPDATE live_run SET lost = 1"
+            " WHERE org_id = ? AND id = ? AND lost = 0 AND heard_at <= ?",
+            (org_id.bytes, run_record_id.bytes, codec.to_micros(seen_since)),
         )
+        return marked.rowcount == 1
 
     def drop_live_run(self, org_id: UUID, run_record_id: UUID) -> None:
-        run = (org_id.bytes, run_record_id.bytes)
-        self._connection.execute("DELETE FROM live_test WHERE org_id = ? AND run_id = ?", run)
-        self._connection.execute("DELETE FROM live_run WHERE org_id = ? AND id = ?", run)
+        self._drop(org_id.bytes, run_record_id.bytes)
 
     def drop_lost_runs(self, before: datetime, most: int) -> int:
+        since = codec.to_micros(before)
         lost = self._connection.rows(
             "SELECT l.org_id, l.id FROM live_run l WHERE l.lost = 1 AND l.heard_at <= ? LIMIT ?",
-            (codec.to_micros(before), most),
+            (since, most),
         )
-        for org_id, run in lost:
-            self.drop_live_run(UUID(bytes=org_id), UUID(bytes=run))
-        return len(lost)
+        # Asked again, as another transaction may have heard of one since.
+        return sum(self._drop(*run, "AND lost = 1 AND heard_at <= ?", since) for run in lost)
+
+    def _drop(self, org: bytes, run: bytes, condition: str = "", *values: object) -> int:
+        """Delete a live run with its tests if the condition holds; return how many that was."""
+        gone = self._connection.execute(
+            f"DELETE FROM live_run WHERE org_id = ? AND id = ? {condition}", (org, run, *values)
+        )
+        if gone.rowcount:
+            self._connection.execute(
+                "DELETE FROM live_test WHERE org_id = ? AND run_id = ?", (org, run)
+            )
+        return gone.rowcount
 
     def _live_tests(self, org_id: UUID, run_record_id: UUID) -> list[LiveTest]:
         rows = self._connection.rows(
