@@ -252,6 +252,18 @@ async def test_a_server_whose_connections_were_cut_leads_or_follows_again(
         await asyncio.gather(*(store.close() for store in stores))
 
 
+async def test_what_another_program_notifies_is_ignored(postgresql: Server) -> None:
+    with postgresql.database() as location:
+        first, second = open_storage(location), open_storage(location)
+        heard = asyncio.Event()
+        with closing(connect(location)) as connection:
+            connection.command("NOTIFY hwci_events, 'theirs'")
+        first.listen(lambda _: heard.set())
+        await second.write(append(1))
+        await asyncio.wait_for(heard.wait(), 60)
+        await asyncio.gather(first.close(), second.close())
+
+
 async def test_a_lost_run_that_is_heard_while_lost_ones_are_deleted_stays(
     postgresql: Server,
 ) -> None:

@@ -87,5 +87,6 @@ class Hearing:
                 self.leads = connection.rows(hold("leader")) == [(True,)]
             for heard in connection.raw.notifies(timeout=_LOOK_SECONDS):
                 sender, _, org_id = heard.payload.partition(" ")
-                if sender != self._me:
-                    self._listeners.notify([UUID(hex=org_id)])
+                with suppress(ValueError):  # another program's
+                    if sender != self._me:
+                        self._listeners.notify([UUID(hex=org_id)])
