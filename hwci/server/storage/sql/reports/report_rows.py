@@ -202,9 +202,9 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
         row = connection.row(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
         assert row is not None
         report = _whole(connection, org, row, test_names)
-        tests = _listed(connection, org, row)
+        listed = names.test_list(connection, org, row[1], [test.id for test in report.tests])
         derived = {
-            **_derived(org, report, tests),
+            **_derived(org, report, listed.tests),
             "digest": row[22] or digests.of_whole(org, report),
         }
         connection.execute(
@@ -212,8 +212,7 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
             (*derived.values(), org, number),
         )
         connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, number))
-        found = _insert_items(connection, org, row[1], number, report, tests)
-        listed = names.test_list(connection, org, row[1], [test.id for test in report.tests])
+        found = _insert_items(connection, org, row[1], number, report, listed.tests)
         yield KeptReport(number, row[1], report, listed.test_set, *found, row[4], _arrived(row))
 
 
@@ -326,13 +325,6 @@ def _changes(connection: Connection, org: bytes, number: int | None) -> Changes 
     return None if number is None else load_changes(connection, org, number)
 
 
-def _listed(connection: Connection, org: bytes, row: tuple[Any, ...]) -> tuple[int, ...]:
-    """Return the numbers of a report's tests, in order."""
-    found = connection.row("SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, row[2]))
-    assert found is not None
-    return codec.unpack_numbers(found[0])
-
-
 def _tests(
     connection: Connection, org: bytes, row: tuple[Any, ...], test_names: _TestNames | None
 ) -> tuple[TestItem, ...]:
@@ -345,7 +337,9 @@ def _tests(
             (org, row[0]),
         )
     }
-    numbers, durations = _listed(connection, org, row), codec.unpack_durations(row[3])
+    found = connection.row("SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, row[2]))
+    assert found is not None
+    numbers, durations = codec.unpack_numbers(found[0]), codec.unpack_durations(row[3])
     named = (
         names.of_tests(connection, org, row[1], numbers)
         if test_names is None
