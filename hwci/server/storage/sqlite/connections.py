@@ -208,7 +208,7 @@ def _migrate(connection: Connection, path: Path) -> None:
     if found[0] == known_version():
         return
     if not connection.rows(_SCHEMA):  # a new file: all steps at once
-        with closing(_new_database()) as made:
+        with closing(new_database()) as made:
             made.backup(connection.raw)
         return
     # In the old journal mode, so that the file names its owner before it has a log.
@@ -238,11 +238,11 @@ def _refuse_another_schema(connection: Connection, path: Path, *, may_be_unfinis
 
 @cache
 def _our_schema() -> frozenset[tuple[str, str, str]]:
-    with closing(_new_database()) as database:
+    with closing(new_database()) as database:
         return frozenset(database.execute(_SCHEMA).fetchall())
 
 
-def _new_database() -> sqlite3.Connection:
+def new_database() -> sqlite3.Connection:
     """Return a database in memory as all steps make it."""
     database = sqlite3.connect(":memory:")
     database.deserialize(_of_all_steps())

@@ -10,14 +10,13 @@ from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from hwci.server.errors import StorageError
 from hwci.server.storage.sql.whole import UNFINISHED, Side, Table, require_fit, unfinished
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (
     Connection,
     known_version,
+    new_database,
     open_reader,
     open_writer,
     steps_after,
@@ -28,7 +27,6 @@ from hwci.server.storage.sqlite.locking import (
     read_header,
     refuse_second_names,
 )
-from hwci.server.storage.sqlite.migrations import MIGRATIONS
 
 _NAMES = (
     "SELECT name FROM sqlite_schema WHERE type = 'table'"
@@ -38,12 +36,11 @@ _NAMES = (
 
 def tables_in_order() -> Sequence[str]:
     """Return every table of the present schema, each behind those that its rows refer to."""
-    made = Database(memory=True)
-    MIGRATIONS.apply(made)
-    before = {
-        name: [row[2] for row in made.execute(f"PRAGMA foreign_key_list({name})").fetchall()]
-        for (name,) in made.execute(_NAMES).fetchall()
-    }
+    with closing(new_database()) as made:
+        before = {
+            name: [row[2] for row in made.execute(f"PRAGMA foreign_key_list({name})")]
+            for (name,) in made.execute(_NAMES).fetchall()
+        }
     return list(TopologicalSorter(before).static_order())
 
 
