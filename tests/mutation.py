@@ -48,7 +48,7 @@ ROOMS: Mapping[str, Room] = {
         [
             "hwci/server/security/[!r]*",
             "hwci/server/services/access.py",
-            "hwci/server/services/ci_keys.py",
+            "hwci/server/services/keys.py",
             "hwci/server/services/people/sessions.py",
             "hwci/server/http/cookies.py",
         ],

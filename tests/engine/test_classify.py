@@ -124,7 +124,7 @@ def test_a_failure_that_no_row_decides_is_a_real_firmware_bug() -> None:
 
 # The conditions of both rows hold at once; the upper one gives the reason. Where neighbours
 # exclude each other (a verdict is one of two; firmware was changed or was not; without a walk there
-# is not a range), the nearest rows that can hold together pin the order.
+# is no range), the nearest rows that can hold together pin the order.
 NONE = Past([report("b:I", 1), report("c:P", 2)]).configured()
 PAIRS = {
     (Reason.VERDICT_INFRA, Reason.PATHS_NOT_CONFIGURED): NONE,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The key file of an audit log: where it is, how it is made, read, written and put aside.
 
-What is sealed with the key is decided in `audit_chain.py`, and which log it fits in `sql/audit.py`.
+What is sealed with the key is decided in `audit_chain.py`, and which log it fits in
+`sql/accounts/audit.py`.
 """
 
 import os

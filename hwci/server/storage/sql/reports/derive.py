@@ -3,7 +3,7 @@
 """The rows that the engine's derivation reads and writes: places, failures, episodes and days.
 
 This module finds and writes rows; what a report changes in them is decided in
-`hwci.engine.derived`. Only `ingest.py` and `records.py` use it.
+`hwci.engine.derived`. Only `ingest.py` uses it.
 """
 
 from collections import Counter, defaultdict
