@@ -159,7 +159,9 @@ def _not_started(name: str, fault: OSError) -> ExplainedError:
     missing = isinstance(fault, FileNotFoundError)
     why = fault.strerror or str(fault)
     fix = "Check it: a script begins with the line #! and its interpreter"
-    if missing and os.sep not in name:
+    if missing and os.sep in name:
+        fix = "Install it there, or correct the path"
+    elif missing:
         why = "The program was not found on PATH"
         fix = "Install it, or add its folder to PATH; that of a virtual environment is its bin"
     return command_error(

@@ -49,7 +49,7 @@ class Guess:
         yield "# names of the files: correct it, then run `hwci suite-config check`."
         yield ""
         if self.repo_key is not None:
-            yield "# No remote yet: remove this line once there is one."
+            yield "# No remote yet. Another name later begins a new history."
             yield f"repo_key = {_quoted(self.repo_key)}"
         else:
             yield '# repo_key = "acme/firmware"   # without it, the name that CI or git has'

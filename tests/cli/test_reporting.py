@@ -715,7 +715,7 @@ def test_fields_that_only_the_caller_can_set_are_asked_for_in_the_same_words_by_
             f"error: The {report} lacks fields that only you can set",
             f"cause: missing: {', '.join(names)}{shown}",
             *(f"{line}, or --junit BOX=FILE" if "--box" in line else line for line in ways),
-            "fix: Add what is named above; hwci env shows where the rest comes from",
+            "fix: Add what is named above, or run hwci init; hwci env shows the sources",
         ],
     )
 

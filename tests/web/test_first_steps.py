@@ -6,6 +6,7 @@ as it stands and in its order, brings the first merge and the first report there
 import os
 import pty
 import select
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,8 +22,8 @@ from tests.web.conftest import PATIENCE_SECONDS, Account, Dashboard
 
 pytestmark = pytest.mark.own_tab
 
-DESK = slice(1, 4)
-"""Of what is to be pasted: after the install, before the steps of CI."""
+DESK = slice(1, 5)
+"""Of what is to be pasted: after the install, before the job of CI."""
 REMOTE = "git@github.com:acme/firmware.git"
 
 
@@ -121,13 +122,15 @@ def test_what_is_pasted_brings_the_first_merge_and_the_first_report(
     expect(page.locator(".tile", has_text="Infra runs")).to_contain_text("of 1 run report")
 
 
-def test_steps_of_ci_are_whole_and_name_this_server(page: Page, server: RunningServer) -> None:
-    expect(page.get_by_text("such as HWCI_REPO_KEY")).to_be_visible()
-    expect(page.locator(".copyable code").first).to_contain_text("pip install")
-    install = pasted(page)[0].removeprefix("pip install ")
-    steps = [yaml.safe_load(text) for text in pasted(page)[DESK.stop :]]
-    commands = ("merge-announce", "exec --junit out.xml -- pytest --junit-xml out.xml")
-    for (step,), command in zip(steps, commands, strict=True):
-        assert step["env"]["HWCI_URL"] == server.url
-        assert step["env"]["HWCI_CI_KEY"] == "${{ secrets.HWCI_CI_KEY }}"
-        assert step["run"] == f"pipx run --spec {install} hwci {command}"
+def test_what_is_pasted_then_makes_the_job_of_ci(
+    page: Page, server: RunningServer, tmp_path: Path
+) -> None:
+    expect(page.get_by_text("such as HWCI_REPO_KEY. Run hwci doctor in a job")).to_be_visible()
+    install, *desk = pasted(page)
+    address = f"export HWCI_URL={server.url}"
+
+    Desk(tmp_path).paste("\n".join([address, "hwci init", *desk[DESK.stop - 1 :]]), {})
+
+    job = yaml.safe_load((tmp_path / "firmware/.github/workflows/hil.yml").read_text())
+    assert job["env"]["HWCI_URL"] == server.url
+    assert job["env"]["HWCI_WHEEL"] == shlex.split(install)[-1]

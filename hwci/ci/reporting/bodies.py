@@ -120,7 +120,7 @@ def missing_error(report: str, missing: Sequence[str], *, shown: bool = False) -
     return command_error(
         f"The {report} lacks fields that only you can set",
         f"missing: {', '.join(missing)}" + ("; what is known is printed above" if shown else ""),
-        "Add what is named above; hwci env shows where the rest comes from",
+        "Add what is named above, or run hwci init; hwci env shows the sources",
         ExitCode.USAGE,
         tuple(_ways(missing)),
     )

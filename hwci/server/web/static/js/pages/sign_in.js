@@ -45,7 +45,8 @@ export function SignIn({ address }) {
       <button type="submit" class="main" aria-disabled=${busy ? "true" : undefined}>${busy ? "Signing in…" : "Sign in"}</button>
     </form>
     <${Providers} next=${next} />
-    <p class="quiet">No account? Ask an owner of your organization for an invitation, or${" "}
+    <p class="quiet">No account? Ask an owner of your organization for an invitation. For the first user, open the link that${" "}
+      <code>hwci serve</code> printed. Or${" "}
       <a href="/setup">register</a> where anyone may.</p>
   </main>`;
 }

@@ -11,6 +11,7 @@ import { isAdmin } from "../../parts/roles.js";
 
 const { origin } = window.location;
 const TESTS = "--junit out.xml -- pytest --junit-xml out.xml";
+const JOB = "mkdir -p .github/workflows\nhwci init --ci github > .github/workflows/hil.yml";
 const NOW = 'hwci merge-announce --merged-at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"';
 
 /** How to begin. */
@@ -27,6 +28,8 @@ export function FirstSteps({ orgId, organization }) {
         <li>Sign in, and make a key for CI. ${!isAdmin(organization) && "Only an owner or admin can; ask one for a key. "}Shown only
           once: the last line prints it. Keep it as the secret <code>HWCI_CI_KEY</code> of the CI.
           <${Copyable} label="Commands that make a key" text=${keyOf(orgId)} /></li>
+        <li>Write <code>hwci.toml</code>, which names the product and guesses its files, and read it:
+          <${Copyable} label="Command that writes hwci.toml" text="hwci init" /></li>
         <li>Announce the checked-out commit, as if it had just been merged:
           <${Copyable} label="Command that announces" text=${NOW} /></li>
         <li>Run the tests and report them, with your own command after <code>--</code> and the name of the bench:
@@ -35,28 +38,29 @@ export function FirstSteps({ orgId, organization }) {
           <button type="button" onClick=${() => window.location.reload()}>Refresh</button></li>
       </ol>
     </section>
-    <${FromThenOn} orgId=${orgId} organization=${organization} source=${source} />
+    <${FromThenOn} orgId=${orgId} organization=${organization} />
   `;
 }
 
 /** What comes after the first report. */
-function FromThenOn({ orgId, organization, source }) {
+function FromThenOn({ orgId, organization }) {
   const boxes = html`<a href=${addressOf("boxes", { orgId })}>Boxes</a>`;
   return html`<section class="part first-steps">
     <h2>From then on, CI does it</h2>
+    <p>This page ends with the first report; the first command prints what belongs here at any time.</p>
     <ul>
-      <li>A job that needs no hardware announces each merge. As a step of GitHub Actions, after the checkout:
-        <${Copyable} label="Step that announces" text=${step("Announce the merge", "merge-announce", source)} /></li>
-      <li>The job at the bench runs its tests and reports them, its runner being the box:
-        <${Copyable} label="Step that reports" text=${step("Test on the board, and report", `exec ${TESTS}`, source)} /></li>
-      <li>The repository's <code>hwci.toml</code> lists the firmware and the harness files; without it no
-        failure counts as a firmware bug: <code>hwci suite-config apply hwci.toml</code></li>
+      <li>A job announces each merge, and another one at the bench runs the tests and reports them. Of GitHub (or gitlab,
+        jenkins, buildkite, circleci, azure), with the address of this server and the hash of its wheel:
+        <${Copyable} label="Command that prints the job" text=${JOB} /></li>
+      <li>Correct the firmware and the harness files in <code>hwci.toml</code>, then send them:${" "}
+        <code>hwci suite-config apply</code>. A failure counts as a firmware bug if a <code>[[verdict]]</code> rule in
+        that file blames the device and its fix changes firmware alone, or if a person confirms it.</li>
       <li>${isAdmin(organization) ? "Add" : "An owner or admin adds"} each bench under ${boxes}, to see whether it is online.
         Reports of other benches count all the same.</li>
     </ul>
-    <p class="quiet">Other CI systems run the same commands, with <code>HWCI_URL</code> and <code>HWCI_CI_KEY</code>; <code>hwci env</code>
-      lists the other variables that they need, such as <code>HWCI_REPO_KEY</code>. Run
-      <code>hwci doctor</code> there to see why a report is not arriving. <code>hwci demo</code> shows ninety days of sample data.</p>
+    <p class="quiet"><code>hwci env</code> lists every variable that the commands read, such
+      as <code>HWCI_REPO_KEY</code>. Run <code>hwci doctor</code> in a job to see why a report is not arriving.${" "}
+      <code>hwci demo</code> shows ninety days of sample data.</p>
   </section>`;
 }
 
@@ -67,13 +71,4 @@ function keyOf(orgId) {
     `export HWCI_CI_KEY=$(hwci keys create "CI" --org ${orgId})`,
     'echo "$HWCI_CI_KEY"',
   ].join("\n");
-}
-
-function step(name, command, source) {
-  return `- name: ${name}
-  env:
-    HWCI_URL: ${origin}
-    HWCI_CI_KEY: \${{ secrets.HWCI_CI_KEY }}
-    GITHUB_TOKEN: \${{ github.token }}
-  run: ${source ? `pipx run --spec ${source} ` : ""}hwci ${command}`;
 }
