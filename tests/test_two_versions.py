@@ -23,7 +23,7 @@ import pytest
 from hwci.ci.systems import SYSTEMS
 from hwci.server.clock import system_clock
 from tests.support.answering import unused_url
-from tests.support.commands import HWCI, ROOT, environment, hwci, hwci_process, started
+from tests.support.commands import ROOT, hwci, hwci_beside, hwci_process, started
 from tests.support.soak import rounds
 
 BEFORE = "d05dbe8dbba113df3d64a9234830eeaa9be7ccf2"
@@ -116,15 +116,7 @@ class Bench:
         return done.stdout + ("" if "--json" in words else done.stderr)
 
     def process(self, *words: str) -> "subprocess.Popen[str]":
-        env = environment(self.folder) | self.variables | self.version.variables
-        return subprocess.Popen(
-            [*HWCI, *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=self.folder,
-            env=env,
-        )
+        return hwci_beside(self.folder, *words, **self.variables, **self.version.variables)
 
     def ask(self, *words: str) -> Any:
         return json.loads(self(*words, "--json"))

@@ -17,7 +17,7 @@ from hwci.client import Client, calls
 from hwci.client.store import BenchStore, PendingReport
 from hwci.wire.reports import RunReport
 from tests.support.answering import Answer, answering, unused_url
-from tests.support.commands import HWCI, environment, hwci
+from tests.support.commands import hwci, hwci_beside
 from tests.support.running import RunningServer
 from tests.support.scene import report
 
@@ -44,14 +44,7 @@ class Bench:
 
     def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
         """Start the command as a process, for what runs at the same time."""
-        return subprocess.Popen(
-            [*HWCI, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=self.folder,
-            env=environment(self.folder) | self.variables(**variables),
-        )
+        return hwci_beside(self.folder, *arguments, **self.variables(**variables))
 
     def run(self, *arguments: str, stdin: str = "", **variables: str) -> tuple[int, str, str]:
         done = hwci(self.folder, *arguments, stdin=stdin, **self.variables(**variables))

@@ -52,8 +52,8 @@ def held_open(
 
     with ThreadPoolExecutor(1) as thread:
         writing = thread.submit(asyncio.run, write())
-        begun.wait()
         try:
+            assert begun.wait(60)
             yield
         finally:
             may_end.set()

@@ -88,6 +88,18 @@ def hwci_process(
     )
 
 
+def hwci_beside(folder: Path, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+    """Start the command as a process, for what runs at the same time."""
+    return subprocess.Popen(
+        [*HWCI, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=environment(folder) | variables,
+    )
+
+
 @contextmanager
 def started(
     folder: Path, *arguments: str, **variables: str

@@ -169,6 +169,17 @@ def copied(source: Location, target: Location, **tell: Any) -> int:
     return copy(source.written, target.written, secret_key_file=keys, **tell)
 
 
+def stop_midway(source: Location, target: Location) -> None:
+    """Begin a copy, and stop it before it is whole."""
+
+    def stop(table: str, _: int) -> None:
+        if table == "report":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copied(source, target, tell=stop)
+
+
 @pytest.mark.parametrize(("kind", "of"), [*product(DRIVERS, DRIVERS)])
 async def test_a_copy_holds_all_that_its_source_does(new: NewDatabase, kind: str, of: str) -> None:
     source, target = await filled(new(of)), new(kind)
@@ -246,13 +257,7 @@ async def test_an_unfinished_copy_is_finished_with_its_own_source(
     new: NewDatabase, kind: str
 ) -> None:
     source, other, target = await filled(new("sqlite")), await filled(new("sqlite")), new(kind)
-
-    def stop(table: str, _: int) -> None:
-        if table == "report":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        copied(source, target, tell=stop)
+    stop_midway(source, target)
     key_file(target.require_place_of_keys()).unlink()
     with pytest.raises(StorageError, match=f"unfinished copy of {source.file} .*, not of"):
         copied(other, target)
@@ -265,13 +270,7 @@ async def test_an_unfinished_copy_is_finished_with_its_own_source(
 @pytest.mark.parametrize("kind", DRIVERS)
 async def test_what_was_written_meanwhile_is_found_at_the_end(new: NewDatabase, kind: str) -> None:
     source, target = await filled(new("sqlite")), new(kind)
-
-    def stop(table: str, _: int) -> None:
-        if table == "report":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        copied(source, target, tell=stop)
+    stop_midway(source, target)
     async with opened(source) as storage:
         await storage.write(lambda writer: writer.set_password(ADA.id, "$argon2id$another"))
     with pytest.raises(StorageError, match=r"Table user of the copy differs from .* begin again"):
