@@ -66,23 +66,19 @@ class DayChanges:
         """Count a report; `times` is -1 for one that goes. `notable`: its items with a failed
         attempt by test, none if it never reached the hardware.
         """
-        day = day_of(report.started_at)
-        of = RunSum(product, day, report.box_key, tests)
+        of = RunSum(product, day_of(report.started_at), report.box_key, tests)
         self.reports[of] += times * report.hello_ok
         self.runs[of] += times * report.is_first_part
         self.infra[of] += times * (report.is_first_part and not report.hello_ok)
-        for test, item in notable.items():
-            self.items[ItemSum(product, day, test, item.outcome, item.attempts)] += times
+        for key in item_sums(product, report, notable):
+            self.items[key] += times
 
 
-def failing_sums(
-    product: int, report: Report, notable: Mapping[int, TestItem]
-) -> Iterator[ItemSum]:
-    """Yield the sum to which each failing item of a report belongs."""
+def item_sums(product: int, report: Report, items: Mapping[int, TestItem]) -> Iterator[ItemSum]:
+    """Yield the sum to which each of these items of a report belongs."""
     day = day_of(report.started_at)
-    for test, item in notable.items():
-        if item.outcome is Outcome.FAIL:
-            yield ItemSum(product, day, test, item.outcome, item.attempts)
+    for test, item in items.items():
+        yield ItemSum(product, day, test, item.outcome, item.attempts)
 
 
 def day_of(at: datetime) -> int:

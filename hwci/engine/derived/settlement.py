@@ -11,12 +11,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.engine.derived import episodes, order
-from hwci.engine.derived.days import DayChanges, ItemSum, failing_sums
+from hwci.engine.derived.days import DayChanges, ItemSum, item_sums
 from hwci.engine.derived.episodes import Point, Shift
 from hwci.engine.derived.rows import Bench, Placed, Results, Rows, Spot, Track
 from hwci.engine.facts import Changes, Report, TestItem
 from hwci.engine.history import Place
 from hwci.engine.rules.reports import mentions
+from hwci.engine.vocabulary import Outcome
 
 
 class OnBench(NamedTuple):
@@ -62,8 +63,9 @@ class Settlement:
         """Count a report in the sums of its day: as `DayChanges.count`."""
         self._days.count(product, report, tests, notable, times)
         on_bench = OnBench(Bench(product, report.box_key), report.sha)
-        for key in failing_sums(product, report, notable):
-            self._failing[on_bench, report.branch][key] += times
+        for key in item_sums(product, report, notable):
+            if key.outcome is Outcome.FAIL:
+                self._failing[on_bench, report.branch][key] += times
 
     def settle(self) -> None:
         """Bring all that follows up to date with the rows of reports as they are now."""
