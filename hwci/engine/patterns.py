@@ -45,7 +45,7 @@ def _faults(pattern: str) -> list[str]:
 
 
 class PathList:
-    """Legal patterns: a path matches "when some plain pattern matches and no `!` pattern does"."""
+    """Legal patterns: a path matches "when a plain pattern matches and no `!` pattern does"."""
 
     def __init__(self, plain: Sequence[str], excluding: Sequence[str]) -> None:
         self._matching = Automaton(plain)

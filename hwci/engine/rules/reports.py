@@ -60,7 +60,7 @@ def report_order(report: Report) -> ReportOrder:
 
 def carried_changes(report: Report) -> Changes | None:
     """Return the changes of a report, if it carries any: "Changes whose base is the report's own
-    commit say nothing about that commit and count as not carried".
+    commit say nothing about that commit and count as if the report carried none".
     """
     changes = report.changes
     return None if changes is None or changes.base_sha == report.sha else changes
