@@ -85,6 +85,7 @@ HISTORIES: dict[str, list[Report]] = {
         *(report(f"{number:07x}:{'FP'[number % 2]}", number) for number in range(40)),
         report("e:L", -29_000_000, covers=[f"{number:07x}" for number in range(39, 0, -2)]),
     ],
+    "a flake passes at its second attempt": [report("c:F", 0), report("c:P", 1), report("c:P2", 2)],
     "a box without a clock reports the first moment of 1970": [report("c:F", BEGINNING)],
     "a nightly runs the commits of a day again": [
         BREAK,
