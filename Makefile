@@ -114,7 +114,7 @@ screenshots: $(STAMP)
 
 ## What a server needs, without the tools of developers.
 $(SERVER): pyproject.toml | $(BIN)/uv
-	$(call install,server)
+	$(call install,server,statistics)
 	touch $@
 
 $(STAMP): pyproject.toml | $(BIN)/uv

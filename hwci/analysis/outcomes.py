@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The question that statistics ask of recorded history, and the shape of the answer.
+
+Tests are numbers within their product, and a set of tests is an integer whose bit k is test k: most
+runs pass all their tests, so what a run did is its set and the few results that are no pass at the
+first attempt.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from hwci.engine.facts import Product
+from hwci.engine.history import History, Scope
+from hwci.engine.periods import Period
+from hwci.engine.vocabulary import Outcome, Trigger, Verdict
+
+
+class NotableResult(NamedTuple):
+    """A result other than a pass at the first attempt. A `pass` failed `attempts - 1` times, a
+    `fail` every time.
+    """
+
+    outcome: Outcome
+    attempts: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcomes:
+    """What one report did on its box. `ran`: its tests; `order`: the same in the order of the
+    report. `notable`: its results by test, all others passed at the first attempt. A run with
+    `hello_ok` false never reached the hardware: no rate counts its tests.
+    """
+
+    started_at: datetime
+    ended_at: datetime
+    ci_run_id: int
+    run_attempt: int
+    box_key: str
+    workflow: str
+    trigger: Trigger
+    branch: str
+    sha: str
+    hello_ok: bool
+    ran: int
+    order: Sequence[int]
+    notable: Mapping[int, NotableResult]
+
+
+@dataclass(frozen=True, slots=True)
+class ProductOutcomes:
+    """The runs of a product, by start, then by run id, attempt and box. `tests`: names by number,
+    of every test that one of them ran.
+    """
+
+    product: Product
+    tests: Mapping[int, str]
+    runs: Sequence[RunOutcomes]
+
+
+class RecordedRuns(History, Protocol):
+    """A history that also has the runs themselves."""
+
+    def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
+        """The reports of a period by start, of each product with one, by repository and suite."""
