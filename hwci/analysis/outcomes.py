@@ -31,7 +31,7 @@ class NotableResult(NamedTuple):
 class RunOutcomes:
     """What one report did on its box. `ran`: its tests; `order`: the same in the order of the
     report. `notable`: its results by test, all others passed at the first attempt. A run with
-    `hello_ok` false never reached the hardware: no rate counts its tests.
+    `hello_ok` false never reached the hardware: no rate counts its tests, and it has no `notable`.
     """
 
     started_at: datetime
@@ -51,7 +51,7 @@ class RunOutcomes:
 
 @dataclass(frozen=True, slots=True)
 class ProductOutcomes:
-    """The runs of a product, by start, then by run id, attempt and box. `tests`: names by number,
+    """The runs of a product in the order of reports (semantics, 5.1). `tests`: names by number,
     of every test that one of them ran.
     """
 

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from uuid import UUID
 
+from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
-from hwci.engine.history import Decision, Episode, History, Listing
+from hwci.engine.history import Decision, Episode, Listing
 from hwci.server.deadline import ANSWER_SECONDS
 from hwci.server.storage.account_ports import (
     Accounts,
@@ -199,8 +200,8 @@ class RunsWriter(Runs, Protocol):
 class Records(Protocol):
     """What CI sent, for reading."""
 
-    def history(self, org_id: UUID) -> History:
-        """Answer the engine's questions narrowly, from indexes."""
+    def history(self, org_id: UUID) -> RecordedRuns:
+        """Answer the questions of the engine and of the analysis narrowly, from indexes."""
 
     def version(self, org_id: UUID) -> int:
         """Return the version of the history: it grows with every committed write that may change an

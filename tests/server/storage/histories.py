@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -27,6 +28,7 @@ from hwci.engine.facts import (
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period, Slots
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
+from tests.support.outcomes import by_name
 
 ORG = UUID(int=1)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -193,7 +195,9 @@ def periods(draw: random.Random) -> list[Period]:
     return [EVER, draw.choice((hours, day))]
 
 
-def questions(history: History, facts: Facts, asked: random.Random) -> Iterator[tuple[str, object]]:
+def questions(
+    history: RecordedRuns, facts: Facts, asked: random.Random
+) -> Iterator[tuple[str, object]]:
     """Ask everything; what has no order is sorted."""
     for period in periods(asked):
         for scope in scopes():
@@ -204,7 +208,9 @@ def questions(history: History, facts: Facts, asked: random.Random) -> Iterator[
     yield "reviews", dict(history.reviews())
 
 
-def _about_period(history: History, scope: Scope, period: Period) -> Iterator[tuple[str, object]]:
+def _about_period(
+    history: RecordedRuns, scope: Scope, period: Period
+) -> Iterator[tuple[str, object]]:
     yield "merges", sorted(history.merges(scope, period), key=repr)
     yield "extent", history.extent(scope, period)
     yield "run_counts", history.run_counts(scope, period)
@@ -231,6 +237,7 @@ def _about_period(history: History, scope: Scope, period: Period) -> Iterator[tu
     )
     members = [sorted(of, key=lambda one: one.place) for of in history.members(episodes)]
     yield "members", members
+    yield "outcomes", by_name(history.outcomes(scope, period))
 
 
 def _about_failures(history: History, asked: random.Random) -> Iterator[tuple[str, object]]:

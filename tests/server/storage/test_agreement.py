@@ -8,7 +8,6 @@ from functools import partial
 import pytest
 
 from hwci.engine.facts import Facts, Review
-from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import evidence
 from hwci.engine.page.over_time import read_dates
@@ -30,6 +29,7 @@ from tests.server.storage.histories import (
     scopes,
 )
 from tests.server.storage.kept import Kept
+from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
 
 HISTORIES = rounds(8, 160)
@@ -71,7 +71,7 @@ def review(draw: random.Random, kept: Kept, both: Sequence[Writer | Kept]) -> No
 
 def compare(seed: int, sql: Writer, facts: Facts) -> None:
     assert sql.facts(ORG) == facts
-    narrow, definition = sql.history(ORG), FullHistory(ORG, facts)
+    narrow, definition = sql.history(ORG), FullRecordedRuns(ORG, facts)
     decide_and_keep(sql, definition, seed)
     answers = zip(
         questions(narrow, facts, random.Random(seed)),
@@ -93,7 +93,7 @@ def compare(seed: int, sql: Writer, facts: Facts) -> None:
             assert found == evidence(definition, failure.id, most), f"seed {seed}: evidence"
 
 
-def decide_and_keep(sql: Writer, definition: FullHistory, seed: int) -> None:
+def decide_and_keep(sql: Writer, definition: FullRecordedRuns, seed: int) -> None:
     """What is still kept of earlier decisions is right; what was dropped is decided and kept."""
     classifier = Classifier(definition)
     episodes = sql.history(ORG).episodes(Scope(), EVER)

@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
-from hwci.engine.history import Decision, Episode, History, Listing
+from hwci.engine.history import Decision, Episode, Listing
 from hwci.server.storage.records import SentKind
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.accounts.boxes import REPORTED_NAMES
@@ -36,7 +37,7 @@ _CONFIG = "SELECT repo_key, suite, body, updated_at FROM suite_config"
 class RecordRows(Rows):
     """Announcements, reports, configurations and reviews."""
 
-    def history(self, org_id: UUID) -> History:
+    def history(self, org_id: UUID) -> RecordedRuns:
         return SqlHistory(self._connection, org_id)
 
     def version(self, org_id: UUID) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine's questions, answered from indexes.
+"""The questions of the engine and of the analysis, answered from indexes.
 
 This module joins the answers; each group of questions has its own module beside it. All of
 them must equal the `FullHistory` of `hwci.engine.full_history` over the same facts, which is their
@@ -10,8 +10,11 @@ from hwci.server.storage.sql.history.boxes import BoxAnswers
 from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.history.decisions import EpisodeAnswers
 from hwci.server.storage.sql.history.failures import FailureAnswers
+from hwci.server.storage.sql.history.outcomes import OutcomeAnswers
 from hwci.server.storage.sql.history.periods import PeriodAnswers
 
 
-class SqlHistory(PeriodAnswers, FailureAnswers, EpisodeAnswers, BoxAnswers, ChangesAnswers):
+class SqlHistory(
+    PeriodAnswers, FailureAnswers, EpisodeAnswers, BoxAnswers, OutcomeAnswers, ChangesAnswers
+):
     """One organization's history within one transaction."""

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
+"""What each run of a period did, for statistics: its tests, and the results that are notable.
+
+Reports, their test lists, notable items and test names are one statement each (names: one for each
+product), however many runs there are.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
+
+from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
+from hwci.engine.derived.rows import tests_in
+from hwci.engine.facts import Product
+from hwci.engine.history import Scope
+from hwci.engine.periods import Period
+from hwci.engine.vocabulary import Trigger
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.history.answers import Answers
+
+_OF_PERIOD = (
+    "ON {row}.org_id = ? AND {row}.product_id = j.value AND {row}.started_at BETWEEN ? AND ?"
+)
+_REPORTS = (
+    "SELECT r.product_id, r.started_at, r.run_id, r.run_attempt, r.box_key, r.id, r.ended_at,"
+    " r.ci_run_id, r.workflow, r.trigger, r.branch, r.sha, r.hello_ok, r.template_id"
+    " FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
+    f" {_OF_PERIOD.format(row='r')}"
+)
+_NOTABLE = (
+    "SELECT i.report_id, i.test, i.outcome, i.attempts, i.verdict"
+    " FROM json_each(?) j CROSS JOIN item i INDEXED BY item_time"
+    f" {_OF_PERIOD.format(row='i')} WHERE i.counted = 1 AND (i.outcome = 1 OR i.attempts > 1)"
+)
+_TEST_LISTS = (
+    "SELECT t.id, t.tests FROM json_each(?) j CROSS JOIN template t"
+    " ON t.org_id = ? AND t.id = j.value"
+)
+_TIME_EVERY = 1000  # reports
+
+Notable = Mapping[int, Mapping[int, NotableResult]]
+"""Notable results by report and test."""
+
+
+class Listed(NamedTuple):
+    """The tests of a report, in order and as a set."""
+
+    order: Sequence[int]
+    tests: int
+
+
+class OutcomeAnswers(Answers):
+    """Answers from `report`, `template` and `item`, of every run."""
+
+    def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
+        ends = codec.to_micros(period.start), codec.to_micros(period.end)
+        values = (self._scoped(scope), self._org, *ends)
+        rows: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+        for product, *row in self._connection.rows(_REPORTS, values):
+            rows[product].append(tuple(row))
+        lists = self._test_lists({row[-1] for of_product in rows.values() for row in of_product})
+        notable = self._notable(values)
+        by_name = sorted((self._product_of[number], number) for number in rows)
+        return [
+            self._of_product(product, number, sorted(rows[number]), lists, notable)
+            for product, number in by_name
+        ]
+
+    def _of_product(
+        self,
+        product: Product,
+        number: int,
+        rows: Sequence[tuple[Any, ...]],
+        lists: Mapping[int, Listed],
+        notable: Notable,
+    ) -> ProductOutcomes:
+        ran = reduce(or_, (lists[template].tests for template in {row[-1] for row in rows}))
+        runs = []
+        for index, row in enumerate(rows):
+            if index % _TIME_EVERY == 0:
+                self.check_time()
+            runs.append(_run(row, lists[row[-1]], notable.get(row[4], {})))
+        return ProductOutcomes(product, self._test_names(number, tests_in(ran)), runs)
+
+    def _test_lists(self, templates: set[int]) -> Mapping[int, Listed]:
+        rows = self._connection.rows(_TEST_LISTS, (codec.numbers(templates), self._org))
+        orders = {number: codec.unpack_numbers(tests) for number, tests in rows}
+        return {number: Listed(order, codec.mask_of(order)) for number, order in orders.items()}
+
+    def _notable(self, values: tuple[object, ...]) -> Notable:
+        found: dict[int, dict[int, NotableResult]] = defaultdict(dict)
+        for report, test, outcome, attempts, verdict in self._connection.rows(_NOTABLE, values):
+            result = NotableResult(codec.OUTCOMES[outcome], attempts, codec.VERDICTS[verdict])
+            found[report][test] = result
+        return found
+
+
+def _run(row: tuple[Any, ...], listed: Listed, notable: Mapping[int, NotableResult]) -> RunOutcomes:
+    at, _, attempt, box_key, _, ended, ci_run_id, workflow, trigger, branch, sha, hello_ok, _ = row
+    return RunOutcomes(
+        started_at=codec.from_micros(at),
+        ended_at=codec.from_micros(ended),
+        ci_run_id=ci_run_id,
+        run_attempt=attempt,
+        box_key=box_key,
+        workflow=workflow,
+        trigger=Trigger(trigger),
+        branch=branch,
+        sha=sha,
+        hello_ok=bool(hello_ok),
+        ran=listed.tests,
+        order=listed.order,
+        notable=notable,
+    )

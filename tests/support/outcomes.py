@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The definition of `outcomes` (`hwci/analysis/outcomes.py`) over all facts, for tests: what a
+store must answer, and recorded runs without a store. Tests are numbered by name.
+"""
+
+from collections.abc import Sequence
+
+from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
+from hwci.engine.facts import Facts, Product, Report
+from hwci.engine.full_history import FullHistory
+from hwci.engine.history import Scope
+from hwci.engine.periods import Period
+from hwci.engine.rules.flakiness import has_failed_attempt
+from hwci.engine.rules.reports import report_order
+
+
+class FullRecordedRuns(FullHistory):
+    """One organization's recorded runs, from all its facts."""
+
+    def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
+        return outcomes_of(self._facts, scope, period)
+
+
+def outcomes_of(facts: Facts, scope: Scope, period: Period) -> list[ProductOutcomes]:
+    """Return what a store answers that keeps these facts."""
+    products = {Product(one.repo_key, one.suite) for one in facts.reports}
+    found = []
+    for product in sorted(products):
+        reports = [
+            one
+            for one in facts.reports
+            if (one.repo_key, one.suite) == product
+            and scope.repo_key in {None, one.repo_key}
+            and scope.suite in {None, one.suite}
+            and period.start <= one.started_at <= period.end
+        ]
+        if reports:
+            found.append(_of_product(product, sorted(reports, key=report_order)))
+    return found
+
+
+def _of_product(product: Product, reports: Sequence[Report]) -> ProductOutcomes:
+    names = sorted({item.id for report in reports for item in report.tests})
+    numbers = {name: number for number, name in enumerate(names)}
+    runs = [_run(report, numbers) for report in reports]
+    return ProductOutcomes(product, dict(enumerate(names)), runs)
+
+
+def _run(report: Report, numbers: dict[str, int]) -> RunOutcomes:
+    counted = [one for one in report.tests if report.hello_ok and has_failed_attempt(one)]
+    return RunOutcomes(
+        started_at=report.started_at,
+        ended_at=report.ended_at,
+        ci_run_id=report.ci_run_id,
+        run_attempt=report.run_attempt,
+        box_key=report.box_key,
+        workflow=report.workflow,
+        trigger=report.trigger,
+        branch=report.branch,
+        sha=report.sha,
+        hello_ok=report.hello_ok,
+        ran=sum(1 << numbers[one.id] for one in report.tests),
+        order=tuple(numbers[one.id] for one in report.tests),
+        notable={
+            numbers[one.id]: NotableResult(one.outcome, one.attempts, one.verdict)
+            for one in counted
+        },
+    )
+
+
+def by_name(found: Sequence[ProductOutcomes]) -> list[object]:
+    """Return answers in a form in which equal ones are equal, however their tests are numbered."""
+    return [
+        (
+            product,
+            sorted(tests.values()),
+            [
+                (
+                    *(one.started_at, one.ended_at, one.ci_run_id, one.run_attempt, one.box_key),
+                    *(one.workflow, one.trigger, one.branch, one.sha, one.hello_ok),
+                    [tests[number] for number in one.order],
+                    {name for number, name in tests.items() if one.ran >> number & 1},
+                    {tests[number]: result for number, result in one.notable.items()},
+                )
+                for one in runs
+            ],
+        )
+        for product, tests, runs in ((one.product, one.tests, one.runs) for one in found)
+    ]
