@@ -38,6 +38,7 @@ TABLES = {
     "other": "other-failures",
     "flaky": "flakiest-tests",
 }
+OPEN = {"other": "open", "flaky.broken": "all"}  # what shows all rows of the specification's tables
 VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
 # What stands in the cells, but for blanks and for times, which are told from now.
 CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {
@@ -94,7 +95,7 @@ def test_every_figure_on_the_page_is_the_apis(
     org, moment = demo.sign_in(page.context), system_clock().isoformat()
     query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
-    address = f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, 'other': 'open'})}"
+    address = f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **OPEN})}"
     page.goto(address)
     expect(page.get_by_label("Tiles")).to_be_visible()
 
@@ -159,7 +160,7 @@ def test_a_flaky_test_leads_to_its_failures(page: Page, demo: Dashboard) -> None
     flaky = next(row for row in tests if row["flakyFailures"])
     broken = next(row for row in tests if not row["retryPasses"])
     for row in (flaky, broken):
-        page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
+        page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **OPEN})}")
         page.locator("#flaky").get_by_role("link", name=row["testId"], exact=True).click()
 
         total = asked.failures(row)["total"]

@@ -5,6 +5,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, Request, Route, expect
@@ -557,32 +558,47 @@ def test_an_unchecked_merge_leads_to_what_ran_on_its_commit(page: Page, metrics:
     expect(page).to_have_url(re.compile(rf"/runs\?repoKey=acme%2Fsensor-node&sha={sha}$"))
 
 
-def test_a_test_that_never_passed_is_called_broken_and_can_be_hidden(
-    page: Page, tmp_path: Path
-) -> None:
+def test_a_test_that_never_passed_stands_apart_from_flaky_ones(page: Page, tmp_path: Path) -> None:
     boot = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0}
     retried = {"id": "retried", "outcome": "pass", "attempts": 2, "duration_s": 1.0}
     with site(page, tmp_path) as own:
         own.benches.report(tests=[boot, retried])
         own.open("metrics")
-        found = rows(page, "flaky")
-        expect(found.filter(has=page.get_by_text("broken", exact=True))).to_contain_text(["boot"])
-
-        part(page, "flaky").get_by_role("button", name="Hide broken tests").click()
-
-        expect(page).to_have_url(re.compile(r"flaky\.broken=false"))
+        found, switch = (
+            rows(page, "flaky"),
+            part(page, "flaky").get_by_role("button", pressed=False),
+        )
         expect(found).to_contain_text(["retried"])
 
+        switch.filter(has_text="Show broken tests").click()
 
-def test_where_all_failing_tests_are_broken_and_hidden_the_table_says_so(
+        expect(page).to_have_url(re.compile(r"flaky\.broken=all"))
+        expect(found).to_contain_text(["boot", "retried"])
+        expect(found.filter(has=page.get_by_text("broken", exact=True))).to_contain_text(["boot"])
+
+
+def test_where_no_test_is_broken_nothing_is_asked_for_and_no_switch_is_shown(
     page: Page, tmp_path: Path
 ) -> None:
+    retried = {"id": "retried", "outcome": "pass", "attempts": 2, "duration_s": 1.0}
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(urlsplit(request.url).path))
+    with site(page, tmp_path) as own:
+        own.benches.report(tests=[retried])
+        own.open("metrics")
+        expect(rows(page, "flaky")).to_contain_text(["retried"])
+
+        expect(part(page, "flaky").get_by_role("button", name="Show broken tests")).to_have_count(0)
+        assert not [path for path in asked if path.endswith("/flakiest-tests")]
+
+
+def test_where_each_failing_test_is_broken_the_table_says_so(page: Page, tmp_path: Path) -> None:
     failed = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0}
     with site(page, tmp_path) as own:
         own.benches.report(tests=[failed])
-        own.open("metrics?flaky.broken=false")
-        expect(part(page, "flaky")).to_contain_text("is broken; they are hidden")
+        own.open("metrics")
+        expect(part(page, "flaky")).to_contain_text("Each test with a failed attempt is broken")
 
-        part(page, "flaky").get_by_role("button", name="Hide broken tests").click()
+        part(page, "flaky").get_by_role("button", name="Show broken tests").click()
 
         expect(rows(page, "flaky")).to_contain_text("boot")
