@@ -48,7 +48,7 @@ _COLUMNS = (
     " WHERE table_schema = 'public' AND table_name <> 'hwci_step' AND column_name <> 'rowid'"
 )
 
-_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
 
 def test_both_databases_have_the_same_columns(postgresql: Server) -> None:
@@ -233,7 +233,7 @@ async def test_one_server_leads_and_another_one_when_that_has_gone(postgresql: S
     with postgresql.database() as location:
         stores = [open_storage(location) for _ in range(3)]
         while stores:
-            leader = await _leader(stores)
+            leader = await leader_of(stores)
             assert [store.leads() for store in stores].count(True) == 1
             stores.remove(leader)
             await leader.close()
@@ -244,10 +244,10 @@ async def test_a_server_whose_connections_were_cut_leads_or_follows_again(
 ) -> None:
     with postgresql.database() as location:
         stores = [open_storage(location) for _ in range(2)]
-        await _leader(stores)
+        await leader_of(stores)
         cut(location)
-        await asyncio.to_thread(_wait, lambda: not any(store.leads() for store in stores))
-        await _leader(stores)
+        await asyncio.to_thread(wait, lambda: not any(store.leads() for store in stores))
+        await leader_of(stores)
         assert [store.leads() for store in stores].count(True) == 1
         await asyncio.gather(*(store.close() for store in stores))
 
@@ -280,7 +280,7 @@ async def test_a_lost_run_that_is_heard_while_lost_ones_are_deleted_stays(
         def hear(writer: Writer) -> None:
             writer.hear_run(ACME.id, LIVE_RUN.id, NOON + timedelta(days=8))
             heard.set()
-            _wait(lambda: connection.row(_WAITING) == (1,))
+            wait(lambda: connection.row(WAITING) == (1,))
 
         store = open_storage(location)
         await store.write(put)
@@ -295,12 +295,12 @@ async def test_a_lost_run_that_is_heard_while_lost_ones_are_deleted_stays(
         await store.close()
 
 
-async def _leader(stores: Sequence[Storage]) -> Storage:
-    await asyncio.to_thread(_wait, lambda: any(store.leads() for store in stores))
+async def leader_of(stores: Sequence[Storage]) -> Storage:
+    await asyncio.to_thread(wait, lambda: any(store.leads() for store in stores))
     return next(store for store in stores if store.leads())
 
 
-def _wait(until: Callable[[], bool]) -> None:
+def wait(until: Callable[[], bool]) -> None:
     """Wait for what comes within a minute."""
     end = time.monotonic() + 60
     while not until():

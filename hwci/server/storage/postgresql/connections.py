@@ -55,9 +55,12 @@ class Connection(Base):
         self.command(_ALIVE)
         adapt(self.raw)
 
-    def command(self, statements: str) -> None:
-        """Run statements without values in one round trip."""
-        self.raw.execute(statements.encode())
+    def command(self, statements: str) -> tuple[Any, ...] | None:
+        """Run statements without values in one round trip. Return a row of the last, if any."""
+        cursor = self.raw.execute(statements.encode())
+        while cursor.nextset():
+            pass
+        return cursor.fetchone() if cursor.description else None
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> Cursor[tuple[Any, ...]]:
         """Run one statement."""

@@ -5,9 +5,11 @@ which of them leads, that is, does the housekeeping.
 A server notifies its own listeners itself. When the connection that hears was lost, every
 organization may have events that nobody heard of: its listeners are called for each. They read what
 is new by its number, so nothing is missed and nothing comes twice. The lock is one of the
-connection: it ends with it, and another server has it at its next look.
+connection: it ends with it, and another server has it at its next look. A server that is older than
+the database does not lead: it could not write.
 """
 
+import logging
 import threading
 from collections.abc import Iterable
 from contextlib import closing, suppress
@@ -18,9 +20,13 @@ import psycopg
 from hwci.server.storage.listening import Listeners
 from hwci.server.storage.location import Location
 from hwci.server.storage.postgresql.connections import Connection
-from hwci.server.storage.postgresql.locks import hold
+from hwci.server.storage.postgresql.locks import hold, let_go
+from hwci.server.storage.postgresql.schema import LAST_TAKEN
+
+LOG = logging.getLogger("hwci.server")
 
 _CHANNEL = "hwci_events"
+_LEADER = "leader"
 _LOOK_SECONDS = 0.5
 _AGAIN_SECONDS = 1
 
@@ -34,11 +40,16 @@ def notify(connection: Connection, sender: UUID, org_ids: Iterable[UUID]) -> Non
 class Hearing:
     """A thread that hears of the events of other servers, and tells the listeners of this one."""
 
-    def __init__(self, location: Location, me: UUID, listeners: Listeners) -> None:
-        """Begin to hear. Raises `psycopg.Error`."""
+    def __init__(self, location: Location, me: UUID, listeners: Listeners, known: str) -> None:
+        """Begin to hear. `known`: the last step of the schema that this server knows.
+
+        Raises `psycopg.Error`.
+        """
         self._location = location
         self._me = me.hex
         self._listeners = listeners
+        self._known = known
+        self._is_older = False
         self._ended = threading.Event()
         self.leads = False
         """Whether this server leads. Two may for a moment, until a lost connection is noticed."""
@@ -83,10 +94,28 @@ class Hearing:
 
     def _hear_on(self, connection: Connection) -> None:
         while not self._ended.is_set():
-            if not self.leads:
-                self.leads = connection.rows(hold("leader")) == [(True,)]
+            self._look_at_schema(connection)
+            if not self.leads and not self._is_older:
+                self.leads = connection.rows(hold(_LEADER)) == [(True,)]
             for heard in connection.raw.notifies(timeout=_LOOK_SECONDS):
                 sender, _, org_id = heard.payload.partition(" ")
                 with suppress(ValueError):  # another program's
                     if sender != self._me:
                         self._listeners.notify([UUID(hex=org_id)])
+
+    def _look_at_schema(self, connection: Connection) -> None:
+        """Let another server lead, and log it once, when the database is newer than this one."""
+        taken = connection.row(LAST_TAKEN)
+        assert taken is not None
+        if self._is_older or taken[0] <= self._known:
+            return
+        self._is_older = True
+        if self.leads:
+            self.leads = False
+            connection.rows(let_go(_LEADER))
+        LOG.critical(
+            "A newer hwci has changed %s (step %s): this server writes nothing any more; stop it,"
+            " and start the new version",
+            connection.name,
+            taken[0],
+        )

@@ -22,6 +22,8 @@ from hwci.server.storage.postgresql.connections import Connection
 from hwci.server.storage.threads import Threads
 
 Result = TypeVar("Result")
+Begin = Callable[[Connection], object]
+"""What begins a transaction. It may refuse to."""
 
 _TRIES = 4
 _PAUSE_SECONDS = 0.05
@@ -40,7 +42,7 @@ class Lane:
         for _ in range(count):
             self._idle.put(None)
 
-    def run(self, begin: str, work: Callable[[Connection], Result], deadline: Deadline) -> Result:
+    def run(self, begin: Begin, work: Callable[[Connection], Result], deadline: Deadline) -> Result:
         """Run `work` in a transaction that `begin` begins, and commit it. The connection is kept
         for the next one if it still works.
         """
@@ -51,11 +53,11 @@ class Lane:
         finally:
             self._idle.put(_rested(connection))
 
-    def _begun(self, connection: Connection | None, begin: str) -> Connection:
+    def _begun(self, connection: Connection | None, begin: Begin) -> Connection:
         """Begin on a connection, or on a new one if it is gone."""
         if connection is not None:
             try:
-                connection.command(begin)
+                begin(connection)
             except psycopg.OperationalError:
                 if not connection.raw.closed:
                     raise
@@ -63,7 +65,7 @@ class Lane:
                 return connection
         connection = self._connect()
         try:
-            connection.command(begin)
+            begin(connection)
         except BaseException:
             connection.close()
             raise
@@ -72,7 +74,7 @@ class Lane:
     def _worked(
         self,
         connection: Connection,
-        begin: str,
+        begin: Begin,
         work: Callable[[Connection], Result],
         deadline: Deadline,
     ) -> Result:
@@ -86,7 +88,7 @@ class Lane:
                     raise
                 connection.roll_back()
                 time.sleep(random.uniform(0, _PAUSE_SECONDS))  # noqa: S311 - no secret
-                connection.command(begin)
+                begin(connection)
             except Exception as fault:
                 # What an interrupted read had loaded would stay as long as its traceback does.
                 traceback.clear_frames(fault.__traceback__)

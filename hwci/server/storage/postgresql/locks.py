@@ -14,8 +14,10 @@ from uuid import UUID
 _ALL = "all"
 
 
-def lock(name: str, *, shared: bool = False) -> str:
-    """Return the statement that takes the lock of this name until the transaction ends."""
+def lock(name: str = _ALL, *, shared: bool = False) -> str:
+    """Return the statement that takes the lock of this name, else of all, until the transaction
+    ends.
+    """
     return f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}({_key(name)})"
 
 
@@ -26,6 +28,11 @@ def hold(name: str = _ALL) -> str:
     return f"SELECT pg_try_advisory_lock({_key(name)})"
 
 
+def let_go(name: str) -> str:
+    """Return the query that ends what `hold` took."""
+    return f"SELECT pg_advisory_unlock({_key(name)})"
+
+
 def _key(name: str) -> int:
     return int.from_bytes(blake2b(f"hwci {name}".encode(), digest_size=8).digest(), signed=True)
 
@@ -33,5 +40,5 @@ def _key(name: str) -> int:
 def locks_of(whose: UUID | None) -> str:
     """Return the statements that take the locks of a write of an organization or a person."""
     if whose is None:
-        return lock(_ALL)
-    return f"{lock(_ALL, shared=True)}; {lock(whose.hex)}"
+        return lock()
+    return f"{lock(shared=True)}; {lock(whose.hex)}"

@@ -4,7 +4,8 @@
 
 This module decides which steps a database lacks, and refuses one that is not ours or newer. All
 missing steps are taken in one transaction, under a lock, with all that they leave to be computed
-from reports: of servers that start at once, one takes them and the others find them taken.
+from reports: of servers that start at once, one takes them and the others find them taken. Writes
+of servers that run wait for it; after it, those that do not know the steps are refused (ADR 0067).
 """
 
 from collections.abc import Sequence
@@ -29,11 +30,20 @@ _TABLES = (
 )
 
 
+LAST_TAKEN = f"SELECT max(name) FROM {STEPS}"
+"""The query that shows a server whether the database is newer than it."""
+
+
 def steps() -> dict[str, str]:
     """Return the statements of each step that this program knows, by name, in order."""
     found = files(__package__).joinpath("steps").iterdir()
     named = {one.name.removesuffix(".sql"): one.read_text("utf-8") for one in found}
     return dict(sorted(named.items()))
+
+
+def last_known() -> str:
+    """Return the name of the last step that this program knows."""
+    return max(steps())
 
 
 def table_names(connection: Connection) -> set[str]:
@@ -70,7 +80,7 @@ def migrate(connection: Connection) -> None:
     try:
         lacking = missing(connection)
         if lacking:
-            connection.command(_MADE)
+            connection.command(f"{lock()}; {_MADE}")  # no server writes meanwhile
         for name in lacking:
             connection.command(steps()[name])
             connection.execute(f"INSERT INTO {STEPS} (name) VALUES (?)", (name,))

@@ -25,9 +25,9 @@ from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.postgresql.connections import Connection, storage_error
 from hwci.server.storage.postgresql.hearing import Hearing, notify
-from hwci.server.storage.postgresql.lanes import Lane
+from hwci.server.storage.postgresql.lanes import Begin, Lane
 from hwci.server.storage.postgresql.locks import lock, locks_of
-from hwci.server.storage.postgresql.schema import migrate, missing
+from hwci.server.storage.postgresql.schema import LAST_TAKEN, last_known, migrate, missing
 from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.sql.accounts.audit import open_key
 from hwci.server.storage.sql.transaction import Transaction
@@ -35,6 +35,10 @@ from hwci.server.storage.sql.transaction import Transaction
 Result = TypeVar("Result")
 
 _GONE = "The database does not answer; this server goes on as soon as it does"
+_OLDER = (
+    "The database is newer than this server, which writes nothing any more; its operator has to"
+    " start the new version here"
+)
 _READERS = 4
 _WRITERS = 4
 """An organization has one write at a time, so this many organizations write at once."""
@@ -64,6 +68,7 @@ class PostgresqlStorage(Storage):
         self._name = location.shown
         self._listeners = Listeners()
         self._me = uuid4()
+        self._known = last_known()
         try:
             self._open()
         except psycopg.Error as error:
@@ -74,7 +79,7 @@ class PostgresqlStorage(Storage):
         connect = partial(Connection, location, self._audit_key)
         self._writing = Lane("hwci-writer", self._name, connect, _WRITERS)
         self._alone = Lane("hwci-lone-writer", self._name, connect, 1)
-        self._hearing = Hearing(location, self._me, self._listeners)
+        self._hearing = Hearing(location, self._me, self._listeners, self._known)
 
     def _open(self) -> None:
         beside = self._location.require_place_of_keys()
@@ -96,11 +101,26 @@ class PostgresqlStorage(Storage):
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` on one consistent snapshot."""
-        lane, deadline = self._short if short else self._long, Deadline(seconds)
+        lane = self._short if short else self._long
+
+        def look(connection: Connection) -> Result:
+            return work(PostgresqlTransaction(connection))
+
+        return await self._look(look, lane, organization, Deadline(seconds))
+
+    async def _look(
+        self,
+        look: Callable[[Connection], Result],
+        lane: Lane,
+        organization: UUID | None,
+        deadline: Deadline,
+    ) -> Result:
+        def begin(connection: Connection) -> None:
+            what = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+            connection.command(f"{what}; {_time(deadline.left)}")
 
         def job() -> Result:
-            begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_time(deadline.left)}"
-            return self._run(lane, begin, lambda c: work(PostgresqlTransaction(c)), deadline)
+            return self._run(lane, begin, look, deadline)
 
         return await lane.threads.run(job, deadline, organization)
 
@@ -116,7 +136,11 @@ class PostgresqlStorage(Storage):
         whose = organization or person
         lane = self._alone if whose is None else self._writing
         waited = Deadline(min(seconds, ANSWER_SECONDS))
-        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; {_time(seconds)}; {locks_of(whose)}"
+        what = f"BEGIN ISOLATION LEVEL READ COMMITTED; {_time(seconds)}; {locks_of(whose)}"
+
+        def begin(connection: Connection) -> None:
+            # Behind the lock: no step is taken from now on until the transaction ends.
+            self._require_known(connection.command(f"{what}; {LAST_TAKEN}"))
 
         def job() -> Result:
             appended_to, result = self._run(
@@ -139,8 +163,14 @@ class PostgresqlStorage(Storage):
         notify(connection, self._me, transaction.appended_to)
         return transaction.appended_to, result
 
+    def _require_known(self, taken: Sequence[str] | None) -> None:
+        """Raise `NotReadyError` if the last step that was taken is a newer hwci's."""
+        assert taken is not None
+        if taken[0] > self._known:
+            raise NotReadyError(_OLDER)
+
     def _run(
-        self, lane: Lane, begin: str, work: Callable[[Connection], Result], deadline: Deadline
+        self, lane: Lane, begin: Begin, work: Callable[[Connection], Result], deadline: Deadline
     ) -> Result:
         try:
             return lane.run(begin, work, deadline)
@@ -173,9 +203,13 @@ class PostgresqlStorage(Storage):
         )
 
     async def ready(self) -> None:
-        """Return if the database answers."""
+        """Return if the database answers, and is not newer than this server."""
+
+        def look(connection: Connection) -> None:
+            self._require_known(connection.row(LAST_TAKEN))
+
         try:
-            await self.read(lambda reader: reader.organization(NOBODY), short=True)
+            await self._look(look, self._short, None, Deadline(ANSWER_SECONDS))
         except StorageError as error:
             raise NotReadyError(_GONE) from error
 
