@@ -31,6 +31,7 @@ from hwci.engine.facts import (
 from hwci.engine.history import (
     BoxRuns,
     Episode,
+    EpisodeRuns,
     FailingRun,
     Failure,
     ItemGroup,
@@ -216,9 +217,24 @@ class FullHistory:
     def is_recorded_base(self, repo_key: str, sha: str) -> bool:
         return (repo_key, sha) in self._bases
 
-    def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
-        earlier = [passed.sha for passed in self._passes(lane) if passed < place]
-        return earlier[-1] if earlier and earlier[-1] in among else None
+    def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
+        found = []
+        for one in episodes:
+            lane, first = one.key.lane, self._by_id[one.id].first
+            asked = (lane.repo_key, first.workflow, lane.branch, one.key.sha)
+            fixed_at = None if one.fix is None else self.pass_started_at(lane, one.fix)
+            found.append(EpisodeRuns(first, self.changes_under_test(*asked), fixed_at))
+        return found
+
+    def last_passes_before(
+        self, failures: Sequence[tuple[FailureKey, Sequence[str]]]
+    ) -> Sequence[str | None]:
+        found = []
+        for (lane, sha), among in failures:
+            place = self._places[lane.repo_key, lane.branch][sha]
+            earlier = [passed.sha for passed in self._passes(lane) if passed < place]
+            found.append(earlier[-1] if earlier and earlier[-1] in among else None)
+        return found
 
     def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:
         runs = self._runs_on(lane, sha)

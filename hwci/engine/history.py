@@ -225,6 +225,17 @@ class RunChanges:
     ci_run: int | None = None
 
 
+class EpisodeRuns(NamedTuple):
+    """The runs of an episode that a table shows. `first`: the first failing one. `under_test`: the
+    answer to `changes_under_test` for it. `fixed_at`: start of the earliest run in which its test
+    passed on its fix; None if it has no fix.
+    """
+
+    first: FailingRun
+    under_test: RunChanges | None
+    fixed_at: datetime | None
+
+
 @dataclass(frozen=True, slots=True)
 class LaneRun:
     """One item of a test on a box, for the evidence of a failure."""
@@ -342,9 +353,14 @@ class History(Protocol):
     def is_recorded_base(self, repo_key: str, sha: str) -> bool:
         """Whether some run's changes have this `base_sha`. It saves a walk through all history."""
 
-    def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
-        """The last passed commit of the lane with a place before `place`, if it is one of `among`;
-        else None. So a store need not search further back than these commits.
+    def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
+        """What a table shows of the runs of each of these episodes."""
+
+    def last_passes_before(
+        self, failures: Sequence[tuple[FailureKey, Sequence[str]]]
+    ) -> Sequence[str | None]:
+        """For each of these failures the last passed commit of its lane with a place before it, if
+        that is one of the commits beside it; else None. So a store need not search further back.
         """
 
     def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:

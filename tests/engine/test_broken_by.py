@@ -3,9 +3,8 @@
 
 from collections.abc import Sequence
 
-from hwci.engine.facts import Changes, Lane
+from hwci.engine.facts import Changes, FailureKey
 from hwci.engine.full_history import FullHistory
-from hwci.engine.history import Place
 from hwci.engine.page.failures import resolved_failure
 from tests.engine.timeline import ORG, Past, changes, commit, id_of, report, seen
 
@@ -71,8 +70,11 @@ def test_a_pass_before_the_list_and_one_since_leave_the_whole_range() -> None:
 
 def test_history_is_asked_only_when_there_is_a_suspect() -> None:
     class Unasked(FullHistory):
-        def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
-            raise AssertionError(lane, place, among)
+        def last_passes_before(
+            self, failures: Sequence[tuple[FailureKey, Sequence[str]]]
+        ) -> Sequence[str | None]:
+            assert not failures
+            return []
 
     past = broke(changes("a", commit("q"), commit("b", "hs")))
 

@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from hwci.engine.facts import Commit, FailureKey, Lane, Review
-from hwci.engine.history import FailingRun, Failure, History, LaneCommit
-from hwci.engine.rules.changes import ProductFiles, broken_by, last_place
+from hwci.engine.history import Episode, FailingRun, Failure, History, LaneCommit
+from hwci.engine.rules.changes import ProductFiles, UnderTest, broken_by, last_place
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
 from hwci.engine.rules.labels import Group, group_of
 from hwci.engine.vocabulary import FileKind, Label, Verdict
@@ -106,23 +106,58 @@ def labelled(failure: Failure, group: Group) -> LabelledFailure:
 
 def describe(history: History, group: Group, classifier: Classifier) -> ResolvedFailure:
     """Describe a group: its class, its suspects and its fix."""
-    first, automatic, fix = group.first, classifier.automatic(group), None
+    first, automatic, fixed_at = group.first, classifier.automatic(group), None
     if group.fix is not None:
         fixed_at = history.pass_started_at(first.key.lane, group.fix)
-        fix = None if fixed_at is None else Fix(group.fix, fixed_at)
+    [suspects] = broken_by(history, [(first.key, classifier.under_test(group))])
     return ResolvedFailure(
         id=first.id,
         key=first.key,
         first=first.first,
         last_failing_sha=group.last.key.sha,
         failing_commits=len(group.failures),
-        broken_by=broken_by(history, group, classifier.under_test(group)),
-        fix=fix,
+        broken_by=suspects,
+        fix=_fix(group.fix, fixed_at),
         shown=shown_class(group.review, automatic),
         automatic=automatic,
         review=group.review,
         label=group.label,
     )
+
+
+def describe_rows(
+    history: History, rows: Sequence[tuple[Episode, Review | None, Classification]]
+) -> list[ResolvedFailure]:
+    """Describe resolved episodes with their review and automatic class: as `describe`, but without
+    the trace of the checks, and without asking for each failure.
+    """
+    classifier = Classifier(history)
+    runs = history.episode_runs([episode for episode, *_ in rows])
+    tested = [
+        (episode.key, UnderTest(classifier.files_of(episode.key.lane.product), of.under_test))
+        for (episode, *_), of in zip(rows, runs, strict=True)
+    ]
+    return [
+        ResolvedFailure(
+            id=episode.id,
+            key=episode.key,
+            first=of.first,
+            last_failing_sha=episode.last_sha,
+            failing_commits=episode.commits,
+            broken_by=suspects,
+            fix=_fix(episode.fix, of.fixed_at),
+            shown=shown_class(review, automatic),
+            automatic=automatic,
+            review=review,
+        )
+        for (episode, review, automatic), of, suspects in zip(
+            rows, runs, broken_by(history, tested), strict=True
+        )
+    ]
+
+
+def _fix(sha: str | None, started_at: datetime | None) -> Fix | None:
+    return None if sha is None or started_at is None else Fix(sha, started_at)
 
 
 def resolved_failure(history: History, failure_id: UUID) -> ResolvedFailure | None:

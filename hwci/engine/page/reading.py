@@ -70,10 +70,16 @@ class Resolved(NamedTuple):
 
 
 class Classified(NamedTuple):
-    """A resolved episode and the class that people see."""
+    """A resolved episode with its review, and its class by the checks."""
 
     episode: Episode
-    failure_class: FailureClass
+    review: Review | None
+    automatic: Classification
+
+    @property
+    def failure_class(self) -> FailureClass:
+        """The class that people see."""
+        return shown_class(self.review, self.automatic).failure_class
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +168,7 @@ def _decide(
 
 def _classified(one: Resolved, decisions: Mapping[UUID, Decision]) -> Classified:
     decision = one.episode.decision or decisions[one.episode.id]
-    automatic = Classification(decision.failure_class, decision.reason)
-    return Classified(one.episode, shown_class(one.review, automatic).failure_class)
+    return Classified(*one, Classification(decision.failure_class, decision.reason))
 
 
 def read_failures(history: History, scope: Scope, period: Period) -> Sequence[LabelledFailure]:

@@ -15,11 +15,9 @@ from typing import Generic, NamedTuple, TypeVar
 
 from hwci.engine.facts import Announcement, Lane
 from hwci.engine.history import History, Listing, SightedRun
-from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe
+from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe_rows
 from hwci.engine.page.reading import Classified, Reading, Tiles
-from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.flakiness import FlakyTest
-from hwci.engine.rules.labels import groups_at
 from hwci.engine.rules.merges import first_check
 from hwci.engine.vocabulary import (
     UNASSIGNED,
@@ -246,6 +244,4 @@ def labelled_failures(
 
 
 def _described(history: History, rows: Listing[Classified]) -> Listing[ResolvedFailure]:
-    classifier = Classifier(history)
-    groups = groups_at(history, [row.episode for row in rows.items])
-    return Listing([describe(history, group, classifier) for group in groups], rows.total)
+    return Listing(describe_rows(history, rows.items), rows.total)

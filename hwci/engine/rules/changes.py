@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from hwci.engine.facts import Changes, Commit, SuiteConfig
+from hwci.engine.facts import Changes, Commit, FailureKey, SuiteConfig
 from hwci.engine.history import History, RunChanges
 from hwci.engine.patterns import PathList
-from hwci.engine.rules.labels import Group
 from hwci.engine.vocabulary import FileKind
 
 _CONFIGURATIONS_KEPT = 16
@@ -88,24 +87,40 @@ def last_place(commits: Sequence[Commit], sha: str) -> int:
     return max((at for at, commit in enumerate(commits) if commit.sha == sha), default=-1)
 
 
-def broken_by(history: History, group: Group, under_test: UnderTest) -> tuple[Commit, ...] | None:
-    """Return the firmware commits that may have broken the test, oldest first; None if unknown.
+def broken_by(
+    history: History, failures: Sequence[tuple[FailureKey, UnderTest]]
+) -> list[tuple[Commit, ...] | None]:
+    """Return the firmware commits that may have broken the test of each group, oldest first; None
+    if unknown. `failures`: the first one of each group, and the changes under test.
 
     "Of the changes under test, the commits that changed firmware. If the last passed commit before
     the group is one of the listed commits, only those after its last place in the list." So a
     bisection by hand narrows the range.
     """
-    changes, files = under_test.changes, under_test.files
-    if changes is None or files is None:
-        return None
-    suspects = {
+    suspects = [_suspects(under_test) for _, under_test in failures]
+    suspected = [at for at, found in enumerate(suspects) if found]
+    commits = {at: _listed(failures[at][1]) for at in suspected}
+    passes = history.last_passes_before(
+        [(failures[at][0], [one.sha for one in commits[at]]) for at in suspected]
+    )
+    found: list[tuple[Commit, ...] | None] = [None] * len(failures)
+    for at, passed in zip(suspected, passes, strict=True):
+        after = -1 if passed is None else last_place(commits[at], passed)
+        found[at] = tuple(one for index, one in suspects[at].items() if index > after) or None
+    return found
+
+
+def _suspects(under_test: UnderTest) -> dict[int, Commit]:
+    """Return the listed commits that changed firmware, by their place in the list."""
+    files = under_test.files
+    if files is None:
+        return {}
+    return {
         at: commit
-        for at, commit in enumerate(changes.commits)
+        for at, commit in enumerate(_listed(under_test))
         if files.firmware_touch(commit) is not None
     }
-    if not suspects:
-        return None
-    lane, listed = group.first.key.lane, [commit.sha for commit in changes.commits]
-    passed = history.last_pass_before(lane, group.first.place, listed)
-    after = -1 if passed is None else last_place(changes.commits, passed)
-    return tuple(commit for at, commit in suspects.items() if at > after) or None
+
+
+def _listed(under_test: UnderTest) -> Sequence[Commit]:
+    return () if under_test.changes is None else under_test.changes.commits

@@ -340,7 +340,7 @@ class Classifier:
         asked = (key.lane.repo_key, first.workflow, key.lane.branch, key.sha)
         if asked not in self._under_test:
             self._under_test[asked] = self._history.changes_under_test(*asked)
-        return UnderTest(self._files_of(key.lane.product), self._under_test[asked])
+        return UnderTest(self.files_of(key.lane.product), self._under_test[asked])
 
     def walk(self, group: Group) -> tuple[Step, ...] | None:
         """Return the steps from the group's last commit up to its fix, if they are connected."""
@@ -356,7 +356,8 @@ class Classifier:
     def _walk(self, group: Group, fix: str) -> Walk:
         return self._walks.between(group.first.key.lane.repo_key, group.last.key.sha, fix)
 
-    def _files_of(self, product: Product) -> ProductFiles | None:
+    def files_of(self, product: Product) -> ProductFiles | None:
+        """Return the path lists of a product, if it is configured."""
         if product not in self._files:
             config = self._instead.get(product) or self._history.config(product)
             self._files[product] = (
@@ -375,7 +376,7 @@ class Classifier:
         product = group.first.key.lane.product
         asked = (product, group.last.key.sha, group.fix)
         if asked not in self._fix_checks:
-            files = self._files_of(product)
+            files = self.files_of(product)
             assert files is not None  # the rows before asked for a configuration
             subject = BeforeFix(files, group.last.key.sha, group.fix, self.walk(group))
             self._fix_checks[asked] = _checks_of(FIX_ROWS, subject)

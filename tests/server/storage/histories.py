@@ -238,6 +238,7 @@ def _about_period(
     members = [sorted(of, key=lambda one: one.place) for of in history.members(episodes)]
     yield "members", members
     yield "outcomes", by_name(history.outcomes(scope, period))
+    yield "episode_runs", list(history.episode_runs(episodes))
 
 
 def _about_failures(history: History, asked: random.Random) -> Iterator[tuple[str, object]]:
@@ -249,8 +250,9 @@ def _about_failures(history: History, asked: random.Random) -> Iterator[tuple[st
         lane, place = failure.key.lane, failure.place
         together = sorted(history.together(failure), key=lambda one: one.place)
         yield "together", together
-        for among in (SHAS, asked.sample(SHAS, 4), asked.sample(SHAS, 2), ()):
-            yield "last_pass_before", history.last_pass_before(lane, place, among)
+        several = (SHAS, asked.sample(SHAS, 4), asked.sample(SHAS, 2), ())
+        before = [(failure.key, among) for among in several]
+        yield "last_passes_before", list(history.last_passes_before(before))
         for margin in (0, 2):
             last = together[-1].place
             yield "lane_commits", history.lane_commits(lane, place, last, margin)

@@ -13,8 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from hwci.engine.facts import Changes, Commit, Facts, Lane, Report, Review, TestItem, run_record_id
+from hwci.engine.facts import (
+    Changes,
+    Commit,
+    Facts,
+    FailureKey,
+    Lane,
+    Report,
+    Review,
+    TestItem,
+    run_record_id,
+)
 from hwci.engine.history import Scope
+from hwci.engine.page import tables
 from hwci.engine.page.reading import read_failures, read_period
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, ReviewAction, RunStatus
@@ -271,16 +282,54 @@ def test_the_last_pass_of_a_test_that_never_passed_costs_the_same_after_a_long_h
     def last_pass(number: int) -> int:
         run, lane = run_of(number), Lane("fw", "hil", "test 0", "b1", "main")
         listed = [run_of(earlier).sha for earlier in range(number - 5, number + 1)]
-        place = writer.history(ORG).place("fw", "main", run.sha)
-        assert place is not None
+        asked = FailureKey(lane, run.sha), listed
         with counting(connection) as cost:
-            assert writer.history(ORG).last_pass_before(lane, place, listed) is None
+            assert writer.history(ORG).last_passes_before([asked]) == [None]
         return cost[0]
 
     connection.execute("BEGIN")
     for number in range(400):
         writer.put_report(ORG, run_of(number), NOON)
     assert last_pass(390) < 1.3 * last_pass(20)
+
+
+def failed(commits: int, tests: int) -> Iterator[Report]:
+    """Yield reports in which some tests fail on some commits, each reported with its changes, until
+    the next commit passes them all.
+    """
+    for number in range(commits + 1):
+        outcome = Outcome.FAIL if number < commits else Outcome.PASS
+        items = tuple(TestItem(f"test {index}", outcome) for index in range(tests))
+        yield replace(run_of(number), tests=items)
+
+
+@pytest.mark.parametrize(
+    ("few", "many"),
+    [((3, 2), (3, 20)), ((3, 2), (60, 2))],
+    ids=["with more rows", "with longer failures"],
+)
+def test_a_table_asks_as_many_questions(
+    few: tuple[int, int], many: tuple[int, int], tmp_path: Path
+) -> None:
+    def cost_of(commits: int, tests: int) -> tuple[int, int]:
+        connection = open_writer(tmp_path / f"{commits}-{tests}.db")
+        writer = Transaction(connection)
+        statements: list[str] = []
+        connection.execute("BEGIN")
+        for report in failed(commits, tests):
+            writer.put_report(ORG, report, NOON)
+        history = writer.history(ORG)
+        reading = read_period(history, Scope(), EVER)
+        connection.raw.set_trace_callback(statements.append)
+        with counting(connection) as cost:
+            rows = tables.other_failures(history, reading, tables.OtherSelection())
+        connection.close()
+        assert len(rows.items) == tests
+        return len(statements), cost[0] // tests
+
+    (asked, steps), (asked_of_many, steps_of_many) = cost_of(*few), cost_of(*many)
+    assert asked_of_many == asked
+    assert steps_of_many < 1.3 * steps
 
 
 def test_a_report_sent_again_costs_the_same_after_a_long_history(connection: Connection) -> None:

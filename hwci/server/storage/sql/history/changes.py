@@ -6,7 +6,7 @@
 the runs that it returns.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.reports import report_rows
 
-_RUN = (
+RUN = (
     "w.started_at, w.run_id, w.run_attempt, w.box_key, w.workflow, w.branch, w.sha, w.changes_id,"
     + ", ".join(
         f" (SELECT r.{number} FROM report r WHERE r.org_id = w.org_id AND r.repo_key = w.repo_key"
@@ -53,7 +53,7 @@ class ChangesAnswers(Answers):
         self, repo_key: str, workflow: str, branch: str, sha: str
     ) -> RunChanges | None:
         row = self._connection.row(
-            f"SELECT {_RUN} FROM run_changes w WHERE {_RUN_IS} AND w.run_id = ("
+            f"SELECT {RUN} FROM run_changes w WHERE {_RUN_IS} AND w.run_id = ("
             " SELECT run_id FROM report INDEXED BY report_commit"
             " WHERE org_id = ? AND repo_key = ? AND workflow = ? AND branch = ? AND sha = ?"
             " ORDER BY started_at, run_id, run_attempt, box_key LIMIT 1)",
@@ -63,7 +63,7 @@ class ChangesAnswers(Answers):
 
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         rows = self._connection.rows(
-            f"SELECT {_RUN} FROM changes_commit c"
+            f"SELECT {RUN} FROM changes_commit c"
             " CROSS JOIN run_changes w INDEXED BY run_changes_list"
             " ON w.org_id = c.org_id AND w.changes_id = c.changes_id"
             " WHERE c.org_id = ? AND c.repo_key = ? AND c.sha = ?"
@@ -83,11 +83,7 @@ class ChangesAnswers(Answers):
             (self._org, repo_key, codec.texts(shas)),
         )
         listings = {sha: number for sha, number in rows if number is not None}
-        self._read_changes.update(
-            report_rows.load_many_changes(
-                self._connection, self._org, set(listings.values()) - self._read_changes.keys()
-            )
-        )
+        self._load_changes(listings.values())
         return {sha: self._read_changes[number] for sha, number in listings.items()}
 
     def is_recorded_base(self, repo_key: str, sha: str) -> bool:
@@ -100,7 +96,14 @@ class ChangesAnswers(Answers):
         )
         return row is not None
 
-    def _run_changes(self, row: tuple[Any, ...]) -> RunChanges:
+    def _load_changes(self, numbers: Iterable[int]) -> None:
+        """Read several lists of changes at once."""
+        unread = set(numbers) - self._read_changes.keys()
+        self._read_changes.update(
+            report_rows.load_many_changes(self._connection, self._org, unread)
+        )
+
+    def _run_changes(self, row: Sequence[Any]) -> RunChanges:
         at, run_id, run_attempt, box_key, workflow, branch, sha, number, ci_run_id, ci_run = row
         if number not in self._read_changes:
             self._read_changes[number] = report_rows.load_changes(

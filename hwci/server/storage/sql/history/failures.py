@@ -22,7 +22,6 @@ from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.reports.passes import (
     Line,
     Walked,
-    passed_among,
     passing_starts,
     walk_after,
     walk_before,
@@ -131,19 +130,6 @@ class FailureAnswers(Answers):
         values = (self._org, failure.id.bytes, self._org)
         return self._failures(self._connection.rows(_TOGETHER, values))
 
-    def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
-        found = self._find(lane)
-        if found is None:
-            return None
-        line, test = found
-        rank = self._rank(lane, place)
-        if not passed_among(self._connection, self._org, line, rank, among) >> test & 1:
-            return None
-        for walked in walk_before(self._connection, self._org, line, rank):
-            if walked.passed >> test & 1:
-                return walked.place[3] if walked.place[3] in among else None
-        return None
-
     def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:
         found = self._find(lane)
         if found is None:
@@ -222,7 +208,7 @@ class FailureAnswers(Answers):
             tests.setdefault(row[1], set()).add(row[2])
         names = {product: self._test_names(product, found) for product, found in tests.items()}
         # Many failures share a lane, a first run or a place: build each once.
-        lane, first, place = cache(Lane), cache(_first_run), cache(codec.to_place)
+        lane, first, place = cache(Lane), cache(first_run), cache(codec.to_place)
         failures = []
         for row in rows:
             (failure_id, product, test, box_key, branch, sha, items), run = row[:7], row[7:13]
@@ -244,9 +230,10 @@ class FailureAnswers(Answers):
         return failures
 
 
-def _first_run(
+def first_run(
     at: int, run_id: int, attempt: int, workflow: str, verdict: int, *numbers: int
 ) -> FailingRun:
+    """Return the first failing run that columns hold."""
     started_at = codec.from_micros(at)
     return FailingRun(started_at, run_id, attempt, workflow, codec.VERDICTS[verdict], *numbers)
 

@@ -7,14 +7,14 @@ definition. An object lives within one transaction and may remember what it has 
 """
 
 from hwci.server.storage.sql.history.boxes import BoxAnswers
-from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.history.decisions import EpisodeAnswers
 from hwci.server.storage.sql.history.failures import FailureAnswers
 from hwci.server.storage.sql.history.outcomes import OutcomeAnswers
 from hwci.server.storage.sql.history.periods import PeriodAnswers
+from hwci.server.storage.sql.history.shown import ShownAnswers
 
 
 class SqlHistory(
-    PeriodAnswers, FailureAnswers, EpisodeAnswers, BoxAnswers, OutcomeAnswers, ChangesAnswers
+    PeriodAnswers, FailureAnswers, EpisodeAnswers, BoxAnswers, OutcomeAnswers, ShownAnswers
 ):
     """One organization's history within one transaction."""

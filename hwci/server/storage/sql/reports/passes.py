@@ -6,7 +6,7 @@ This module decides nothing beyond semantics 4.2: a commit passed for a test on 
 `pass`. Sets of tests are bit masks, so a report of a thousand tests is one step.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from hwci.engine.derived.rows import Bench, Track
@@ -57,24 +57,6 @@ class Line(NamedTuple):
 
     repo_key: str
     track: Track
-
-
-def passed_among(
-    connection: Connection, org: bytes, line: Line, rank: int, shas: Sequence[str]
-) -> int:
-    """Return the tests that one of these commits passed, if its place is earlier."""
-    passed = 0
-    repo_key, (bench, branch) = line
-    for template, fails in connection.rows(
-        "SELECT r.template_id, r.fails FROM json_each(?) j CROSS JOIN place p"
-        " ON p.org_id = ? AND p.repo_key = ? AND p.branch = ? AND p.sha = j.value AND p.rank < ?"
-        " CROSS JOIN report r INDEXED BY report_commit"
-        " ON r.org_id = p.org_id AND r.product_id = ? AND r.box_key = ? AND r.sha = p.sha"
-        " AND r.hello_ok = 1",
-        (codec.texts(shas), org, repo_key, branch, rank, *bench),
-    ):
-        passed |= connection.mask(org, template) & ~codec.unpack_mask(fails)
-    return passed
 
 
 class Walked(NamedTuple):

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
+"""What tables show of episodes beside their rows, for all rows of a table at once.
+
+The number of statements does not grow with the rows: each is a question to the database, which a
+page on another machine waits for.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from hwci.engine.derived.rows import Bench, Track
+from hwci.engine.facts import FailureKey, Product
+from hwci.engine.history import Episode, EpisodeRuns, RunChanges
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.history.changes import RUN, ChangesAnswers
+from hwci.server.storage.sql.history.failures import first_run
+from hwci.server.storage.sql.reports import names
+from hwci.server.storage.sql.reports.passes import Line, walk_before
+
+_EPISODES = "FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
+_FIRST = (
+    " CROSS JOIN failure f ON f.org_id = e.org_id AND f.id = e.first_id"
+    " CROSS JOIN product q ON q.org_id = e.org_id AND q.id = e.product_id"
+)
+_FIRST_RUNS = (
+    "SELECT e.number, f.first_started_at, f.first_run_id, f.first_run_attempt, f.first_workflow,"
+    " f.first_verdict, f.first_ci_run_id,"
+    " (SELECT r.ci_run FROM report r WHERE r.org_id = f.org_id AND r.repo_key = q.repo_key"
+    " AND r.run_id = f.first_run_id AND r.run_attempt = f.first_run_attempt"
+    f" AND r.box_key = f.box_key) {_EPISODES}{_FIRST}"
+)
+_FIXES = (
+    f"SELECT e.number, e.test, r.template_id, r.fails, r.started_at {_EPISODES}"
+    " CROSS JOIN report r INDEXED BY report_commit ON r.org_id = e.org_id AND r.sha = e.fix_sha"
+    " AND r.product_id = e.product_id AND r.box_key = e.box_key AND r.hello_ok = 1"
+)
+_UNDER_TEST = (
+    "WITH hit AS MATERIALIZED (SELECT DISTINCT q.org_id, q.repo_key,"
+    f" f.first_workflow AS workflow, e.branch, e.first_sha AS sha {_EPISODES}{_FIRST})"
+    f" SELECT w.repo_key, {RUN} FROM hit h CROSS JOIN run_changes w ON w.org_id = h.org_id"
+    " AND w.repo_key = h.repo_key AND w.workflow = h.workflow AND w.branch = h.branch"
+    " AND w.sha = h.sha AND w.run_id = (SELECT r.run_id FROM report r INDEXED BY report_commit"
+    " WHERE r.org_id = h.org_id AND r.repo_key = h.repo_key AND r.workflow = h.workflow"
+    " AND r.branch = h.branch AND r.sha = h.sha"
+    " ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key LIMIT 1)"
+)
+_RANKS = (
+    "SELECT p.sha, p.rank FROM json_each(?) j CROSS JOIN place p"
+    " ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value AND p.branch = ?"
+)
+_RAN = (
+    "SELECT DISTINCT r.sha, r.product_id, r.box_key, r.template_id, r.fails FROM json_each(?) j"
+    " CROSS JOIN report r INDEXED BY report_commit"
+    " ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1"
+)
+
+UnderTest = Mapping[tuple[str, str, str, str], RunChanges]
+"""Changes under test by repository, workflow, branch and commit."""
+
+
+class _Asked(NamedTuple):
+    """A failure: its track, its test, its rank, and which commits with an earlier place count."""
+
+    line: Line
+    test: int
+    rank: int
+    earlier: Sequence[str]
+
+
+class ShownAnswers(ChangesAnswers):
+    """Answers about rows of tables."""
+
+    def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
+        numbers = codec.numbers(one.number for one in episodes if one.number is not None)
+        rows = self._connection.rows(_FIRST_RUNS, (numbers, self._org))
+        first = {number: first_run(*run) for number, *run in rows}
+        starts: dict[int, list[int]] = defaultdict(list)
+        for number, test, *ran, at in self._connection.rows(_FIXES, (numbers, self._org)):
+            if self._passed(*ran) >> test & 1:
+                starts[number].append(at)
+        changes = self._under_test(numbers)
+        found = []
+        for one in episodes:
+            assert one.number is not None
+            run, lane = first[one.number], one.key.lane
+            under_test = changes.get((lane.repo_key, run.workflow, lane.branch, one.key.sha))
+            fixed_at = min(starts[one.number], default=None)
+            found.append(EpisodeRuns(run, under_test, codec.from_micros_or_none(fixed_at)))
+        return found
+
+    def _under_test(self, numbers: codec.Numbers) -> UnderTest:
+        rows = self._connection.rows(_UNDER_TEST, (numbers, self._org))
+        self._load_changes(row[-3] for row in rows)
+        found = ((repo_key, self._run_changes(run)) for repo_key, *run in rows)
+        return {(repo_key, run.workflow, run.branch, run.sha): run for repo_key, run in found}
+
+    def last_passes_before(
+        self, failures: Sequence[tuple[FailureKey, Sequence[str]]]
+    ) -> Sequence[str | None]:
+        asked = self._ranked(failures)
+        commits = {sha for one in asked for sha in one.earlier}
+        passed: dict[tuple[Bench, str], int] = defaultdict(int)
+        if commits:
+            values = (codec.texts(commits), self._org)
+            for sha, product, box_key, *ran in self._connection.rows(_RAN, values):
+                passed[Bench(product, box_key), sha] |= self._passed(*ran)
+        return [
+            self._last_pass(one, among)
+            if any(passed[one.line.track.bench, sha] >> one.test & 1 for sha in one.earlier)
+            else None
+            for one, (_, among) in zip(asked, failures, strict=True)
+        ]
+
+    def _ranked(self, failures: Sequence[tuple[FailureKey, Sequence[str]]]) -> Sequence[_Asked]:
+        tests: dict[Product, set[str]] = defaultdict(set)
+        shas: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for (lane, sha), among in failures:
+            tests[lane.product].add(lane.test_id)
+            shas[lane.repo_key, lane.branch].update((sha, *among))
+        numbers = {
+            product: names.of_names(self._connection, self._org, self._products[product], ids)
+            for product, ids in tests.items()
+        }
+        ranks: dict[tuple[str, str], dict[str, int]] = {}
+        for (repo_key, branch), named in shas.items():
+            values = (codec.texts(named), self._org, repo_key, branch)
+            ranks[repo_key, branch] = dict(self._connection.rows(_RANKS, values))
+        found = []
+        for (lane, sha), among in failures:
+            of_branch = ranks[lane.repo_key, lane.branch]
+            rank = of_branch[sha]
+            bench = Bench(self._products[lane.product], lane.box_key)
+            line = Line(lane.repo_key, Track(bench, lane.branch))
+            earlier = [one for one in among if of_branch.get(one, rank) < rank]
+            found.append(_Asked(line, numbers[lane.product][lane.test_id], rank, earlier))
+        return found
+
+    def _last_pass(self, asked: _Asked, among: Sequence[str]) -> str | None:
+        for walked in walk_before(self._connection, self._org, asked.line, asked.rank):
+            if walked.passed >> asked.test & 1:
+                sha = walked.place[3]
+                return sha if sha in among else None
+        return None
+
+    def _passed(self, template: int, fails: bytes | None) -> int:
+        """Return the tests that a report passed."""
+        return self._connection.mask(self._org, template) & ~codec.unpack_mask(fails)
