@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How sure a rate is, how many clean runs say that it is fixed, and how many a bisection needs.
+
+This module decides intervals and numbers of runs from counts. It does not know what was counted.
+Before any run each rate has the prior of Jeffreys, Beta(½, ½).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import exp
+
+SURE = 0.95
+RUNS_MAX = 10_000
+"""A number of runs beyond this is not told: nobody waits for them."""
+_HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A rate with the counts it rests on, and the interval that holds it with 95 %."""
+
+    failed: int
+    attempts: int
+    low: float
+    high: float
+
+    @property
+    def rate(self) -> float:
+        """The failed of all attempts."""
+        return self.failed / self.attempts
+
+
+def rates(counts: Sequence[tuple[int, int]]) -> list[Rate]:
+    """Return the rate of each (failed, attempts), with the interval of Jeffreys. One that never
+    failed begins at 0, one that always failed ends at 1. Of no attempts there is no rate.
+    """
+    import numpy as np
+    from scipy.special import betaincinv
+
+    failed, attempts = np.array(counts, dtype=float).reshape(-1, 2).T
+    passed, tail = attempts - failed, (1 - SURE) / 2
+    low = np.where(failed == 0, 0.0, betaincinv(failed + _HALF, passed + _HALF, tail))
+    high = np.where(passed == 0, 1.0, betaincinv(failed + _HALF, passed + _HALF, 1 - tail))
+    return [Rate(*count, *map(float, ends)) for count, *ends in zip(counts, low, high, strict=True)]
+
+
+def chance_of_passes(failed: int, passed: int, runs: int) -> float:
+    """Return the chance that a test with these counts passes so many times in a row (the posterior
+    predictive of its rate).
+    """
+    from scipy.special import betaln
+
+    a, b = failed + _HALF, passed + _HALF
+    return exp(betaln(a, b + runs) - betaln(a, b))
+
+
+def clean_runs_needed(
+    failed: int, passed: int, still_flaky: float = _HALF, sure: float = SURE
+) -> int | None:
+    """Return how many runs must pass in a row until a test is fixed with this certainty; None: more
+    than `RUNS_MAX`. `failed` and `passed`: its first attempts while it was flaky; `still_flaky`:
+    the chance that it still is, before these runs.
+    """
+    if still_flaky <= 1 - sure:
+        return 0
+    # Bayes: flaky and passed all the same, against fixed.
+    enough = (1 - sure) / sure * (1 - still_flaky) / still_flaky
+    return _least(lambda runs: chance_of_passes(failed, passed, runs) <= enough)
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """What a bisection takes at most. `runs`: of all boxes; `rounds`: one after the other, where
+    the boxes run at the same time.
+    """
+
+    commits: int
+    runs: int
+    rounds: int
+
+
+def bisection(commits: int, failed: int, passed: int, boxes: int) -> Bisection | None:
+    """Return what it takes to find one of these commits with 95 %: each step takes as many passes
+    in a row as say that its commit is good. None: more than `RUNS_MAX`.
+    """
+    steps = (commits - 1).bit_length()
+    if steps == 0:
+        return Bisection(commits, 0, 0)
+    wrong = (1 - SURE) / steps
+    runs = _least(lambda runs: chance_of_passes(failed, passed, runs) <= wrong)
+    if runs is None or steps * runs > RUNS_MAX:
+        return None
+    return Bisection(commits, steps * runs, steps * -(-runs // boxes))
+
+
+def _least(holds: Callable[[int], bool]) -> int | None:
+    """Return the least number of runs that is enough. More than enough is enough, too."""
+    if not holds(RUNS_MAX):
+        return None
+    low, high = 0, RUNS_MAX
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low

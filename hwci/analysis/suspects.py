@@ -1,0 +1,443 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intermittent firmware suspects: since which commit a test is flaky, what that commit changed,
+whether it is so on all boxes alike, and how many clean runs say that it is fixed.
+
+This module decides what is counted for these answers and when there is too little of it. The
+models behind them are in `onset.py` and `certainty.py`. Which tests are flaky, and their order, is
+the table's of the specification (`rules/flakiness.py`).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from hwci.analysis.certainty import (
+    SURE,
+    Bisection,
+    Rate,
+    bisection,
+    clean_runs_needed,
+    rates,
+)
+from hwci.analysis.onset import Onset, Step, onset
+from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
+from hwci.engine.facts import Commit, Product
+from hwci.engine.history import Listing, Scope
+from hwci.engine.periods import Period
+from hwci.engine.rules.changes import ProductFiles, last_place, product_files
+from hwci.engine.rules.flakiness import FlakyTest, flakiest
+from hwci.engine.vocabulary import FileKind, Outcome, Verdict
+
+RUNS_NEEDED = 20
+FAILURES_NEEDED = 2
+COMMITS_MAX = 500
+"""The newest tested commits of a branch; what was before them is before the period."""
+SHOWN_MAX = 20
+"""So many commits and boxes of an answer are named; their numbers tell of all."""
+SET_HOLDS = 0.9
+_LIKELY = 0.5
+_STRONG = 0.9
+
+
+class TestOrder(StrEnum):
+    """How flaky tests are sorted: as the specification sorts them, or by the lower end of the
+    interval, so that one failure in two runs does not stand above forty in a hundred.
+    """
+
+    __test__ = False  # pytest: not a test class
+
+    FLAKE_RATE = "flakeRate"
+    LOWER_BOUND = "lowerBound"
+
+
+class CommitKind(StrEnum):
+    """What a commit changed, by the product's configuration. `unknown`: it was not sent whole, came
+    with commits that were not sent, or nothing is configured.
+    """
+
+    FIRMWARE = "firmware"
+    HARNESS = "harness"
+    BOTH = "both"
+    OTHER = "other"
+    UNKNOWN = "unknown"
+
+
+class OrderedCommit(NamedTuple):
+    """A commit of a branch, in its place among those that ran or were listed."""
+
+    sha: str
+    subject: str
+    kind: CommitKind
+
+
+class SuspectCommit(NamedTuple):
+    """A commit, with the chance that it made the test flaky."""
+
+    commit: OrderedCommit
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """Which commit of a branch made the test flaky: the fewest that hold it with 90 %, likeliest
+    first, and how many they are; `before` is the chance that none of the period did. `kinds`: by
+    what commits changed, if one of the period did.
+    """
+
+    branch: str
+    before: float
+    suspects: Sequence[SuspectCommit]
+    suspects_total: int
+    kinds: Mapping[CommitKind, float]
+
+
+class BoxRate(NamedTuple):
+    """First attempts on one box since the test is flaky."""
+
+    box_key: str
+    rate: Rate
+
+
+@dataclass(frozen=True, slots=True)
+class BoxesCompared:
+    """Boxes, the highest lower bound first. `alike`: the chance that all have one rate, against one
+    for each; None: there is only one box.
+    """
+
+    boxes: Sequence[BoxRate]
+    boxes_total: int
+    alike: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Whether it is fixed. `needed`: how many more clean runs say so with 95 %; None: more than
+    anybody waits for.
+    """
+
+    chance: float
+    clean_runs: int
+    needed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Intermittent:
+    """What the runs of a flaky test suggest. `bisection`: of the suspects, None if too long."""
+
+    runs: int
+    failed_runs: int
+    since: Since
+    boxes: BoxesCompared
+    fixed: Fixed
+    bisection: Bisection | None
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A flaky test of the specification's table, its rate, and what its runs suggest; or what is
+    missing for that.
+    """
+
+    test: FlakyTest
+    rate: Rate
+    found: Intermittent | None
+    missing: str | None
+
+    @property
+    def text(self) -> str:
+        """All of it in a line for people."""
+        if self.found is None:
+            return f"not enough data: {self.missing}"
+        return ", ".join(_words(self.found))
+
+
+def flaky_tests(
+    history: RecordedRuns, scope: Scope, period: Period, order: TestOrder, page: slice
+) -> Listing[Suspect]:
+    """Return a page of the flaky tests of a period."""
+    rows = flakiest(history.test_runs(scope, period), history.flaky_items(scope, period))
+    known = rates([(row.failed_attempts, row.attempts) for row in rows])
+    ranked = list(zip(rows, known, strict=True))
+    if order is TestOrder.LOWER_BOUND:
+        ranked.sort(key=lambda one: -one[1].low)
+    shown = ranked[page]
+    products = {one.product: one for one in history.outcomes(scope, period)} if shown else {}
+    seen = {
+        product: _Seen(history, products[product])
+        for product in {Product(row.repo_key, row.suite) for row, _ in shown}
+    }
+    found = []
+    for row, rate in shown:
+        history.check_time()
+        found.append(seen[Product(row.repo_key, row.suite)].suspect(row, rate))
+    return Listing(found, len(ranked))
+
+
+class Counted(NamedTuple):
+    """A run of a test as it counts: on which commit of the branch, on which box, and its tries."""
+
+    at: int
+    box_key: str
+    tries: Step
+
+
+class _Seen:
+    """The runs of a product on the branch that ran most, and the commits of that branch in order.
+    Runs of other branches count, too, if their commit is on it.
+    """
+
+    def __init__(self, history: RecordedRuns, product: ProductOutcomes) -> None:
+        self._product = product
+        self._numbers = {name: number for number, name in product.tests.items()}
+        ran: dict[str, int] = defaultdict(int)
+        for run in product.runs:
+            ran[run.branch] += run.hello_ok
+        self._branch = max(sorted(ran), key=ran.__getitem__)
+        shas = {run.sha for run in product.runs if run.hello_ok}
+        self._order = branch_order(history, product.product, self._branch, shas)
+        self._at = {one.sha: at for at, one in enumerate(self._order)}
+
+    def suspect(self, row: FlakyTest, rate: Rate) -> Suspect:
+        """Return what the runs of a test suggest."""
+        counted = list(self._counted(self._numbers[row.test_id]))
+        missing = "it never passed in this period" if row.broken else self._missing(counted)
+        found = None if missing else self._intermittent(counted)
+        return Suspect(row, rate, found, missing)
+
+    def _missing(self, counted: Sequence[Counted]) -> str | None:
+        failed = sum(one.tries.first_failed for one in counted)
+        if len(counted) < RUNS_NEEDED:
+            runs = "run" if len(counted) == 1 else "runs"
+            return f"{len(counted)} {runs} on {self._branch}; {RUNS_NEEDED} are needed"
+        if len({one.at for one in counted}) == 1:
+            return f"all runs on {self._branch} are of one commit"
+        if failed < FAILURES_NEEDED:
+            return (
+                f"{failed} of {len(counted)} runs on {self._branch} failed at first without blame"
+                f" on the bench; {FAILURES_NEEDED} are needed"
+            )
+        return None
+
+    def _counted(self, test: int) -> Iterator[Counted]:
+        """Yield the runs of a test, by start. A failure that its harness blames on the bench says
+        nothing of the firmware.
+        """
+        for run in self._product.runs:
+            at = self._at.get(run.sha)
+            if at is not None and run.hello_ok and run.ran >> test & 1:
+                result = run.notable.get(test)
+                if result is None or result.verdict is not Verdict.INFRA:
+                    yield Counted(at, run.box_key, _tries(result))
+
+    def _intermittent(self, counted: Sequence[Counted]) -> Intermittent:
+        places = sorted({one.at for one in counted})
+        found = onset(_steps(places, counted))
+        since = self._since(places, found)
+        first = _first_flaky(places, found)
+        flaky = [one for one in counted if one.at >= first]
+        failed = sum(one.tries.first_failed for one in flaky)
+        passed, boxes = len(flaky) - failed, {one.box_key for one in flaky}
+        unfixed = min(1.0, found.still_flaky + found.never)
+        return Intermittent(
+            runs=len(counted),
+            failed_runs=sum(one.tries.first_failed for one in counted),
+            since=since,
+            boxes=_boxes_compared(flaky),
+            fixed=Fixed(
+                chance=1 - unfixed,
+                clean_runs=_clean_runs(counted),
+                needed=clean_runs_needed(failed, passed, unfixed),
+            ),
+            bisection=bisection(max(1, since.suspects_total), failed, passed, len(boxes)),
+        )
+
+    def _since(self, places: Sequence[int], found: Onset) -> Since:
+        """Share the chance of each step among the commits that came with it, each alike."""
+        shares: list[SuspectCommit] = []
+        kinds: dict[CommitKind, float] = defaultdict(float)
+        within = sum(found.at)
+        for at, before, chance in zip(places[1:], places, found.at[1:], strict=False):
+            for commit in self._order[before + 1 : at + 1]:
+                share = chance / (at - before)
+                shares.append(SuspectCommit(commit, share))
+                kinds[commit.kind] += share / within if within else 0.0
+        shares.sort(key=lambda one: -one.share)
+        total = _fewest_that_hold(shares, SET_HOLDS * within)
+        suspects = shares[: min(total, SHOWN_MAX)]
+        return Since(self._branch, found.before + found.never, suspects, total, dict(kinds))
+
+
+def branch_order(
+    history: RecordedRuns, product: Product, branch: str, shas: set[str]
+) -> list[OrderedCommit]:
+    """Return the commits of a branch that ran, by their places, each after those that its run lists
+    and that did not run themselves. A commit stands once, wherever else lists name it: rebases may
+    list commits in any order.
+    """
+    placed = (history.place(product.repo_key, branch, sha) for sha in shas)
+    places = sorted(one for one in placed if one is not None)[-COMMITS_MAX:]
+    listings = history.first_listing(product.repo_key, [one.sha for one in places])
+    config = history.config(product)
+    files = None if config is None else product_files(config, history.check_time)
+    order: dict[str, OrderedCommit] = {}
+    tested = {one.sha for one in places}
+    for place in places:
+        changes = listings.get(place.sha)
+        listed = changes.commits[: last_place(changes.commits, place.sha) + 1] if changes else ()
+        for commit in listed[:-1]:
+            if commit.sha not in tested:
+                order.setdefault(commit.sha, _ordered(commit, files))
+        whole = changes is not None and not changes.truncated and changes.base_sha in order
+        own = listed[-1] if listed else Commit(place.sha, files_truncated=True)
+        order[place.sha] = _ordered(own, files if whole else None)
+    return list(order.values())
+
+
+def _ordered(commit: Commit, files: ProductFiles | None) -> OrderedCommit:
+    return OrderedCommit(commit.sha, commit.subject, commit_kind(commit, files))
+
+
+def commit_kind(commit: Commit, files: ProductFiles | None) -> CommitKind:
+    """Return what a commit changed. A list that was cut short never proves what is not in it."""
+    if files is None:
+        return CommitKind.UNKNOWN
+    kinds = {files.kind(path) for path in commit.files}
+    firmware = bool(kinds & {FileKind.FIRMWARE, FileKind.BOTH})
+    harness = bool(kinds & {FileKind.HARNESS, FileKind.BOTH})
+    if firmware and harness:
+        return CommitKind.BOTH
+    if commit.files_truncated:
+        return CommitKind.UNKNOWN
+    if firmware:
+        return CommitKind.FIRMWARE
+    return CommitKind.HARNESS if harness else CommitKind.OTHER
+
+
+def _tries(result: NotableResult | None) -> Step:
+    if result is None:
+        return Step(1, 0)
+    retries = result.attempts - 1
+    passed = result.outcome is Outcome.PASS
+    return Step(1, 1, retries, retries - passed)
+
+
+def _steps(places: Sequence[int], counted: Sequence[Counted]) -> list[Step]:
+    """Add up the tries on each commit that ran the test."""
+    tries: dict[int, list[Step]] = defaultdict(list)
+    for one in counted:
+        tries[one.at].append(one.tries)
+    since = dict(zip(places[1:], places, strict=False))
+    return [
+        Step(
+            first=len(tries[at]),
+            first_failed=sum(one.first_failed for one in tries[at]),
+            retries=sum(one.retries for one in tries[at]),
+            retries_failed=sum(one.retries_failed for one in tries[at]),
+            commits=at - since.get(at, at - 1),
+        )
+        for at in places
+    ]
+
+
+def _first_flaky(places: Sequence[int], found: Onset) -> int:
+    """Return the place from which on the test is flaky, at the likeliest."""
+    likeliest = max(range(len(places)), key=found.at.__getitem__)
+    before = found.before + found.never
+    return places[likeliest] if found.at[likeliest] > before else places[0]
+
+
+def _clean_runs(counted: Sequence[Counted]) -> int:
+    """Count the runs since the last one that failed at first."""
+    failing = [number for number, one in enumerate(counted) if one.tries.first_failed]
+    return len(counted) - 1 - failing[-1]
+
+
+def _fewest_that_hold(shares: Sequence[SuspectCommit], chance: float) -> int:
+    held = 0.0
+    for number, one in enumerate(shares, 1):
+        held += one.share
+        if held >= chance:
+            return number
+    return len(shares)
+
+
+def _boxes_compared(flaky: Sequence[Counted]) -> BoxesCompared:
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for one in flaky:
+        counts[one.box_key][0] += one.tries.first_failed
+        counts[one.box_key][1] += 1
+    pairs = [(failed, runs) for failed, runs in counts.values()]
+    boxes = [BoxRate(*one) for one in zip(counts, rates(pairs), strict=True)]
+    boxes.sort(key=lambda one: (-one.rate.low, one.box_key))
+    alike = chance_alike(pairs) if len(boxes) > 1 else None
+    return BoxesCompared(boxes[:SHOWN_MAX], len(boxes), alike)
+
+
+def chance_alike(counts: Sequence[tuple[int, int]]) -> float:
+    """Return the chance that all (failed, runs) have one rate, against a rate for each: as likely
+    before any run, and then weighed by the evidence of each (a Bayes factor of Beta-Binomials).
+    """
+    import numpy as np
+    from scipy.special import betaln, expit
+
+    failed, runs = np.array(counts, dtype=float).T
+    each = betaln(failed + 0.5, runs - failed + 0.5) - betaln(0.5, 0.5)
+    one = betaln(failed.sum() + 0.5, (runs - failed).sum() + 0.5) - betaln(0.5, 0.5)
+    return float(expit(one - each.sum()))
+
+
+def _words(found: Intermittent) -> Iterator[str]:
+    yield _since_words(found)
+    yield _boxes_words(found.boxes)
+    kind, share = max(found.since.kinds.items(), key=lambda one: one[1])
+    if found.since.before < _LIKELY:
+        sure = "" if share >= _STRONG else f" ({percent(share)})"
+        yield f"{_KIND_WORDS[kind]}{sure}"
+    runs = "run" if found.fixed.clean_runs == 1 else "runs"
+    clean = f"{found.fixed.clean_runs} clean {runs} since"
+    if found.fixed.needed:
+        clean += f", {found.fixed.needed} more until it is fixed with {percent(SURE)}"
+    yield clean
+
+
+_KIND_WORDS = {
+    CommitKind.FIRMWARE: "firmware only",
+    CommitKind.HARNESS: "harness only",
+    CommitKind.BOTH: "firmware and harness at once",
+    CommitKind.OTHER: "neither firmware nor harness",
+    CommitKind.UNKNOWN: "not known what changed",
+}
+
+
+def _since_words(found: Intermittent) -> str:
+    since, is_fixed = found.since, found.fixed.chance >= SURE
+    flaky = f"fixed ({percent(found.fixed.chance)}), was flaky" if is_fixed else "flaky"
+    if since.before >= _LIKELY:
+        return f"{flaky} since before this period ({percent(since.before)})"
+    best = since.suspects[0]
+    if best.share >= _LIKELY:
+        return f"{flaky} since {best.commit.sha[:8]} ({percent(best.share)})"
+    likeliest = f"likeliest {best.commit.sha[:8]} ({percent(best.share)})"
+    return f"{flaky} since one of {since.suspects_total} commits, {likeliest}"
+
+
+def _boxes_words(boxes: BoxesCompared) -> str:
+    if boxes.alike is None:
+        return f"on {boxes.boxes[0].box_key}, the only box"
+    if boxes.alike >= _STRONG:
+        return "on all boxes alike"
+    if boxes.alike <= 1 - _STRONG:
+        worst = boxes.boxes[0]
+        return f"most on {worst.box_key} ({worst.rate.failed} of {worst.rate.attempts} runs)"
+    return "not enough runs to compare its boxes"
+
+
+def percent(chance: float) -> str:
+    """Write a chance as people say it; only what is certain is 0 or 100 %."""
+    if 0 < chance < 0.005:  # noqa: PLR2004 - what would be 0
+        return "under 1 %"
+    if 0.995 < chance < 1:  # noqa: PLR2004 - what would be 100
+        return "over 99 %"
+    return f"{100 * chance:.0f} %"

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+from math import isclose, prod
+
+import pytest
+from scipy.stats import beta, binomtest
+
+from hwci.analysis.certainty import (
+    RUNS_MAX,
+    Bisection,
+    Rate,
+    bisection,
+    chance_of_passes,
+    clean_runs_needed,
+    rates,
+)
+
+
+@pytest.mark.parametrize("counts", [(1, 20), (3, 7), (50, 1000), (999, 1000)])
+def test_an_interval_leaves_a_fortieth_on_either_side_and_is_near_that_of_wilson(
+    counts: tuple[int, int],
+) -> None:
+    [found] = rates([counts])
+    failed, attempts = counts
+    posterior = beta(failed + 0.5, attempts - failed + 0.5)
+    assert isclose(posterior.cdf(found.low), 0.025)
+    assert isclose(posterior.sf(found.high), 0.025)
+    wilson = binomtest(failed, attempts).proportion_ci(method="wilson")
+    assert abs(found.low - wilson.low) < 0.05
+    assert abs(found.high - wilson.high) < 0.05
+
+
+def test_none_failing_begins_at_0_and_all_failing_ends_at_1() -> None:
+    none, all_of_them = rates([(0, 10), (10, 10)])
+    assert none.low == 0.0
+    assert 0.1 < none.high < 0.3
+    assert all_of_them.high == 1.0
+    assert isclose(all_of_them.low, 1 - none.high)
+
+
+def test_of_no_test_there_is_no_rate() -> None:
+    assert rates([]) == []
+
+
+def test_a_rate_has_its_counts() -> None:
+    [found] = rates([(1, 4)])
+    assert isinstance(found, Rate)
+    assert (found.failed, found.attempts, found.rate) == (1, 4, 0.25)
+
+
+def test_passes_in_a_row_are_as_likely_as_one_after_the_other() -> None:
+    # After each pass the next is likelier: the mean of Beta(a, b + n) failing.
+    one_by_one = prod(1 - 2.5 / (2.5 + 18.5 + passes) for passes in range(30))
+    assert isclose(chance_of_passes(2, 18, 30), one_by_one)
+
+
+def test_clean_runs_needed_are_the_fewest_that_are_enough() -> None:
+    needed = clean_runs_needed(5, 95)
+    assert needed is not None
+
+    def fixed(runs: int) -> float:
+        return 0.5 / (0.5 + 0.5 * chance_of_passes(5, 95, runs))
+
+    assert fixed(needed) >= 0.95 > fixed(needed - 1)
+
+
+def test_clean_runs_are_more_for_what_fails_less_and_for_what_is_hardly_fixed() -> None:
+    needed = [clean_runs_needed(*counts) or 0 for counts in [(50, 50), (20, 80), (5, 95), (2, 98)]]
+    assert needed == sorted(set(needed))
+    assert (clean_runs_needed(5, 95, still_flaky=0.9) or 0) > (clean_runs_needed(5, 95) or 0)
+    assert clean_runs_needed(5, 95, still_flaky=0.04) == 0
+
+
+def test_a_number_of_runs_that_nobody_waits_for_is_not_told() -> None:
+    assert clean_runs_needed(0, 10 * RUNS_MAX) is None
+    assert clean_runs_needed(5, 95, still_flaky=1.0) is None
+    assert bisection(100, 0, 10 * RUNS_MAX, 1) is None
+
+
+def test_a_bisection_halves_the_commits_and_boxes_share_the_runs_of_a_step() -> None:
+    assert bisection(1, 5, 95, 3) == Bisection(1, 0, 0)
+    found = bisection(7, 5, 95, 4)
+    assert found is not None
+    each = found.runs // 3
+    assert found.runs == 3 * each
+    assert found.rounds == 3 * -(-each // 4)
+    assert chance_of_passes(5, 95, each) <= 0.05 / 3 < chance_of_passes(5, 95, each - 1)

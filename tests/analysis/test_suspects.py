@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import product
+from math import isclose, prod
+from uuid import UUID
+
+import pytest
+from scipy.special import beta
+
+from hwci.analysis.suspects import (
+    CommitKind,
+    Intermittent,
+    Suspect,
+    TestOrder,
+    chance_alike,
+    flaky_tests,
+)
+from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
+from hwci.engine.history import Listing, Scope
+from hwci.engine.periods import Period
+from hwci.engine.rules.flakiness import flakiest
+from hwci.engine.vocabulary import Outcome, Verdict
+from tests.simulation.fleet import EPOCH, FILES, Cause, Kind, Plan, Simulated, simulate
+from tests.support.outcomes import FullRecordedRuns
+
+EVER = Period(EPOCH, EPOCH + timedelta(days=3650))
+ONE = frozenset({0})
+RACE = Cause(Kind.RACE, ONE, rate=0.4, since=20)
+SMALL = Plan(tests=2, runs=200, base_rate=0.0)
+
+
+def asked(
+    facts: Facts, order: TestOrder = TestOrder.FLAKE_RATE, page: slice = slice(None)
+) -> Listing[Suspect]:
+    return flaky_tests(FullRecordedRuns(UUID(int=1), facts), Scope(), EVER, order, page)
+
+
+def only(facts: Facts) -> Suspect:
+    [found] = asked(facts).items
+    return found
+
+
+def found_in(facts: Facts) -> Intermittent:
+    suspect = only(facts)
+    assert suspect.found is not None, suspect.missing
+    return suspect.found
+
+
+def planted(*causes: Cause, seed: int = 1, **plan: object) -> Simulated:
+    return simulate(replace(SMALL, **plan), causes, seed)  # type: ignore[arg-type]
+
+
+def with_reports(facts: Facts, reports: Sequence[Report]) -> Facts:
+    return replace(facts, reports=tuple(reports))
+
+
+def test_a_race_is_named_with_its_commit_its_files_and_its_boxes() -> None:
+    fleet = planted(RACE)
+    found = found_in(fleet.facts)
+    step = max(number for number in fleet.tested if number < 20)
+    suspects = {one.commit.sha for one in found.since.suspects}
+    assert fleet.commits[20].sha in suspects
+    assert found.since.suspects_total < 8
+    assert step >= 17
+    assert found.boxes.boxes_total == 5
+    assert (found.boxes.alike or 0) > 0.9
+    assert found.fixed.chance < 0.01
+    assert found.fixed.needed
+    assert found.bisection
+
+
+def test_the_line_says_it_in_words() -> None:
+    kinds = planted(RACE)
+    every = replace(
+        kinds.facts,
+        reports=tuple(
+            replace(one, changes=replace(one.changes, commits=_firmware(one.changes)))
+            for one in kinds.facts.reports
+            if one.changes is not None
+        ),
+    )
+    text = only(every).text
+    best = found_in(every).since.suspects[0].commit.sha[:8]
+    assert best in text
+    assert "on all boxes alike, firmware only, " in text
+    assert "more until it is fixed with 95 %" in text
+
+
+def _firmware(changes: Changes) -> tuple[Commit, ...]:
+    return tuple(replace(one, files=FILES["firmware"]) for one in changes.commits)
+
+
+def test_chances_add_up_to_one_with_the_chance_that_it_was_so_before() -> None:
+    since = found_in(planted(RACE).facts).since
+    assert since.before < 0.01
+    assert isclose(sum(since.kinds.values()), 1)
+    assert 0.9 <= sum(one.share for one in since.suspects) / (1 - since.before) <= 1
+
+
+def test_a_race_that_was_there_before_the_period_is_not_put_on_a_commit_of_it() -> None:
+    found = only(planted(replace(RACE, since=0)).facts)
+    assert found.found is not None
+    assert found.found.since.before > 0.9
+    assert "since before this period" in found.text
+
+
+def test_a_fixed_race_is_said_to_be_fixed_after_enough_clean_runs() -> None:
+    found = only(planted(replace(RACE, until=45)).facts)
+    assert found.found is not None
+    assert found.found.fixed.chance > 0.95
+    assert found.found.fixed.needed == 0
+    assert found.text.startswith("fixed (")
+
+
+def test_a_test_that_fails_on_one_box_is_not_on_all_alike() -> None:
+    cause = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=0.5)
+    fleet = planted(cause, verdicts=0.0)
+    found = only(fleet.facts)
+    assert found.found is not None
+    assert (found.found.boxes.alike or 0) < 0.1
+    assert found.found.boxes.boxes[0].box_key == "bench-2"
+    assert "most on bench-2 (" in found.text
+
+
+@pytest.mark.parametrize("counts", list(product([(0, 3), (1, 3), (3, 4)], repeat=3)))
+def test_alike_is_the_chance_of_one_rate_against_one_for_each(
+    counts: tuple[tuple[int, int], ...],
+) -> None:
+    def evidence(failed: int, runs: int) -> float:
+        return float(beta(failed + 0.5, runs - failed + 0.5) / beta(0.5, 0.5))
+
+    one = evidence(sum(failed for failed, _ in counts), sum(runs for _, runs in counts))
+    each = prod(evidence(*count) for count in counts)
+    assert isclose(chance_alike(counts), one / (one + each))
+
+
+def test_what_the_harness_blames_on_the_bench_says_nothing_of_the_firmware() -> None:
+    cause = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=1.0)
+    found = only(planted(cause).facts)
+    assert found.found is None
+    assert "runs on main failed at first without blame on the bench; 2 are needed" in found.text
+
+
+def test_the_order_is_the_specifications_unless_the_lower_bound_is_asked_for() -> None:
+    fleet = planted(RACE, tests=8, base_rate=0.03)
+    history = FullRecordedRuns(UUID(int=1), fleet.facts)
+    table = flakiest(history.test_runs(Scope(), EVER), history.flaky_items(Scope(), EVER))
+    assert [one.test for one in asked(fleet.facts).items] == table
+    ranked = asked(fleet.facts, TestOrder.LOWER_BOUND).items
+    assert sorted(ranked, key=lambda one: -one.rate.low) == ranked
+    page = asked(fleet.facts, page=slice(2, 4))
+    assert [one.test for one in page.items] == table[2:4]
+    assert page.total == len(table)
+
+
+def test_once_in_two_runs_ranks_below_forty_times_in_a_hundred() -> None:
+    few = [_with(one, "rare", number == 0) for number, one in enumerate(_passing(2))]
+    many = [_with(one, "often", number % 5 < 2) for number, one in enumerate(_passing(100))]
+    facts = with_reports(planted().facts, [*few, *_later(many)])
+    assert [one.test.test_id for one in asked(facts).items] == ["rare", "often"]
+    ranked = asked(facts, TestOrder.LOWER_BOUND).items
+    assert [one.test.test_id for one in ranked] == ["often", "rare"]
+
+
+def test_commits_that_were_not_sent_whole_are_of_no_known_kind() -> None:
+    without = planted(RACE, changes=0.0)
+    assert set(found_in(without.facts).since.kinds) == {CommitKind.UNKNOWN}
+    unconfigured = replace(planted(RACE).facts, configs={})
+    assert set(found_in(unconfigured).since.kinds) == {CommitKind.UNKNOWN}
+
+
+# Bad input
+
+
+def test_one_run_is_not_enough() -> None:
+    [run] = _passing(1)
+    retried = replace(run, tests=(TestItem("t", Outcome.PASS, attempts=2),))
+    text = only(with_reports(planted().facts, [retried])).text
+    assert text == "not enough data: 1 run on main; 20 are needed"
+
+
+def test_one_that_always_fails_is_broken() -> None:
+    facts = planted(Cause(Kind.BUG, ONE, rate=1.0)).facts
+    assert only(facts).text == "not enough data: it never passed in this period"
+
+
+def test_none_failing_is_no_flaky_test() -> None:
+    assert asked(planted().facts).items == []
+    assert asked(Facts()).items == []
+
+
+def test_runs_of_one_commit_do_not_tell_since_when() -> None:
+    reports = planted(replace(RACE, since=0)).facts.reports
+    same = [replace(one, sha=reports[0].sha, changes=None) for one in reports]
+    text = only(Facts(reports=tuple(same))).text
+    assert text == "not enough data: all runs on main are of one commit"
+
+
+def test_one_box_cannot_be_compared() -> None:
+    found = only(planted(RACE, boxes=1, runs=60).facts)
+    assert found.found is not None
+    assert found.found.boxes.alike is None
+    assert "on bench-1, the only box" in found.text
+
+
+def test_no_box_in_common_still_gives_counts_for_each() -> None:
+    fleet = planted(RACE)
+    apart = [replace(one, box_key=f"{one.box_key}-{one.sha}") for one in fleet.facts.reports]
+    boxes = found_in(with_reports(fleet.facts, apart)).boxes
+    assert boxes.boxes_total > 100
+    assert len(boxes.boxes) == 20
+
+
+def test_ten_thousand_boxes_are_counted_and_twenty_named() -> None:
+    counts = [(number % 2, 2) for number in range(10_000)]
+    assert 0 <= chance_alike(counts) <= 1
+
+
+def test_rebases_that_list_commits_in_a_circle_give_each_commit_once() -> None:
+    fleet = planted(RACE)
+    circular = [
+        replace(one, changes=replace(one.changes, commits=one.changes.commits[::-1]))
+        for one in fleet.facts.reports
+        if one.changes is not None
+    ]
+    every = tuple(one for one in fleet.commits)
+    circular = [
+        replace(one, changes=Changes(every[-1].sha, (*every, *every))) if number % 7 == 0 else one
+        for number, one in enumerate(circular)
+    ]
+    since = found_in(with_reports(fleet.facts, circular)).since
+    shas = [one.commit.sha for one in since.suspects]
+    assert len(shas) == len(set(shas))
+    assert isclose(sum(since.kinds.values()), 1)
+
+
+def test_runs_that_never_reached_the_hardware_count_in_nothing() -> None:
+    fleet = planted(RACE)
+    lost = [
+        replace(_with(one, "test_000", True), hello_ok=False, run_id=one.run_id + 10**6)
+        for one in fleet.facts.reports
+    ]
+    with_lost = with_reports(fleet.facts, [*fleet.facts.reports, *lost])
+    assert found_in(with_lost) == found_in(fleet.facts)
+
+
+def test_a_test_that_ran_on_another_branch_only_has_no_runs_on_the_branch() -> None:
+    facts = planted(branches=1).facts
+    reports = [
+        one if one.branch == "main" else _with(one, "elsewhere", one.box_key == "bench-1")
+        for one in facts.reports
+    ]
+    assert only(with_reports(facts, reports)).text == (
+        "not enough data: 0 runs on main; 20 are needed"
+    )
+
+
+def _passing(count: int) -> list[Report]:
+    return list(planted(runs=count * 5).facts.reports[: count * 5 : 5])
+
+
+def _with(report: Report, test: str, failing: bool) -> Report:
+    outcome = Outcome.FAIL if failing else Outcome.PASS
+    verdict = Verdict.DEVICE if failing else Verdict.UNKNOWN
+    return replace(report, tests=(TestItem(test, outcome, verdict=verdict),))
+
+
+def _later(reports: Sequence[Report]) -> list[Report]:
+    later = timedelta(days=100)
+    return [
+        replace(one, run_id=one.run_id + 10**6, started_at=one.started_at + later)
+        for one in reports
+    ]
