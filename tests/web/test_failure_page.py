@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from hwci.cli.terminal.evidence import STEPS
-from hwci.cli.terminal.tables import duration
+from hwci.cli.terminal.tables import counted, duration
 from hwci.engine.vocabulary import REASONS, Reason
 from hwci.wire.limits import EVIDENCE_MAX
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer
@@ -30,8 +30,8 @@ PARTS = "nodes => nodes.map(n => [...n.children].map(part => part.textContent))"
 SHAS = "nodes => nodes.map(node => node.dataset.sha)"
 Evidence = dict[str, Any]
 
-# Each question with the answer of a real firmware bug, in the command line's words.
-QUESTIONS = {reason: asked for step in STEPS for reason, asked in step.questions.items()}
+# What holds of a real firmware bug, in the command line's words.
+CLAIMS = {reason: claim for step in STEPS for reason, claim in step.claims.items()}
 
 
 class Reader:
@@ -90,24 +90,34 @@ def owner(page: Page, own: RunningServer) -> Reader:
 
 
 def shows_checks(page: Page, evidence: Evidence) -> None:
-    """See that the page has the API's checks, in order, and says which decided."""
+    """See that the page has the check that decided, and the API's others, in order, below it."""
     expect(page.get_by_role("heading", name="Checks")).to_be_visible()
-    asked = page.locator(".check[data-reason]").evaluate_all(ASKED)
-    assert asked == [[check["reason"], f"{check['found']}."] for check in evidence["checks"]]
-    assert [check[0] for check in asked] == CHECKS[: len(asked)]
-    expect(page.locator(".check", has_text="not reached")).to_have_count(len(CHECKS) - len(asked))
-    assert page.locator(".check[data-reason] .asked").evaluate_all(PARTS) == [
-        answered(check) for check in evidence["checks"]
+    decided = [check for check in evidence["checks"] if check["decided"]]
+    shown = page.locator(".check[data-reason]")
+    assert shown.evaluate_all(ASKED) == [[one["reason"], f"{one['found']}."] for one in decided]
+    assert page.locator(".check.decided .reason").all_inner_texts() == [
+        check["reasonText"] for check in decided
     ]
-    decided = [check["reasonText"] for check in evidence["checks"] if check["decided"]]
-    assert page.locator(".check.decided .reason").all_inner_texts() == decided
+
+    passed, left = (len(evidence["checks"]) - len(decided), len(CHECKS) - len(evidence["checks"]))
+    words = [f"{counted(passed, 'check')} passed", f"{left} not reached"]
+    words = [said for said, number in zip(words, (passed, left), strict=True) if number]
+    page.get_by_role("button", name=", ".join(words), exact=True).click()
+
+    checks = decided + [check for check in evidence["checks"] if not check["decided"]]
+    expect(shown).to_have_count(len(checks))
+    assert shown.evaluate_all(ASKED) == [[one["reason"], f"{one['found']}."] for one in checks]
+    assert [one["reason"] for one in evidence["checks"]] == CHECKS[: len(checks)]
+    expect(page.locator(".check", has_text="not reached")).to_have_count(left)
+    assert page.locator(".check[data-reason] .asked").evaluate_all(PARTS) == [
+        answered(check) for check in checks
+    ]
 
 
 def answered(check: Evidence) -> list[str]:
-    """Return a check's question, and its answer in words."""
-    question, passes = QUESTIONS[check["reason"]]
-    other = {"yes": "no", "no": "yes"}[passes]
-    return [question, f"{other}, this decided" if check["decided"] else passes]
+    """Return the answer of a check as it is drawn and read aloud, and its claim."""
+    answer = "✗not passed, this decided:" if check["decided"] else "✓passed:"
+    return [answer, CLAIMS[check["reason"]]]
 
 
 @pytest.mark.parametrize("reason", DEMO_HAS)
@@ -218,10 +228,11 @@ def test_an_opened_commit_has_the_runs_of_the_api(reader: Reader) -> None:
 
 def test_every_run_that_is_shown_leads_to_its_page(reader: Reader) -> None:
     evidence = reader.resolved("fix_mixed")
-    reader.open(evidence["failure"]["id"])
+    reader.open(evidence["failure"]["id"], "?checks=open")
 
     own = next(commit for commit in evidence["timeline"] if commit["this"])
-    checked = [check["run"] for check in evidence["checks"] if check["run"]]
+    in_view = [*evidence["checks"][-1:], *evidence["checks"][:-1]]  # the one that decided is first
+    checked = [check["run"] for check in in_view if check["run"]]
     for place, runs in ((".opened", own["runs"]), (".looked", checked)):
         links = reader.page.locator(place).get_by_role("link", name=re.compile(r"^run \d+"))
         expect(links).to_have_count(len(runs))

@@ -134,7 +134,7 @@ def test_what_broke_a_test_leads_to_its_pull_request(page: Page, told: Told, hom
 
 
 def test_what_a_check_found_leads_to_commit_and_file(page: Page, told: Told, home: str) -> None:
-    page.goto(f"{home}/failures/{told.bug}")
+    page.goto(f"{home}/failures/{told.bug}?checks=open")
     check = page.locator("[data-reason=changes_not_firmware]")
 
     commit = check.get_by_role("link", name="Open commit")

@@ -64,17 +64,14 @@ VERDICT_WORDS = {
 }
 
 
-YES, NO = "yes", "no"
-
-
 class Step(NamedTuple):
-    """A step of the spec. `about`: the list of commits that it is about. `questions`: each with the
-    answer that goes on to the next one; the other answer decides.
+    """A step of the spec. `about`: the list of commits that it is about. `claims`: what holds of a
+    real firmware bug, by the reason that is given where it does not.
     """
 
     title: str
     about: str | None
-    questions: Mapping[Reason, tuple[str, str]]
+    claims: Mapping[Reason, str]
 
 
 STEPS = (
@@ -82,8 +79,8 @@ STEPS = (
         "To show: the harness blamed the device",
         None,
         {
-            Reason.VERDICT_INFRA: ("Did the harness blame the bench?", NO),
-            Reason.VERDICT_MISSING: ("Did the harness report a verdict?", YES),
+            Reason.VERDICT_INFRA: "The harness did not blame the bench",
+            Reason.VERDICT_MISSING: "The harness reported a verdict",
         },
     ),
     Step(
@@ -91,35 +88,24 @@ STEPS = (
         "under test",
         {
             Reason.PATHS_NOT_CONFIGURED: (
-                "Are firmware and harness paths configured for this product?",
-                YES,
+                "Firmware and harness paths are configured for this product"
             ),
-            Reason.CHANGES_UNKNOWN: ("Are the changes under test known?", YES),
-            Reason.CHANGES_INCOMPLETE: (
-                "Were enough of the files changed under test reported?",
-                YES,
-            ),
-            Reason.CHANGES_NOT_FIRMWARE: ("Did a commit under test change firmware?", YES),
+            Reason.CHANGES_UNKNOWN: "The changes under test are known",
+            Reason.CHANGES_INCOMPLETE: "Enough of the files changed under test were reported",
+            Reason.CHANGES_NOT_FIRMWARE: "A commit under test changed firmware",
         },
     ),
     Step(
         "To show: firmware alone fixed it",
         "before the fix",
         {
-            Reason.FIX_UNCONNECTED: (
-                "Do run reports connect the failure to its fix without a gap?",
-                YES,
-            ),
+            Reason.FIX_UNCONNECTED: "Run reports connect the failure to its fix without a gap",
             Reason.FIX_TOUCHED_HARNESS: (
-                "Did a commit before the fix change harness files and no firmware?",
-                NO,
+                "No commit before the fix changed harness files and no firmware"
             ),
-            Reason.FIX_NOT_FIRMWARE: ("Can a change of firmware have fixed it?", YES),
-            Reason.FIX_MIXED: (
-                "Did one commit before the fix change both firmware and harness?",
-                NO,
-            ),
-            Reason.FIX_INCOMPLETE: ("Were all files changed before the fix reported?", YES),
+            Reason.FIX_NOT_FIRMWARE: "A change of firmware can have fixed it",
+            Reason.FIX_MIXED: "No commit before the fix changed both firmware and harness",
+            Reason.FIX_INCOMPLETE: "All files changed before the fix were reported",
         },
     ),
 )
@@ -241,7 +227,7 @@ def _found(answer: ClassAnswer) -> str:
 
 
 def _mark(commit: EvidenceCommit) -> str:
-    passed, failed, both = ("✓", "✗", "±") if render.unicode_fits() else ("P", "F", "B")
+    passed, failed, both = _marks()
     if commit.passed and commit.failed:
         return both
     return passed if commit.passed else failed
@@ -305,24 +291,29 @@ def check_lines(found: FailureEvidence) -> Iterator[str]:
     asked = {check.reason: check for check in found.checks}
     number = 0
     for step in STEPS:
-        if asked.keys() & step.questions.keys():
+        if asked.keys() & step.claims.keys():
             yield f"{step.title}{_about(step, found)}"
-        for reason, (question, passes) in step.questions.items():
+        for reason, claim in step.claims.items():
             if reason in asked:
                 number += 1
-                yield from _check(number, question, passes, asked[reason])
+                yield from _check(number, claim, asked[reason])
+
+
+def _marks() -> tuple[str, str, str]:
+    """Return the signs of what passed, of what failed, and of what did both."""
+    return ("✓", "✗", "±") if render.unicode_fits() else ("P", "F", "B")
 
 
 def _about(step: Step, found: FailureEvidence) -> str:
-    """Return how many commits the questions of a step are about, if known."""
+    """Return how many commits the claims of a step are about, if known."""
     totals = {"under test": found.under_test_total, "before the fix": found.before_fix_total}
     total = totals.get(step.about or "")
     return "" if total is None else f" ({counted(total, 'reported commit')} {step.about})"
 
 
-def _check(number: int, question: str, passes: str, check: CheckAnswer) -> Iterator[str]:
-    other = YES if passes == NO else NO
-    yield f"{number}. {question} {f'{other}, this decided' if check.decided else passes}"
+def _check(number: int, claim: str, check: CheckAnswer) -> Iterator[str]:
+    passed, failed, _ = _marks()
+    yield f"{number}. {failed if check.decided else passed} {claim}"
     yield f"   {check.found}"
     if check.decided:
         yield f"   {check.reason_text}"

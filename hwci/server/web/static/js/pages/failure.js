@@ -72,7 +72,7 @@ function Evidence({ answer, address, orgId, organization }) {
     <${Head} ...${shared} answer=${answer} reviewer=${isAdmin(organization)} />
     <div class="evidence">
       <${Branch} ...${shared} opened=${asked} open=${open} sought=${sought} all=${address.query.get("commits") === "all"} />
-      <${Checks} ...${shared} />
+      <${Checks} ...${shared} open=${address.query.get("checks") === "open"} />
     </div>
   `;
 }

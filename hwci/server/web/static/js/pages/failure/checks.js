@@ -1,40 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of the classification one by one, in the order of the spec's table (spec, "Classification of
-// a resolved failure"): the question, what was found, and which answer decided. The checks after the deciding
-// one were not asked.
+// a resolved failure"): what holds of a real firmware bug, whether it holds here, and what was found. The
+// checks after the deciding one were not asked.
 
-import { addressOf } from "../../address.js";
-import { counted, short } from "../../format.js";
+import { addressOf, change } from "../../address.js";
+import { count, counted, short } from "../../format.js";
 import { html } from "../../html.js";
 import { CommitLink, FileLink, PullLink } from "../../parts/links.js";
 import { Section } from "../../parts/section.js";
 import { Badge, Sha } from "../../parts/values.js";
 import { RunLink } from "../../parts/words.js";
 
-const [YES, NO] = ["yes", "no"];
-
 /**
- * The steps of the spec, the list of commits that each is about, and its questions: each with the answer that
- * goes on to the next one. The other answer decides.
+ * The steps of the spec, the list of commits that each is about, and what holds of a real firmware bug, each
+ * by the reason that is given where it does not.
  * @type {[string, string | null, string[][]][]}
  */
 const STEPS = [
   ["To show: the harness blamed the device", null, [
-    ["verdict_infra", "Did the harness blame the bench?", NO],
-    ["verdict_missing", "Did the harness report a verdict?", YES],
+    ["verdict_infra", "The harness did not blame the bench"],
+    ["verdict_missing", "The harness reported a verdict"],
   ]],
   ["To show: firmware was under test", "underTest", [
-    ["paths_not_configured", "Are firmware and harness paths configured for this product?", YES],
-    ["changes_unknown", "Are the changes under test known?", YES],
-    ["changes_incomplete", "Were enough of the files changed under test reported?", YES],
-    ["changes_not_firmware", "Did a commit under test change firmware?", YES],
+    ["paths_not_configured", "Firmware and harness paths are configured for this product"],
+    ["changes_unknown", "The changes under test are known"],
+    ["changes_incomplete", "Enough of the files changed under test were reported"],
+    ["changes_not_firmware", "A commit under test changed firmware"],
   ]],
   ["To show: firmware alone fixed it", "beforeFix", [
-    ["fix_unconnected", "Do run reports connect the failure to its fix without a gap?", YES],
-    ["fix_touched_harness", "Did a commit before the fix change harness files and no firmware?", NO],
-    ["fix_not_firmware", "Can a change of firmware have fixed it?", YES],
-    ["fix_mixed", "Did one commit before the fix change both firmware and harness?", NO],
-    ["fix_incomplete", "Were all files changed before the fix reported?", YES],
+    ["fix_unconnected", "Run reports connect the failure to its fix without a gap"],
+    ["fix_touched_harness", "No commit before the fix changed harness files and no firmware"],
+    ["fix_not_firmware", "A change of firmware can have fixed it"],
+    ["fix_mixed", "No commit before the fix changed both firmware and harness"],
+    ["fix_incomplete", "All files changed before the fix were reported"],
   ]],
 ];
 const WHERE = { underTest: "under test", beforeFix: "before the fix" };
@@ -43,48 +41,68 @@ const NOT_CHECKED = {
   pending: "The checks run once the failure is resolved: they need the commit that fixed it.",
 };
 
-/** The checks. */
-export function Checks({ evidence, story, orgId, show }) {
+/** The checks: the one that decided, and the others folded below it. */
+export function Checks({ evidence, story, orgId, show, open }) {
   const { failure, resolved, checks } = evidence;
   if (!resolved) return html`<${Section} title="Checks"><p class="empty">${NOT_CHECKED[failure.label]}</p><//>`;
-  const asked = new Map(checks.map((check) => [check.reason, check]));
   const shared = { evidence, story, orgId, show };
+  const deciding = checks.find((check) => check.decided);
   return html`<${Section} title="Checks">
     <p class="quiet">A real firmware bug passes all of them, in this order; the first that does not pass decides.
       ${resolved.review ? " The review replaces what they say." : ""}</p>
-    ${STEPS.map(([title, about, rows]) => html`<h3 key=${title}>${title}</h3>
-      <${CommitCount} about=${about} evidence=${evidence} />
-      <ol class="checks">${rows.map(
-        ([reason, question, passes]) => html`<${Check} key=${reason} ...${{ question, passes }} check=${asked.get(reason)} ...${shared} />`,
-      )}</ol>`)}
-    ${resolved.automatic.class === "real_fw_bug" && html`<p class="conclusion">All checks passed: real firmware bug.</p>`}
+    ${deciding
+      ? html`<ol class="checks"><${Check} check=${deciding} claim=${claimOf(deciding)} ...${shared} /></ol>`
+      : html`<p class="conclusion">All checks passed: real firmware bug.</p>`}
+    <${Others} ...${shared} deciding=${deciding} open=${open} />
   <//>`;
 }
 
-/** How many commits the questions of a step are about, where that is known. */
+function claimOf({ reason }) {
+  return STEPS.flatMap(([, , claims]) => claims).find(([known]) => known === reason)?.[1];
+}
+
+/** The other checks by steps: those before the deciding one passed, those after it were not asked. */
+function Others({ deciding, open, ...shared }) {
+  const { checks } = shared.evidence;
+  const asked = new Map(checks.map((check) => [check.reason, check]));
+  const passed = checks.length - (deciding ? 1 : 0);
+  const total = STEPS.reduce((sum, [, , claims]) => sum + claims.length, 0);
+  const left = total - checks.length;
+  const words = [passed && `${counted(passed, "check")} passed`, left && `${count(left)} not reached`];
+  const turn = () => change({ checks: open ? null : "open" }, { replace: true });
+  return html`<p><button type="button" class="fold" aria-expanded=${open ? "true" : "false"} aria-controls="other-checks"
+      onClick=${turn}>${words.filter(Boolean).join(", ")}</button></p>
+    <div id="other-checks" hidden=${!open}>${open && STEPS.map(([title, about, claims]) => html`<h3 key=${title}>${title}</h3>
+      <${CommitCount} about=${about} evidence=${shared.evidence} />
+      <ol class="checks">${claims
+        .filter(([reason]) => reason !== deciding?.reason)
+        .map(([reason, claim]) => html`<${Check} key=${reason} claim=${claim} check=${asked.get(reason)} ...${shared} />`)}</ol>`)}
+    </div>`;
+}
+
+/** How many commits the claims of a step are about, where that is known. */
 function CommitCount({ about, evidence }) {
   const total = about && evidence[`${about}Total`];
   return total !== null && html`<p class="quiet">${counted(total, "reported commit")} ${WHERE[about]}</p>`;
 }
 
-function Check({ question, passes, check, ...shared }) {
+function Check({ claim, check, ...shared }) {
   if (!check) {
     return html`<li class="check not-reached">
-      <p class="asked"><span class="question">${question}</span> <span class="quiet">not reached</span></p>
+      <p class="asked"><span class="claim">${claim}</span> <span class="quiet">not reached</span></p>
     </li>`;
   }
   return html`<li class=${check.decided ? "check decided" : "check"} data-reason=${check.reason}>
-    <p class="asked"><span class="question">${question}</span>
-      <${Answer} passes=${passes} decided=${check.decided} /></p>
+    <p class="asked"><${Answer} decided=${check.decided} /> <span class="claim">${claim}</span></p>
     <p class="found">${check.found}.</p>
     ${check.decided && html`<p class="reason">${check.reasonText}</p>`}
     <${LookedAt} check=${check} ...${shared} />
   </li>`;
 }
 
-function Answer({ passes, decided }) {
-  if (!decided) return html`<${Badge} kind="good">${passes}<//>`;
-  return html`<${Badge} kind="warn">${passes === YES ? NO : YES}, this decided<//>`;
+function Answer({ decided }) {
+  const [kind, sign, words] = decided ? ["warn", "✗", "not passed, this decided:"] : ["good", "✓", "passed:"];
+  return html`<${Badge} kind=${kind}><span aria-hidden="true">${sign}</span><span class="unseen">${words}</span><//>`;
 }
 
 function LookedAt({ check, evidence, story, orgId, show }) {
