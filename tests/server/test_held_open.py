@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.server.app import Rebuild
+from hwci.server.app import BeginImport, CreateUser, Export, Rebuild, ResetPassword, SetUserEnabled
 from hwci.server.storage.ports import Writer
 from tests.support.asking import ask, bearer
 from tests.support.benches import Benches
@@ -107,6 +107,24 @@ def test_the_write_of_one_organization_holds_up_no_other(benches: Benches) -> No
         newcomer = {"email": "newcomer@example.org", "password": PASSWORD}
         assert ask(server.url, "POST", "/api/auth/register", json_body=newcomer).status == 201
         assert server.operate(Rebuild(org_id=server.org_id)).org_id == server.org_id
+
+
+def test_an_operator_waits_for_no_organization_but_the_one_that_a_command_is_about(
+    benches: Benches, tmp_path: Path
+) -> None:
+    server = benches.server
+    another = new_organization(server.location, "another@example.org")
+    with held_open(server, organization=another):
+        made = server.operate(CreateUser(email="made@example.org", password=PASSWORD))
+        for enabled in (False, True):
+            changed = server.operate(SetUserEnabled(email="made@example.org", enabled=enabled))
+            assert changed.user_id == made.user_id
+        assert server.operate(ResetPassword(email="made@example.org")).reset_token
+        exported = server.operate(Export(org_id=server.org_id, to=tmp_path / "acme.db"))
+        assert exported.org_id == server.org_id
+        for org_id, owner in ((server.org_id, None), (uuid4(), "made@example.org")):
+            begin = BeginImport(exported_id=org_id, exported_name="Elsewhere", owner=owner)
+            assert server.operate(begin).org_id == org_id
 
 
 def test_the_sign_in_of_one_person_holds_up_nobody_else(benches: Benches) -> None:

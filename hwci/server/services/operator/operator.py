@@ -149,7 +149,7 @@ class Operator:
             found = add_organization(writer, command.organization, user.id, now)
             return CommandResult(user_id=user.id, org_id=found.organization.id)
 
-        return await self._storage.write(work)
+        return await self._storage.write(work, person=user.id)
 
     async def _reset_password(self, command: ResetPassword) -> CommandResult:
         now, token = self._clock(), new_token()
@@ -165,7 +165,7 @@ class Operator:
             _record_of_user(writer, user, "password.reset_link", now)
             return CommandResult(user_id=user.id, reset_token=token, base_url=self._base_url)
 
-        return await self._storage.write(work)
+        return await self._storage.write(work, person=await self._id_of(command.email))
 
     async def _set_user_enabled(self, command: SetUserEnabled) -> CommandResult:
         now, enabled = self._clock(), command.enabled
@@ -179,7 +179,10 @@ class Operator:
             _record_of_user(writer, user, f"user.{'enabled' if enabled else 'disabled'}", now)
             return CommandResult(user_id=user.id, sessions_ended=ended)
 
-        return await self._storage.write(work)
+        return await self._storage.write(work, person=await self._id_of(command.email))
+
+    async def _id_of(self, email: str) -> UUID:
+        return await self._storage.read(lambda reader: _user(reader, email).id)
 
     async def _set_ci_metrics(self, command: SetCiMetrics) -> CommandResult:
         enabled = command.enabled
@@ -216,37 +219,31 @@ class Operator:
 
     async def _export(self, command: Export) -> CommandResult:
         now = self._clock()
+        org_id = await self._storage.read(lambda reader: _organization(reader, command).id)
 
-        def begin(writer: Writer) -> UUID:
-            org_id = _organization(writer, command).id
+        def begin(writer: Writer) -> None:
             refuse_taken(command.to)
             self._record(writer, org_id, "records.exported")
-            return org_id
 
         def work(reader: Reader) -> CommandResult:
             found = _require_organization(reader, org_id)
             return CommandResult(org_id=org_id, reports=export(reader, found, command.to, now))
 
-        org_id = await self._storage.write(begin)  # first: no file without its entry in the log
+        # First: no file without its entry in the log.
+        await self._storage.write(begin, organization=org_id)
         return await self._storage.read(work, seconds=EXPORT_SECONDS)
 
     async def _begin_import(self, command: BeginImport) -> CommandResult:
         now = self._clock()
 
         def work(writer: Writer) -> CommandResult:
-            try:
-                found = _import_target(writer, command)
-            except UnknownNameError as fault:
-                if command.owner is None:
-                    raise NotFoundError(f"{fault}; to make it, name its owner: --owner") from fault
-                org_id = _new_organization(writer, command, now)
-            else:
-                _require_owner(writer, found, command.owner)
-                org_id = found.id
+            found = _import_target(writer, command)
+            org_id = _new_organization(writer, command, now) if found is None else found.id
             self._record(writer, org_id, "records.imported")
             return CommandResult(org_id=org_id)
 
-        return await self._storage.write(work)
+        whose = await self._storage.read(lambda reader: _lock_of_import(reader, command))
+        return await self._storage.write(work, organization=whose)
 
     async def _keep_sent(self, command: KeepSent) -> CommandResult:
         now, org_id = self._clock(), command.org_id
@@ -307,8 +304,29 @@ def _organization(reader: Reader, command: SetCiMetrics | Export | BeginImport) 
     raise UnknownNameError("; ".join(filter(None, (what, also))))
 
 
-def _import_target(reader: Reader, command: BeginImport) -> Organization:
-    """Return the organization that an import goes to. Raises `UnknownNameError`: it is to be made.
+def _import_target(reader: Reader, command: BeginImport) -> Organization | None:
+    """Return the organization that an import goes to; None if it is to be made."""
+    try:
+        found = _named_target(reader, command)
+    except UnknownNameError as fault:
+        if command.owner is None:
+            raise NotFoundError(f"{fault}; to make it, name its owner: --owner") from fault
+        return None
+    _require_owner(reader, found, command.owner)
+    return found
+
+
+def _lock_of_import(reader: Reader, command: BeginImport) -> UUID:
+    """Return whom the begin of an import is about: its organization, or who will own it."""
+    found = _import_target(reader, command)
+    if found is not None:
+        return found.id
+    assert command.owner is not None
+    return command.exported_id or _user(reader, command.owner).id
+
+
+def _named_target(reader: Reader, command: BeginImport) -> Organization:
+    """Return the organization that an import goes to. Raises `UnknownNameError`: there is none.
 
     Names need not be unique: one that has the name in an export may be a stranger's.
     """
