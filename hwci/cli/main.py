@@ -38,6 +38,7 @@ COMMANDS = {
     "demo": "Show ninety days of sample data, with a server of its own.",
     "failures": "Failures: list, show, confirm, dismiss, reset.",
     "runs": "Runs: list, show, watch.",
+    "merges": "Merges not checked on hardware: unchecked (and why), plan (the runs that would).",
     "spool": "Pending reports on this machine: list, flush, show, remove.",
     "suite-config": "Suite configurations of products: check, plan, apply, list, show.",
     "profiles": "Kept sign-ins: list, use.",

@@ -23,6 +23,7 @@ from hwci.wire.failures import (
     ResolvedFailureAnswer,
     ReviewNote,
 )
+from hwci.wire.merges import ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.metrics import (
     CheckedMergeAnswer,
     FlakyTestAnswer,
@@ -45,6 +46,7 @@ from hwci.wire.queries import (
     PeriodQuery,
     PlanQuery,
     ResolvedQuery,
+    TableQuery,
 )
 from hwci.wire.wheels import WheelAnswer
 
@@ -553,6 +555,20 @@ def flaky_history(
     query = query_of(FlakyQuery, broken=broken, **table)
     path = f"{org_path(org_id)}/ci-metrics/flakiest-tests/history"
     return _read(path, ListPage[FlakyTestHistory], query)
+
+
+def explain_unchecked_merges(
+    org_id: Id, **table: Unpack[SearchFilters]
+) -> Call[ListPage[ExplainedMergeAnswer]]:
+    """List the merges not checked on hardware, each with the cause."""
+    path = f"{org_path(org_id)}/ci-analysis/unchecked-merges"
+    return _read(path, ListPage[ExplainedMergeAnswer], query_of(MergesQuery, **table))
+
+
+def plan_merges(org_id: Id, **table: Unpack[TableFilters]) -> Call[MergePlanAnswer]:
+    """Ask for the runs that would check the merges not checked on hardware."""
+    path = f"{org_path(org_id)}/ci-analysis/merge-plan"
+    return _read(path, MergePlanAnswer, query_of(TableQuery, **table))
 
 
 def list_failures(

@@ -15,7 +15,7 @@ from uuid import UUID
 from pydantic import Field
 
 from hwci.engine.facts import SuiteConfig
-from hwci.engine.history import Listing, ProductState
+from hwci.engine.history import Listing, ProductState, SightedRun
 from hwci.engine.page import over_time, plan, reading, tables
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import is_broken
@@ -171,11 +171,23 @@ class UncheckedMerge(MergeAnswer):
 
 
 class CheckingRun(RunOnBox):
-    """A run that checked a merge. `sha`: the tested commit, the merge's own or a later one."""
+    """A run that checked a merge, or tells why none did. `sha`: the tested commit, the merge's own
+    or a later one.
+    """
 
     suite: str
     box_key: str
     sha: str
+
+    @classmethod
+    def of(cls, org_id: UUID, repo_key: str, run: SightedRun) -> Self:
+        """Make a run of a repository."""
+        return cls(
+            **box_run(org_id, repo_key, run.box_key, run),
+            suite=run.sighting.suite,
+            box_key=run.box_key,
+            sha=run.sha,
+        )
 
 
 class CheckedMergeAnswer(MergeAnswer):
@@ -189,13 +201,7 @@ class CheckedMergeAnswer(MergeAnswer):
     def of(cls, org_id: UUID, row: tables.CheckedMerge) -> Self:
         """Make one row of the merges checked on hardware."""
         merge, run = row
-        first_run = CheckingRun(
-            **box_run(org_id, merge.repo_key, run.box_key, run),
-            suite=run.sighting.suite,
-            box_key=run.box_key,
-            sha=run.sha,
-        )
-        return cls(**asdict(merge), first_run=first_run)
+        return cls(**asdict(merge), first_run=CheckingRun.of(org_id, merge.repo_key, run))
 
 
 class FlakyTestAnswer(Answer):

@@ -95,6 +95,8 @@ CONTRACT = {
     "runs list",
     "runs show",
     "runs watch",
+    "merges unchecked",
+    "merges plan",
 }
 
 

@@ -107,6 +107,8 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.other_failures: calls.other_failures(ORG, FailureClass.AMBIGUOUS, **FOUND),
     calls.flakiest_tests: calls.flakiest_tests(ORG, False, **FOUND),
     calls.flaky_history: calls.flaky_history(ORG, False, **FOUND),
+    calls.explain_unchecked_merges: calls.explain_unchecked_merges(ORG, **FOUND),
+    calls.plan_merges: calls.plan_merges(ORG, **PERIOD, page=2),
     calls.list_failures: calls.list_failures(ORG, Label.FLAKE, "boot", **FOUND),
     calls.get_failure: calls.get_failure(ORG, FAILURE),
     calls.confirm_failure: calls.confirm_failure(ORG, FAILURE, "why", "https://issues.example/7"),

@@ -181,6 +181,8 @@ ROWS = {
     f"GET {ORG}/ci-metrics/other-failures": FIGURES,
     f"GET {ORG}/ci-metrics/flakiest-tests": FIGURES,
     f"GET {ORG}/ci-metrics/flakiest-tests/history": FIGURES,
+    f"GET {ORG}/ci-analysis/unchecked-merges": FIGURES,
+    f"GET {ORG}/ci-analysis/merge-plan": FIGURES,
     f"GET {ORG}/ci-failures": FIGURES,
     f"GET {REVIEW}": Row(By.READER, 200, "real", metrics=True),
     f"POST {REVIEW}/confirm": Row(

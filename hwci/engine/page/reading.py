@@ -115,7 +115,7 @@ def read_period(
     """
     decided = [] if decided is None else decided
     merges = history.merges(scope, period)
-    checked = _merges(merge for merge in merges if is_checked(merge))
+    checked = _newest_first(merge for merge in merges if is_checked(merge))
     resolved = resolved_episodes(history, scope, period)
     _decide(history, resolved, decided)
     decisions = {one.id: decision for one, decision in decided}
@@ -128,7 +128,7 @@ def read_period(
             flaky_failures=sum(flaky.values()),
             infra_runs=Tally(*history.run_counts(scope, period)),
         ),
-        unchecked_merges=_merges(merge for merge in merges if not is_checked(merge)),
+        unchecked_merges=_newest_first(merge for merge in merges if not is_checked(merge)),
         real_bugs=[one for one in classified if one.failure_class is FailureClass.REAL_FW_BUG],
         other_failures=[
             one for one in classified if one.failure_class is not FailureClass.REAL_FW_BUG
@@ -188,7 +188,12 @@ def read_failures(history: History, scope: Scope, period: Period) -> Sequence[La
     return rows
 
 
-def _merges(merges: Iterable[Merge]) -> list[Announcement]:
+def unchecked_merges(history: History, scope: Scope, period: Period) -> list[Announcement]:
+    """Return the merges of a period that no run checked, as a reading has them."""
+    return _newest_first(one for one in history.merges(scope, period) if not is_checked(one))
+
+
+def _newest_first(merges: Iterable[Merge]) -> list[Announcement]:
     """Return a table of merges: the newest first, then by repository, product and commit."""
     rows = [merge.announcement for merge in merges]
     rows.sort(key=lambda one: (one.repo_key, one.suite or "", one.sha))

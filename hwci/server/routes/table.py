@@ -12,6 +12,7 @@ from hwci.server.errors import NotFoundError
 from hwci.server.http.route import Call, Handler, OwnLimit, Route, Who
 from hwci.server.http.streams import server_sent_events, web_socket
 from hwci.server.routes import sign_in, single_sign_on
+from hwci.server.routes.analysis import ANALYSIS
 from hwci.server.routes.openapi import with_document
 from hwci.server.services.access import Member
 from hwci.server.services.audit import AuditLog
@@ -358,5 +359,5 @@ _HEALTH = (
 # fmt: on
 
 ROUTES: tuple[Route, ...] = with_document(
-    (*_CI_REPORTS, *_ACCOUNTS, *_ORGANIZATIONS, *_BOXES, *_RUNS, *_METRICS, *_HEALTH)
+    (*_CI_REPORTS, *_ACCOUNTS, *_ORGANIZATIONS, *_BOXES, *_RUNS, *_METRICS, *ANALYSIS, *_HEALTH)
 )

@@ -12,6 +12,7 @@ from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
+from hwci.server.services.analysis.merges import MergeAnalysis
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_metrics.ingest import Ingest
@@ -52,6 +53,7 @@ class Services:
     keys: Keys
     live_runs: LiveRuns
     members: Members
+    merge_analysis: MergeAnalysis
     metrics: Metrics
     organizations: Organizations
     own_account: OwnAccount
@@ -100,6 +102,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         keys=Keys(storage, clock),
         live_runs=LiveRuns(storage, clock),
         members=Members(storage, clock),
+        merge_analysis=MergeAnalysis(storage, clock),
         metrics=Metrics(storage, clock),
         organizations=Organizations(storage, clock),
         own_account=OwnAccount(storage, clock, tools.passwords),

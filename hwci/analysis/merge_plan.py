@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which runs would check the unchecked merges, in the least board time.
+
+A planned run covers its own commit only: it invents no push list. So the commits are planned one by
+one: each product that a merge of the commit names needs a run there, and a merge that names none is
+checked by any of these, or by the cheapest product of its repository. It is the least number of
+runs, and of board time as recorded runs took it (ADR 0072).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from statistics import median
+from typing import NamedTuple
+
+from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.analysis.unchecked import subjects_of
+from hwci.engine.facts import Announcement, Product
+from hwci.engine.history import Scope
+from hwci.engine.periods import Period
+
+_SECOND = timedelta(seconds=1)
+
+
+class BoxOffer(NamedTuple):
+    """What a run of a product takes on a box: the median of its `runs` runs there. Offers compare
+    by cost.
+    """
+
+    seconds: float
+    box_key: str
+    product: Product
+    runs: int
+
+
+class Lack(StrEnum):
+    """Why no run can be planned for a merge."""
+
+    NO_RUN = "no_run"
+    NOT_REACHED = "not_reached"
+
+
+LACKS = {
+    Lack.NO_RUN: "Not enough data: no run of it reached the hardware with a test in the period",
+    Lack.NOT_REACHED: "Each box that ran it did not reach the hardware in its last run",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """A run of a product at a commit, on its cheapest box, and the merges that it checks."""
+
+    sha: str
+    offer: BoxOffer
+    merges: Sequence[Announcement]
+    subject: str | None
+
+    @property
+    def branch(self) -> str:
+        """The branch that received the merge."""
+        return self.merges[0].branch
+
+
+@dataclass(frozen=True, slots=True)
+class MergePlan:
+    """The runs, the cheapest first, and the merges for which none can be planned. `merges`: the
+    number of all unchecked ones.
+    """
+
+    merges: int
+    runs: Sequence[PlannedRun]
+    lacking: Mapping[Announcement, Lack]
+
+    @property
+    def board_seconds(self) -> float:
+        """The time that all runs take, one after the other."""
+        return sum(one.offer.seconds for one in self.runs)
+
+
+def plan(
+    history: RecordedRuns, scope: Scope, period: Period, merges: Sequence[Announcement]
+) -> MergePlan:
+    """Return the runs that would check these merges. `period`: whose runs tell what a run takes."""
+    offers = Offers(history.outcomes(scope, period))
+    subjects = subjects_of(history, merges)
+    by_commit: dict[tuple[str, str], list[Announcement]] = defaultdict(list)
+    for merge in merges:
+        by_commit[merge.repo_key, merge.sha].append(merge)
+    runs: list[PlannedRun] = []
+    lacking: dict[Announcement, Lack] = {}
+    for (repo_key, sha), of_commit in by_commit.items():
+        history.check_time()
+        found = _offers_for(repo_key, of_commit, offers)
+        for number, offer in enumerate(found):
+            checked = [
+                merge
+                for merge in of_commit
+                if merge.suite == offer.product.suite or (merge.suite is None and number == 0)
+            ]
+            runs.append(PlannedRun(sha, offer, checked, subjects.get((repo_key, sha))))
+        suites = {offer.product.suite for offer in found}
+        for merge in of_commit:
+            if merge.suite not in suites and not (merge.suite is None and found):
+                lacking[merge] = offers.lack(repo_key, merge.suite)
+    runs.sort(key=lambda run: run.offer)
+    return MergePlan(len(merges), runs, lacking)
+
+
+def _offers_for(repo_key: str, merges: Sequence[Announcement], offers: "Offers") -> list[BoxOffer]:
+    """Return the runs that a commit needs, the cheapest first."""
+    suites = {merge.suite for merge in merges}
+    named = (offers.of(Product(repo_key, suite)) for suite in suites if suite is not None)
+    found = sorted(offer for offer in named if offer is not None)
+    if not found and None in suites:
+        return offers.cheapest(repo_key)
+    return found
+
+
+class Offers:
+    """What a run of each product takes on its boxes, of those whose last run in the period, of any
+    product, reached the hardware.
+    """
+
+    def __init__(self, found: Sequence[ProductOutcomes]) -> None:
+        self._ran: set[Product] = set()
+        self._best: dict[Product, BoxOffer] = {}
+        reached = _last_reached(found)
+        for one in found:
+            times = _run_times(one.runs)
+            if times:
+                self._ran.add(one.product)
+            offers = [
+                BoxOffer(median(of_box), box_key, one.product, len(of_box))
+                for box_key, of_box in times.items()
+                if reached[box_key]
+            ]
+            if offers:
+                self._best[one.product] = min(offers)
+
+    def of(self, product: Product) -> BoxOffer | None:
+        """Return the cheapest run of a product; None if no box can be proposed."""
+        return self._best.get(product)
+
+    def cheapest(self, repo_key: str) -> list[BoxOffer]:
+        """Return the cheapest run of any product of a repository, if there is one."""
+        return sorted(one for one in self._best.values() if one.product.repo_key == repo_key)[:1]
+
+    def lack(self, repo_key: str, suite: str | None) -> Lack:
+        """Return why there is no offer for a product, or for any product of a repository."""
+        ran = any(one.repo_key == repo_key and suite in {None, one.suite} for one in self._ran)
+        return Lack.NOT_REACHED if ran else Lack.NO_RUN
+
+
+def _last_reached(found: Sequence[ProductOutcomes]) -> dict[str, bool]:
+    """Return of each box whether its last run reached the hardware."""
+    runs = sorted(
+        (run.started_at, run.ci_run_id, run.run_attempt, run.box_key, run.hello_ok)
+        for one in found
+        for run in one.runs
+    )
+    return {box_key: hello_ok for *_, box_key, hello_ok in runs}
+
+
+def _run_times(runs: Sequence[RunOutcomes]) -> dict[str, list[float]]:
+    """Return by box how long its runs with a test took. The parts of a large report are one run; a
+    run that ended before it began, by a clock that was set back, tells nothing.
+    """
+    parts: dict[tuple[str, str, int, int], list[RunOutcomes]] = defaultdict(list)
+    for run in runs:
+        if run.hello_ok and run.ran:
+            parts[run.box_key, run.workflow, run.ci_run_id, run.run_attempt].append(run)
+    times: dict[str, list[float]] = defaultdict(list)
+    for (box_key, *_), of_run in parts.items():
+        start, end = min(one.started_at for one in of_run), max(one.ended_at for one in of_run)
+        took = (end - start) / _SECOND
+        if took >= 0:
+            times[box_key].append(took)
+    return times

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci merges`: why each merge that no run checked is unchecked, and the runs that would check
+them. `merge_tables.py` decides how they look.
+"""
+
+import typer
+
+from hwci import client
+from hwci.cli.session.connection import Connection, connected
+from hwci.cli.terminal import merge_tables, options, render, tables
+from hwci.wire import limits
+
+merges = typer.Typer(no_args_is_help=True)
+
+
+@merges.command("unchecked")
+@connected(by_key=True)
+def unchecked(
+    server: Connection,
+    *,
+    days: options.Days = limits.DAYS_DEFAULT,
+    product: options.Product = None,
+    repo: options.Repo = None,
+    as_of: options.AsOf = None,
+    page: options.Page = 1,
+    limit: options.Limit = limits.PAGE_LIMIT_DEFAULT,
+    every: options.All = False,
+    json: options.Json = False,
+    output: options.Output = None,
+) -> None:
+    """List the merges not checked on hardware, each with the reason why.
+
+    JSON is the page; with --all, a list. `hwci runs list --sha COMMIT` shows what ran on a commit.
+
+    For example:
+
+      hwci merges unchecked --days 7
+
+      hwci merges unchecked --product acme/firmware:sensor-fw --all --output csv
+    """
+    form = options.form_of(json, output)
+    repo_key, suite = options.scope_of(product, repo)
+    end = options.time_of(as_of, "--as-of")
+    now = end or options.now()
+    call = client.calls.explain_unchecked_merges(
+        server.org_id(),
+        days=days,
+        repo_key=repo_key,
+        suite=suite,
+        as_of=now if every else end,
+        **options.pages(page, limit, every=every),
+    )
+    found = list(server.items(call)) if every else server.send(call)
+    rows = found if isinstance(found, list) else found.items
+    view = tables.View(now, suite is not None, tables.only_repo(rows))
+    render.emit_found(found, merge_tables.unchecked(view), form, "merge", server.links)
+
+
+@merges.command("plan")
+@connected(by_key=True)
+def plan(
+    server: Connection,
+    *,
+    days: options.Days = limits.DAYS_DEFAULT,
+    product: options.Product = None,
+    repo: options.Repo = None,
+    as_of: options.AsOf = None,
+    page: options.Page = 1,
+    limit: options.Limit = limits.PAGE_LIMIT_MAX,
+    json: options.Json = False,
+) -> None:
+    """Print the runs that would check these merges, the cheapest boxes first, as commands to paste.
+
+    A run checks the commit that it tests. How long it takes is the median of the product's runs on
+    the box in the period; a box that did not reach the hardware in its last run is not proposed.
+    Run each command in a clone on the box that it names; COMMAND is what runs the tests there.
+
+    For example:
+
+      hwci merges plan --product acme/firmware:sensor-fw
+
+      hwci merges plan --days 90 --json
+    """
+    repo_key, suite = options.scope_of(product, repo)
+    call = client.calls.plan_merges(
+        server.org_id(),
+        days=days,
+        repo_key=repo_key,
+        suite=suite,
+        as_of=options.time_of(as_of, "--as-of"),
+        page=page,
+        limit=limit,
+    )
+    found = server.send(call)
+    if json:
+        render.emit_json(found)
+        return
+    for line in merge_tables.plan(found):
+        render.write(line)
+    if hint := render.other_pages("run", found.runs.total, len(found.runs.items), page, limit):
+        render.note(hint)

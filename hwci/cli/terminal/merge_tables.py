@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What unchecked merges look like in a terminal: their causes, and as lines of a shell script the
+runs that would check them. It computes no figure and prints nothing.
+"""
+
+from __future__ import annotations
+
+import shlex
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from hwci.cli.terminal.tables import (
+    TIME_WIDTH,
+    Column,
+    Layout,
+    View,
+    counted,
+    duration,
+    product,
+    product_columns,
+    run_number,
+    when,
+)
+from hwci.wire.hashes import short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hwci.wire.merges import ExplainedMergeAnswer, MergePlanAnswer, PlannedRunAnswer
+
+
+def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
+    """Merges that no run checked, each with its cause."""
+    return Layout(
+        "unchecked-merges",
+        "Merges not checked on hardware",
+        [
+            Column("Merged (UTC)", lambda row: when(row.merged_at, view.now), width=TIME_WIDTH),
+            *product_columns(view),
+            Column("Branch", lambda row: row.branch, spare=2),
+            Column("Commit", lambda row: short(row.sha), whole=True),
+            Column("Subject", lambda row: row.subject or "", spare=1),
+            Column("Why", lambda row: row.cause_text),
+            Column("Run", _run, spare=1),
+        ],
+        "repoKey suite sha branch mergedAt ciUrl subject cause causeText run.runRecordId run.runId "
+        "run.runAttempt run.suite run.boxKey run.sha run.startedAt run.ciRun",
+        "Every announced merge of the period ran on hardware, or none was announced"
+        " (hwci merge-announce).",
+    )
+
+
+def _run(row: ExplainedMergeAnswer) -> str:
+    """Name the run that tells the cause, and its commit where it is another one."""
+    run = row.run
+    if run is None:
+        return ""
+    at = "" if run.sha == row.sha else f" at {short(run.sha)}"
+    return f"{run_number(run)} ({run.run_attempt}) on {run.box_key}{at}"
+
+
+def plan(found: MergePlanAnswer) -> Iterator[str]:
+    """Return the lines of a plan: a command for each run, all else as comments of a shell."""
+    merges = counted(found.unchecked_merges, "merge")
+    if not found.unchecked_merges:
+        yield "# No merge of the period is unchecked, or none was announced (hwci merge-announce)."
+    elif found.runs.total:
+        runs, total = counted(found.runs.total, "run"), duration(found.board_seconds)
+        yield f"# {merges} not checked. {runs}, about {total} of board time:"
+    else:
+        yield f"# {merges} not checked, and no run can be planned:"
+    for (box_key, *_), of_box in groupby(found.runs.items, _offer):
+        rows = [*of_box]
+        yield ""
+        yield f"# On {box_key}: {_each(rows[0])}"
+        for row in rows:
+            subject = f" {row.subject}" if row.subject else ""
+            also = f" (checks {row.merges} merges)" if row.merges > 1 else ""
+            yield f"# {short(row.sha)}{subject}{also}"
+            yield _command(row)
+    for one in found.unplanned:
+        yield ""
+        of = product(one.repo_key, one.suite)
+        yield f"# {counted(one.merges, 'merge')} of {of} without a run here. {one.lack_text}."
+
+
+def _offer(row: PlannedRunAnswer) -> tuple[str, str, str]:
+    return row.box_key, row.repo_key, row.suite
+
+
+def _each(row: PlannedRunAnswer) -> str:
+    median = f"{duration(row.board_seconds)} a run (median of {counted(row.runs_seen, 'run')})"
+    return f"{product(row.repo_key, row.suite)}, {median}"
+
+
+def _command(row: PlannedRunAnswer) -> str:
+    flags = {
+        "--repo-key": row.repo_key,
+        "--suite": row.suite,
+        "--box": row.box_key,
+        "--branch": row.branch,
+        "--sha": row.sha,
+        "--trigger": "manual",
+    }
+    words = " ".join(f"{flag} {shlex.quote(value)}" for flag, value in flags.items())
+    return f"git checkout --detach {row.sha} && hwci exec {words} --junit FILE -- COMMAND"

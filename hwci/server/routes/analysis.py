@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The routes of answers beside the rules (ADR 0063). None of them is part of an answer of the
+specification.
+"""
+
+from hwci.server.http.route import Route, Who
+from hwci.server.services.analysis.merges import MergeAnalysis
+
+# fmt: off
+ANALYSIS = (
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/unchecked-merges", Who.READER,
+        MergeAnalysis.unchecked,
+        "Merges not checked on hardware, each with the one cause of it", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/merge-plan", Who.READER, MergeAnalysis.plan,
+        "The runs that would check these merges in the least board time", metrics=True
+    ),
+)
+# fmt: on

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unchecked merges: why no run checked each, and the runs that would (contract, "Answers beside the
+rules").
+"""
+
+from dataclasses import replace
+
+from hwci.analysis.merge_plan import plan
+from hwci.analysis.unchecked import Explained, explain
+from hwci.engine.facts import Product
+from hwci.engine.history import Listing
+from hwci.engine.page.reading import unchecked_merges
+from hwci.engine.page.tables import MERGES
+from hwci.engine.periods import last_days
+from hwci.server.clock import Clock
+from hwci.server.services.access import Viewer, may_see
+from hwci.server.services.analysis.asking import asked
+from hwci.server.storage.ports import Reader, Storage
+from hwci.wire import merges as wire
+from hwci.wire.base import ListPage
+from hwci.wire.queries import MergesQuery, TableQuery
+
+
+class MergeAnalysis:
+    """Reads about the merges that no run checked."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def unchecked(
+        self, viewer: Viewer, query: MergesQuery
+    ) -> ListPage[wire.ExplainedMergeAnswer]:
+        """Return the rows of "Merges not checked on hardware", each with its cause."""
+        period = last_days(query.days, query.as_of or self._clock())
+
+        def of(row: Explained) -> wire.ExplainedMergeAnswer:
+            return wire.ExplainedMergeAnswer.of(viewer.org_id, _visible(row, viewer))
+
+        def work(reader: Reader) -> ListPage[wire.ExplainedMergeAnswer]:
+            about = asked(reader, viewer, query, period)
+            rows = MERGES.listing(unchecked_merges(*about), query.selection)
+            found = Listing(explain(about.history, rows.items), rows.total)
+            return query.page_of(found, of)
+
+        return await self._storage.read(work, organization=viewer.org_id)
+
+    async def plan(self, viewer: Viewer, query: TableQuery) -> wire.MergePlanAnswer:
+        """Return the runs that would check all of these merges."""
+        period = last_days(query.days, query.as_of or self._clock())
+
+        def work(reader: Reader) -> wire.MergePlanAnswer:
+            about = asked(reader, viewer, query, period)
+            found = plan(*about, unchecked_merges(*about))
+            return wire.MergePlanAnswer.of(found, query, period)
+
+        return await self._storage.read(work, organization=viewer.org_id)
+
+
+def _visible(row: Explained, viewer: Viewer) -> Explained:
+    """Return a row without its run if that is of a product which a reader key may not see."""
+    run = row.run
+    if run is None or may_see(viewer, Product(row.announcement.repo_key, run.sighting.suite)):
+        return row
+    return replace(row, run=None)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unchecked merges with their cause, and the runs that would check them (contract, "Answers beside
+the rules"). No figure is computed here.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Self
+from uuid import UUID
+
+from hwci.analysis.merge_plan import LACKS, Lack, MergePlan, PlannedRun
+from hwci.analysis.unchecked import CAUSES, Cause, Explained
+from hwci.engine.history import Listing
+from hwci.engine.periods import Period
+from hwci.wire.base import Answer, ListPage
+from hwci.wire.metrics import CheckingRun, MergeAnswer, PeriodAnswer, ProductKey
+from hwci.wire.queries import TableQuery
+
+
+class ExplainedMergeAnswer(MergeAnswer):
+    """A merge that no run checked, with the cause. `run`: of the runs that tell it the earliest;
+    null if nothing ran, or if it is of a product that the reader key may not see. `subject`: of the
+    commit, if a report told it.
+    """
+
+    cause: Cause
+    cause_text: str
+    run: CheckingRun | None
+    subject: str | None
+
+    @classmethod
+    def of(cls, org_id: UUID, row: Explained) -> Self:
+        """Make one row."""
+        merge, run = row.announcement, row.run
+        return cls(
+            **asdict(merge),
+            cause=row.cause,
+            cause_text=CAUSES[row.cause],
+            run=None if run is None else CheckingRun.of(org_id, merge.repo_key, run),
+            subject=row.subject,
+        )
+
+
+class PlannedRunAnswer(Answer):
+    """A run that would check `merges` unchecked ones. `board_seconds`: the median of the
+    product's `runs_seen` runs on the box in the period.
+    """
+
+    repo_key: str
+    suite: str
+    sha: str
+    branch: str
+    subject: str | None
+    box_key: str
+    board_seconds: float
+    runs_seen: int
+    merges: int
+
+    @classmethod
+    def of(cls, run: PlannedRun) -> Self:
+        """Make one run of the plan."""
+        offer = run.offer
+        return cls(
+            repo_key=offer.product.repo_key,
+            suite=offer.product.suite,
+            sha=run.sha,
+            branch=run.branch,
+            subject=run.subject,
+            box_key=offer.box_key,
+            board_seconds=offer.seconds,
+            runs_seen=offer.runs,
+            merges=len(run.merges),
+        )
+
+
+class UnplannedMerges(Answer):
+    """Merges announced for a product for which no run can be planned, and why. `suite` null: they
+    are Unassigned.
+    """
+
+    repo_key: str
+    suite: str | None
+    merges: int
+    lack: Lack
+    lack_text: str
+
+
+class MergePlanAnswer(Answer):
+    """The runs that would check the unchecked merges of a period, the cheapest first.
+    `board_seconds`: of all of them. `unplanned`: the merges that no run is planned for.
+    """
+
+    period: PeriodAnswer
+    product: ProductKey | None
+    unchecked_merges: int
+    board_seconds: float
+    runs: ListPage[PlannedRunAnswer]
+    unplanned: Sequence[UnplannedMerges]
+
+    @classmethod
+    def of(cls, found: MergePlan, query: TableQuery, period: Period) -> Self:
+        """Make the plan that was asked for. `period`: the days of `query`."""
+        shown = found.runs[query.offset :][: query.limit]
+        lacking = Counter(
+            (merge.repo_key, merge.suite, lack) for merge, lack in found.lacking.items()
+        )
+        return cls(
+            period=PeriodAnswer.of(query.days, period),
+            product=ProductKey.of(query),
+            unchecked_merges=found.merges,
+            board_seconds=found.board_seconds,
+            runs=query.page_of(Listing(shown, len(found.runs)), PlannedRunAnswer.of),
+            unplanned=[
+                UnplannedMerges(
+                    repo_key=repo_key,
+                    suite=suite,
+                    merges=merges,
+                    lack=lack,
+                    lack_text=LACKS[lack],
+                )
+                for (repo_key, suite, lack), merges in sorted(
+                    lacking.items(), key=lambda one: (one[0][0], one[0][1] or "")
+                )
+            ],
+        )
