@@ -38,6 +38,7 @@ from hwci.engine.history import (
     LaneCommit,
     LaneRun,
     Merge,
+    MergeCounts,
     Place,
     ProductState,
     RunChanges,
@@ -50,6 +51,7 @@ from hwci.engine.history import (
 )
 from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import has_failed_attempt
+from hwci.engine.rules.merges import count_checks, in_order
 from hwci.engine.rules.reports import carried_changes, first_places, report_order
 from hwci.engine.vocabulary import Outcome
 
@@ -91,10 +93,18 @@ class FullHistory:
 
     def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
         return [
-            Merge(one, frozenset(run.sighting for run in self.sighted_runs(one.repo_key, one.sha)))
+            Merge(one, count_checks(one, self.sighted_runs(one.repo_key, one.sha)) > 0)
             for one in self._facts.announcements
             if _in_scope(scope, one) and period.start <= one.merged_at <= period.end
         ]
+
+    def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
+        merges = self.merges(scope, period)
+        return MergeCounts(sum(one.checked for one in merges), len(merges))
+
+    def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Announcement]:
+        merges = self.merges(scope, period)
+        return in_order(one.announcement for one in merges if not one.checked)[:most]
 
     def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
         return self._sighted.get((repo_key, sha), ())

@@ -189,12 +189,18 @@ class Sighting(NamedTuple):
     has_tests: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """An announcement with the distinct sightings of its commit in its repository."""
+class Merge(NamedTuple):
+    """An announcement, and whether a run checked it."""
 
     announcement: Announcement
-    sightings: frozenset[Sighting]
+    checked: bool
+
+
+class MergeCounts(NamedTuple):
+    """Numbers of announced merges: those that a run checked, and all."""
+
+    checked: int
+    total: int
 
 
 class SightedRun(NamedTuple):
@@ -289,6 +295,12 @@ class History(Protocol):
         """Announcements of the period by `merged_at`. A scope of one product holds only merges
         announced for it; one of a repository holds its unassigned merges too.
         """
+
+    def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
+        """Numbers of the merges that `merges` returns."""
+
+    def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Announcement]:
+        """The first of these merges that no run checked, in the order of their table."""
 
     def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
         """Reports of a repository whose `sha` or `covers_shas` hold a commit, in any order."""

@@ -148,6 +148,11 @@ class Rows(Protocol):
     def change_days(self, changes: DayChanges) -> None:
         """Add to the sums of days, and delete those of which nothing is left."""
 
+    def add_checks(self, checks: Mapping[tuple[str, str], int]) -> None:
+        """Add to how many reports check the merges of a commit that were announced for this product
+        or for none. By product and commit.
+        """
+
     def episodes_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
         """Episodes of these tests that begin at a rank or before and are not fixed by then."""
 

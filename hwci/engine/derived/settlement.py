@@ -16,6 +16,7 @@ from hwci.engine.derived.episodes import Point, Shift
 from hwci.engine.derived.rows import Bench, Placed, Results, Rows, Spot, Track
 from hwci.engine.facts import Changes, Report, TestItem
 from hwci.engine.history import Place
+from hwci.engine.rules.merges import commits_checked
 from hwci.engine.rules.reports import mentions
 from hwci.engine.vocabulary import Outcome
 
@@ -36,6 +37,7 @@ class Settlement:
         self._results: dict[OnBench, Results] = {}
         self._reported: set[str] = set()
         self._days = DayChanges()
+        self._checks: Counter[tuple[str, str]] = Counter()
         self._failing: dict[tuple[OnBench, str], Counter[ItemSum]] = defaultdict(Counter)
 
     def watch(self, product: int, report: Report) -> None:
@@ -60,8 +62,12 @@ class Settlement:
         notable: Mapping[int, TestItem],
         times: int = 1,
     ) -> None:
-        """Count a report in the sums of its day: as `DayChanges.count`."""
+        """Count a report in the sums of its day, as `DayChanges.count`, and at the merges that it
+        checks.
+        """
         self._days.count(product, report, tests, notable, times)
+        for sha in commits_checked(report):
+            self._checks[report.suite, sha] += times
         on_bench = OnBench(Bench(product, report.box_key), report.sha)
         for key in item_sums(product, report, notable):
             if key.outcome is Outcome.FAIL:
@@ -76,6 +82,7 @@ class Settlement:
         for one, results in after.items():
             self._count_flakes(one, self._results[one].flaky, results.flaky)
         self._rows.change_days(self._days)
+        self._rows.add_checks({of: times for of, times in self._checks.items() if times})
         for track, shifts in self._shifts(moved, after).items():
             episodes.update(self._rows, track, shifts)
         # A decision rests on the first failing run and the changes under test, both reports of the

@@ -12,13 +12,13 @@ from typing import NamedTuple
 from uuid import UUID
 
 from hwci.engine.facts import Announcement, Review
-from hwci.engine.history import Decision, Episode, History, Merge, Scope
+from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.failures import LabelledFailure, labelled
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
 from hwci.engine.rules.flakiness import FlakyTest, flakiest
 from hwci.engine.rules.labels import groups_at, groups_of, label_of, review_of
-from hwci.engine.rules.merges import is_checked
+from hwci.engine.rules.merges import in_order
 from hwci.engine.vocabulary import FailureClass, Label
 
 _AT_ONCE = 200  # episodes whose failures are read together
@@ -115,7 +115,7 @@ def read_period(
     """
     decided = [] if decided is None else decided
     merges = history.merges(scope, period)
-    checked = _newest_first(merge for merge in merges if is_checked(merge))
+    checked = in_order(one.announcement for one in merges if one.checked)
     resolved = resolved_episodes(history, scope, period)
     _decide(history, resolved, decided)
     decisions = {one.id: decision for one, decision in decided}
@@ -128,7 +128,7 @@ def read_period(
             flaky_failures=sum(flaky.values()),
             infra_runs=Tally(*history.run_counts(scope, period)),
         ),
-        unchecked_merges=_newest_first(merge for merge in merges if not is_checked(merge)),
+        unchecked_merges=in_order(one.announcement for one in merges if not one.checked),
         real_bugs=[one for one in classified if one.failure_class is FailureClass.REAL_FW_BUG],
         other_failures=[
             one for one in classified if one.failure_class is not FailureClass.REAL_FW_BUG
@@ -190,12 +190,4 @@ def read_failures(history: History, scope: Scope, period: Period) -> Sequence[La
 
 def unchecked_merges(history: History, scope: Scope, period: Period) -> list[Announcement]:
     """Return the merges of a period that no run checked, as a reading has them."""
-    return _newest_first(one for one in history.merges(scope, period) if not is_checked(one))
-
-
-def _newest_first(merges: Iterable[Merge]) -> list[Announcement]:
-    """Return a table of merges: the newest first, then by repository, product and commit."""
-    rows = [merge.announcement for merge in merges]
-    rows.sort(key=lambda one: (one.repo_key, one.suite or "", one.sha))
-    rows.sort(key=lambda one: one.merged_at, reverse=True)
-    return rows
+    return in_order(one.announcement for one in history.merges(scope, period) if not one.checked)

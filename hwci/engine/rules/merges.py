@@ -7,13 +7,28 @@ run and whether it began before the merge do not matter.
 
 from collections.abc import Iterable
 
-from hwci.engine.facts import Announcement
-from hwci.engine.history import Merge, SightedRun, Sighting
+from hwci.engine.facts import Announcement, Report
+from hwci.engine.history import SightedRun, Sighting
 
 
-def is_checked(merge: Merge) -> bool:
-    """Whether a run checked the merge, "at any time, on any branch"."""
-    return any(checks(sighting, merge.announcement) for sighting in merge.sightings)
+def count_checks(announcement: Announcement, runs: Iterable[SightedRun]) -> int:
+    """Count the runs that checked a merge, "at any time, on any branch"."""
+    return sum(checks(run.sighting, announcement) for run in runs)
+
+
+def commits_checked(report: Report) -> frozenset[str]:
+    """Return the commits whose merges a report checks, those of its product and those of none."""
+    sighting = Sighting(report.suite, report.hello_ok, bool(report.tests))
+    if not _checks_any(sighting):
+        return frozenset()
+    return frozenset((report.sha, *report.covers_shas))
+
+
+def in_order(announcements: Iterable[Announcement]) -> list[Announcement]:
+    """Return a table of merges: the newest first, then by repository, product and commit."""
+    rows = sorted(announcements, key=lambda one: (one.repo_key, one.suite or "", one.sha))
+    rows.sort(key=lambda one: one.merged_at, reverse=True)
+    return rows
 
 
 def first_check(announcement: Announcement, runs: Iterable[SightedRun]) -> SightedRun:
@@ -25,9 +40,13 @@ def checks(sighting: Sighting, announcement: Announcement) -> bool:
     """Whether a report that holds the merge's commit checks it: one "that reached the hardware with
     at least one test, of its product if it names one".
     """
-    return sighting.hello_ok and sighting.has_tests and is_of_product(sighting, announcement)
+    return _checks_any(sighting) and is_of_product(sighting, announcement)
 
 
 def is_of_product(sighting: Sighting, announcement: Announcement) -> bool:
     """Whether a report is of the product that the merge names, or the merge names none."""
     return announcement.suite in {None, sighting.suite}
+
+
+def _checks_any(sighting: Sighting) -> bool:
+    return sighting.hello_ok and sighting.has_tests

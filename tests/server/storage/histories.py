@@ -212,6 +212,9 @@ def _about_period(
     history: RecordedRuns, scope: Scope, period: Period
 ) -> Iterator[tuple[str, object]]:
     yield "merges", sorted(history.merges(scope, period), key=repr)
+    yield "merge_counts", history.merge_counts(scope, period)
+    for most in (1, 3, 99):
+        yield "newest_unchecked", list(history.newest_unchecked(scope, period, most))
     yield "extent", history.extent(scope, period)
     yield "run_counts", history.run_counts(scope, period)
     runs = history.test_runs(scope, period)

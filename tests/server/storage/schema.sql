@@ -80,7 +80,7 @@ CREATE TABLE announcement (
   suite TEXT NOT NULL,
   sha TEXT NOT NULL,
   branch TEXT NOT NULL,
-  merged_at INTEGER NOT NULL, digest BLOB, ci_url TEXT, arrived_at INTEGER,
+  merged_at INTEGER NOT NULL, digest BLOB, ci_url TEXT, arrived_at INTEGER, checks INTEGER NOT NULL DEFAULT 0,
   UNIQUE (org_id, repo_key, suite, sha)
 ) STRICT;
 

@@ -92,6 +92,7 @@ class TestCheck:
             ("DELETE FROM failure", ["failure"]),
             ("UPDATE day_run SET runs = runs + 1", ["day_run"]),
             ("UPDATE day_item SET flakes = 0, items = 0", ["day_item"]),
+            ("UPDATE announcement SET checks = checks + 1", ["announcement"]),
             ("DELETE FROM place", ["place", "failure", "episode"]),
         ],
     )

@@ -3,6 +3,7 @@
 
 from collections import Counter
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -14,9 +15,10 @@ from tests.server.storage.histories import ORG, HistoryDraw
 from tests.support.soak import rounds
 
 # Tables of facts with derived columns in their rows.
-MIXED = ("report", "item")
+MIXED = ("report", "item", "announcement")
 WHOLE = DERIVED.keys() - MIXED
-COLUMNS = {
+COLUMNS: dict[str, dict[str, int | None]] = {
+    "announcement": {"checks": 7},
     "report": {"ci_run_id": 0, "tests": 77, "fails": None, "carried": 2},
     "item": {"product_id": 0, "started_at": 1, "counted": 2, "failure_id": None},
 }
@@ -29,6 +31,14 @@ def derived(connection: Connection) -> dict[str, Counter[tuple[object, ...]]]:
         for table in DERIVED
         for columns in ["org_id, " + ", ".join(DERIVED[table])]
     }
+
+
+def put_next(writer: Transaction, draw: HistoryDraw, *organizations: UUID) -> None:
+    """Keep the next report and an announcement, for each of these organizations."""
+    report, announcement = draw.next_report(), draw.announcement()
+    for org_id in organizations:
+        writer.put_report(org_id, report, NOON)
+        writer.announce(org_id, announcement, NOON)
 
 
 def test_every_column_of_a_derived_table_but_ranks_is_compared(tmp_path: Path) -> None:
@@ -50,9 +60,7 @@ def test_a_rebuild_after_any_history_changes_no_row(seed: int, tmp_path: Path) -
     writer, draw = Transaction(connection), HistoryDraw(seed)
     connection.execute("BEGIN")
     for _ in range(40):
-        report = draw.next_report()
-        writer.put_report(ORG, report, NOON)
-        writer.put_report(OTHER.id, report, NOON)
+        put_next(writer, draw, ORG, OTHER.id)
     before = derived(connection)
     assert all(before.values())
     writer.rebuild(ORG)
@@ -65,7 +73,7 @@ def test_a_rebuild_mends_what_was_lost(tmp_path: Path) -> None:
     writer, draw = Transaction(connection), HistoryDraw(1)
     connection.execute("BEGIN")
     for _ in range(40):
-        writer.put_report(ORG, draw.next_report(), NOON)
+        put_next(writer, draw, ORG)
     before = derived(connection)
     for table in WHOLE:
         connection.execute(f"DELETE FROM {table}")
@@ -85,7 +93,7 @@ def test_a_rebuild_mends_a_derived_column_beside_facts(
     writer, draw = Transaction(connection), HistoryDraw(1)
     connection.execute("BEGIN")
     for _ in range(40):
-        writer.put_report(ORG, draw.next_report(), NOON)
+        put_next(writer, draw, ORG)
     before, facts = derived(connection), writer.facts(ORG)
     connection.execute(f"UPDATE {table} SET {column} = ?", (COLUMNS[table][column],))
     assert derived(connection) != before

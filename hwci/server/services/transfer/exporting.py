@@ -26,7 +26,6 @@ from hwci.engine.page.failures import labelled
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import Group, groups_of
-from hwci.engine.rules.merges import is_checked
 from hwci.engine.vocabulary import Label, Outcome
 from hwci.server.errors import StorageError
 from hwci.server.private_file import wait_for_disk
@@ -251,7 +250,7 @@ class _Export:
 
 def _announcements(history: History) -> Iterator[Row]:
     for merge in history.merges(Scope(), EVER):
-        yield _fields(merge.announcement) | {"checked": is_checked(merge)}
+        yield _fields(merge.announcement) | {"checked": merge.checked}
 
 
 def _failures(history: History, scope: Scope) -> Iterator[Row]:

@@ -10,6 +10,7 @@ from uuid import UUID
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.history import Decision, Episode, Listing
+from hwci.engine.rules.merges import count_checks
 from hwci.server.storage.records import SentKind
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.accounts.boxes import REPORTED_NAMES
@@ -117,10 +118,12 @@ class RecordRows(Rows):
             codec.to_micros(announcement.merged_at),
             announcement.ci_url,
         )
+        runs = self.history(org_id).sighted_runs(announcement.repo_key, announcement.sha)
+        checks = count_checks(announcement, runs)
         inserted = self._connection.execute(
-            f"INSERT INTO announcement ({KEPT['announcement']}, digest, arrived_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (*row, digests.of_values(*row), codec.to_micros(at)),
+            f"INSERT INTO announcement ({KEPT['announcement']}, digest, arrived_at, checks)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (*row, digests.of_values(*row), codec.to_micros(at), checks),
         )
         if inserted.rowcount:
             self._changed(org_id)

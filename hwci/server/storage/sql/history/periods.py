@@ -15,6 +15,7 @@ from hwci.engine.facts import Announcement, Product, TestKey
 from hwci.engine.history import (
     ItemGroup,
     Merge,
+    MergeCounts,
     ProductState,
     RunCounts,
     RunStarts,
@@ -33,13 +34,15 @@ _ANNOUNCED = (
     " AND a.repo_key = coalesce(?, a.repo_key) AND a.suite = coalesce(?, a.suite)"
 )
 _MERGES = (
-    "SELECT DISTINCT a.number, a.repo_key, a.suite, a.sha, a.branch, a.merged_at, a.ci_url,"
-    " p.suite, r.hello_ok, r.tests > 0"
-    " FROM announcement a INDEXED BY announcement_time"
-    " LEFT JOIN mention m"
-    " ON m.org_id = a.org_id AND m.repo_key = a.repo_key AND m.sha = a.sha AND m.tested = 1"
-    " LEFT JOIN report r ON r.org_id = a.org_id AND r.id = m.report_id"
-    f" LEFT JOIN product p ON p.org_id = a.org_id AND p.id = r.product_id{_ANNOUNCED}"
+    "SELECT a.checks, a.repo_key, a.suite, a.sha, a.branch, a.merged_at, a.ci_url"
+    f" FROM announcement a INDEXED BY announcement_time{_ANNOUNCED}"
+)
+_UNCHECKED = (
+    f"{_MERGES} AND a.checks = 0 ORDER BY a.merged_at DESC, a.repo_key, a.suite, a.sha LIMIT ?"
+)
+_MERGE_COUNTS = (
+    "SELECT count(CASE WHEN a.checks > 0 THEN 1 END), count(*)"
+    f" FROM announcement a INDEXED BY announcement_time{_ANNOUNCED}"
 )
 _SIGHTED = (
     "SELECT r.started_at, r.run_id, r.run_attempt, r.box_key, r.ci_run_id, r.sha,"
@@ -101,14 +104,19 @@ class PeriodAnswers(ChangesAnswers):
         return Period(codec.from_micros(min(times)), codec.from_micros(max(times)))
 
     def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
-        announced: dict[int, Announcement] = {}
-        sightings: dict[int, set[Sighting]] = defaultdict(set)
         values = (self._org, *_ends(period), scope.repo_key, scope.suite)
-        for number, *row, suite, hello_ok, has_tests in self._connection.rows(_MERGES, values):
-            announced.setdefault(number, announcement_of(row))
-            if suite is not None:
-                sightings[number].add(Sighting(suite, bool(hello_ok), bool(has_tests)))
-        return [Merge(announced[key], frozenset(sightings[key])) for key in sorted(announced)]
+        rows = self._connection.rows(f"{_MERGES} ORDER BY a.number", values)
+        return [Merge(announcement_of(row), checks > 0) for checks, *row in rows]
+
+    def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
+        values = (self._org, *_ends(period), scope.repo_key, scope.suite)
+        found = self._connection.row(_MERGE_COUNTS, values)
+        assert found is not None
+        return MergeCounts(*found)
+
+    def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Announcement]:
+        values = (self._org, *_ends(period), scope.repo_key, scope.suite, most)
+        return [announcement_of(row) for _, *row in self._connection.rows(_UNCHECKED, values)]
 
     def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
         rows = self._connection.rows(_SIGHTED, (self._org, repo_key, sha))

@@ -359,6 +359,13 @@ class DerivedRows:
         self._connection.execute_many(statements.add, rows)
         self._connection.execute_many(statements.drop, fewer)
 
+    def add_checks(self, checks: Mapping[tuple[str, str], int]) -> None:
+        self._connection.execute_many(
+            "UPDATE announcement SET checks = checks + ?"
+            " WHERE org_id = ? AND repo_key = ? AND suite IN ('', ?) AND sha = ?",
+            [(times, *self._repo, *of) for of, times in checks.items()],
+        )
+
     def episodes_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
         return self._of_tests("e.fix_rank > ? AND e.first_rank <= ?", track, tests, rank, rank)
 

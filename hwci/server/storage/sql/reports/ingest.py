@@ -91,6 +91,7 @@ def rederive(connection: Connection, org: bytes) -> None:
     )
     for table in (*of_reports, "underived"):
         connection.execute(f"DELETE FROM {table} WHERE org_id = ?", (org,))
+    connection.execute("UPDATE announcement SET checks = 0 WHERE org_id = ?", (org,))
     # The loop below asks for it before it reaches a report, and it may be what is damaged.
     connection.execute("UPDATE report SET fails = NULL WHERE org_id = ?", (org,))
     for number, repo_key in connection.rows(
