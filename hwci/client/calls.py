@@ -17,6 +17,7 @@ from hwci.engine.vocabulary import FailureClass, Label, Role, RunStatus
 from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
 from hwci.wire.base import HealthAnswer, ListPage
+from hwci.wire.explanations import ExplanationAnswer
 from hwci.wire.failures import (
     FailureAnswer,
     FailureEvidence,
@@ -585,6 +586,12 @@ def list_failures(
 def get_failure(org_id: Id, failure_id: Id) -> Call[FailureEvidence]:
     """Ask for one failure with its evidence."""
     return _read(_failure(org_id, failure_id), FailureEvidence)
+
+
+def explain_failure(org_id: Id, failure_id: Id) -> Call[ExplanationAnswer]:
+    """Ask which single edits would give a failure another class."""
+    path = f"{org_path(org_id)}/ci-analysis/failures/{segment(failure_id)}"
+    return _read(path, ExplanationAnswer)
 
 
 def confirm_failure(

@@ -130,6 +130,19 @@ def test_a_real_bug_is_explained_in_plain_words(signed_in: Command) -> None:
     assert out.index("Commits under test") < out.index("Commits before the fix")
 
 
+def test_a_failure_says_what_would_change_its_class_and_what_to_do(signed_in: Command) -> None:
+    failure = ids(signed_in)["spi"]
+    out = signed_in("failures", "show", failure).out
+
+    assert "\nWhat would change the class\n" in out
+    assert (
+        "  Would be a real firmware bug if an owner or admin confirmed it\n"
+        f"     hwci failures confirm {failure}\n" in out
+    )
+    pending = signed_in("failures", "show", ids(signed_in, "--label", "pending")["adc"]).out
+    assert "What would change the class" not in pending
+
+
 def test_each_commit_of_the_timeline_has_its_subject_if_a_run_listed_it(
     signed_in: Command,
 ) -> None:

@@ -111,6 +111,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.plan_merges: calls.plan_merges(ORG, **PERIOD, page=2),
     calls.list_failures: calls.list_failures(ORG, Label.FLAKE, "boot", **FOUND),
     calls.get_failure: calls.get_failure(ORG, FAILURE),
+    calls.explain_failure: calls.explain_failure(ORG, FAILURE),
     calls.confirm_failure: calls.confirm_failure(ORG, FAILURE, "why", "https://issues.example/7"),
     calls.dismiss_failure: calls.dismiss_failure(ORG, FAILURE, "why", "https://issues.example/7"),
     calls.reset_failure: calls.reset_failure(ORG, FAILURE, "why", "https://issues.example/7"),

@@ -185,6 +185,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/merge-plan": FIGURES,
     f"GET {ORG}/ci-failures": FIGURES,
     f"GET {REVIEW}": Row(By.READER, 200, "real", metrics=True),
+    f"GET {ORG}/ci-analysis/failures/{{failureId}}": Row(By.READER, 200, "real", metrics=True),
     f"POST {REVIEW}/confirm": Row(
         By.ADMIN, 200, "harness", metrics=True, undo=review("reset", "harness")
     ),

@@ -14,7 +14,8 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from hwci.cli.terminal.evidence import STEPS
 from hwci.cli.terminal.tables import counted, duration
-from hwci.engine.vocabulary import REASONS, Reason
+from hwci.cli.terminal.what_if import WOULD_BE
+from hwci.engine.vocabulary import REASONS, FailureClass, Reason
 from hwci.wire.limits import EVIDENCE_MAX
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer
 from tests.web.conftest import Account, Dashboard
@@ -130,6 +131,22 @@ def test_a_reason_is_shown_with_its_checks_up_to_the_deciding_one(
     expect(reader.page.locator(".verdict-line")).to_contain_text(evidence["resolved"]["reasonText"])
     shows_checks(reader.page, evidence)
     assert evidence["checks"][-1]["reason"] == reason
+
+
+@pytest.mark.parametrize("reason", [None, "verdict_missing"])
+def test_what_would_change_the_class_is_said_with_what_to_do(
+    reader: Reader, reason: str | None
+) -> None:
+    evidence = reader.resolved(reason)
+    found = reader.ask(f"/ci-analysis/failures/{evidence['failure']['id']}")["edits"]
+    reader.open(evidence["failure"]["id"])
+
+    lines = reader.page.locator(".what-if li")
+    expect(lines).to_have_count(len({(one["class"], one["kind"]) for one in found}))
+    first = found[0]
+    said = lines.filter(has_text=first["condition"])
+    expect(said).to_contain_text(WOULD_BE[FailureClass(first["class"])])
+    expect(said).to_contain_text(first["toDo"])
 
 
 @pytest.mark.parametrize("test_id", ["unconfigured", "unconnected"])

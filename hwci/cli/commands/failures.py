@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci failures`: list failures with their labels, show one with its evidence, review it."""
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from uuid import UUID
@@ -10,16 +11,18 @@ import typer
 from hwci import client
 from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected
-from hwci.cli.terminal import evidence, options, render, tables
+from hwci.cli.terminal import evidence, options, render, tables, what_if
 from hwci.client.explained import not_empty
 from hwci.engine.vocabulary import FailureClass, Label
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from rich.text import Text
 
     from hwci.client import Call
-    from hwci.wire.failures import ResolvedFailureAnswer
+    from hwci.wire.failures import FailureEvidence, ResolvedFailureAnswer
 
 failures = typer.Typer(no_args_is_help=True)
 
@@ -117,9 +120,24 @@ def show_failure(
     if json:
         render.emit_json(found)
     else:
-        render.draw(*evidence.sections(found, options.now()), links=server.links(found))
+        render.draw(
+            *evidence.sections(found, options.now()),
+            *_explained(server, found),
+            links=server.links(found),
+        )
         for step in evidence.next_steps(found):
             render.note(step)
+
+
+def _explained(server: Connection, found: "FailureEvidence") -> "Iterator[Text]":
+    """Return what would change the class; a server of an older version does not know it."""
+    from hwci.client.errors import NotFoundError
+
+    if found.resolved is None:
+        return
+    with suppress(NotFoundError):
+        call = client.calls.explain_failure(server.org_id(), found.failure.id)
+        yield from what_if.section(server.send(call))
 
 
 @failures.command("confirm")

@@ -4,6 +4,7 @@ specification.
 """
 
 from hwci.server.http.route import Route, Who
+from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.merges import MergeAnalysis
 
 # fmt: off
@@ -16,6 +17,11 @@ ANALYSIS = (
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/merge-plan", Who.READER, MergeAnalysis.plan,
         "The runs that would check these merges in the least board time", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
+        Explanations.of_failure,
+        "Show which single edits would give a failure another class", metrics=True
     ),
 )
 # fmt: on

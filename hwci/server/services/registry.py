@@ -12,6 +12,7 @@ from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
+from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.merges import MergeAnalysis
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
@@ -47,6 +48,7 @@ class Services:
     accounts: Accounts
     audit: AuditLog
     boxes: Boxes
+    explanations: Explanations
     health: Health
     ingest: Ingest
     invitations: Invitations
@@ -96,6 +98,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         accounts=Accounts(storage, clock, tools.passwords, tokens, settings.registration),
         audit=AuditLog(storage),
         boxes=Boxes(storage, clock),
+        explanations=Explanations(storage, clock),
         health=Health(storage, tools.limiter),
         ingest=Ingest(storage, clock),
         invitations=Invitations(storage, clock),

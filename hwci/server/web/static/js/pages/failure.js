@@ -16,6 +16,7 @@ import { Branch } from "./failure/branch.js";
 import { Checks } from "./failure/checks.js";
 import { Head } from "./failure/head.js";
 import { storyOf } from "./failure/story.js";
+import { WhatIf } from "./failure/what_if.js";
 
 const CLOSED = "none";
 
@@ -59,9 +60,10 @@ function Fault({ answer, failureId, organization }) {
 
 function Evidence({ answer, address, orgId, organization }) {
   const evidence = answer.data;
+  const { failure, resolved } = evidence;
   const story = useMemo(() => storyOf(evidence), [evidence]);
   const [sought, setSought] = useState(null);
-  const asked = address.query.get("commit") ?? evidence.failure.sha;
+  const asked = address.query.get("commit") ?? failure.sha;
   const open = useCallback((sha) => change({ commit: sha ?? CLOSED }, { replace: true }), []);
   const show = useCallback((sha) => {
     open(sha);
@@ -73,6 +75,7 @@ function Evidence({ answer, address, orgId, organization }) {
     <div class="evidence">
       <${Branch} ...${shared} opened=${asked} open=${open} sought=${sought} all=${address.query.get("commits") === "all"} />
       <${Checks} ...${shared} open=${address.query.get("checks") === "open"} />
+      ${resolved && html`<${WhatIf} key=${`${resolved.class} ${resolved.review?.at}`} orgId=${orgId} failureId=${failure.id} />`}
     </div>
   `;
 }

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An edit in words: what would have to be different, and what to do about it.
+
+This module decides the sentences that the terminal and the pages show. It does not know which class
+an edit gives.
+"""
+
+from typing import NamedTuple
+from uuid import UUID
+
+from hwci.analysis.what_if import Edit, EditKind
+from hwci.engine.history import RunChanges
+from hwci.engine.vocabulary import FileKind, ReviewAction
+
+_SHOWN = 8
+
+
+class Advice(NamedTuple):
+    """`condition` goes on from "Would be a real firmware bug if"; `to_do` is a sentence."""
+
+    condition: str
+    to_do: str
+
+
+def advice(failure_id: UUID, edit: Edit) -> Advice:
+    """Put an edit into words."""
+    match edit.kind:
+        case EditKind.VERDICT:
+            return _verdict(edit)
+        case EditKind.PATTERN_ADDED | EditKind.PATTERN_REMOVED:
+            return _pattern(edit)
+        case EditKind.REVIEW:
+            return _review(failure_id, edit)
+        case EditKind.FILES_WHOLE:
+            assert edit.commit is not None
+            sha = _short(edit.commit)
+            return Advice(
+                f"commit {sha} had changed no other files than those that were sent",
+                f"See the whole commit with git show --stat {sha}, then review this failure.",
+            )
+    assert edit.run is not None
+    return _run(edit, edit.run)
+
+
+def _verdict(edit: Edit) -> Advice:
+    blamed = "device" if edit.verdict == "device" else "bench"
+    return Advice(
+        f"the harness had blamed the {blamed} in the first failing run",
+        f'For later runs, add a [[verdict]] rule with verdict = "{edit.verdict}" to hwci.toml.',
+    )
+
+
+def _pattern(edit: Edit) -> Advice:
+    paths = "firmware_paths" if edit.paths is FileKind.FIRMWARE else "harness_paths"
+    name = f'"{edit.pattern}"'
+    if edit.kind is EditKind.PATTERN_ADDED:
+        condition, change = f"{paths} had the pattern {name}", f"add {name} to {paths}"
+    else:
+        condition, change = f"{paths} did not have the pattern {name}", f"remove it from {paths}"
+    then = "of hwci.toml, then run hwci suite-config plan and hwci suite-config apply."
+    return Advice(condition, f"If that is right, {change} {then}")
+
+
+def _review(failure_id: UUID, edit: Edit) -> Advice:
+    confirms = edit.action is ReviewAction.CONFIRM
+    return Advice(
+        f"an owner or admin {'confirmed' if confirms else 'dismissed'} it",
+        f"hwci failures {edit.action} {failure_id}",
+    )
+
+
+def _run(edit: Edit, run: RunChanges) -> Advice:
+    number = run.ci_run_id if run.ci_run is None else run.ci_run
+    where = f"run {number} on {run.order.box_key}"
+    if edit.kind is EditKind.COMMITS_WHOLE:
+        return Advice(
+            f"{where} had tested no other commits than those that it sent",
+            "A report holds the newest 250 commits: test more often, or review this failure.",
+        )
+    assert run.changes.base_sha is not None
+    base, sha = _short(run.changes.base_sha), _short(run.sha)
+    sent = f"{where} had sent the changes from {base} to {sha}"
+    if edit.assumed is not None:
+        sent = f"{sent}, and these were changes of {edit.assumed} alone"
+    return Advice(
+        sent,
+        "Clone the whole history in that job (fetch-depth: 0), or name the commit tested before:"
+        f" hwci report-run --base-sha {run.changes.base_sha}",
+    )
+
+
+def _short(sha: str) -> str:
+    return sha[:_SHOWN]

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A history in which one fact is another one: the rules asked of it tell what would be if.
+
+This module decides how one edited fact changes what the rules are told of changes. It does not know
+which edits are worth a try, nor what a class means. Configurations are edited in `Classifier`,
+verdicts in the group itself.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, cast
+
+from hwci.engine.history import History, RunChanges
+
+Rewrite = Callable[[RunChanges], RunChanges]
+
+
+class ChangesAsked:
+    """The three questions about changes, each asked of the history once: an edit after the other
+    walks over the same runs.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+
+    @cached_property
+    def _under_test(self) -> dict[tuple[str, str, str, str], RunChanges | None]:
+        return {}
+
+    @cached_property
+    def _listing(self) -> dict[tuple[str, str], Sequence[RunChanges]]:
+        return {}
+
+    @cached_property
+    def _bases(self) -> dict[tuple[str, str], bool]:
+        return {}
+
+    def under_test(self, *asked: str) -> RunChanges | None:
+        """Answer `changes_under_test`."""
+        key = cast("tuple[str, str, str, str]", asked)
+        if key not in self._under_test:
+            self._under_test[key] = self.history.changes_under_test(*key)
+        return self._under_test[key]
+
+    def listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        """Answer `changes_listing`."""
+        if (repo_key, sha) not in self._listing:
+            self._listing[repo_key, sha] = self.history.changes_listing(repo_key, sha)
+        return self._listing[repo_key, sha]
+
+    def is_base(self, repo_key: str, sha: str) -> bool:
+        """Answer `is_recorded_base`."""
+        if (repo_key, sha) not in self._bases:
+            self._bases[repo_key, sha] = self.history.is_recorded_base(repo_key, sha)
+        return self._bases[repo_key, sha]
+
+
+def _as_sent(run: RunChanges) -> RunChanges:
+    return run
+
+
+class _Edited:
+    """All answers are those of the history, but for three about changes."""
+
+    def __init__(self, asked: ChangesAsked, rewrite: Rewrite, sent: RunChanges | None) -> None:
+        self._asked = asked
+        self._rewrite = rewrite
+        self._sent = sent
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whichever question it is
+        return getattr(self._asked.history, name)
+
+    def changes_under_test(
+        self, repo_key: str, workflow: str, branch: str, sha: str
+    ) -> RunChanges | None:
+        sent = self._sent
+        if sent is not None and (sent.workflow, sent.branch, sent.sha) == (workflow, branch, sha):
+            return sent
+        run = self._asked.under_test(repo_key, workflow, branch, sha)
+        return None if run is None else self._rewrite(run)
+
+    def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        found = [self._rewrite(run) for run in self._asked.listing(repo_key, sha)]
+        if self._sent is None:
+            return found
+        sent = self._sent
+        others = [run for run in found if run.order != sent.order]
+        if any(commit.sha == sha for commit in sent.changes.commits):
+            others.append(sent)
+        return sorted(others, key=lambda run: run.order)
+
+    def is_recorded_base(self, repo_key: str, sha: str) -> bool:
+        if self._sent is not None and self._sent.changes.base_sha == sha:
+            return True
+        return self._asked.is_base(repo_key, sha)
+
+
+def edited(
+    asked: ChangesAsked, rewrite: Rewrite = _as_sent, sent: RunChanges | None = None
+) -> History:
+    """Return the history of one repository with other changes. `rewrite`: what becomes of the
+    changes of each run; it leaves their base and their commits. `sent`: the changes of a run that
+    sent none, or none with a base; it is the first run on its commit.
+    """
+    return cast("History", _Edited(asked, rewrite, sent))

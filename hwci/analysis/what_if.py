@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What would give a resolved failure another class: single edits of what CI or a person sent.
+
+This module decides which edits are tried, a closed table (`EDITS`), and keeps those with which the
+rules give another class. It concludes nothing from a reason: each edit is classified in a history
+that has it. It does not know git: where a run sent no changes, an edit states what they would be.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+from hwci.analysis.edited import ChangesAsked, edited
+from hwci.engine.facts import Changes, Commit, Review, SuiteConfig
+from hwci.engine.history import (
+    History,
+    LaneCommit,
+    OutOfTimeError,
+    ReportOrder,
+    RunChanges,
+    SightedRun,
+)
+from hwci.engine.patterns import check_patterns
+from hwci.engine.rules.changes import product_files
+from hwci.engine.rules.classify import Classification, Classifier, shown_class
+from hwci.engine.rules.labels import Group
+from hwci.engine.vocabulary import FailureClass, FileKind, ReviewAction, Verdict
+
+FILES_TRIED = 40
+"""Changed files of which patterns are made."""
+PATTERNS_MAX = 200
+"""Patterns that a list may have."""
+COMMITS_TRIED = 100
+"""Commits of the test's row on its box whose runs may lack changes."""
+
+
+class EditKind(StrEnum):
+    """A row of the table of edits."""
+
+    VERDICT = "verdict"
+    PATTERN_ADDED = "patternAdded"
+    PATTERN_REMOVED = "patternRemoved"
+    FILES_WHOLE = "filesWhole"
+    COMMITS_WHOLE = "commitsWhole"
+    CHANGES_SENT = "changesSent"
+    REVIEW = "review"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One edit. What does not belong to its kind is None.
+
+    `paths`: which list gets or loses `pattern`. `commit`: whose files are sent whole. `run`: whose
+    report sends these changes instead. `assumed`: what its commit is taken to have changed, as
+    nothing tells it.
+    """
+
+    kind: EditKind
+    verdict: Verdict | None = None
+    paths: FileKind | None = None
+    pattern: str | None = None
+    commit: str | None = None
+    run: RunChanges | None = None
+    assumed: FileKind | None = None
+    action: ReviewAction | None = None
+
+
+class WhatIf(NamedTuple):
+    """An edit, and what the failure would be with it."""
+
+    edit: Edit
+    then: Classification
+
+
+class Explained(NamedTuple):
+    """The edits that would change the class, in the order of the table. `complete`: every edit of
+    the table was tried; else the time was over, or a list was longer than is tried.
+    """
+
+    found: Sequence[WhatIf]
+    complete: bool
+
+
+def what_if(history: History, group: Group) -> Explained:
+    """Return the single edits that would change the class of a resolved group, as people see it.
+
+    Raises `OutOfTimeError`: there was no time to try one.
+    """
+    trying = Trying(history, group)
+    found: list[WhatIf] = []
+    tried = False
+    try:
+        for edit in trying.edits():
+            then = trying.outcome(edit)
+            tried = True
+            if then.failure_class is not trying.now.failure_class:
+                found.append(WhatIf(edit, then))
+    except OutOfTimeError:
+        if not tried:
+            raise
+        return Explained(found, complete=False)
+    return Explained(found, complete=not trying.cut)
+
+
+class Trying:
+    """The edits of one group, and what each makes of it."""
+
+    def __init__(self, history: History, group: Group) -> None:
+        self._asked = ChangesAsked(history)
+        self._history = edited(self._asked)
+        self._group = group
+        self._lane = group.first.key.lane
+        self._classifier = Classifier(self._history)
+        self._config = history.config(self._lane.product)
+        self.now = self._classifier.shown(group)
+
+    def edits(self) -> Iterator[Edit]:
+        """Yield every edit of the table. A review outweighs all that CI sent: what it hides is not
+        tried.
+        """
+        if self._group.review is None:
+            for row in EDITS:
+                yield from row(self)
+        yield from self.reviews()
+
+    @property
+    def cut(self) -> bool:
+        """Whether a list was too long to try all of it."""
+        if self._group.review is not None:
+            return False
+        return len(self._files) > FILES_TRIED or len(self._lane_commits) > COMMITS_TRIED
+
+    def outcome(self, edit: Edit) -> Classification:
+        """Return the class that the rules give with an edit."""
+        group = self._group
+        if edit.action is not None:
+            first = group.first
+            review = Review(first.key, edit.action, "", "", first.first.started_at, 0)
+            return shown_class(review, self.now)
+        if edit.verdict is not None:
+            run = replace(group.first.first, verdict=edit.verdict)
+            failures = (replace(group.first, first=run), *group.failures[1:])
+            return self._classifier.automatic(replace(group, failures=failures))
+        if edit.pattern is not None:
+            product = self._lane.product
+            instead = {product: self._with_pattern(edit)}
+            return Classifier(self._history, instead).automatic(group)
+        return Classifier(self._with_changes(edit)).automatic(group)
+
+    def _with_pattern(self, edit: Edit) -> SuiteConfig:
+        assert edit.pattern is not None
+        config, firmware = self._base_config, edit.paths is FileKind.FIRMWARE
+        patterns = config.firmware_paths if firmware else config.harness_paths
+        if edit.kind is EditKind.PATTERN_ADDED:
+            patterns = with_pattern(patterns, edit.pattern)
+        else:
+            patterns = tuple(one for one in patterns if one != edit.pattern)
+        if firmware:
+            return replace(config, firmware_paths=patterns)
+        return replace(config, harness_paths=patterns)
+
+    def _with_changes(self, edit: Edit) -> History:
+        if edit.kind is EditKind.FILES_WHOLE:
+            return edited(self._asked, lambda run: _with_whole_files(run, edit.commit))
+        run = edit.run
+        assert run is not None
+        if edit.kind is EditKind.CHANGES_SENT:
+            return edited(self._asked, sent=run)
+        return edited(self._asked, lambda one: run if one.order == run.order else one)
+
+    def reviews(self) -> Iterator[Edit]:
+        """Dismiss for what counts as a real firmware bug, else Confirm."""
+        real = self.now.failure_class is FailureClass.REAL_FW_BUG
+        action = ReviewAction.DISMISS if real else ReviewAction.CONFIRM
+        yield Edit(EditKind.REVIEW, action=action)
+
+    def verdicts(self) -> Iterator[Edit]:
+        """The first failing run blamed the device, or the bench."""
+        for verdict in (Verdict.DEVICE, Verdict.INFRA):
+            if verdict is not self._group.first.first.verdict:
+                yield Edit(EditKind.VERDICT, verdict=verdict)
+
+    def patterns_added(self) -> Iterator[Edit]:
+        """One pattern more in a list: a changed file or its folder, matched or excluded."""
+        for file in self._files[:FILES_TRIED]:
+            folder = file.rpartition("/")[0]
+            for name in (f"{folder}/**", file) if folder else (file,):
+                for paths, patterns in self._lists:
+                    for pattern in (name, f"!{name}"):
+                        if _may_be_added(patterns, pattern):
+                            yield Edit(EditKind.PATTERN_ADDED, paths=paths, pattern=pattern)
+
+    def patterns_removed(self) -> Iterator[Edit]:
+        """One pattern less in a list."""
+        for paths, patterns in self._lists:
+            for pattern in dict.fromkeys(patterns):
+                yield Edit(EditKind.PATTERN_REMOVED, paths=paths, pattern=pattern)
+
+    def files_whole(self) -> Iterator[Edit]:
+        """The files of one commit are those that were sent: none was left out."""
+        cut = dict.fromkeys(one.sha for one in self._commits if one.files_truncated)
+        for sha in cut:
+            yield Edit(EditKind.FILES_WHOLE, commit=sha)
+
+    def commits_whole(self) -> Iterator[Edit]:
+        """The commits of one run are those that were sent: none was left out."""
+        for run in self._cut_runs:
+            changes = replace(run.changes, truncated=False)
+            yield Edit(EditKind.COMMITS_WHOLE, run=replace(run, changes=changes))
+
+    def changes_sent(self) -> Iterator[Edit]:
+        """A run that sent no changes, or none with a base, sent those since the commit that ran on
+        the box before: the commits that it listed, else its own one, of which is assumed that it
+        changed firmware alone, or harness alone.
+        """
+        commits = self._lane_commits[:COMMITS_TRIED]
+        for before, commit in pairwise(commits):
+            run = self._without_changes(commit)
+            # Equal times: naming the base would move it in the branch's order.
+            if run is None or before.place.started_at >= run.order.started_at:
+                continue
+            for assumed, listed in self._listed(run):
+                changes = Changes(before.sha, listed)
+                sent = replace(run, changes=changes)
+                yield Edit(EditKind.CHANGES_SENT, run=sent, assumed=assumed)
+
+    def _listed(self, run: RunChanges) -> Iterator[tuple[FileKind | None, tuple[Commit, ...]]]:
+        if run.changes.commits:
+            yield None, run.changes.commits
+            return
+        for kind, patterns in self._lists:
+            file = self._file_of(kind, patterns)
+            if file is not None:
+                yield kind, (Commit(run.sha, files=(file,)),)
+
+    def _file_of(self, kind: FileKind, patterns: Sequence[str]) -> str | None:
+        """Return a name that only this list of the product matches."""
+        files = product_files(self._base_config, self._history.check_time)
+        names = (one.replace("**", "x").replace("*", "x") for one in patterns if one[0] != "!")
+        return next((name for name in names if files.kind(name) is kind), None)
+
+    def _without_changes(self, commit: LaneCommit) -> RunChanges | None:
+        """Return the first run on a commit of the lane, on its branch, if it sent no changes or
+        none with a base. None too where an earlier report of the commit may be of another run.
+        """
+        lane = self._lane
+        ran = next((one for one in commit.runs if one.branch == lane.branch), None)
+        if ran is None:
+            return None
+        on_commit = sorted(
+            one
+            for one in self._history.sighted_runs(lane.repo_key, commit.sha)
+            if one.sha == commit.sha
+        )
+        at = (ran.started_at, ran.ci_run_id, ran.run_attempt, lane.box_key)
+        own = next((one for one in on_commit if one[:4] == at), None)
+        if own is None or any(one.run_id != own.run_id for one in on_commit if one < own):
+            return None
+        target = (ran.workflow, lane.branch, commit.sha)
+        known = self._history.changes_under_test(lane.repo_key, *target)
+        if known is None:
+            return _silent(own, *target)
+        return known if known.changes.base_sha is None else None
+
+    @cached_property
+    def _base_config(self) -> SuiteConfig:
+        return self._config or SuiteConfig(*self._lane.product, (), ())
+
+    @property
+    def _lists(self) -> tuple[tuple[FileKind, tuple[str, ...]], ...]:
+        config = self._base_config
+        firmware = (FileKind.FIRMWARE, config.firmware_paths)
+        return firmware, (FileKind.HARNESS, config.harness_paths)
+
+    @cached_property
+    def _commits(self) -> Sequence[Commit]:
+        """The commits under test, and those before the fix."""
+        run = self._classifier.under_test(self._group).run
+        steps = self._classifier.walk(self._group) or ()
+        tested = run.changes.commits if run is not None else ()
+        return [*tested, *(commit for step in steps for commit in step.commits)]
+
+    @cached_property
+    def _files(self) -> Sequence[str]:
+        files = dict.fromkeys(file for one in self._commits for file in one.files)
+        return [one for one in files if not one.startswith("!")]
+
+    @cached_property
+    def _cut_runs(self) -> Sequence[RunChanges]:
+        """The runs with a cut list that could be under test, or a step to the fix."""
+        under_test = self._classifier.under_test(self._group).run
+        reached = {self._group.last.key.sha, *self._classifier.decide(self._group).rests_on}
+        listing = (self._history.changes_listing(self._lane.repo_key, sha) for sha in reached)
+        runs = {run.order: run for found in listing for run in found}
+        if under_test is not None:
+            runs[under_test.order] = under_test
+        return [runs[order] for order in sorted(runs) if runs[order].changes.truncated]
+
+    @cached_property
+    def _lane_commits(self) -> Sequence[LaneCommit]:
+        """The commits that ran the test on the box, from the one before the failure to the fix."""
+        group, lane = self._group, self._lane
+        fix = None
+        if group.fix is not None:
+            fix = self._history.place(lane.repo_key, lane.branch, group.fix)
+        first = group.first.place
+        return self._history.lane_commits(lane, first, fix or group.last.place, 1)
+
+
+EDITS: tuple[Callable[[Trying], Iterator[Edit]], ...] = (
+    Trying.verdicts,
+    Trying.changes_sent,
+    Trying.files_whole,
+    Trying.commits_whole,
+    Trying.patterns_added,
+    Trying.patterns_removed,
+)
+"""What CI could have sent otherwise. A review comes last."""
+
+
+def with_pattern(patterns: Sequence[str], pattern: str) -> tuple[str, ...]:
+    """Add a pattern to a list: one with `!` at its end, another before those with `!`."""
+    if pattern.startswith("!"):
+        return (*patterns, pattern)
+    return (pattern, *patterns)
+
+
+def _may_be_added(patterns: Sequence[str], pattern: str) -> bool:
+    added = with_pattern(patterns, pattern)
+    return pattern not in patterns and len(added) <= PATTERNS_MAX and not check_patterns([pattern])
+
+
+def _with_whole_files(run: RunChanges, sha: str | None) -> RunChanges:
+    commits = tuple(
+        replace(one, files_truncated=False) if one.sha == sha else one
+        for one in run.changes.commits
+    )
+    return replace(run, changes=replace(run.changes, commits=commits))
+
+
+def _silent(own: SightedRun, workflow: str, branch: str, sha: str) -> RunChanges:
+    """Return a run as one that sent a list without a base and without commits."""
+    order = ReportOrder(*own[:4])
+    return RunChanges(order, own.ci_run_id, workflow, branch, sha, Changes(None), own.ci_run)

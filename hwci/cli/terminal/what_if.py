@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What would give a failure another class, in lines. The sentences are the server's."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from hwci.cli.terminal import render
+from hwci.cli.terminal.tables import counted
+from hwci.engine.vocabulary import FailureClass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.text import Text
+
+    from hwci.wire.explanations import ExplanationAnswer, WhatIfAnswer
+
+WOULD_BE = {
+    FailureClass.REAL_FW_BUG: "Would be a real firmware bug if",
+    FailureClass.BENCH_OR_HARNESS: "Would be the bench's or the harness's fault if",
+    FailureClass.AMBIGUOUS: "Would be ambiguous if",
+    FailureClass.DISMISSED: "Would count as dismissed if",
+}
+
+
+def section(found: ExplanationAnswer) -> Iterator[Text]:
+    """Return the title and the lines; nothing where nothing would change the class."""
+    from rich.text import Text
+
+    if found.edits:
+        yield Text("What would change the class", style="bold")
+        yield render.indented(list(_lines(found)))
+
+
+def _lines(found: ExplanationAnswer) -> Iterator[str]:
+    ordered = sorted(found.edits, key=lambda one: list(FailureClass).index(one.failure_class))
+    for _, alike in groupby(ordered, lambda one: (one.failure_class, one.kind)):
+        yield from _first_of(list(alike))
+    if not found.complete:
+        yield "… more may: not everything was tried"
+
+
+def _first_of(alike: list[WhatIfAnswer]) -> Iterator[str]:
+    """Show the first of several of one kind: the others are as good."""
+    first, more = alike[0], len(alike) - 1
+    yield f"{WOULD_BE[first.failure_class]} {first.condition}"
+    yield f"   {first.to_do}"
+    if more:
+        yield f"   ({counted(more, 'other change')} of this kind would do it, too)"

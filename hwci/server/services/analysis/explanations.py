@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why failures have their class, and what would give them another (ADR 0071).
+
+Storage finds facts, the analysis asks the rules, the wire has the shapes: this module joins the
+three within one read transaction.
+"""
+
+from uuid import UUID
+
+from hwci.analysis.what_if import what_if
+from hwci.engine.page.failures import describe
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import group_of
+from hwci.engine.vocabulary import Label
+from hwci.server.errors import NotFoundError
+from hwci.server.services import Service
+from hwci.server.services.access import Viewer, require_product
+from hwci.server.storage.ports import Reader
+from hwci.wire.explanations import ExplanationAnswer
+
+
+class Explanations(Service):
+    """Explanations of failures."""
+
+    async def of_failure(self, viewer: Viewer, failure_id: UUID | None) -> ExplanationAnswer:
+        """Return what would give a failure another class. Raises `NotFoundError`."""
+
+        def work(reader: Reader) -> ExplanationAnswer:
+            history = reader.history(viewer.org_id)
+            failure = None if failure_id is None else history.failure(failure_id)
+            if failure is None:
+                raise NotFoundError("Failure not found")
+            require_product(viewer, *failure.key.lane.product)
+            group = group_of(history, failure)
+            if group.label is not Label.RESOLVED:
+                return ExplanationAnswer(edits=[], complete=True)
+            row = describe(history, group, Classifier(history))
+            return ExplanationAnswer.of(viewer.org_id, row, what_if(history, group))
+
+        return await self._storage.read(work, organization=viewer.org_id)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What would give a failure another class (ADR 0071), the first of each kind. The API decides every sentence. It
+// is asked after the page, which does not wait for it.
+
+import { useAnswer } from "../../asking.js";
+import { counted } from "../../format.js";
+import { html } from "../../html.js";
+import { Section } from "../../parts/section.js";
+
+/** The classes, in the order of the vocabulary, with the words before a condition. */
+const WOULD_BE = new Map([
+  ["real_fw_bug", "Would be a real firmware bug if"],
+  ["bench_or_harness", "Would be the bench's or the harness's fault if"],
+  ["ambiguous", "Would be ambiguous if"],
+  ["dismissed", "Would count as dismissed if"],
+]);
+
+/** The section; nothing where no edit would change the class, or the server does not know. */
+export function WhatIf({ orgId, failureId }) {
+  const { data } = useAnswer(`/api/orgs/${orgId}/ci-analysis/failures/${encodeURIComponent(failureId)}`);
+  if (!data?.edits.length) return null;
+  const kinds = [...WOULD_BE.keys()].flatMap((name) => ofKinds(data.edits.filter((edit) => edit.class === name)));
+  return html`<${Section} title="What would change the class">
+    <ul class="what-if">${kinds.map(([first, ...others]) => html`<li key=${`${first.class} ${first.kind}`}>
+      <p>${WOULD_BE.get(first.class)} ${first.condition}.</p>
+      <p class="quiet">${first.toDo}${alike(others)}</p>
+    </li>`)}</ul>
+    ${!data.complete && html`<p class="quiet">More may: not everything was tried.</p>`}
+  <//>`;
+}
+
+/** Put edits of one class together by their kind. */
+function ofKinds(edits) {
+  const kinds = new Map();
+  for (const edit of edits) kinds.set(edit.kind, [...(kinds.get(edit.kind) ?? []), edit]);
+  return [...kinds.values()];
+}
+
+function alike(others) {
+  return others.length > 0 && ` (${counted(others.length, "other change")} of this kind would do it, too.)`;
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a failure has its class, by what would give it another one (ADR 0071).
+
+Each model makes itself of the answer of the analysis with `of`. No figure is computed here.
+"""
+
+from collections.abc import Sequence
+from typing import Self
+from uuid import UUID
+
+from hwci.analysis.advice import advice
+from hwci.analysis.what_if import EditKind, Explained, WhatIf
+from hwci.engine.page.failures import ResolvedFailure
+from hwci.engine.rules.classify import CheckedRun
+from hwci.engine.vocabulary import FileKind, ReviewAction, Verdict
+from hwci.wire.base import Answer
+from hwci.wire.failures import CheckRun, ClassAnswer
+
+
+class WhatIfAnswer(ClassAnswer):
+    """One edit and the class that the failure would have with it. What does not belong to `kind` is
+    null.
+
+    `paths`: which list gets or loses `pattern`. `commit`: whose files are sent whole. `run`: which
+    sends the changes from `base` to `sha` with `commits`. `assumed`: what the only one of these is
+    taken to have changed. `condition` goes on from "Would be … if".
+    """
+
+    kind: EditKind
+    verdict: Verdict | None
+    paths: FileKind | None
+    pattern: str | None
+    commit: str | None
+    run: CheckRun | None
+    base: str | None
+    sha: str | None
+    commits: Sequence[str]
+    assumed: FileKind | None
+    action: ReviewAction | None
+    condition: str
+    to_do: str
+
+    @classmethod
+    def of(cls, org_id: UUID, failure: ResolvedFailure, found: WhatIf) -> Self:
+        """Make one edit."""
+        edit, run, repo_key = found.edit, found.edit.run, failure.key.lane.repo_key
+        checked = None
+        if run is not None:
+            at, _, run_attempt, box_key = run.order
+            checked = CheckedRun(at, run.ci_run_id, run_attempt, box_key, run.ci_run)
+        return cls(
+            failure_class=found.then.failure_class,
+            reason=found.then.reason,
+            reason_text=found.then.reason_text,
+            kind=edit.kind,
+            verdict=edit.verdict,
+            paths=edit.paths,
+            pattern=edit.pattern,
+            commit=edit.commit,
+            run=None if checked is None else CheckRun.of(org_id, repo_key, checked),
+            base=None if run is None else run.changes.base_sha,
+            sha=None if run is None else run.sha,
+            commits=[] if run is None else [one.sha for one in run.changes.commits],
+            assumed=edit.assumed,
+            action=edit.action,
+            **advice(failure.id, edit)._asdict(),
+        )
+
+
+class ExplanationAnswer(Answer):
+    """The single edits that would give a failure another class than it has. Of a flake or a pending
+    failure there are none. `complete`: all of the table was tried.
+    """
+
+    edits: Sequence[WhatIfAnswer]
+    complete: bool
+
+    @classmethod
+    def of(cls, org_id: UUID, failure: ResolvedFailure, found: Explained) -> Self:
+        """Make the edits of one resolved failure."""
+        edits = [WhatIfAnswer.of(org_id, failure, one) for one in found.found]
+        return cls(edits=edits, complete=found.complete)

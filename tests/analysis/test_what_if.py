@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each edit that is named, made in the facts themselves, gives the class that was said; and no edit
+of the table that would change the class is left out.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+
+from hwci.analysis.what_if import Edit, EditKind, Trying, what_if, with_pattern
+from hwci.engine.facts import Changes, Facts, Product, Report, Review, SuiteConfig
+from hwci.engine.full_history import FullHistory
+from hwci.engine.history import Scope
+from hwci.engine.rules.classify import Classification, Classifier
+from hwci.engine.rules.labels import Group, group_of, groups_of
+from hwci.engine.rules.reports import report_order
+from hwci.engine.vocabulary import FileKind, Label, ReviewAction, Verdict
+from tests.engine.timeline import CONFIG, ORG, REPO, SUITE, changes, commit, report
+from tests.server.storage.histories import EVER, NOON, HistoryDraw
+from tests.support.soak import rounds
+
+
+def line(seed: int) -> Facts:
+    """Draw commits that one box ran one after the other, with lists that are missing or cut."""
+    draw = random.Random(seed)
+    shas = [f"{number:07x}" for number in range(9)]
+    reports: list[Report] = []
+    before: str | None = None
+    for minute, sha in enumerate(shas):
+        listed = []
+        if draw.random() < 0.85:
+            changed = draw.choice(["fw", "fw", "hs", "fw hs", "doc"])
+            listed = [commit(sha, changed + draw.choice(["", "", " ~"]))]
+        base = draw.choice([None, before, before, before])
+        lists = changes(base, *listed, truncated=draw.random() < 0.15)
+        unsent = draw.random() < 0.25 or before is None
+        outcome = draw.choice("FFFUIPPP")
+        reports.append(report(f"{sha}:{outcome}", minute, sent=None if unsent else lists))
+        before = sha if draw.random() < 0.9 else before
+    configs = {} if draw.random() < 0.1 else {Product(REPO, SUITE): CONFIG}
+    return Facts(reports=tuple(reports), configs=configs)
+
+
+def tangle(seed: int) -> Facts:
+    """Draw a history of reports that meet by chance. A list that is based on its own commit is
+    empty, as reporters send it.
+    """
+    draw = HistoryDraw(seed)
+    reports: dict[object, Report] = {}
+    for _ in range(60):
+        one = draw.next_report()
+        if one.changes is not None and one.changes.base_sha == one.sha:
+            one = replace(one, changes=Changes(one.sha))
+        reports[one.repo_key, one.run_id, one.run_attempt, one.box_key] = one
+    configs = {Product(one.repo_key, one.suite): one for one in (draw.config() for _ in range(3))}
+    facts = Facts(reports=tuple(reports.values()), configs=configs)
+    reviews = {
+        group.first.key: Review(
+            group.first.key, draw.random.choice(list(ReviewAction)), "1", "Ada", NOON, number
+        )
+        for number, group in enumerate(resolved(facts))
+        if draw.random.random() < 0.1
+    }
+    return replace(facts, reviews=reviews)
+
+
+def drawn(seed: int) -> Facts:
+    return tangle(seed) if seed % 5 == 4 else line(seed)
+
+
+def resolved(facts: Facts) -> list[Group]:
+    history = FullHistory(ORG, facts)
+    groups = groups_of(history, history.failures(Scope(), EVER))
+    return [one for one in groups if one.label is Label.RESOLVED]
+
+
+def made(facts: Facts, group: Group, edit: Edit) -> Facts:
+    """Make an edit for real."""
+    key, lane = group.first.key, group.first.key.lane
+    if edit.kind is EditKind.REVIEW:
+        assert edit.action is not None
+        review = Review(key, edit.action, "2", "Bob", NOON, 10**6)
+        return replace(facts, reviews={**facts.reviews, key: review})
+    if edit.pattern is not None:
+        config = configured(facts, lane.product, edit)
+        return replace(facts, configs={**facts.configs, lane.product: config})
+    reports = tuple(
+        sent(one, group, edit) if one.repo_key == lane.repo_key else one for one in facts.reports
+    )
+    assert reports != facts.reports
+    return replace(facts, reports=reports)
+
+
+def configured(facts: Facts, product: Product, edit: Edit) -> SuiteConfig:
+    assert edit.pattern is not None
+    config = facts.configs.get(product) or SuiteConfig(*product, (), ())
+    firmware = edit.paths is FileKind.FIRMWARE
+    patterns = config.firmware_paths if firmware else config.harness_paths
+    if edit.kind is EditKind.PATTERN_ADDED:
+        changed = with_pattern(patterns, edit.pattern)
+    else:
+        changed = tuple(one for one in patterns if one != edit.pattern)
+    assert changed != patterns
+    if firmware:
+        return replace(config, firmware_paths=changed)
+    return replace(config, harness_paths=changed)
+
+
+def sent(report: Report, group: Group, edit: Edit) -> Report:
+    """The report as it is sent with an edit."""
+    first, key = group.first.first, group.first.key
+    if edit.kind is EditKind.VERDICT:
+        run = (first.started_at, first.run_id, first.run_attempt, key.lane.box_key)
+        if report_order(report) != run:
+            return report
+        assert edit.verdict is not None
+        tests = (
+            replace(one, verdict=edit.verdict) if one.id == key.lane.test_id else one
+            for one in report.tests
+        )
+        return replace(report, tests=tuple(tests))
+    if edit.run is not None:
+        if report_order(report) != edit.run.order:
+            return report
+        return replace(report, changes=edit.run.changes)
+    if report.changes is None:
+        return report
+    commits = (
+        replace(one, files_truncated=False) if one.sha == edit.commit else one
+        for one in report.changes.commits
+    )
+    return replace(report, changes=replace(report.changes, commits=tuple(commits)))
+
+
+def judged(facts: Facts, group: Group) -> Classification:
+    history = FullHistory(ORG, facts)
+    failure = history.failure(group.first.id)
+    assert failure is not None
+    return Classifier(history).shown(group_of(history, failure))
+
+
+def lists_and_verdicts(facts: Facts, group: Group) -> Iterator[Edit]:
+    """Yield what could be told otherwise, whether or not a check looks at it: of every commit and
+    run of the repository.
+    """
+    for verdict in {Verdict.DEVICE, Verdict.INFRA} - {group.first.first.verdict}:
+        yield Edit(EditKind.VERDICT, verdict=verdict)
+    history = FullHistory(ORG, facts)
+    repo_key = group.first.key.lane.repo_key
+    lists = [one.changes for one in facts.reports if one.repo_key == repo_key and one.changes]
+    for sha in {one.sha for of in lists for one in of.commits}:
+        listing = history.changes_listing(repo_key, sha)
+        named = [one for run in listing for one in run.changes.commits if one.sha == sha]
+        if any(one.files_truncated for one in named):
+            yield Edit(EditKind.FILES_WHOLE, commit=sha)
+        for run in listing:
+            if run.changes.truncated:
+                whole = replace(run, changes=replace(run.changes, truncated=False))
+                yield Edit(EditKind.COMMITS_WHOLE, run=whole)
+
+
+def some(number: int) -> Iterator[tuple[Facts, Group]]:
+    """Draw so many resolved failures."""
+    left = count(number, -1)
+    for seed in count():
+        facts = drawn(seed)
+        for group in resolved(facts)[:6]:
+            if next(left) == 0:
+                return
+            yield facts, group
+
+
+def test_every_edit_made_for_real_gives_the_class_that_was_said() -> None:
+    seen: Counter[EditKind] = Counter()
+    for facts, group in some(rounds(100, 500)):
+        now = judged(facts, group)
+        history = FullHistory(ORG, facts)
+        named = {one.edit: one.then for one in what_if(history, group).found}
+        for edit in Trying(history, group).edits():
+            real = judged(made(facts, group, edit), group)
+            said = named.get(edit, now)
+            assert said.failure_class is real.failure_class, edit
+            if edit in named:
+                assert said.reason is real.reason, edit
+                seen[edit.kind] += 1
+
+    assert seen.keys() == set(EditKind)
+
+
+def test_no_verdict_and_no_list_that_would_change_the_class_is_left_out() -> None:
+    seen: Counter[EditKind] = Counter()
+    for facts, group in some(rounds(100, 500)):
+        now = judged(facts, group).failure_class
+        named = {one.edit for one in what_if(FullHistory(ORG, facts), group).found}
+        for edit in lists_and_verdicts(facts, group):
+            real = judged(made(facts, group, edit), group).failure_class
+            assert (edit in named) == (real is not now), edit
+            seen[edit.kind] += edit in named
+
+    assert min(seen.values()) > 0
