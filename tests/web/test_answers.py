@@ -116,6 +116,25 @@ def test_a_torn_answer_is_shown_in_our_words(page: Page, demo: Dashboard) -> Non
     expect(page.locator(".person .name")).to_be_visible()
 
 
+@pytest.mark.own_tab
+def test_what_was_not_answered_is_asked_again_by_itself(
+    page: Page, demo: Dashboard, quiet_console: list[str]
+) -> None:
+    page.clock.install()
+    page.route("**/ci-metrics?*", lambda route: route.abort())
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics")
+    box = page.get_by_role("alert")
+    expect(box).to_contain_text(UNANSWERED)
+    expect(box).to_contain_text("This page asks again by itself")
+    page.unroute("**/ci-metrics?*")
+
+    page.clock.fast_forward(16_000)
+
+    expect(page.get_by_label("Tiles")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    quiet_console.clear()  # the browser names what it could not load
+
+
 def test_a_refused_history_of_flaky_tests_is_shown_and_asked_for_again(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:

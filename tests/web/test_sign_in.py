@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
+from urllib.request import Request, urlopen
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -158,6 +159,33 @@ def test_a_sign_in_leads_to_the_part_of_a_page_that_a_link_meant(
     expect(page.locator("#flaky h2")).to_be_focused()
     expect(page.locator("#flaky h2")).to_be_in_viewport()
     expect(page).to_have_url(f"{demo.url}/orgs/{org}/metrics?days=90#flaky")
+
+
+def test_who_was_signed_out_elsewhere_reads_why_and_comes_back(
+    page: Page, server: RunningServer, quiet_console: list[str]
+) -> None:
+    shown = Dashboard(server.url, OWNER)
+    wanted = f"{server.url}/orgs/{shown.sign_in(page.context)}/boxes"
+    page.goto(wanted)
+    expect(page.get_by_role("heading", level=1, name="Boxes")).to_be_visible()
+    elsewhere = {"Authorization": f"Bearer {shown.token()}"}
+    with urlopen(Request(f"{server.url}/api/auth/sessions", headers=elsewhere, method="DELETE")):
+        page.reload()
+
+    expect(page.get_by_role("status")).to_contain_text("Your sign-in has ended")
+    fill(page, OWNER.email, OWNER.password)
+
+    expect(page).to_have_url(wanted)
+    quiet_console.clear()  # the browser itself tells of the refusal
+
+
+def test_who_signs_out_is_told_of_no_end(page: Page, server: RunningServer) -> None:
+    page.goto(f"{server.url}/orgs/{Dashboard(server.url, OWNER).sign_in(page.context)}/boxes")
+
+    page.get_by_role("button", name="Sign out").click()
+
+    expect(page.get_by_role("heading", name="Sign in to hwci")).to_be_visible()
+    expect(page.get_by_text("Your sign-in has ended")).to_have_count(0)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import { keep, kept } from "./kept.js";
 import { Frame } from "./parts/frame.js";
 import { later } from "./parts/later.js";
 import { Failed, Waiting } from "./parts/notice.js";
-import { watchSession } from "./session.js";
+import { hasEnded, watchSession } from "./session.js";
 import { takeWanted } from "./wanted.js";
 
 const OPEN_TO_ALL = {
@@ -134,5 +134,5 @@ function goHome({ organizations }) {
 function toSignIn() {
   const { path, page } = here();
   const next = page === "home" || page === "sign-in" ? null : path + window.location.hash;
-  go(addressOf("sign-in", {}, { next }), { replace: true });
+  go(addressOf("sign-in", {}, { next, ended: hasEnded() || null }), { replace: true });
 }

@@ -103,8 +103,8 @@ async function keepFollowing(path, place, listener, signal) {
       if (signal.aborted) return;
       if (fault.status === 409) place.after = null; // that event is gone
       else if (!fault.isPassing) return listener.state("ended", fault);
-      // Pages that got the same `Retry-After` do not all come back at once.
-      pause = 1000 * (fault.retryAfter ?? 0);
+      // Pages that got the same `Retry-After` do not all come back at once. No answer tells nothing: soon again.
+      pause = fault.status === 0 ? 0 : 1000 * (fault.retryAfter ?? 0);
       pause += Math.random() * Math.min(BACKOFF_MOST_MILLISECONDS, BACKOFF_FIRST_MILLISECONDS * 2 ** failed);
       failed += 1;
     } finally {

@@ -23,6 +23,7 @@ export class ApiError extends Error {
   }
 }
 
+const ASK_AGAIN_SECONDS = 15; // after no answer: a server that is started anew takes a few
 const PATIENCE_MILLISECONDS = 90_000; // a server that takes longer gives no answer
 
 /** A signal that ends a request without an answer. */
@@ -37,7 +38,8 @@ export function signedOut() {
 
 /** No answer came. */
 export function unanswered() {
-  return new ApiError(0, "The server did not answer. Check your connection, then try again", null);
+  const message = "The server did not answer. Check your connection, then try again";
+  return new ApiError(0, message, null, { retryAfter: ASK_AGAIN_SECONDS });
 }
 
 /** Return the error of an answer that did not come whole: the request was aborted, or nothing came. */

@@ -17,6 +17,7 @@ const channel = new BroadcastChannel("hwci-session");
 
 let access = null; // {token, renewAt}: milliseconds of this page's own clock
 let given = null; // called with a token that another tab has
+let ended = false; // by the server: it expired, or a person ended it elsewhere
 const watchers = new Set();
 
 /** Return an access token, renewed when it is due, or null if there is no sign-in. */
@@ -40,6 +41,7 @@ export function renew(refused) {
 export async function signIn(path, body) {
   await alone(async () => {
     keep(await answered(path, body, patience()));
+    ended = false;
     channel.postMessage({ kind: "signed-in" });
   });
 }
@@ -52,6 +54,11 @@ export async function signOut() {
     channel.postMessage({ kind: "signed-out" });
     keep(null);
   });
+}
+
+/** Whether there was a sign-in here that the server knows no more. */
+export function hasEnded() {
+  return ended;
 }
 
 /** Call `watcher` when a sign-in begins (true) or ends (false). Return a function that ends it. */
@@ -84,6 +91,7 @@ async function renewed() {
     if (fault.status === 0) note(); // the token may be used up
     else forgetRenewal();
     if (fault.status !== 401) throw fault; // a server that is busy ends no sign-in
+    ended = true;
     keep(null);
   } finally {
     window.removeEventListener("pagehide", note);

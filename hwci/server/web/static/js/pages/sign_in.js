@@ -10,6 +10,7 @@ import { signIn, watchSession } from "../session.js";
 import { keepWanted, takeWanted } from "../wanted.js";
 
 const REFUSAL = "hwci_refusal"; // the words of a sign-in that a provider or the server refused
+const ENDED = "Your sign-in has ended: it expired, or it was ended on another device. Sign in to go on where you were.";
 const LOST = "You were not signed in; sign in again";
 
 /** The sign-in page. It goes on to the page that asked for a sign-in. */
@@ -38,6 +39,7 @@ export function SignIn({ address }) {
   };
   return html`<main class="standalone">
     <h1>Sign in to hwci</h1>
+    ${!fault && address.query.has("ended") && html`<p role="status">${ENDED}</p>`}
     ${fault && html`<p class="failed" role="alert">${fault}</p>`}
     <form onSubmit=${submit}>
       <label>E-mail <input name="email" type="email" autocomplete="username" required ref=${first} /></label>
