@@ -93,8 +93,9 @@ def fill(database: str, org_id: UUID, bodies: Iterable[Sent]) -> None:
     asyncio.run(keep())
 
 
-def check(database: str) -> CheckResult:
+def check(database: str, tell: Tell = lambda *_: None) -> CheckResult:
     """Check a database for damage: in this process if it is free, else in the server that holds it.
+    `tell` is told how much of one on PostgreSQL is copied.
 
     Raises:
         StorageError: it is not ours, or there is no room for the copy that is checked.
@@ -103,7 +104,7 @@ def check(database: str) -> CheckResult:
     location = _kept(database)
     _require_made(location)
     try:
-        return CheckResult.of(opening.check_storage(location.written))
+        return CheckResult.of(opening.check_storage(location.written, tell))
     except StorageLockedError:
         checked = _ask_server(location, Check()).checked
         assert checked is not None

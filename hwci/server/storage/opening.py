@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from hwci.server.storage.records import AuditEntry, Checked
 from hwci.server.storage.sql import whole
 from hwci.server.storage.sql.whole import Side, Tell
 from hwci.server.storage.sqlite.audit_key import put_back_key, restart
-from hwci.server.storage.sqlite.checking import check, damage_of_sent
+from hwci.server.storage.sqlite.checking import check, check_copy, damage_of_sent
 from hwci.server.storage.sqlite.condition import Condition, note_damage
 from hwci.server.storage.sqlite.connections import driver_doubt, known_version, steps_after
 from hwci.server.storage.sqlite.copying import put_back
@@ -67,19 +68,32 @@ def missing_steps(where: str | Path) -> Sequence[str]:
     return steps_after(_file(location))
 
 
-def check_storage(where: str | Path) -> Checked:
-    """Look for damage in a database file that no process has open, and note it for the next one.
+def check_storage(where: str | Path, tell: Tell = lambda *_: None) -> Checked:
+    """Look for damage in a database. A file is one that no process has open, and the next one finds
+    a note about it; of another kind a copy in a temporary file is checked, as of one moment.
 
     Raises:
         StorageLockedError: another process, usually a running server, holds the file.
         StorageError: it is not a database of ours, or cannot be copied.
     """
-    path = _file(Location(str(where)))
+    location = Location(str(where))
+    if location.kind in POSTGRESQL:
+        return _check_copy(location, tell)
+    path = _file(location)
     refuse_second_names(path)
     with database_lock(path) as note:
         found = check(path, lambda: False)
         note_damage(note, found.damage)
         return found
+
+
+def _check_copy(location: Location, tell: Tell) -> Checked:
+    with TemporaryDirectory(prefix="hwci-check-") as folder:
+        file, of = Path(folder) / "copy.db", location.shown
+        with _postgresql("whole").moment_of(location) as source, target_in(file, of) as copy:
+            whole.copy_tables(source, copy, tables_in_order(), of, tell)
+            whole.finish(copy)
+        return check_copy(file)
 
 
 def restore_storage(where: str | Path, copy: Path) -> Path | None:

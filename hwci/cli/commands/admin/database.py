@@ -23,6 +23,7 @@ from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, comman
 if TYPE_CHECKING:
     from hwci.bench.checks import Finding
     from hwci.server.services.operator.commands import CheckResult
+    from hwci.server.storage.location import Location
 
 
 def backup(
@@ -121,21 +122,15 @@ def copy(
 
       hwci admin copy --from postgresql://hwci@db/hwci --to hwci.db
     """
-    table, rows = "", 0
-
-    def tell(name: str, number: int) -> None:
-        nonlocal table, rows
-        table, rows = name, number
-
     with server_errors("The copy is not whole"):
         from hwci.server.app import audit_key_of
         from hwci.server.app import copy as copy_all
         from hwci.server.storage.location import Location
 
-        keys = secret_key_file()
+        keys, copied = secret_key_file(), _Copied()
         where = database_of(database)
-        with progress(lambda: f"Copying: table {table}, {rows:,} rows"):
-            total = copy_all(where, to, tell, secret_key_file=keys)
+        with progress(lambda: f"Copying: {copied}"):
+            total = copy_all(where, to, copied.tell, secret_key_file=keys)
         shown, key = Location(to).shown, audit_key_of(to, keys)
     note(
         f"{shown} is now a copy of {Location(where).shown}: {counted(total, 'row')}, all compared."
@@ -145,6 +140,19 @@ def copy(
     else:
         note("The key of its audit log is missing, as at the source.")
     note(f"Next: hwci serve --database {Location(to).repeated}")
+
+
+class _Copied:
+    """How far a copy table by table is."""
+
+    def __init__(self) -> None:
+        self._table, self._rows = "", 0
+
+    def tell(self, table: str, rows: int) -> None:
+        self._table, self._rows = table, rows
+
+    def __str__(self) -> str:
+        return f"table {self._table}, {self._rows:,} rows"
 
 
 def migrate(
@@ -191,7 +199,8 @@ def check(json: options.Json = False, database: Database = None) -> None:
     """Look for damage in the database, also while the server runs. Nothing is changed.
 
     Each report is compared with the digest of what was sent, and derived rows with what the
-    reports give now. It works in a copy beside the database, which needs as much space.
+    reports give now. It works in a copy, which needs as much space: beside a database file; of a
+    database on PostgreSQL in the folder for temporary files (TMPDIR), as of one moment.
 
     Exit code 1 when something is wrong; the output names it, and what to do next.
 
@@ -206,11 +215,17 @@ def check(json: options.Json = False, database: Database = None) -> None:
         from hwci.server.app import copy_progress
         from hwci.server.storage.location import Location
 
-        where = database_of(database)
-        shown = Location(where).shown
-        copied = "Checking {}: {} of {} copied".format
-        with progress(lambda: copied(shown, *map(mebibytes, copy_progress(where)))):
-            found = look(where)
+        where, copied = database_of(database), _Copied()
+        location = Location(where)
+        shown = location.shown
+
+        def how_far() -> str:
+            if location.file is None:
+                return str(copied)
+            return "{} of {} copied".format(*map(mebibytes, copy_progress(where)))
+
+        with progress(lambda: f"Checking {shown}: {how_far()}"):
+            found = look(where, copied.tell)
     if json:
         emit_json(found)
     else:
@@ -218,7 +233,7 @@ def check(json: options.Json = False, database: Database = None) -> None:
             write(f"damaged: {line}")
         for line in found.stale:
             write(f"out of date: {line}")
-    for line in _next_steps(shown, found):
+    for line in _next_steps(location, found):
         note(line)
     if not found.whole:
         raise typer.Exit(ExitCode.FAILED)
@@ -242,10 +257,13 @@ def sqlite_here() -> "Finding":
     return Finding("sqlite", State.WARN, doubt, "Run the server with a newer SQLite")
 
 
-def _next_steps(shown: str, found: "CheckResult") -> list[str]:
+def _next_steps(location: "Location", found: "CheckResult") -> list[str]:
+    shown, back = location.shown, "stop the server, then: hwci admin restore BACKUP"
+    if location.file is None:
+        back = "stop all servers, then put back a dump by `pg_restore`"
     if found.damage:
         return [
-            f"{shown} is damaged. Next: stop the server, then: hwci admin restore BACKUP",
+            f"{shown} is damaged. Next: {back}",
             "Keep what the restore puts aside; check the disk and the memory of this machine.",
         ]
     steps = []

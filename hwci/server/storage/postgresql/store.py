@@ -197,10 +197,8 @@ class PostgresqlStorage(Storage):
         """Leave it to the database, which recovers by itself."""
 
     async def check(self) -> Checked:
-        """Refuse: it is not possible yet."""
-        raise StorageError(
-            f"{self._name} cannot be checked by this hwci yet", "use PostgreSQL's `pg_amcheck`"
-        )
+        """Refuse: a check copies everything, and is for a process of its own."""
+        raise StorageError(f"{self._name} is not checked by a server", "run: hwci admin check")
 
     async def ready(self) -> None:
         """Return if the database answers, and is not newer than this server."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: S608 - statements are put together from names of the schema
-"""A PostgreSQL database while nothing else uses it: as a side of a whole copy (`sql/whole.py`), and
-to continue its audit log under a new key.
+"""A PostgreSQL database as a side of a whole copy (`sql/whole.py`), while nothing else uses it or
+as of one moment; and its audit log, to continue it under a new key.
 """
 
 import time
@@ -55,6 +55,15 @@ def source_in(location: Location) -> Iterator[Side]:
         StorageError: it is not ours, not at the present schema, or not a whole copy.
     """
     with _alone(location) as connection:
+        _require_present(location, connection)
+        yield _side(location, connection)
+
+
+@contextmanager
+def moment_of(location: Location) -> Iterator[Side]:
+    """Yield a database as of one moment, to be read while servers go on. Raises as `source_in`."""
+    with _guarded(location), closing(Connection(location)) as connection:
+        connection.command("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         _require_present(location, connection)
         yield _side(location, connection)
 

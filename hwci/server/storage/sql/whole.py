@@ -86,9 +86,7 @@ def copy(source: Side, target: Side, order: Sequence[str], of: str, tell: Tell) 
     Raises:
         StorageError: a database fails, or the copy is not what the source is.
     """
-    _begin(target, of)
-    for name in order:
-        _copy_table(source, target, name, tell)
+    copy_tables(source, target, order, of, tell)
     rows = 0
     for name in order:
         copied = _digest(target, name, _columns(source, target, name), tell)
@@ -100,8 +98,20 @@ def copy(source: Side, target: Side, order: Sequence[str], of: str, tell: Tell) 
         rows += copied[0]
     with _transaction(target):
         target.complete()
-        target.connection.execute(f"DROP TABLE {UNFINISHED}")
+        finish(target)
     return rows
+
+
+def copy_tables(source: Side, target: Side, order: Sequence[str], of: str, tell: Tell) -> None:
+    """Copy each table, without the comparison. Nothing else opens the target until `finish`."""
+    _begin(target, of)
+    for name in order:
+        _copy_table(source, target, name, tell)
+
+
+def finish(target: Side) -> None:
+    """Let the target be opened as any other database."""
+    target.connection.execute(f"DROP TABLE {UNFINISHED}")
 
 
 def _begin(target: Side, of: str) -> None:

@@ -12,7 +12,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import zip_longest
@@ -131,9 +131,18 @@ def check(path: Path, stopped: Stopped) -> Checked:
         StorageError: it is not a database of ours, no copy can be made, or it was stopped.
     """
     check_header(path, known_version())
+    return _checked(path, scratch_copy(path, stopped), stopped)
+
+
+def check_copy(copy: Path) -> Checked:
+    """Look for damage in a copy of a database of another kind; it is changed. Raises as `check`."""
+    return _checked(copy, nullcontext(copy), lambda: False)
+
+
+def _checked(path: Path, copied: AbstractContextManager[Path], stopped: Stopped) -> Checked:
     found = _Found()
     try:
-        with scratch_copy(path, stopped) as copy:
+        with copied as copy:
             _look_at_structure(copy, stopped, found)
             with closing(_writer_of(copy, path)) as writer, closing(open_reader(copy)) as reader:
                 ingest.derive_waiting(writer)
