@@ -25,6 +25,7 @@ from hwci.analysis.onset import Onset, Step, onset
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
 from hwci.engine.facts import Commit, Product
 from hwci.engine.history import Listing, Scope
+from hwci.engine.page.tables import FLAKIEST, FlakySelection
 from hwci.engine.periods import Period
 from hwci.engine.rules.changes import ProductFiles, last_place, product_files
 from hwci.engine.rules.flakiness import FlakyTest, flakiest
@@ -41,12 +42,10 @@ _LIKELY = 0.5
 _STRONG = 0.9
 
 
-class TestOrder(StrEnum):
-    """How flaky tests are sorted: as the specification sorts them, or by the lower end of the
-    interval, so that one failure in two runs does not stand above forty in a hundred.
+class RankBy(StrEnum):
+    """How flaky tests are ranked: as the specification does, or by the lower end of the interval,
+    so that one failure in two runs does not stand above forty in a hundred.
     """
-
-    __test__ = False  # pytest: not a test class
 
     FLAKE_RATE = "flakeRate"
     LOWER_BOUND = "lowerBound"
@@ -154,25 +153,33 @@ class Suspect:
 
 
 def flaky_tests(
-    history: RecordedRuns, scope: Scope, period: Period, order: TestOrder, page: slice
+    history: RecordedRuns,
+    scope: Scope,
+    period: Period,
+    selection: FlakySelection,
+    rank_by: RankBy = RankBy.FLAKE_RATE,
 ) -> Listing[Suspect]:
-    """Return a page of the flaky tests of a period."""
+    """Return the selected rows of "Flakiest tests" with what their runs suggest. A sort that is
+    asked for goes before a rank.
+    """
     rows = flakiest(history.test_runs(scope, period), history.flaky_items(scope, period))
-    known = rates([(row.failed_attempts, row.attempts) for row in rows])
-    ranked = list(zip(rows, known, strict=True))
-    if order is TestOrder.LOWER_BOUND:
-        ranked.sort(key=lambda one: -one[1].low)
-    shown = ranked[page]
-    products = {one.product: one for one in history.outcomes(scope, period)} if shown else {}
-    seen = {
-        product: _Seen(history, products[product])
-        for product in {Product(row.repo_key, row.suite) for row, _ in shown}
-    }
+    rows = [row for row in rows if selection.broken in {None, row.broken}]
+    if rank_by is RankBy.LOWER_BOUND:
+        low = {id(row): rate.low for row, rate in zip(rows, _flake_rates(rows), strict=True)}
+        rows.sort(key=lambda row: -low[id(row)])
+    shown = FLAKIEST.listing(rows, selection)
+    outcomes = history.outcomes(scope, period) if shown.items else ()
+    products = {Product(row.repo_key, row.suite) for row in shown.items}
+    seen = {one.product: _Seen(history, one) for one in outcomes if one.product in products}
     found = []
-    for row, rate in shown:
+    for row, rate in zip(shown.items, _flake_rates(shown.items), strict=True):
         history.check_time()
         found.append(seen[Product(row.repo_key, row.suite)].suspect(row, rate))
-    return Listing(found, len(ranked))
+    return Listing(found, shown.total)
+
+
+def _flake_rates(rows: Sequence[FlakyTest]) -> list[Rate]:
+    return rates([(row.failed_attempts, row.attempts) for row in rows])
 
 
 class Counted(NamedTuple):

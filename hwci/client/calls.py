@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, TypeVar, Unpack
 
+from hwci.analysis.suspects import RankBy
 from hwci.client import calls_of_ci
 from hwci.client._call import Call, Credential
 from hwci.client._writing import Id, body_of, org_path, query_of, segment, written
@@ -47,8 +48,10 @@ from hwci.wire.queries import (
     PeriodQuery,
     PlanQuery,
     ResolvedQuery,
+    SuspectsQuery,
     TableQuery,
 )
+from hwci.wire.suspects import SuspectAnswer
 from hwci.wire.wheels import WheelAnswer
 
 T = TypeVar("T")
@@ -570,6 +573,17 @@ def plan_merges(org_id: Id, **table: Unpack[TableFilters]) -> Call[MergePlanAnsw
     """Ask for the runs that would check the merges not checked on hardware."""
     path = f"{org_path(org_id)}/ci-analysis/merge-plan"
     return _read(path, MergePlanAnswer, query_of(TableQuery, **table))
+
+
+def suspects(
+    org_id: Id,
+    broken: bool | None = None,
+    rank_by: RankBy = RankBy.FLAKE_RATE,
+    **table: Unpack[SearchFilters],
+) -> Call[ListPage[SuspectAnswer]]:
+    """List the same tests with what their runs suggest: since when, on which boxes, how sure."""
+    query = query_of(SuspectsQuery, broken=broken, rank_by=rank_by, **table)
+    return _read(f"{org_path(org_id)}/ci-analysis/flaky-tests", ListPage[SuspectAnswer], query)
 
 
 def list_failures(

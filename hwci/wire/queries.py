@@ -25,6 +25,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from hwci.analysis.suspects import RankBy
 from hwci.engine.history import Listing
 from hwci.engine.page.tables import (
     FailureSelection,
@@ -253,6 +254,12 @@ class FlakyQuery(SearchQuery[FlakyColumn]):
         """Which rows, in which order."""
         page = (self.search, self.sort, self.offset, self.limit)
         return FlakySelection(*page, self.broken)
+
+
+class SuspectsQuery(FlakyQuery):
+    """Query of flaky tests with what their runs suggest. A `sort` goes before `rankBy`."""
+
+    rank_by: RankBy = RankBy.FLAKE_RATE
 
 
 class PlanQuery(PageQuery):

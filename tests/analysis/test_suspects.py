@@ -12,13 +12,14 @@ from scipy.special import beta
 from hwci.analysis.suspects import (
     CommitKind,
     Intermittent,
+    RankBy,
     Suspect,
-    TestOrder,
     chance_alike,
     flaky_tests,
 )
 from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
 from hwci.engine.history import Listing, Scope
+from hwci.engine.page.tables import FlakySelection
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import flakiest
 from hwci.engine.vocabulary import Outcome, Verdict
@@ -32,9 +33,10 @@ SMALL = Plan(tests=2, runs=200, base_rate=0.0)
 
 
 def asked(
-    facts: Facts, order: TestOrder = TestOrder.FLAKE_RATE, page: slice = slice(None)
+    facts: Facts, rank_by: RankBy = RankBy.FLAKE_RATE, offset: int = 0, limit: int = 100
 ) -> Listing[Suspect]:
-    return flaky_tests(FullRecordedRuns(UUID(int=1), facts), Scope(), EVER, order, page)
+    selection = FlakySelection(offset=offset, limit=limit)
+    return flaky_tests(FullRecordedRuns(UUID(int=1), facts), Scope(), EVER, selection, rank_by)
 
 
 def only(facts: Facts) -> Suspect:
@@ -148,9 +150,9 @@ def test_the_order_is_the_specifications_unless_the_lower_bound_is_asked_for() -
     history = FullRecordedRuns(UUID(int=1), fleet.facts)
     table = flakiest(history.test_runs(Scope(), EVER), history.flaky_items(Scope(), EVER))
     assert [one.test for one in asked(fleet.facts).items] == table
-    ranked = asked(fleet.facts, TestOrder.LOWER_BOUND).items
+    ranked = asked(fleet.facts, RankBy.LOWER_BOUND).items
     assert sorted(ranked, key=lambda one: -one.rate.low) == ranked
-    page = asked(fleet.facts, page=slice(2, 4))
+    page = asked(fleet.facts, offset=2, limit=2)
     assert [one.test for one in page.items] == table[2:4]
     assert page.total == len(table)
 
@@ -160,7 +162,7 @@ def test_once_in_two_runs_ranks_below_forty_times_in_a_hundred() -> None:
     many = [_with(one, "often", number % 5 < 2) for number, one in enumerate(_passing(100))]
     facts = with_reports(planted().facts, [*few, *_later(many)])
     assert [one.test.test_id for one in asked(facts).items] == ["rare", "often"]
-    ranked = asked(facts, TestOrder.LOWER_BOUND).items
+    ranked = asked(facts, RankBy.LOWER_BOUND).items
     assert [one.test.test_id for one in ranked] == ["often", "rare"]
 
 

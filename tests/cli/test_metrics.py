@@ -178,6 +178,18 @@ def test_broken_tests_can_be_left_out_of_the_whole_table(signed_in: Command) -> 
     assert signed_in("metrics", "--table", "real-bugs", "--hide-broken").code == 2
 
 
+def test_suspects_are_a_table_with_intervals_and_words(signed_in: Command) -> None:
+    table = ("metrics", "--table", "suspects")
+    rows = json.loads(signed_in(*table, "--lower-bound", "--json").out)
+    assert rows
+    assert "not enough data" in signed_in(*table, "-o", "md").out
+    lows = [row["flakeRate"]["low"] for row in rows]
+    assert lows == sorted(lows, reverse=True)
+    told = list(csv.DictReader(io.StringIO(signed_in(*table, "-o", "csv").out)))
+    assert {row["text"] for row in told} == {row["text"] for row in rows}
+    assert signed_in("metrics", "--lower-bound").code == 2
+
+
 def test_checked_merges_are_a_table_with_the_run_that_checked_each(signed_in: Command) -> None:
     whole = ("metrics", "--table", "checked-merges")
     (row,) = json.loads(signed_in(*whole, "--json").out)

@@ -11,6 +11,7 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel
 
+from hwci.analysis.suspects import RankBy
 from hwci.client import Call, calls
 from hwci.client._call import Credential, Method
 from hwci.engine.vocabulary import FailureClass, Label, Outcome, Role, RunStatus, Trigger
@@ -109,6 +110,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.flaky_history: calls.flaky_history(ORG, False, **FOUND),
     calls.explain_unchecked_merges: calls.explain_unchecked_merges(ORG, **FOUND),
     calls.plan_merges: calls.plan_merges(ORG, **PERIOD, page=2),
+    calls.suspects: calls.suspects(ORG, False, RankBy.LOWER_BOUND, **FOUND),
     calls.list_failures: calls.list_failures(ORG, Label.FLAKE, "boot", **FOUND),
     calls.get_failure: calls.get_failure(ORG, FAILURE),
     calls.explain_failure: calls.explain_failure(ORG, FAILURE),

@@ -210,6 +210,22 @@ def test_a_strip_unfolds_to_one_for_each_box(page: Page, metrics: str, demo: Das
         expect(strip.get_by_role("img")).to_have_attribute("aria-label", re.compile(days))
 
 
+def test_an_unfolded_test_says_what_its_runs_suggest(
+    page: Page, metrics: str, demo: Dashboard
+) -> None:
+    page.goto(f"{metrics}?days=90&flaky.search=lora_join")
+    row = rows(page, "flaky")
+    row.get_by_role("button", name=re.compile("show the boxes")).click()
+
+    organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
+    analysis = "ci-analysis/flaky-tests?days=90&search=lora_join"
+    [told] = demo.ask(f"/api{organization}/{analysis}", demo.token())["items"]
+    assert told["found"] is not None
+    expect(part(page, "flaky").locator(".below")).to_contain_text(
+        f"Its runs suggest: {told['text']}"
+    )
+
+
 @pytest.mark.own_tab
 def test_the_strips_are_asked_for_when_their_table_comes_near(page: Page, metrics: str) -> None:
     asked: list[str] = []

@@ -44,6 +44,13 @@ def metrics(
         bool,
         typer.Option("--hide-broken", help="With --table flakiest-tests: leave out broken tests."),
     ] = False,
+    lower_bound: Annotated[
+        bool,
+        typer.Option(
+            "--lower-bound",
+            help="With --table suspects: rank by the lower end of the interval, not by the rate.",
+        ),
+    ] = False,
     json: Annotated[
         bool,
         typer.Option(
@@ -66,22 +73,35 @@ def metrics(
       hwci metrics --table flakiest-tests --output csv > flaky.csv
 
       hwci metrics --table checked-merges --days 90
+
+      hwci metrics --table suspects --lower-bound
     """
+    _require_table(table, hide_broken=hide_broken, lower_bound=lower_bound)
+    form = options.form_of(json, output)
+    scope = Scope(days, *options.scope_of(product, repo), options.time_of(as_of, "--as-of"))
+    if table is not None:
+        _show_whole(server, table, scope, form, hide_broken=hide_broken, lower_bound=lower_bound)
+    elif form is Format.JSON:
+        render.emit_json(server.send(_page(server.org_id(), scope, limit)))
+    else:
+        found = ask(server.client, server.org_id(), scope, limit)
+        show(found, form, server.settings.url, server.links)
+
+
+def _require_table(table: TableName | None, *, hide_broken: bool, lower_bound: bool) -> None:
+    """Refuse a flag of one table that stands without it."""
     if hide_broken and table is not TableName.FLAKIEST_TESTS:
         raise wrong_usage(
             "Broken tests can be left out of the whole table only",
             "--hide-broken stands without --table flakiest-tests",
             "Add --table flakiest-tests, or leave --hide-broken out",
         )
-    form = options.form_of(json, output)
-    scope = Scope(days, *options.scope_of(product, repo), options.time_of(as_of, "--as-of"))
-    if table is not None:
-        _show_whole(server, table, scope, form, hide_broken=hide_broken)
-    elif form is Format.JSON:
-        render.emit_json(server.send(_page(server.org_id(), scope, limit)))
-    else:
-        found = ask(server.client, server.org_id(), scope, limit)
-        show(found, form, server.settings.url, server.links)
+    if lower_bound and table is not TableName.SUSPECTS:
+        raise wrong_usage(
+            "Only suspects can be ranked by the lower end of an interval",
+            "--lower-bound stands without --table suspects",
+            "Add --table suspects, or leave --lower-bound out",
+        )
 
 
 def _page(org_id: "UUID", scope: Scope, limit: int) -> "Call[MetricsPage]":
@@ -101,15 +121,24 @@ def ask(client: "Client", org_id: "UUID", scope: Scope, limit: int) -> Overview:
 
 
 def _show_whole(
-    server: Connection, name: TableName, scope: Scope, form: Format, *, hide_broken: bool
+    server: Connection,
+    name: TableName,
+    scope: Scope,
+    form: Format,
+    *,
+    hide_broken: bool,
+    lower_bound: bool,
 ) -> None:
     """Write one table with all of its rows, all as of one instant."""
+    from hwci.analysis.suspects import RankBy
     from hwci.client import calls
 
     end = scope.as_of or options.now()
     asked = scope._replace(as_of=end)._asdict()
     if hide_broken:
         asked["broken"] = False
+    if lower_bound:
+        asked["rank_by"] = RankBy.LOWER_BOUND
     table = getattr(calls, name.name.lower())
     whole: Call[ListPage[Any]] = table(server.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)
     rows = list(server.items(whole))

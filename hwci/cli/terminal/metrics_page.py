@@ -30,8 +30,8 @@ TILE_HEIGHT = 6
 
 
 class TableName(StrEnum):
-    """The four tables of the page, and the merges that its first tile counts. `tables` and the
-    client's `calls` have a function of each name.
+    """The four tables of the page, the merges that its first tile counts, and what the runs of
+    flaky tests suggest. `tables` and the client's `calls` have a function of each name.
     """
 
     CHECKED_MERGES = "checked-merges"
@@ -39,6 +39,7 @@ class TableName(StrEnum):
     REAL_BUGS = "real-bugs"
     OTHER_FAILURES = "other-failures"
     FLAKIEST_TESTS = "flakiest-tests"
+    SUSPECTS = "suspects"
 
 
 class Scope(NamedTuple):

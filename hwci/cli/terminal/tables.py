@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
     from hwci.wire.metrics import CheckedMergeAnswer, FlakyTestAnswer, UncheckedMerge
     from hwci.wire.runs import RunAnswer
+    from hwci.wire.suspects import SuspectAnswer
 
 Row = TypeVar("Row", bound="BaseModel")
 
+INTERVAL_WIDTH = 17  # "10.0 % (10.0-10.0)" in one line or two
 TIME_WIDTH = 16  # the clock's time in one line, and how long ago it was below
 CLASS_WORDS = {
     "real_fw_bug": "real firmware bug",
@@ -254,6 +256,28 @@ def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
         ],
         "repoKey suite testId boxes runReports attempts failedAttempts retryPasses "
         "flakyFailures flakeRate",
+        "No test of the period had a failed attempt, or none was reported (hwci report-run).",
+    )
+
+
+def suspects(view: View) -> Layout[SuspectAnswer]:
+    """Tests with failed attempts, each with what its runs suggest."""
+
+    def interval(row: SuspectAnswer) -> str:
+        return f"{row.flake_rate.rate:.1f} % ({row.flake_rate.low:.1f}-{row.flake_rate.high:.1f})"
+
+    return Layout(
+        "suspects",
+        "Since when tests are flaky",
+        [
+            Column("Test", lambda row: row.test_id),
+            *product_columns(view),
+            Column("Flake rate (95 % within)", interval, right=True, width=INTERVAL_WIDTH),
+            Column("What its runs suggest", lambda row: row.text),
+        ],
+        "repoKey suite testId flakeRate.failed flakeRate.attempts flakeRate.rate flakeRate.low "
+        "flakeRate.high found.since.before found.since.suspectsTotal found.boxes.alike "
+        "found.fixed.chance found.fixed.cleanRuns found.fixed.needed missing text",
         "No test of the period had a failed attempt, or none was reported (hwci report-run).",
     )
 

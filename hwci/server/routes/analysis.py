@@ -5,6 +5,7 @@ specification.
 
 from hwci.server.http.route import Route, Who
 from hwci.server.services.analysis.explanations import Explanations
+from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.merges import MergeAnalysis
 
 # fmt: off
@@ -22,6 +23,10 @@ ANALYSIS = (
         "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
         Explanations.of_failure,
         "Show which single edits would give a failure another class", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests", Who.READER, FlakyTests.listed,
+        "Flaky tests: since which commit, on which boxes, and how sure", metrics=True, also=(409,)
     ),
 )
 # fmt: on

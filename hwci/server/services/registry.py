@@ -13,6 +13,7 @@ from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
 from hwci.server.services.analysis.explanations import Explanations
+from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.merges import MergeAnalysis
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
@@ -49,6 +50,7 @@ class Services:
     audit: AuditLog
     boxes: Boxes
     explanations: Explanations
+    flaky_tests: FlakyTests
     health: Health
     ingest: Ingest
     invitations: Invitations
@@ -99,6 +101,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         audit=AuditLog(storage),
         boxes=Boxes(storage, clock),
         explanations=Explanations(storage, clock),
+        flaky_tests=FlakyTests(storage, clock),
         health=Health(storage, tools.limiter),
         ingest=Ingest(storage, clock),
         invitations=Invitations(storage, clock),

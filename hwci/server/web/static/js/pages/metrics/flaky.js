@@ -41,6 +41,8 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, revi
   const answer = useAnswer(wanted ? `${base}/flakiest-tests/history` : null, { ...scope, ...asked, broken, limit: ROWS });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
   const unfolded = address.query.get("flaky.boxes");
+  const analysis = wanted && unfolded !== null ? `/api/orgs/${orgId}/ci-analysis/flaky-tests` : null;
+  const suspects = useAnswer(analysis, { ...scope, ...asked, broken, limit: ROWS });
   const heat = (row) => html`<${MergedStrip} history=${histories.get(keyOf(row))} period=${page.period} />`;
   const strips = (row) => html`<${BoxStrips} history=${histories.get(keyOf(row))} answer=${answer} period=${page.period} />`;
   const boxes = (row) => html`<${Boxes} row=${row} open=${unfolded === keyOf(row)} />`;
@@ -54,7 +56,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, revi
     { key: "flakeRate", title: "Flake rate", sort: "flakeRate", own: "down", numeric: true, cell: (row) => percent(row.flakeRate) },
     { key: "heat", title: "Failed attempts by day", numeric: true, cell: heat },
   ];
-  const below = (row) => unfolded === keyOf(row) && strips(row);
+  const below = (row) => unfolded === keyOf(row) && html`${strips(row)}<${Suspicion} row=${row} answer=${suspects} />`;
   return html`<${Section} title="Flakiest tests" total=${page.flakiestTests.total} anchor="flaky">
     <div ref=${place}></div>
     ${(someBroken || all) && html`<${Broken} shown=${all} />`}
@@ -90,6 +92,12 @@ function Broken({ shown }) {
 /** Whether a test never passed in the period. It follows from the row (semantics, 9.3). */
 function isBroken({ attempts, failedAttempts }) {
   return failedAttempts === attempts;
+}
+
+/** What the runs of a test suggest: since when it is flaky, on which boxes. An estimate, no rule. */
+function Suspicion({ row, answer: { data, error } }) {
+  const found = data?.items.find((one) => keyOf(one) === keyOf(row));
+  return html`<p class="quiet">${error ? error.message : found ? `Its runs suggest: ${found.text}` : "\u00a0"}</p>`;
 }
 
 function keyOf({ repoKey, suite, testId }) {

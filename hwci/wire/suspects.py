@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flaky tests with what their runs suggest (contract, "Answers beside the rules"). No figure is
+computed here.
+
+Chances are between 0 and 1; rates are percentages, as `flakeRate` is.
+"""
+
+from collections.abc import Sequence
+from typing import Self
+
+from hwci.analysis import certainty, suspects
+from hwci.analysis.suspects import CommitKind
+from hwci.wire.base import Answer
+
+
+class RateAnswer(Answer):
+    """A rate with its counts, and the interval that holds it with 95 %."""
+
+    failed: int
+    attempts: int
+    rate: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, rate: certainty.Rate) -> Self:
+        """Make a rate of percentages."""
+        rates = {"rate": rate.rate, "low": rate.low, "high": rate.high}
+        percentages = {name: 100 * value for name, value in rates.items()}
+        return cls(failed=rate.failed, attempts=rate.attempts, **percentages)
+
+
+class SuspectCommitAnswer(Answer):
+    """A commit, and the chance that it made the test flaky. `kind`: what it changed."""
+
+    sha: str
+    subject: str
+    kind: CommitKind
+    chance: float
+
+
+class KindsAnswer(Answer):
+    """Chances by what the commit changed that made the test flaky; they add up to 1."""
+
+    firmware: float = 0.0
+    harness: float = 0.0
+    both: float = 0.0
+    other: float = 0.0
+    unknown: float = 0.0
+
+
+class SinceAnswer(Answer):
+    """Which commit made the test flaky. `before`: the chance that none of the period did.
+    `suspects`: the fewest commits that hold it with 90 %, likeliest first; 20 are named, of
+    `suspectsTotal`.
+    """
+
+    branch: str
+    before: float
+    suspects: Sequence[SuspectCommitAnswer]
+    suspects_total: int
+    kinds: KindsAnswer
+
+
+class BoxRateAnswer(Answer):
+    """First attempts on one box since the test is flaky."""
+
+    box_key: str
+    rate: RateAnswer
+
+
+class BoxesComparedAnswer(Answer):
+    """Boxes, the highest `low` first; 20 are named, of `boxesTotal`. `alike`: the chance that all
+    have one rate; null: there is one box.
+    """
+
+    boxes: Sequence[BoxRateAnswer]
+    boxes_total: int
+    alike: float | None
+
+
+class FixedAnswer(Answer):
+    """The chance that it is fixed, the clean runs since it failed last, and how many more are
+    `needed` until the chance is 0.95; null: more than 10,000.
+    """
+
+    chance: float
+    clean_runs: int
+    needed: int | None
+
+
+class BisectionAnswer(Answer):
+    """What it takes at most to find the commit among these with 95 %. `runs`: of all boxes;
+    `rounds`: one after the other, where the boxes run at the same time.
+    """
+
+    commits: int
+    runs: int
+    rounds: int
+
+
+class IntermittentAnswer(Answer):
+    """What the runs of a test suggest. `failedRuns`: those whose first attempt failed.
+    `bisection` null: more than 10,000 runs.
+    """
+
+    runs: int
+    failed_runs: int
+    since: SinceAnswer
+    boxes: BoxesComparedAnswer
+    fixed: FixedAnswer
+    bisection: BisectionAnswer | None
+
+
+class SuspectAnswer(Answer):
+    """A row of "Flakiest tests" with the interval of its flake rate and what its runs suggest:
+    `text` in a line; `found` null: `missing` says what there is too little of.
+    """
+
+    repo_key: str
+    suite: str
+    test_id: str
+    flake_rate: RateAnswer
+    text: str
+    found: IntermittentAnswer | None
+    missing: str | None
+
+    @classmethod
+    def of(cls, row: suspects.Suspect) -> Self:
+        """Make one row."""
+        return cls(
+            repo_key=row.test.repo_key,
+            suite=row.test.suite,
+            test_id=row.test.test_id,
+            flake_rate=RateAnswer.of(row.rate),
+            text=row.text,
+            found=None if row.found is None else _found(row.found),
+            missing=row.missing,
+        )
+
+
+def _found(found: suspects.Intermittent) -> IntermittentAnswer:
+    bisection = found.bisection
+    return IntermittentAnswer(
+        runs=found.runs,
+        failed_runs=found.failed_runs,
+        since=_since(found.since),
+        boxes=_boxes(found.boxes),
+        fixed=FixedAnswer.model_validate(found.fixed),
+        bisection=None if bisection is None else BisectionAnswer.model_validate(bisection),
+    )
+
+
+def _since(since: suspects.Since) -> SinceAnswer:
+    return SinceAnswer(
+        branch=since.branch,
+        before=since.before,
+        suspects=[
+            SuspectCommitAnswer(**commit._asdict(), chance=chance)
+            for commit, chance in since.suspects
+        ],
+        suspects_total=since.suspects_total,
+        kinds=KindsAnswer(**{kind.value: chance for kind, chance in since.kinds.items()}),
+    )
+
+
+def _boxes(compared: suspects.BoxesCompared) -> BoxesComparedAnswer:
+    boxes = [
+        BoxRateAnswer(box_key=one.box_key, rate=RateAnswer.of(one.rate)) for one in compared.boxes
+    ]
+    return BoxesComparedAnswer(boxes=boxes, boxes_total=compared.boxes_total, alike=compared.alike)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the runs of flaky tests suggest, over HTTP (contract, "Answers beside the rules").
+What that is, is the analysis', and shown there; here it is seen to arrive.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.server.test_tables import tell
+from tests.support.asking import Reply, ask, bearer
+from tests.support.running import RunningServer, running_in_thread
+
+PERIOD = "asOf=2026-02-01T00:00:00Z"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with running_in_thread(tmp_path_factory.mktemp("told")) as server:
+        tell(server)
+        yield server
+
+
+def reply(server: RunningServer, path: str) -> Reply:
+    url = f"/api/orgs/{server.org_id}/{path}"
+    return ask(server.url, "GET", url, bearer(server.member_token))
+
+
+def items(server: RunningServer, path: str) -> list[dict[str, Any]]:
+    answer = reply(server, path)
+    assert answer.status == 200, answer
+    found: list[dict[str, Any]] = answer.json["items"]
+    return found
+
+
+def name(row: dict[str, Any]) -> tuple[str, ...]:
+    return row["repoKey"], row["suite"], row["testId"]
+
+
+@pytest.mark.parametrize("query", ["", "&limit=2&page=2", "&sort=-testId", "&broken=false"])
+def test_the_rows_are_those_of_the_specifications_table(told: RunningServer, query: str) -> None:
+    table = items(told, f"ci-metrics/flakiest-tests?{PERIOD}{query}")
+    found = items(told, f"ci-analysis/flaky-tests?{PERIOD}{query}")
+    assert list(map(name, found)) == list(map(name, table))
+    for row, of_table in zip(found, table, strict=True):
+        rate = row["flakeRate"]
+        assert rate["rate"] == pytest.approx(of_table["flakeRate"])
+        assert 0 <= rate["low"] <= rate["rate"] <= rate["high"] <= 100
+        assert (row["found"] is None) == row["text"].startswith("not enough data: ")
+
+
+def test_the_rank_by_the_lower_bound_is_a_choice(told: RunningServer) -> None:
+    found = items(told, f"ci-analysis/flaky-tests?{PERIOD}&rankBy=lowerBound")
+    lows = [row["flakeRate"]["low"] for row in found]
+    assert lows == sorted(lows, reverse=True)
+    assert reply(told, f"ci-analysis/flaky-tests?{PERIOD}&rankBy=highest").status == 400
+
+
+def test_a_server_without_statistics_says_so(
+    told: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _name: None)
+    answer = reply(told, f"ci-analysis/flaky-tests?{PERIOD}")
+    assert answer.status == 409
+    assert "pip install 'hwci[statistics]'" in str(answer.json)
