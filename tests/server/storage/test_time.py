@@ -21,14 +21,10 @@ from hwci.server.errors import HwciServerError, OverloadedError
 from hwci.server.storage import turns
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.sqlite import store as sqlite_store
 from hwci.server.storage.sqlite.store import SqliteStorage
 from tests.server.storage.examples import ACME, OTHER
 
-
-@pytest.fixture
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_store, "ANSWER_SECONDS", 0.3)
+HURRIED_SECONDS = 0.3
 
 
 def endless(reader: Reader) -> None:
@@ -38,15 +34,13 @@ def endless(reader: Reader) -> None:
         history.check_time()
 
 
-@pytest.mark.usefixtures("hurried")
 async def test_a_read_whose_time_is_over_ends_and_says_what_to_do(storage: Storage) -> None:
     with pytest.raises(OverloadedError, match="fewer days or one product"):
-        await storage.read(endless, organization=ACME.id)
+        await storage.read(endless, organization=ACME.id, seconds=HURRIED_SECONDS)
 
     assert await storage.read(lambda r: r.version(ACME.id), organization=ACME.id) == 0
 
 
-@pytest.mark.usefixtures("hurried")
 async def test_a_statement_is_stopped_in_its_midst(tmp_path: Path) -> None:
     storage = open_storage(tmp_path / "hwci.db")
     assert isinstance(storage, SqliteStorage)
@@ -61,7 +55,7 @@ async def test_a_statement_is_stopped_in_its_midst(tmp_path: Path) -> None:
 
     for work in (lambda r: r._connection.rows(counting), follow):
         with pytest.raises(OverloadedError):
-            await storage.read(work)
+            await storage.read(work, seconds=HURRIED_SECONDS)
     await storage.close()
 
 
