@@ -17,8 +17,9 @@ from hwci.engine.facts import Commit, Facts, Product
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import ResolvedFailure
-from hwci.engine.page.reading import read_failures, read_period
-from hwci.engine.page.tables import FailureSelection, labelled_failures, metrics_page
+from hwci.engine.page.overview import read_page
+from hwci.engine.page.reading import read_failures
+from hwci.engine.page.tables import FailureSelection, labelled_failures
 from hwci.engine.patterns import PathList
 from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import REASONS, Label, Outcome, Trigger, Verdict
@@ -153,7 +154,7 @@ def main() -> int:
     )
     history = FullHistory(UUID(int=0), facts)
     period = last_days(90, AS_OF)
-    page = metrics_page(history, read_period(history, Scope(), period), 100)
+    page = read_page(history, Scope(), period, 100)
     failures = read_failures(history, Scope(), period)
     pending = labelled_failures(failures, FailureSelection(label=Label.PENDING, limit=100))
     subjects = {commit.sha: commit.subject for commit in commits}

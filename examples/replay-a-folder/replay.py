@@ -14,8 +14,7 @@ from hwci.engine.facts import Announcement, Facts, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import ResolvedFailure
-from hwci.engine.page.reading import read_period
-from hwci.engine.page.tables import Page, metrics_page
+from hwci.engine.page.overview import Page, read_page
 from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import REASONS
 from hwci.wire.base import parse_time
@@ -114,8 +113,7 @@ def main() -> int:
         return 1
     as_of: datetime = arguments.as_of
     history = FullHistory(NOBODY, facts)
-    reading = read_period(history, Scope(), last_days(arguments.days, as_of))
-    page = metrics_page(history, reading, ROWS)
+    page = read_page(history, Scope(), last_days(arguments.days, as_of), ROWS)
     print("\n".join(lines(page)))
     return 0
 

@@ -53,7 +53,7 @@ from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.merges import count_checks, in_order
 from hwci.engine.rules.reports import carried_changes, first_places, report_order
-from hwci.engine.vocabulary import Outcome
+from hwci.engine.vocabulary import FailureClass, Outcome
 
 
 class Ran(NamedTuple):
@@ -187,6 +187,17 @@ class FullHistory:
             fix=first.next_pass,
             reviewed=tuple(one.id for one in members if one.key in self._facts.reviews),
         )
+
+    def settled_counts(self, _scope: Scope, _period: Period) -> Mapping[FailureClass, int]:
+        return {}
+
+    def settled(
+        self, _scope: Scope, _period: Period, _classes: Collection[FailureClass], _most: int
+    ) -> Sequence[Episode]:
+        return ()
+
+    def unsettled(self, scope: Scope, period: Period) -> Sequence[Episode]:
+        return [one for one in self.episodes(scope, period) if one.fix or one.reviewed]
 
     def failure(self, failure_id: UUID) -> Failure | None:
         return self._by_id.get(failure_id)

@@ -336,6 +336,19 @@ class History(Protocol):
     def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
         """Episodes whose first failing run started in the period, in any order."""
 
+    def settled_counts(self, scope: Scope, period: Period) -> Mapping[FailureClass, int]:
+        """How many episodes of the period are settled, by class: with a fix, without a review, and
+        with a decision that is kept. A store that keeps no decision has none.
+        """
+
+    def settled(
+        self, scope: Scope, period: Period, classes: Collection[FailureClass], most: int
+    ) -> Sequence[Episode]:
+        """The first settled episodes of these classes, in the order of their table."""
+
+    def unsettled(self, scope: Scope, period: Period) -> Sequence[Episode]:
+        """Episodes of the period with a fix or a review that are not settled, in any order."""
+
     def failure(self, failure_id: UUID) -> Failure | None:
         """The failure with this id; None if there is none."""
 

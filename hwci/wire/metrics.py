@@ -17,6 +17,7 @@ from pydantic import Field
 from hwci.engine.facts import SuiteConfig
 from hwci.engine.history import Listing, ProductState, SightedRun
 from hwci.engine.page import over_time, plan, reading, tables
+from hwci.engine.page.overview import Page
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import is_broken
 from hwci.wire.base import Answer, ListPage, Time
@@ -236,7 +237,7 @@ class MetricsPage(Answer):
     flakiest_tests: ListPage[FlakyTestAnswer]
 
     @classmethod
-    def of(cls, org_id: UUID, page: tables.Page, query: MetricsQuery, period: Period) -> Self:
+    def of(cls, org_id: UUID, page: Page, query: MetricsQuery, period: Period) -> Self:
         """Make the page that was asked for. `period`: the days of `query`."""
         first, resolved = query.first_page, partial(ResolvedFailureAnswer.of, org_id)
         return cls(

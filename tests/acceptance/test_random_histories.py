@@ -17,8 +17,9 @@ import pytest
 
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page.reading import read_failures, read_period
-from hwci.engine.page.tables import FailureSelection, labelled_failures, metrics_page
+from hwci.engine.page.overview import read_page
+from hwci.engine.page.reading import read_failures
+from hwci.engine.page.tables import FailureSelection, labelled_failures
 from hwci.engine.periods import last_days
 from hwci.server.app import serving
 from hwci.server.settings import Registration
@@ -126,9 +127,8 @@ async def narrow_equals_full(store: Storage, org_id: UUID, story: Story) -> None
         for view in story.views:
             scope = Scope(view.get("repo_key"), view.get("suite"))
             period = last_days(view["days"], parse_time(view["as_of"]))
-            narrowly, fully = (read_period(one, scope, period) for one in (narrow, full))
-            page = metrics_page(narrow, narrowly)
-            assert page == metrics_page(full, fully), (story.seed, view)
+            page, expected = (read_page(one, scope, period) for one in (narrow, full))
+            assert page == expected, (story.seed, view)
             some, others = (read_failures(one, scope, period) for one in (narrow, full))
             every = FailureSelection(limit=EVERYTHING)
             failures = labelled_failures(some, every)

@@ -13,8 +13,9 @@ from hwci.demo.project import BOXES
 from hwci.engine.facts import Facts, Product
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page.reading import read_failures, read_period
-from hwci.engine.page.tables import FailureSelection, Page, labelled_failures, metrics_page
+from hwci.engine.page.overview import Page, read_page
+from hwci.engine.page.reading import read_failures
+from hwci.engine.page.tables import FailureSelection, labelled_failures
 from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import Label, Outcome, Trigger
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
@@ -56,8 +57,7 @@ def known(bodies: list[Body]) -> FullHistory:
 
 def page(bodies: list[Body], days: int, now: datetime) -> Page:
     """Return the metrics page with all its rows."""
-    past = known(bodies)
-    return metrics_page(past, read_period(past, Scope(), last_days(days, now)), 200)
+    return read_page(known(bodies), Scope(), last_days(days, now), 200)
 
 
 def test_one_seed_and_one_day_give_one_history_at_every_hour() -> None:

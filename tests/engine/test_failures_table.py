@@ -150,11 +150,11 @@ def test_the_tile_counts_the_items_of_its_flakes_in_the_period_and_a_row_counts_
 
     def shown(first: float, last: float) -> tuple[int, list[int]]:
         period = Period(minute(first), minute(last))
-        read = past.read(ALL, period)
+        tiles = past.page(ALL, period).tiles
         rows = labelled_failures(
             past.labelled(ALL, period), FailureSelection(label=Label.FLAKE, limit=9)
         )
-        return read.tiles.flaky_failures, [row.failure.items for row in rows.items]
+        return tiles.flaky_failures, [row.failure.items for row in rows.items]
 
     assert shown(0, 99) == (3, [3])
     assert shown(1, 9) == (2, [3])

@@ -9,6 +9,7 @@ from hwci.engine.facts import Facts, Product, Review
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import History, OutOfTimeError, Scope
 from hwci.engine.page.failures import ResolvedFailure
+from hwci.engine.page.overview import read_page
 from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import ClassCounts, read_period
 from hwci.engine.page.tables import OtherSelection, Selection, other_failures, real_bugs
@@ -146,7 +147,7 @@ def told_and_true(seed: int) -> int:
     for period in periods(draw.random):
         found = plan(now, period, new)
         before, after = (rows(one, Scope(*product), period) for one in (now, then))
-        tiles = [read_period(one, Scope(*product), period).tiles for one in (now, then)]
+        tiles = [read_page(one, Scope(*product), period).tiles for one in (now, then)]
         assert [found.before, found.after] == [one.real_fw_bugs for one in tiles]
         assert {one.id: (shown(one.before), shown(one.after)) for one in found.changes} == {
             row.id: (shown(row.automatic), shown(after[row.id].automatic))

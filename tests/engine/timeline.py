@@ -34,8 +34,8 @@ from hwci.engine.facts import (
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Failure, Scope
 from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, resolved_failure
+from hwci.engine.page.overview import Page, read_page
 from hwci.engine.page.reading import Reading, read_failures, read_period
-from hwci.engine.page.tables import Page, metrics_page
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of, groups_of
@@ -154,7 +154,7 @@ class Past:
         return read_failures(self.history, scope, period)
 
     def page(self, scope: Scope = ALL, period: Period = EVER, rows: int = 20) -> Page:
-        return metrics_page(self.history, self.read(scope, period), rows)
+        return read_page(self.history, scope, period, rows)
 
     def failures(self) -> Sequence[Failure]:
         return self.history.failures(ALL, EVER)

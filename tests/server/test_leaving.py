@@ -57,6 +57,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
     work = Endless()
     monkeypatch.setattr(readings, "read_period", work)
     monkeypatch.setattr(readings, "read_failures", work)
+    monkeypatch.setattr(metrics_service, "read_page", work)
     monkeypatch.setattr(metrics_service, "plan", work)
     return work
 

@@ -32,7 +32,7 @@ from hwci.server.services.ci_metrics import readings
 from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.ci_metrics.readings import ReadingKey, Readings
 from hwci.server.storage.opening import open_storage
-from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Membership
 from hwci.wire.queries import (
     FailuresQuery,
@@ -167,9 +167,9 @@ async def test_a_page_opened_later_costs_a_reading_only_when_the_period_holds_so
 
     async def total_at(when: datetime) -> int:
         now[0] = when
-        page = await metrics.page(MEMBER, MetricsQuery(days=1))
-        assert page.period.end == when
-        return page.tiles.infra_runs.total
+        trend = await metrics.trend(MEMBER, PeriodQuery(days=1))
+        assert trend.period.end == when
+        return sum(slot.runs for slot in trend.slots)
 
     assert await total_at(NOON + 1 * HOUR) == 1  # at its start a run belongs to the period
     assert await total_at(NOON + 2 * HOUR - INSTANT) == 1
@@ -219,8 +219,8 @@ async def test_of_readers_at_once_one_reads_and_the_others_hold_no_thread_meanwh
     monkeypatch.setattr(readings, "read_period", wait)
     storage = open_storage(tmp_path / "hwci.db")
     metrics = Metrics(storage, lambda: NOON)
-    query = MetricsQuery.model_validate(QUERY)
-    waiting = [asyncio.ensure_future(metrics.page(MEMBER, query)) for _ in range(8)]
+    query = ResolvedQuery.model_validate(QUERY)
+    waiting = [asyncio.ensure_future(metrics.real_bugs(MEMBER, query)) for _ in range(8)]
     try:
         assert await asyncio.to_thread(reading.wait, 30)
         assert await storage.read(lambda r: r.version(OTHER.id), organization=OTHER.id) == 0
@@ -360,6 +360,24 @@ def test_a_page_that_runs_out_of_time_leaves_what_it_decided_to_the_next() -> No
         memory.of(ReadingKey(ACME.id, 1, Scope(), EVER), history)
     [found] = memory.take_decided()
     assert len(found.decisions) == 2
+
+
+async def test_what_a_page_decided_is_kept_and_counted_by_the_next() -> None:
+    storage = open_storage("memory:")
+    metrics, query = Metrics(storage, lambda: NOON), MetricsQuery.model_validate(QUERY)
+    for report in fixed("one", "two").reports:
+        await storage.write(partial(put, report))
+
+    def settled(reader: Reader) -> int:
+        return sum(reader.history(ACME.id).settled_counts(Scope(), EVER).values())
+
+    before = await metrics.page(MEMBER, query)
+    assert before.tiles.real_fw_bugs.ambiguous == 2
+    assert await storage.read(settled) == 0
+    await metrics.keep_decisions()
+    assert await storage.read(settled) == 2
+    assert await metrics.page(MEMBER, query) == before
+    await storage.close()
 
 
 def test_what_pages_of_one_moment_decided_is_kept_together_and_only_of_the_latest_version() -> None:

@@ -16,8 +16,8 @@ from hwci.engine.page.failures import (
     LabelledFailure,
     ResolvedFailure,
 )
+from hwci.engine.page.overview import Page
 from hwci.engine.page.reading import ClassCounts, Tally, Tiles
-from hwci.engine.page.tables import Page
 from hwci.engine.periods import last_days
 from hwci.engine.rules.classify import Check, Classification, Finding
 from hwci.engine.rules.flakiness import FlakyTest

@@ -6,10 +6,9 @@ classified, as the tiles count them; only rows that are shown are described, lat
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
-from uuid import UUID
+from typing import NamedTuple, TypeVar
 
 from hwci.engine.facts import Announcement, Review
 from hwci.engine.history import Decision, Episode, History, Scope
@@ -20,6 +19,8 @@ from hwci.engine.rules.flakiness import FlakyTest, flakiest
 from hwci.engine.rules.labels import groups_at, groups_of, label_of, review_of
 from hwci.engine.rules.merges import in_order
 from hwci.engine.vocabulary import FailureClass, Label
+
+OfEpisode = TypeVar("OfEpisode", "Resolved", "Classified")
 
 _AT_ONCE = 200  # episodes whose failures are read together
 
@@ -84,11 +85,10 @@ class Classified(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The tiles and whole tables of a scope and period, valid until the history changes. `decided`:
-    what was decided for it, as no store kept it.
+    """The whole tables of a scope and period, valid until the history changes. `decided`: what was
+    decided for it, as no store kept it.
     """
 
-    tiles: Tiles
     unchecked_merges: Sequence[Announcement]
     real_bugs: Sequence[Classified]
     other_failures: Sequence[Classified]
@@ -110,29 +110,19 @@ def read_period(
     period: Period,
     decided: list[tuple[Episode, Decision]] | None = None,
 ) -> Reading:
-    """Read and decide all that a scope and a period show. What had to be decided is added to
+    """Read and decide the tables of a scope and a period. What had to be decided is added to
     `decided` as it is, so that the caller has it also when the time runs out.
     """
     decided = [] if decided is None else decided
     merges = history.merges(scope, period)
     checked = in_order(one.announcement for one in merges if one.checked)
     resolved = resolved_episodes(history, scope, period)
-    _decide(history, resolved, decided)
-    decisions = {one.id: decision for one, decision in decided}
-    classified = [_classified(one, decisions) for one in resolved]
+    rows = classified(history, resolved, decided)
     flaky = history.flaky_items(scope, period)
     return Reading(
-        tiles=Tiles(
-            merges_checked=Tally(len(checked), len(merges)),
-            real_fw_bugs=ClassCounts.of(one.failure_class for one in classified),
-            flaky_failures=sum(flaky.values()),
-            infra_runs=Tally(*history.run_counts(scope, period)),
-        ),
         unchecked_merges=in_order(one.announcement for one in merges if not one.checked),
-        real_bugs=[one for one in classified if one.failure_class is FailureClass.REAL_FW_BUG],
-        other_failures=[
-            one for one in classified if one.failure_class is not FailureClass.REAL_FW_BUG
-        ],
+        real_bugs=[one for one in rows if one.failure_class is FailureClass.REAL_FW_BUG],
+        other_failures=[one for one in rows if one.failure_class is not FailureClass.REAL_FW_BUG],
         flakiest_tests=flakiest(history.test_runs(scope, period), flaky),
         checked_merges=checked,
         decided=decided,
@@ -143,32 +133,45 @@ def resolved_episodes(history: History, scope: Scope, period: Period) -> list[Re
     """Return the resolved failures of a period, the newest first: "resolved failures use the start
     time of the first failing run".
     """
-    episodes, found = history.episodes(scope, period), []
+    return resolved_of(history, history.episodes(scope, period))
+
+
+def resolved_of(history: History, episodes: Sequence[Episode]) -> list[Resolved]:
+    """Return those of these episodes that are resolved, the newest first."""
     reviews = history.reviews([failure for one in episodes for failure in one.reviewed])
-    for one in episodes:
-        review = review_of(one.reviewed, reviews)
-        if label_of(False, one.fix, review) is Label.RESOLVED:
-            found.append(Resolved(one, review))
-    found.sort(key=lambda one: one.episode.id.int)
+    found = [Resolved(one, review_of(one.reviewed, reviews)) for one in episodes]
+    return newest_first(
+        one for one in found if label_of(False, one.episode.fix, one.review) is Label.RESOLVED
+    )
+
+
+def newest_first(rows: Iterable[OfEpisode]) -> list[OfEpisode]:
+    """Return a table of resolved failures in its order: by the first failing run, then by id, as
+    its text orders.
+    """
+    found = sorted(rows, key=lambda one: one.episode.id.int)
     found.sort(key=lambda one: one.episode.started_at, reverse=True)
     return found
 
 
-def _decide(
+def classified(
     history: History, resolved: Sequence[Resolved], decided: list[tuple[Episode, Decision]]
-) -> None:
-    """Decide those episodes whose decision no store keeps, the newest first."""
+) -> list[Classified]:
+    """Return these episodes with their classes. Those whose decision no store keeps are decided,
+    the newest first, and added to `decided`.
+    """
     classifier = Classifier(history)
     undecided = [one for one, _ in resolved if one.decision is None]
     for start in range(0, len(undecided), _AT_ONCE):
         some = undecided[start : start + _AT_ONCE]
         for one, group in zip(some, groups_at(history, some), strict=True):
             decided.append((one, classifier.decide(group)))
-
-
-def _classified(one: Resolved, decisions: Mapping[UUID, Decision]) -> Classified:
-    decision = one.episode.decision or decisions[one.episode.id]
-    return Classified(*one, Classification(decision.failure_class, decision.reason))
+    decisions = {one.id: decision for one, decision in decided}
+    return [
+        Classified(*one, Classification(decision.failure_class, decision.reason))
+        for one in resolved
+        for decision in [one.episode.decision or decisions[one.episode.id]]
+    ]
 
 
 def read_failures(history: History, scope: Scope, period: Period) -> Sequence[LabelledFailure]:

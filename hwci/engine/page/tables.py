@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple, TypeVar
 from hwci.engine.facts import Announcement, Lane
 from hwci.engine.history import History, Listing, SightedRun
 from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe_rows
-from hwci.engine.page.reading import Classified, Reading, Tiles
+from hwci.engine.page.reading import Classified, Reading
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.rules.merges import first_check
 from hwci.engine.vocabulary import (
@@ -167,28 +167,6 @@ class CheckedMerge(NamedTuple):
 
     announcement: Announcement
     first_run: SightedRun
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The metrics page: the tiles, and the first rows of each table."""
-
-    tiles: Tiles
-    unchecked_merges: Listing[Announcement]
-    real_bugs: Listing[ResolvedFailure]
-    other_failures: Listing[ResolvedFailure]
-    flakiest_tests: Listing[FlakyTest]
-
-
-def metrics_page(history: History, reading: Reading, rows: int = 20) -> Page:
-    """Return the page with so many rows of each table."""
-    return Page(
-        tiles=reading.tiles,
-        unchecked_merges=unchecked_merges(reading, Selection(limit=rows)),
-        real_bugs=real_bugs(history, reading, Selection(limit=rows)),
-        other_failures=other_failures(history, reading, OtherSelection(limit=rows)),
-        flakiest_tests=flakiest_tests(reading, FlakySelection(limit=rows)),
-    )
 
 
 def unchecked_merges(reading: Reading, selection: Selection[MergeColumn]) -> Listing[Announcement]:

@@ -8,11 +8,12 @@ from functools import partial
 import pytest
 
 from hwci.engine.facts import Facts, Review
-from hwci.engine.history import Scope
+from hwci.engine.history import History, Scope
+from hwci.engine.page import tables
 from hwci.engine.page.failures import evidence
 from hwci.engine.page.over_time import read_dates
-from hwci.engine.page.reading import read_period
-from hwci.engine.page.tables import metrics_page
+from hwci.engine.page.overview import Page, read_page
+from hwci.engine.page.reading import Reading, read_period
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import groups_at
 from hwci.engine.vocabulary import ReviewAction
@@ -85,12 +86,23 @@ def compare(seed: int, sql: Writer, facts: Facts) -> None:
             narrowly, fully = (read_period(one, scope, period) for one in (narrow, definition))
             dates = read_dates(narrow, scope, period, narrowly)
             assert dates == read_dates(definition, scope, period, fully), f"seed {seed}: dates"
-            page = metrics_page(narrow, narrowly)
-            assert page == metrics_page(definition, fully), f"seed {seed}: page"
+            for rows in (2, 20):
+                page = read_page(narrow, scope, period, rows)
+                assert page == read_page(definition, scope, period, rows), f"seed {seed}: page"
+                assert_begins(page, definition, fully, rows)
     for failure in list(definition.failures(Scope(), EVER))[:5]:
         for most in (3, 200):
             found = evidence(narrow, failure.id, most)
             assert found == evidence(definition, failure.id, most), f"seed {seed}: evidence"
+
+
+def assert_begins(page: Page, history: History, whole: Reading, rows: int) -> None:
+    """A page shows what the whole tables begin with."""
+    others, flaky = tables.OtherSelection(limit=rows), tables.FlakySelection(limit=rows)
+    assert page.real_bugs == tables.real_bugs(history, whole, tables.Selection(limit=rows))
+    assert page.other_failures == tables.other_failures(history, whole, others)
+    assert page.unchecked_merges == tables.unchecked_merges(whole, tables.Selection(limit=rows))
+    assert page.flakiest_tests == tables.flakiest_tests(whole, flaky)
 
 
 def decide_and_keep(sql: Writer, definition: FullRecordedRuns, seed: int) -> None:

@@ -12,9 +12,10 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from hwci.engine.history import History, Listing, Scope
+from hwci.engine.history import Decision, Episode, History, Listing, Scope
 from hwci.engine.page import failures, tables
 from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time, trend
+from hwci.engine.page.overview import read_page
 from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import Reading
 from hwci.engine.periods import Period, last_days, slots_of
@@ -70,7 +71,12 @@ class Metrics:
         period = self._period(query)
 
         def work(reader: Reader) -> wire.MetricsPage:
-            found = tables.metrics_page(*self._read(reader, viewer, query, period), query.limit)
+            history, scope = reader.history(viewer.org_id), _scope(reader, viewer, query)
+            decided: list[tuple[Episode, Decision]] = []
+            try:
+                found = read_page(history, scope, period, query.limit, decided)
+            finally:  # also when the time ran out, so that the next page has less to decide
+                self._readings.note_decided(viewer.org_id, reader.version(viewer.org_id), decided)
             return wire.MetricsPage.of(viewer.org_id, found, query, period)
 
         return await self._storage.read(work, organization=viewer.org_id)
@@ -254,8 +260,13 @@ def _key(
     A period is read over its extent, so that a page opened again later costs no second reading
     unless something entered or left the period in between.
     """
-    require_product(viewer, query.repo_key, query.suite)
-    require_known_product(reader, viewer, query.repo_key, query.suite)
-    scope = Scope(query.repo_key, query.suite)
+    scope = _scope(reader, viewer, query)
     extent = history.extent(scope, period) or period
     return ReadingKey(viewer.org_id, reader.version(viewer.org_id), scope, extent)
+
+
+def _scope(reader: Reader, viewer: Viewer, query: PeriodQuery) -> Scope:
+    """Return what a query is about. Raises `NotFoundError`: not for this viewer, or unknown."""
+    require_product(viewer, query.repo_key, query.suite)
+    require_known_product(reader, viewer, query.repo_key, query.suite)
+    return Scope(query.repo_key, query.suite)

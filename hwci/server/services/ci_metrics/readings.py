@@ -73,7 +73,7 @@ class Readings:
             try:
                 place.reading = read_period(history, key.scope, key.period, decided)
             finally:  # also when the time ran out, so that the next page has less to decide
-                self._note_decided(key, decided)
+                self.note_decided(key.org_id, key.version, decided)
         reading = place.reading
         self._make_room()
         return reading
@@ -104,13 +104,15 @@ class Readings:
             self._decided.clear()
         return decided
 
-    def _note_decided(self, key: ReadingKey, decided: Sequence[tuple[Episode, Decision]]) -> None:
+    def note_decided(
+        self, org_id: UUID, version: int, decided: Sequence[tuple[Episode, Decision]]
+    ) -> None:
+        """Note what was decided about this version of a history."""
         if decided:
             with self._lock:
-                before = self._decided.get(key.org_id)
-                same = before.decisions if before and before.version == key.version else ()
-                decisions = [*same, *decided]
-                self._decided[key.org_id] = Decided(key.org_id, key.version, decisions)
+                before = self._decided.get(org_id)
+                same = before.decisions if before and before.version == version else ()
+                self._decided[org_id] = Decided(org_id, version, [*same, *decided])
 
     def _place(self, key: ReadingKey) -> _Place:
         with self._lock:

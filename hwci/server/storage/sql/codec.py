@@ -40,7 +40,7 @@ OUTCOMES = (Outcome.PASS, Outcome.FAIL)
 OUTCOME_NUMBERS = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 VERDICTS = (Verdict.UNKNOWN, Verdict.DEVICE, Verdict.INFRA)
 VERDICT_NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
-_DECISIONS = {
+DECISIONS = {
     FailureClass.REAL_FW_BUG.value: Decision(FailureClass.REAL_FW_BUG, None),
     **{reason.value: Decision(row.failure_class, reason) for reason, row in REASONS.items()},
 }
@@ -206,7 +206,7 @@ def decision_text(decision: Decision) -> str:
 
 def to_decision(text: str) -> Decision | None:
     """Return a decision back; None if it is in words of another version."""
-    return _DECISIONS.get(text)
+    return DECISIONS.get(text)
 
 
 def pack_mask(mask: int) -> bytes | None:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port documents each method; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Episodes as the engine reads them, and the decisions kept about them.
 
 A decision is written by whoever asked first, and dropped by the write that may change it
 (`derive.py`). This module does not decide: `hwci.engine.rules` does.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -16,6 +16,7 @@ from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import Decision, Episode, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules import classify
+from hwci.engine.vocabulary import FailureClass
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import Answers
 
@@ -24,31 +25,82 @@ _WALK_MOST = 1000
 over them again.
 """
 _OF_PERIOD = (
-    "FROM json_each(?) j CROSS JOIN episode e INDEXED BY episode_time"
-    " ON e.org_id = ? AND e.product_id = j.value AND e.started_at BETWEEN ? AND ?"
+    "FROM json_each(?) j CROSS JOIN product q ON q.org_id = ? AND q.id = j.value"
+    " LEFT JOIN suite_config s"
+    " ON s.org_id = q.org_id AND s.repo_key = q.repo_key AND s.suite = q.suite"
+    " CROSS JOIN episode e INDEXED BY episode_time"
+    " ON e.org_id = q.org_id AND e.product_id = q.id AND e.started_at BETWEEN ? AND ?"
 )
-_EPISODES = (
+_COLUMNS = (
     "SELECT e.number, e.product_id, e.test, e.box_key, e.branch, e.first_sha, e.first_id,"
     " e.started_at, e.verdict, e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by"
-    f" {_OF_PERIOD}"
 )
-_REVIEWED = (
-    f"SELECT e.number, f.id {_OF_PERIOD} CROSS JOIN failure f INDEXED BY failure_reviewed"
-    " ON f.org_id = e.org_id AND f.product_id = e.product_id AND f.box_key = e.box_key"
+_REVIEWED_MEMBER = (
+    "f.org_id = e.org_id AND f.product_id = e.product_id AND f.box_key = e.box_key"
     " AND f.branch = e.branch AND f.test = e.test AND f.rank BETWEEN e.first_rank AND e.last_rank"
     " AND f.reviewed = 1 AND f.passed = e.flake"
 )
+_REVIEWS = (
+    "SELECT e.number, f.id FROM json_each(?) j"
+    " CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
+    f" CROSS JOIN failure f INDEXED BY failure_reviewed ON {_REVIEWED_MEMBER}"
+)
+_HAS_REVIEW = (
+    f"EXISTS (SELECT 1 FROM failure f INDEXED BY failure_reviewed WHERE {_REVIEWED_MEMBER})"
+)
+# By the rules and the configuration that count now: as `_decided_by`.
+_IS_KEPT = (
+    "coalesce(e.decision IN (SELECT j.value FROM json_each(?) j)"
+    " AND e.decided_by = ? || coalesce(CAST(s.version AS TEXT), '-'), FALSE)"
+)
+_SETTLED = f"{_OF_PERIOD} WHERE e.fix_sha <> '' AND {_IS_KEPT} AND NOT {_HAS_REVIEW}"
+_UNSETTLED = f"{_COLUMNS} {_OF_PERIOD} WHERE e.fix_sha <> '' AND NOT {_IS_KEPT} OR {_HAS_REVIEW}"
 
 
 class EpisodeAnswers(Answers):
     """Answers from `episode`."""
 
     def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
+        rows = self._connection.rows(f"{_COLUMNS} {_OF_PERIOD}", self._within(scope, period))
+        return self._episodes(rows)
+
+    def unsettled(self, scope: Scope, period: Period) -> Sequence[Episode]:
+        values = (*self._within(scope, period), *self._kept_as())
+        return self._episodes(self._connection.rows(_UNSETTLED, values))
+
+    def settled_counts(self, scope: Scope, period: Period) -> Mapping[FailureClass, int]:
+        counts: Counter[FailureClass] = Counter()
+        values = (*self._within(scope, period), *self._kept_as())
+        statement = f"SELECT e.decision, count(*) {_SETTLED} GROUP BY e.decision"
+        for text, episodes in self._connection.rows(statement, values):
+            counts[codec.DECISIONS[text].failure_class] += episodes
+        return counts
+
+    def settled(
+        self, scope: Scope, period: Period, classes: Collection[FailureClass], most: int
+    ) -> Sequence[Episode]:
+        values = (*self._within(scope, period), *self._kept_as(classes), most)
+        statement = f"{_COLUMNS} {_SETTLED} ORDER BY e.started_at DESC, e.first_id LIMIT ?"
+        return self._episodes(self._connection.rows(statement, values))
+
+    def _within(self, scope: Scope, period: Period) -> tuple[object, ...]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
-        within = (self._scoped(scope), self._org, *ends)
-        rows = self._connection.rows(_EPISODES, within)
+        return (self._scoped(scope), self._org, *ends)
+
+    def _kept_as(
+        self, classes: Collection[FailureClass] = frozenset(FailureClass)
+    ) -> tuple[object, ...]:
+        """Return the decisions of these classes, and how what they were made by begins."""
+        texts = (text for text, one in codec.DECISIONS.items() if one.failure_class in classes)
+        return codec.texts(texts), f"{classify.VERSION} "
+
+    def _episodes(self, rows: Sequence[tuple[Any, ...]]) -> Sequence[Episode]:
+        """Turn rows of `_COLUMNS` into episodes, with their reviews and the names of tests."""
+        if not rows:
+            return ()
+        numbers = codec.numbers(row[0] for row in rows)
         reviewed: dict[int, list[UUID]] = defaultdict(list)
-        for number, failure_id in self._connection.rows(_REVIEWED, within):
+        for number, failure_id in self._connection.rows(_REVIEWS, (numbers, self._org)):
             reviewed[number].append(codec.uuid_of(failure_id))
         tests: dict[int, set[int]] = defaultdict(set)
         for _, product, test, *_ in rows:
