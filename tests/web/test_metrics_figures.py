@@ -43,7 +43,7 @@ VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
 # What stands in the cells, but for blanks and for times, which are told from now.
 CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {
     const read = cell.cloneNode(true);
-    read.querySelectorAll("time, .copy-status, .heat").forEach(one => one.remove());
+    read.querySelectorAll("time, .copy-status, .heat, .why").forEach(one => one.remove());
     return read.textContent.replace(/\\s/g, "");
 }))"""
 
@@ -65,6 +65,12 @@ class Asked:
                 yield answer["items"]
             if number * answer["limit"] >= answer["total"]:
                 return
+
+    def cause(self, merge: Any) -> str:
+        """Return why a merge is unchecked."""
+        found = self._read("ci-analysis/unchecked-merges", {"search": merge["sha"]})["items"]
+        (one,) = (row for row in found if row["suite"] == merge["suite"])
+        return str(one["causeText"])
 
     def failures(self, test: Any) -> Any:
         """Return the failures of a row of "Flakiest tests"."""
@@ -112,6 +118,8 @@ def test_every_figure_on_the_page_is_the_apis(
             if rows:
                 shown = page.locator(f"#{table} table").evaluate(CELLS)
                 assert shown == [bare(WRITTEN[table](row, not of)) for row in rows]
+        for row, why in zip(there.get("merges", ()), page.locator(".why").all(), strict=False):
+            expect(why).to_have_attribute("title", asked.cause(row))
 
 
 @of_each_period_and_product
@@ -292,7 +300,7 @@ def tiles(page: Any) -> list[str]:
 def merge(row: Any, all_products: bool) -> list[str]:
     """Write an unchecked merge."""
     product = [row["suite"] or "Unassigned"] if all_products else []
-    return [row["sha"][:10] + " runs", *product, row["branch"], ""]
+    return [row["sha"][:10] + " runs", *product, row["branch"], "", ""]
 
 
 def bug(row: Any, all_products: bool) -> list[str]:

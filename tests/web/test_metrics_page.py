@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
+from tests.support.asking import ask, ci_key
 from tests.web.conftest import Dashboard, module
 from tests.web.live import site
 
@@ -388,7 +389,7 @@ def test_no_column_moves_while_a_hash_is_marked_as_copied(page: Page, metrics: s
 
     expect(first.get_by_role("status")).to_have_text("copied")
     assert first.locator("td").evaluate_all(PLACES) == before
-    link = first.get_by_role("link").bounding_box()
+    link = first.get_by_role("link", name="Runs on").bounding_box()
     told = first.get_by_role("status").bounding_box()
     assert link is not None
     assert told is not None
@@ -569,9 +570,39 @@ def test_an_unchecked_merge_leads_to_what_ran_on_its_commit(page: Page, metrics:
     row = rows(page, "merges").first
     sha = str(row.locator("button.sha").get_attribute("title")).removeprefix("Copy ")
 
-    row.get_by_role("link").click()
+    row.get_by_role("link", name="Runs on").click()
 
     expect(page).to_have_url(re.compile(rf"/runs\?repoKey=acme%2Fsensor-node&sha={sha}$"))
+
+
+def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
+    page: Page, tmp_path: Path
+) -> None:
+    lost, unseen = "a" * 40, "b" * 40
+    with site(page, tmp_path) as own:
+        own.benches.report(sha=lost, hello_ok=False, tests=[])
+        server, merged_at = own.benches.server, own.benches.times()["started_at"]
+        for sha in (lost, unseen):
+            body = {"repo_key": "acme/firmware", "branch": "main", "merged_at": merged_at}
+            key = ci_key(server.ci_key)
+            ask(server.url, "POST", "/api/ci/merge-announce", key, json_body={**body, "sha": sha})
+        own.open("metrics")
+        table = rows(page, "merges")
+        expect(table.filter(has_text=unseen[:7])).to_contain_text("nothing ran")
+
+        table.filter(has_text=lost[:7]).get_by_role("link", name="hardware not reached").click()
+
+        expect(page).to_have_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
+
+
+def test_the_table_of_unchecked_merges_stands_without_their_causes(
+    page: Page, metrics: str
+) -> None:
+    page.route(re.compile("/ci-analysis/"), lambda route: route.abort())
+    page.goto(metrics)
+
+    expect(rows(page, "merges").first.locator(".why")).to_have_text("\u00a0")
+    expect(part(page, "merges").get_by_role("alert")).to_have_count(0)
 
 
 def test_a_test_that_never_passed_stands_apart_from_flaky_ones(page: Page, tmp_path: Path) -> None:

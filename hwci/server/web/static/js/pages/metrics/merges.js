@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table "Merges not checked on hardware" (spec, "Metrics page (dashboard)"), and in its place, when it is
-// asked for, that of the merges that were checked, each with the run that did it first.
+// asked for, that of the merges that were checked, each with the run that did it first. Why a merge is unchecked is
+// asked beside the table, which stands without it.
 
 import { addressOf, change } from "../../address.js";
+import { useAnswer } from "../../asking.js";
 import { count, short } from "../../format.js";
 import { html } from "../../html.js";
 import { Outside } from "../../parts/outside.js";
 import { productColumn } from "../../parts/scope.js";
 import { Section } from "../../parts/section.js";
-import { PagedTable } from "../../parts/table.js";
+import { PagedTable, ROWS, tableState } from "../../parts/table.js";
 import { Sha, Time } from "../../parts/values.js";
 import { RunLink } from "../../parts/words.js";
 
@@ -29,6 +31,15 @@ const CHECKED = {
   empty: "No merge of this period ran on hardware. “Not checked” lists them, and “runs” what ran on the commit of each.",
 };
 
+// So short that each is one line: the row must not grow when its cause comes.
+const CAUSES = {
+  hardware_not_reached: "hardware not reached",
+  no_tests: "ran no test",
+  other_product: "only another product ran",
+  not_in_push_list: "not in the push list",
+  nothing_ran: "nothing ran",
+};
+
 /** What an address is changed by to show these merges, all of them. `value`: "checked", or null for the others. */
 export function toMerges(value) {
   return { merges: value, "merges.page": null, "merges.search": null };
@@ -39,19 +50,41 @@ export function Merges({ address, base, orgId, scope, several, page, reviews }) 
   const shown = address.query.get("merges") === CHECKED.value ? CHECKED : UNCHECKED;
   const { checked, announced } = page.tiles.mergesChecked;
   const unchecked = page.uncheckedMerges.total;
+  const why = useCauses({ address, orgId, scope, reviews, on: shown === UNCHECKED && unchecked > 0 });
   const columns = [
     { key: "sha", title: "Commit", sort: "sha", cell: (row) => commit(orgId, row) },
     ...productColumn(page.product, several),
     { key: "branch", title: "Branch", sort: "branch", cell: (row) => row.branch },
     { key: "mergedAt", title: "Merged", sort: "mergedAt", own: "down", cell: (row) => html`<${Time} at=${row.mergedAt} />` },
-    ...(shown === CHECKED ? [{ key: "run", title: "First checked by", words: true, cell: (row) => checkedBy(orgId, row) }] : []),
+    shown === CHECKED
+      ? { key: "run", title: "First checked by", words: true, cell: (row) => checkedBy(orgId, row) }
+      : { key: "why", title: "Why", cell: (row) => cause(orgId, why.get(keyOf(row))) },
   ];
   return html`<${Section} title=${shown.title} anchor="merges">
     ${announced > 0 && html`<${Choice} shown=${shown} counts=${[[UNCHECKED, unchecked], [CHECKED, checked]]} />`}
     <${PagedTable} key=${shown.path} name="merges" label=${shown.label} thing="merge" path=${`${base}/${shown.path}`}
       turn=${reviews.turn} query=${scope} address=${address} first=${shown === CHECKED ? undefined : page.uncheckedMerges}
-      columns=${columns} rowKey=${(row) => `${row.repoKey} ${row.suite} ${row.sha}`} empty=${announced ? shown.empty : noneAnnounced()} />
+      columns=${columns} rowKey=${keyOf} empty=${announced ? shown.empty : noneAnnounced()} />
   <//>`;
+}
+
+function keyOf({ repoKey, suite, sha }) {
+  return `${repoKey} ${suite} ${sha}`;
+}
+
+/** The rows that are shown, each with its cause, by their key; none as long as there is no answer. */
+function useCauses({ address, orgId, scope, reviews, on }) {
+  const query = { ...scope, ...tableState("merges", address.query).query, limit: ROWS };
+  const { data } = useAnswer(on ? `/api/orgs/${orgId}/ci-analysis/unchecked-merges` : null, query, reviews.turn);
+  return new Map(data?.items.map((row) => [keyOf(row), row]));
+}
+
+/** Why a merge is unchecked, with a link to the run that tells it. */
+function cause(orgId, row) {
+  if (!row) return html`<span class="why">\u00a0</span>`;
+  const words = CAUSES[row.cause] ?? row.causeText;
+  const shown = row.run ? html`<a href=${addressOf("run", { orgId, runId: row.run.runRecordId })}>${words}</a>` : words;
+  return html`<span class="why" title=${row.causeText}>${shown}</span>`;
 }
 
 function noneAnnounced() {
