@@ -25,6 +25,7 @@ from hwci.wire.failures import (
     ResolvedFailureAnswer,
     ReviewNote,
 )
+from hwci.wire.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.merges import ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.metrics import (
     CheckedMergeAnswer,
@@ -584,6 +585,15 @@ def suspects(
     """List the same tests with what their runs suggest: since when, on which boxes, how sure."""
     query = query_of(SuspectsQuery, broken=broken, rank_by=rank_by, **table)
     return _read(f"{org_path(org_id)}/ci-analysis/flaky-tests", ListPage[SuspectAnswer], query)
+
+
+def list_incidents(
+    org_id: Id, label: Label | None = None, **table: Unpack[TableFilters]
+) -> Call[ListPage[IncidentAnswer]]:
+    """List the incidents: failures that one cause explains, pending and resolved ones."""
+    path = f"{org_path(org_id)}/ci-analysis/incidents"
+    query = query_of(IncidentsQuery, label=label, **table)
+    return _read(path, ListPage[IncidentAnswer], query)
 
 
 def list_failures(

@@ -60,6 +60,8 @@ DAYS_MAX = 3_650
 
 EVIDENCE_MAX = 200
 """Commits of one list, files and runs of one commit, that the evidence of a failure shows."""
+INCIDENT_MAX = 100
+"""Tests, boxes and failures that an incident lists."""
 
 ISSUES_MAX = 100
 """Faults listed in one answer."""

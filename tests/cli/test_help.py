@@ -97,6 +97,7 @@ CONTRACT = {
     "runs watch",
     "merges unchecked",
     "merges plan",
+    "incidents list",
 }
 
 

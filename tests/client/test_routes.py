@@ -111,6 +111,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.explain_unchecked_merges: calls.explain_unchecked_merges(ORG, **FOUND),
     calls.plan_merges: calls.plan_merges(ORG, **PERIOD, page=2),
     calls.suspects: calls.suspects(ORG, False, RankBy.LOWER_BOUND, **FOUND),
+    calls.list_incidents: calls.list_incidents(ORG, Label.PENDING, **PERIOD, page=2),
     calls.list_failures: calls.list_failures(ORG, Label.FLAKE, "boot", **FOUND),
     calls.get_failure: calls.get_failure(ORG, FAILURE),
     calls.explain_failure: calls.explain_failure(ORG, FAILURE),

@@ -6,6 +6,7 @@ specification.
 from hwci.server.http.route import Route, Who
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
+from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.merges import MergeAnalysis
 
 # fmt: off
@@ -27,6 +28,11 @@ ANALYSIS = (
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests", Who.READER, FlakyTests.listed,
         "Flaky tests: since which commit, on which boxes, and how sure", metrics=True, also=(409,)
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/incidents", Who.READER, Incidents.incidents,
+        "Failures that one cause explains, as one: tests by boxes, the commits that began it",
+        metrics=True
     ),
 )
 # fmt: on

@@ -14,6 +14,7 @@ from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
+from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.merges import MergeAnalysis
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
@@ -52,6 +53,7 @@ class Services:
     explanations: Explanations
     flaky_tests: FlakyTests
     health: Health
+    incidents: Incidents
     ingest: Ingest
     invitations: Invitations
     keys: Keys
@@ -103,6 +105,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         explanations=Explanations(storage, clock),
         flaky_tests=FlakyTests(storage, clock),
         health=Health(storage, tools.limiter),
+        incidents=Incidents(storage, clock),
         ingest=Ingest(storage, clock),
         invitations=Invitations(storage, clock),
         keys=Keys(storage, clock),

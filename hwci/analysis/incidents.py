@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Incidents: failures that one cause explains, as one.
+
+Groups of failures are one incident if they are of one product and branch, began with the same
+commits, ended with the same fix or still fail, and the bench is blamed for all of them or for none.
+The label and the group of a failure are rules (`engine/rules/labels.py`); no count of failures
+changes through an incident.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from hwci.engine.facts import Commit, Product
+from hwci.engine.history import History, Scope
+from hwci.engine.periods import Period
+from hwci.engine.rules.changes import UnderTest, broken_by
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import Group, groups_of
+from hwci.engine.vocabulary import Label, Verdict
+
+Cause = tuple[object, ...]
+"""What groups of one incident have in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """Groups with one cause, the first to fail first. `suspects`: the firmware commits that may
+    have broken them, oldest first; None if unknown. `first_commit`: the commit on which the first
+    of them failed, as a report listed it; None if none did. `on_merge_branch`: merges of the period
+    were announced for its branch.
+    """
+
+    groups: tuple[Group, ...]
+    suspects: tuple[Commit, ...] | None
+    first_commit: Commit | None
+    on_merge_branch: bool
+
+    @property
+    def first(self) -> Group:
+        """The group that failed first, and gives the incident its identity."""
+        return self.groups[0]
+
+    @property
+    def product(self) -> Product:
+        """The product of all groups."""
+        return self.first.first.key.lane.product
+
+    @property
+    def label(self) -> Label:
+        """The label of all groups: resolved, or pending."""
+        return self.first.label
+
+    @property
+    def since(self) -> datetime:
+        """Start of the first failing run."""
+        return self.first.first.first.started_at
+
+    @property
+    def last_failed_at(self) -> datetime:
+        """Start of the last failing run."""
+        return max(one.last_started_at for group in self.groups for one in group.failures)
+
+    @property
+    def commits(self) -> int:
+        """On how many commits something of it failed."""
+        return len({one.key.sha for group in self.groups for one in group.failures})
+
+    @property
+    def tests(self) -> Sequence[str]:
+        """The tests that failed, by name."""
+        return sorted({group.first.key.lane.test_id for group in self.groups})
+
+    @property
+    def boxes(self) -> Sequence[str]:
+        """The boxes on which something of it failed, by name."""
+        return sorted({group.first.key.lane.box_key for group in self.groups})
+
+    @property
+    def verdicts(self) -> Collection[Verdict]:
+        """The verdicts of the harness."""
+        return {group.first.first.verdict for group in self.groups}
+
+    @property
+    def runs(self) -> int:
+        """How many results failed."""
+        return sum(one.items for group in self.groups for one in group.failures)
+
+    @property
+    def reruns(self) -> int:
+        """How many of them were a test that had failed before on that commit and box. It failed
+        again each time: had it passed once, it would be a flake.
+        """
+        return self.runs - sum(len(group.failures) for group in self.groups)
+
+
+def incidents(history: History, scope: Scope, period: Period) -> list[Incident]:
+    """Return the incidents with a failure in the period, the last to begin first."""
+    groups = [
+        group
+        for group in groups_of(history, history.failures(scope, period))
+        if group.label is not Label.FLAKE
+    ]
+    groups.sort(key=lambda group: (group.first.first.started_at, group.first.id))
+    classifier = Classifier(history)
+    tested = []
+    for group in groups:
+        history.check_time()
+        tested.append(classifier.under_test(group))
+    suspected = broken_by(
+        history,
+        [(group.first.key, under_test) for group, under_test in zip(groups, tested, strict=True)],
+    )
+    merged = {
+        (one.announcement.repo_key, one.announcement.branch)
+        for one in history.merges(Scope(scope.repo_key), period)
+    }
+    together: dict[Cause, list[int]] = defaultdict(list)
+    for at, group in enumerate(groups):
+        together[_cause(group, tested[at], suspected[at])].append(at)
+    found = []
+    for members in together.values():
+        first = members[0]
+        lane = groups[first].first.key.lane
+        found.append(
+            Incident(
+                groups=tuple(groups[at] for at in members),
+                suspects=suspected[first],
+                first_commit=_listed(tested[first], groups[first].first.key.sha),
+                on_merge_branch=(lane.repo_key, lane.branch) in merged,
+            )
+        )
+    found.reverse()
+    return found
+
+
+def _cause(group: Group, tested: UnderTest, suspects: tuple[Commit, ...] | None) -> Cause:
+    """Return what a group has in common with others of its cause. Where no firmware commit is
+    suspected, it began with the changes under its first failing commit, all of them.
+    """
+    lane, sha = group.first.key
+    base = None if tested.changes is None else tested.changes.base_sha
+    began = (base, sha) if suspects is None else tuple(one.sha for one in suspects)
+    of_bench = group.first.first.verdict is Verdict.INFRA
+    return lane.product, lane.branch, suspects is None, began, group.label, group.fix, of_bench
+
+
+def _listed(tested: UnderTest, sha: str) -> Commit | None:
+    listed = () if tested.changes is None else tested.changes.commits
+    return next((one for one in reversed(listed) if one.sha == sha), None)

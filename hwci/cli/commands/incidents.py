@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci incidents`: failures that one cause explains, as one row. The server decides which these
+are.
+"""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hwci import client
+from hwci.cli.session.connection import Connection, connected
+from hwci.cli.terminal import options, render, tables
+from hwci.engine.vocabulary import Label
+from hwci.wire import limits
+from hwci.wire.hashes import short
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hwci.wire.incidents import IncidentAnswer
+
+incidents = typer.Typer(no_args_is_help=True)
+
+NAMED_MAX = 2
+"""So many tests and boxes of an incident are named in a line."""
+
+
+@incidents.command("list")
+@connected(by_key=True)
+def list_incidents(
+    server: Connection,
+    *,
+    label: Annotated[
+        Label | None, typer.Option(help="Only pending incidents, or resolved ones.")
+    ] = None,
+    days: options.Days = limits.DAYS_DEFAULT,
+    product: options.Product = None,
+    repo: options.Repo = None,
+    as_of: options.AsOf = None,
+    page: options.Page = 1,
+    limit: options.Limit = limits.PAGE_LIMIT_DEFAULT,
+    every: options.All = False,
+    json: options.Json = False,
+    output: options.Output = None,
+) -> None:
+    """List the incidents of a period: failures with the same beginning and the same fix, as one.
+
+    JSON is the page, with each failure; with --all, a list.
+
+    For example:
+
+      hwci incidents list --label pending
+
+      hwci incidents list --product acme/firmware:sensor-fw --days 90 --all
+    """
+    form = options.form_of(json, output)
+    repo_key, suite = options.scope_of(product, repo)
+    end = options.time_of(as_of, "--as-of")
+    now = end or options.now()
+    call = client.calls.list_incidents(
+        server.org_id(),
+        label,
+        days=days,
+        repo_key=repo_key,
+        suite=suite,
+        as_of=now if every else end,
+        **options.pages(page, limit, every=every),
+    )
+    found = list(server.items(call)) if every else server.send(call)
+    rows = found if isinstance(found, list) else found.items
+    view = tables.View(now, suite is not None, tables.only_repo(rows))
+    render.emit_found(found, _layout(view), form, "incident", server.links)
+
+
+def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
+    column = tables.Column
+    return tables.Layout(
+        "incidents",
+        "Incidents",
+        [
+            column("ID", lambda row: str(row.id), whole=True),
+            column(
+                "Since (UTC)", lambda row: tables.when(row.since, view.now), width=tables.TIME_WIDTH
+            ),
+            *tables.product_columns(view),
+            column("Branch", lambda row: row.branch, spare=2),
+            column("Label", lambda row: row.label, whole=True),
+            column("Tests", lambda row: _some(row.tests, row.tests_total)),
+            column("Boxes", lambda row: _some(row.boxes, row.boxes_total)),
+            column("Commits", lambda row: str(row.commits), right=True, spare=1),
+            column("First failed on", _first, spare=2),
+            column("Broken by", lambda row: tables.broken_by(row.suspects)),
+            column("Verdict", lambda row: ", ".join(row.verdicts), spare=1),
+            column("Run again", _again, spare=1),
+        ],
+        "id repoKey suite branch onMergeBranch label since lastFailedAt testsTotal boxesTotal"
+        " failuresTotal commits firstCommit.sha firstCommit.subject suspects.from suspects.to"
+        " fixSha runs reruns",
+        "No failure in this period, or each is a flake. Look further back with --days.",
+    )
+
+
+def _some(names: "Sequence[str]", total: int) -> str:
+    named = ", ".join(names[:NAMED_MAX])
+    return named if total <= NAMED_MAX else f"{named} and {total - NAMED_MAX} more"
+
+
+def _first(row: "IncidentAnswer") -> str:
+    return f"{short(row.first_commit.sha)} {row.first_commit.subject}".rstrip()
+
+
+def _again(row: "IncidentAnswer") -> str:
+    """Write what a second run on a failing commit gave: had a test passed, it would be a flake."""
+    return f"failed again ({row.reruns})" if row.reruns else "not run again"

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Incidents of a period (contract, "Answers beside the rules")."""
+
+from hwci.analysis.incidents import incidents
+from hwci.engine.history import Listing
+from hwci.engine.periods import last_days
+from hwci.server.clock import Clock
+from hwci.server.services.access import Viewer
+from hwci.server.services.analysis.asking import asked
+from hwci.server.storage.ports import Reader, Storage
+from hwci.wire.base import ListPage
+from hwci.wire.incidents import IncidentAnswer, IncidentsQuery
+
+
+class Incidents:
+    """Reads of failures that one cause explains."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def incidents(self, viewer: Viewer, query: IncidentsQuery) -> ListPage[IncidentAnswer]:
+        """List the incidents with a failure in the period, the last to begin first."""
+        period = last_days(query.days, query.as_of or self._clock())
+
+        def work(reader: Reader) -> ListPage[IncidentAnswer]:
+            found = [
+                one
+                for one in incidents(*asked(reader, viewer, query, period))
+                if query.label in {None, one.label}
+            ]
+            rows = Listing(found[query.offset :][: query.limit], len(found))
+            return query.page_of(rows, IncidentAnswer.of)
+
+        return await self._storage.read(work, organization=viewer.org_id)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Incidents: failures that one cause explains, as one row (contract, "Answers beside the rules").
+No figure is computed here.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, Self
+from uuid import UUID
+
+from hwci.analysis.incidents import Incident
+from hwci.engine.rules.labels import Group
+from hwci.engine.vocabulary import Label, Verdict
+from hwci.wire import limits
+from hwci.wire.base import Answer, Time
+from hwci.wire.failures import BrokenByAnswer, CommitSubject
+from hwci.wire.queries import TableQuery
+
+
+class IncidentsQuery(TableQuery):
+    """Query of the incidents. `label`: those that still fail, or those that are resolved."""
+
+    label: Literal[Label.PENDING, Label.RESOLVED] | None = None
+
+
+class IncidentFailure(Answer):
+    """A failure of an incident: one test on one box, over `commits` failing commits. `id`: as in
+    the list of failures, and for a review.
+    """
+
+    id: UUID
+    test_id: str
+    box_key: str
+    since: Time
+    last_failed_at: Time
+    first_sha: str
+    last_sha: str
+    commits: int
+
+    @classmethod
+    def of(cls, group: Group) -> Self:
+        """Make one failure."""
+        return cls(
+            id=group.first.id,
+            test_id=group.first.key.lane.test_id,
+            box_key=group.first.key.lane.box_key,
+            since=group.first.first.started_at,
+            last_failed_at=max(one.last_started_at for one in group.failures),
+            first_sha=group.first.key.sha,
+            last_sha=group.last.key.sha,
+            commits=len(group.failures),
+        )
+
+
+class IncidentAnswer(Answer):
+    """Failures with one cause. `id`: of the first of them. `on_merge_branch`: whether merges of the
+    period were announced for its branch. `first_commit`: the first that failed; its `subject` is
+    empty if no report told it. `suspects`: the firmware commit, or the range of those, that may
+    have broken them; null if unknown. `runs`: results that failed; `reruns`: those of a test that
+    had failed before on that commit and box, and failed again. Each list holds 100 at most, the
+    numbers beside them count all.
+    """
+
+    id: UUID
+    repo_key: str
+    suite: str
+    branch: str
+    on_merge_branch: bool
+    label: Label
+    since: Time
+    last_failed_at: Time
+    commits: int
+    first_commit: CommitSubject
+    suspects: BrokenByAnswer | None
+    fix_sha: str | None
+    verdicts: Sequence[Verdict]
+    runs: int
+    reruns: int
+    tests: Sequence[str]
+    tests_total: int
+    boxes: Sequence[str]
+    boxes_total: int
+    failures: Sequence[IncidentFailure]
+    failures_total: int
+
+    @classmethod
+    def of(cls, found: Incident) -> Self:
+        """Make one incident."""
+        most, commit = limits.INCIDENT_MAX, found.first_commit
+        return cls(
+            id=found.first.first.id,
+            repo_key=found.product.repo_key,
+            suite=found.product.suite,
+            branch=found.first.first.key.lane.branch,
+            on_merge_branch=found.on_merge_branch,
+            label=found.label,
+            since=found.since,
+            last_failed_at=found.last_failed_at,
+            commits=found.commits,
+            first_commit=CommitSubject(
+                sha=found.first.first.key.sha, subject="" if commit is None else commit.subject
+            ),
+            suspects=None if found.suspects is None else BrokenByAnswer.of(found.suspects),
+            fix_sha=found.first.fix,
+            verdicts=[one for one in Verdict if one in found.verdicts],
+            runs=found.runs,
+            reruns=found.reruns,
+            tests=found.tests[:most],
+            tests_total=len(found.tests),
+            boxes=found.boxes[:most],
+            boxes_total=len(found.boxes),
+            failures=[IncidentFailure.of(group) for group in found.groups[:most]],
+            failures_total=len(found.groups),
+        )

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Incidents: which failures are one, by small pictures, and by the rows of the failures themselves
+on random ones.
+"""
+
+import random
+from collections import defaultdict
+from dataclasses import replace
+
+from hwci.analysis.incidents import Incident, incidents
+from hwci.engine.facts import Announcement, Report
+from hwci.engine.page.failures import describe
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import groups_of
+from hwci.engine.vocabulary import Label, Verdict
+from tests.engine.timeline import (
+    ALL,
+    EVER,
+    MAIN,
+    REPO,
+    SUITE,
+    Past,
+    changes,
+    commit,
+    item,
+    minute,
+    report,
+    seen,
+)
+from tests.support.soak import rounds
+
+
+def found(past: Past) -> list[Incident]:
+    return incidents(past.history, ALL, EVER)
+
+
+def summary(past: Past) -> set[tuple[str, str, str]]:
+    """Each incident as its tests and boxes, and its label."""
+    return {(" ".join(one.tests), " ".join(one.boxes), one.label.value) for one in found(past)}
+
+
+def run(sha: str, at: float, tests: dict[str, str], box: str = "box-1", base: str = "") -> Report:
+    """A run with outcomes by test; `base`: its changes are the commit alone, of the firmware."""
+    sent = changes(base, commit(sha, "fw")) if base else None
+    items = [item(outcome, name) for name, outcome in tests.items()]
+    return report(f"{sha}:P", at, box=box, tests=items, sent=sent)
+
+
+BROKEN = [
+    run("a", 1, {"i2c": "P", "spi": "P", "adc": "P"}),
+    run("b", 2, {"i2c": "F", "spi": "F", "adc": "P"}, base="a"),
+    run("b", 2.5, {"i2c": "F"}, "box-2", base="a"),
+    run("c", 3, {"i2c": "F", "spi": "F", "adc": "F"}, base="b"),
+    run("d", 4, {"i2c": "P", "spi": "P", "adc": "F"}, base="c"),
+    run("d", 4.5, {"i2c": "P"}, "box-2", base="c"),
+]
+
+
+def test_tests_and_boxes_that_broke_and_were_fixed_together_are_one_incident() -> None:
+    assert summary(Past(BROKEN)) == {
+        ("i2c spi", "box-1 box-2", "resolved"),
+        ("adc", "box-1", "pending"),
+    }
+
+
+def test_an_incident_says_since_when_and_of_how_many_commits_and_runs_it_is() -> None:
+    again = run("c", 3.5, {"spi": "F"})
+    pending, resolved = found(Past([*BROKEN, again]))
+
+    assert (pending.since, pending.label, pending.commits) == (minute(3), Label.PENDING, 2)
+    assert (resolved.since, resolved.last_failed_at) == (minute(2), minute(3.5))
+    assert (resolved.commits, resolved.runs, resolved.reruns) == (2, 6, 1)
+    assert resolved.suspects is not None
+    assert [one.subject for one in resolved.suspects] == ["Change b"]
+    assert resolved.first_commit is not None
+    assert (resolved.first_commit.sha, resolved.first.fix) == ("b", "d")
+
+
+def test_the_failure_that_began_first_gives_the_incident_its_identity() -> None:
+    _, resolved = found(Past(BROKEN))
+
+    assert resolved.first.first.key.lane.box_key == "box-1"
+    assert [one.first.first.started_at for one in resolved.groups] == sorted(
+        one.first.first.started_at for one in resolved.groups
+    )
+
+
+def test_another_fix_is_another_incident() -> None:
+    later = [run("e", 5, {"spi": "P"}), run("d", 4.7, {"spi": "F"}, "box-3")]
+    two = [run("b", 2.6, {"spi": "F"}, "box-3"), run("c", 3.6, {"spi": "F"}, "box-3")]
+
+    assert ("spi", "box-3", "pending") in summary(Past([*BROKEN, *two, *later]))
+
+
+def test_what_the_harness_blames_on_the_bench_is_another_incident() -> None:
+    blamed = run("b", 2.2, {"uart": "I"}, base="a")
+    passes = run("d", 4.2, {"uart": "P"}, base="c")
+
+    assert ("uart", "box-1", "resolved") in summary(Past([*BROKEN, blamed, passes]))
+
+
+def test_a_flake_is_no_incident() -> None:
+    assert found(seen("box-1 | a:P b:F b:P")) == []
+
+
+def test_without_changes_the_first_failing_commit_is_the_beginning() -> None:
+    unknown = [replace(one, changes=None) for one in BROKEN]
+    (resolved,) = (one for one in found(Past(unknown)) if one.label is Label.RESOLVED)
+
+    assert (resolved.suspects, resolved.first_commit) == (None, None)
+    assert (resolved.tests, resolved.boxes) == (["i2c", "spi"], ["box-1", "box-2"])
+
+
+def test_an_incident_knows_whether_merges_go_to_its_branch() -> None:
+    topic = replace(run("x", 9, {"i2c": "F"}, "box-9"), branch="topic")
+    past = Past([*BROKEN, topic]).announced(Announcement(REPO, None, "b", MAIN, minute(1)))
+
+    assert {(one.first.first.key.lane.branch, one.on_merge_branch) for one in found(past)} == {
+        ("main", True),
+        ("topic", False),
+    }
+
+
+def story(draw: random.Random) -> Past:
+    """Runs of two tests on two boxes and branches over few commits."""
+    commits = "abcdef"
+    made = []
+    for number in range(draw.randint(1, 10)):
+        end = draw.randint(1, 5)
+        start = draw.randint(0, end - 1)
+        listed = [commit(sha, draw.choice(["fw", "doc"])) for sha in commits[start + 1 : end + 1]]
+        tests = [item(draw.choice("PFFFI"), name) for name in ("i2c", "spi")]
+        made.append(
+            report(
+                f"{commits[end]}:{draw.choice('PPPPPL')}",
+                draw.randint(0, 6) + number / 60,
+                box=draw.choice(["box-1", "box-2"]),
+                branch=draw.choice([MAIN, MAIN, "topic"]),
+                suite=draw.choice([SUITE, SUITE, "boot"]),
+                sent=draw.choice([None, changes(commits[start], *listed)]),
+                tests=tests,
+            )
+        )
+    return Past(made)
+
+
+def test_failures_are_one_incident_if_and_only_if_their_rows_have_one_cause() -> None:
+    sizes = set()
+    for seed in range(rounds(200, 10_000)):
+        past = story(random.Random(seed))
+        history = past.history
+        together = defaultdict(set)
+        for group in groups_of(history, past.failures()):
+            if group.label is Label.FLAKE:
+                continue
+            row = describe(history, group, Classifier(history))
+            lane, began = row.key.lane, row.broken_by
+            sent = history.changes_under_test(
+                lane.repo_key, row.first.workflow, lane.branch, row.key.sha
+            )
+            base = None if sent is None else sent.changes.base_sha
+            cause = (
+                *(lane.suite, lane.branch, row.label, row.fix and row.fix.sha),
+                tuple(one.sha for one in began) if began else (base, row.key.sha, "any"),
+                row.verdict is Verdict.INFRA,
+            )
+            together[cause].add(row.id)
+
+        incidents_of = [{group.first.id for group in one.groups} for one in found(past)]
+
+        assert sorted(map(sorted, incidents_of)) == sorted(map(sorted, together.values())), seed
+        sizes |= {len(one) for one in incidents_of}
+    assert {1, 2, 3} <= sizes
