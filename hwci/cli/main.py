@@ -49,7 +49,7 @@ COMMANDS = {
     "members": "Members: list, invite, role, remove, leave.",
     "invitations": "Your open invitations: list, accept, decline.",
     "keys": "CI keys and reader keys: create, list, revoke.",
-    "boxes": "Boxes: list, create, install-token, rename, remove.",
+    "boxes": "Boxes: list, health, create, install-token, rename, remove.",
     "box": "On a bench: install it, keep it online.",
     "admin": "Operator: CI Metrics, users, backup, restore, copy, check, export, schema, keys,"
     " audit.",

@@ -18,6 +18,7 @@ from hwci.engine.vocabulary import FailureClass, Label, Role, RunStatus
 from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
 from hwci.wire.base import HealthAnswer, ListPage
+from hwci.wire.benches import BenchesAnswer
 from hwci.wire.explanations import ExplanationAnswer
 from hwci.wire.failures import (
     FailureAnswer,
@@ -511,6 +512,20 @@ def trend(
     """Ask for the tiles over time: one slot a day, and at most 90."""
     query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
     return _read(f"{org_path(org_id)}/ci-metrics/trend", TrendAnswer, query)
+
+
+def box_health(
+    org_id: Id,
+    days: int = limits.DAYS_DEFAULT,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    as_of: datetime | None = None,
+) -> Call[BenchesAnswer]:
+    """Ask which box fails more than the others on the same commits, and how each fares. Servers
+    before this one do not tell, and answer 404.
+    """
+    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
+    return _read(f"{org_path(org_id)}/ci-analysis/boxes", BenchesAnswer, query)
 
 
 def unchecked_merges(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[UncheckedMerge]]:

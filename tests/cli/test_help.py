@@ -65,6 +65,7 @@ CONTRACT = {
     "keys list",
     "keys revoke",
     "boxes list",
+    "boxes health",
     "boxes create",
     "boxes install-token",
     "boxes rename",

@@ -17,7 +17,7 @@ from tests.cli.conftest import Command, invite_owner
 from tests.cli.test_help import COMMANDS
 from tests.support.commands import HWCI, environment
 from tests.support.running import EMAIL, PASSWORD, RunningServer, running_in_thread
-from tests.support.scene import CONFIGURATION, report
+from tests.support.scene import CONFIGURATION, merge, report
 
 COLUMNS = 80
 LONG = "bring-up-of-revision-c"
@@ -25,6 +25,7 @@ REPO, SUITE = f"acme/firmware-{LONG}", f"sensor-node-{LONG}"
 BOX = f"bench-{LONG}-in-the-basement"
 TEST = f"tests.hil.{LONG}.test_everything_works[uart1-{'x' * 10}]"
 TABLES = {
+    "boxes health": "",
     "boxes list": "",
     "env": "",
     "failures list": "",
@@ -33,6 +34,7 @@ TABLES = {
     "keys list": "",
     "members invited": "",
     "members list": "",
+    "merges unchecked": "",
     "metrics": "",
     "orgs audit-log": "",
     "orgs list": "",
@@ -60,9 +62,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             job.send(calls.put_suite_config(LONG_CONFIGURATION))
             for number, outcome in enumerate(("pass", "fail")):
                 job.send(calls.report_run(long_report(number, outcome)))
+            job.send(calls.announce_merge(LONG_MERGE))
         yield running
 
 
+LONG_MERGE = merge("c" * 40).model_copy(
+    update={"repo_key": REPO, "suite": SUITE, "branch": f"feature/{LONG}"}
+)
 LONG_CONFIGURATION = CONFIGURATION.model_copy(update={"repo_key": REPO, "suite": SUITE})
 
 

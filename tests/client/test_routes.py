@@ -102,6 +102,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.plan_suite_config: calls.plan_suite_config(ORG, CONFIGURATION, 7, NOON, 2, 5),
     calls.metrics: calls.metrics(ORG, **PERIOD),
     calls.trend: calls.trend(ORG, 7, "r", "s", NOON),
+    calls.box_health: calls.box_health(ORG, 7, "r", "s", NOON),
     calls.unchecked_merges: calls.unchecked_merges(ORG, **FOUND),
     calls.checked_merges: calls.checked_merges(ORG, **FOUND),
     calls.real_bugs: calls.real_bugs(ORG, **FOUND),

@@ -183,6 +183,7 @@ ROWS = {
     f"GET {ORG}/ci-metrics/flakiest-tests/history": FIGURES,
     f"GET {ORG}/ci-analysis/unchecked-merges": FIGURES,
     f"GET {ORG}/ci-analysis/merge-plan": FIGURES,
+    f"GET {ORG}/ci-analysis/boxes": FIGURES,
     f"GET {ORG}/ci-analysis/flaky-tests": FIGURES,
     f"GET {ORG}/ci-analysis/incidents": FIGURES,
     f"GET {ORG}/ci-failures": FIGURES,

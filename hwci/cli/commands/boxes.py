@@ -144,6 +144,39 @@ def list_boxes(server: Connection) -> "Iterable[BoxAnswer]":
         return server.items(client.calls.list_boxes(org_id))
 
 
+@boxes.command("health")
+@connected(by_key=True)
+def health(
+    server: Connection,
+    *,
+    days: options.Days = limits.DAYS_DEFAULT,
+    product: options.Product = None,
+    repo: options.Repo = None,
+    as_of: options.AsOf = None,
+    json: options.Json = False,
+    output: options.Output = None,
+) -> None:
+    """Show which box fails more than the others on the same commits, and how each box fares.
+
+    Compared are tests that ran on two boxes or more at the same commit, so that a bad commit or a
+    flaky test is not blamed on a box. A failure is a failed first attempt. The server needs the
+    extra `statistics`.
+
+    For example:
+
+      hwci boxes health --days 90
+
+      hwci boxes health --product acme/firmware:sensor-fw --json
+    """
+    from hwci.cli.terminal import box_health
+
+    form = options.form_of(json, output)
+    scope = options.scope_of(product, repo)
+    end = options.time_of(as_of, "--as-of")
+    found = server.send(client.calls.box_health(server.org_id(), days, *scope, end))
+    box_health.show(found, form, server.links)
+
+
 @boxes.command("create")
 @connected()
 def create_box(

@@ -4,6 +4,7 @@ specification.
 """
 
 from hwci.server.http.route import Route, Who
+from hwci.server.services.analysis.benches import Benches
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
@@ -19,6 +20,11 @@ ANALYSIS = (
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/merge-plan", Who.READER, MergeAnalysis.plan,
         "The runs that would check these merges in the least board time", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/boxes", Who.READER, Benches.health,
+        "Boxes: which one fails more than the others on the same commits, and how each fares",
+        metrics=True, also=(409,)
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,

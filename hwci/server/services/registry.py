@@ -12,6 +12,7 @@ from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
+from hwci.server.services.analysis.benches import Benches
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
@@ -49,6 +50,7 @@ class Services:
     access: Access
     accounts: Accounts
     audit: AuditLog
+    benches: Benches
     boxes: Boxes
     explanations: Explanations
     flaky_tests: FlakyTests
@@ -101,6 +103,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         access=access,
         accounts=Accounts(storage, clock, tools.passwords, tokens, settings.registration),
         audit=AuditLog(storage),
+        benches=Benches(storage, clock),
         boxes=Boxes(storage, clock),
         explanations=Explanations(storage, clock),
         flaky_tests=FlakyTests(storage, clock),

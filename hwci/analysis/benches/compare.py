@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From sums over strata to a comparison: how many times the odds, how sure, and whether to say so.
+
+Significance: whole runs change their boxes by chance within a commit, as the results of one run are
+not independent. The interval is the wider of the one by strata and the one by the scatter between
+commits. False discoveries are held at 5 % over all that is compared together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from hwci.analysis.benches.strata import Sum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hwci.analysis.benches.strata import Numbers, Strata, Whole
+
+COMMITS_MIN = 5
+"""So many commits with a test that failed and passed it takes to compare, at least."""
+ODDS_MIN = 1.5
+"""What is less than so many times the odds of the others is not worth a name."""
+FALSE_DISCOVERIES = 0.05
+_SURE = 0.975  # both sides of 95 %
+_NOTHING, _STRAIGHT = 1e-12, 1e-3
+_WIDEST = 20.0  # logarithm; a number all the same
+_DRAWS = 999
+_DRAWN_MAX = 3_000_000  # runs, over all draws; beyond, the curve is exact enough
+_FEW = 10  # draws beyond the observed one; with fewer the curve goes on from there
+_SEED = 69
+
+
+class Missing(StrEnum):
+    """Why a box is not compared."""
+
+    ONE_BOX = "one_box"
+    NOTHING_IN_COMMON = "nothing_in_common"
+    NO_FAILURE = "no_failure"
+    FEW_COMMITS = "few_commits"
+
+
+class Counts(NamedTuple):
+    """Results in strata, of a box and of the others there."""
+
+    failed: int
+    results: int
+    others_failed: int
+    others_results: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A box against the others in the same strata. `commits`: those with a test that failed and
+    passed. `chance`: of as much or more, if the box made no difference; `false_discovery`: the same
+    after so many comparisons. `odds_ratio` has its 95 % interval from `low` to `high`;
+    `times_as_often` is the ratio of the rates. `named`: it is worth saying that the box is worse.
+    """
+
+    counts: Counts
+    commits: int
+    odds_ratio: float
+    low: float
+    high: float
+    times_as_often: float
+    chance: float
+    false_discovery: float
+
+    @property
+    def named(self) -> bool:
+        """Whether the box is worse than the others."""
+        return self.false_discovery <= FALSE_DISCOVERIES and self.odds_ratio >= ODDS_MIN
+
+
+def counts_of(row: Numbers) -> Counts:
+    """Return the counts of a row of sums."""
+    return Counts(*(round(float(row[one])) for one in list(Sum)[: len(Counts._fields)]))
+
+
+def missing(row: Numbers, boxes: int) -> Missing | None:
+    """Return what a row of sums lacks to be compared; None: nothing."""
+    if boxes < 2:  # noqa: PLR2004 - a box and another
+        return Missing.ONE_BOX
+    if not row[Sum.OTHERS_RESULTS]:
+        return Missing.NOTHING_IN_COMMON
+    if not row[Sum.COMMITS]:
+        return Missing.NO_FAILURE
+    return Missing.FEW_COMMITS if row[Sum.COMMITS] < COMMITS_MIN else None
+
+
+def compare(rows: Numbers, chances: Numbers) -> list[Comparison]:
+    """Return the comparison of each row, which has what it takes, with its chance."""
+    import numpy as np
+    from scipy.special import stdtrit
+
+    odds, rate = _ratio(rows, Sum.R, Sum.S), _ratio(rows, Sum.RATE_OF_BOX, Sum.RATE_OF_OTHERS)
+    r, s = _at_least_half(rows, Sum.R, Sum.S)
+    by_strata = (
+        rows[:, Sum.PR] / (2 * r**2)
+        + rows[:, Sum.PS_QR] / (2 * r * s)
+        + rows[:, Sum.QS] / (2 * s**2)
+    )
+    commits = rows[:, Sum.COMMITS]
+    scatter = rows[:, Sum.RR] - 2 * odds * rows[:, Sum.RS] + odds**2 * rows[:, Sum.SS]
+    by_commits = commits / (commits - 1) * scatter / r**2
+    spread = np.sqrt(np.maximum(by_strata, by_commits))
+    width = np.minimum(stdtrit(commits - 1, _SURE) * spread, _WIDEST)
+    false = false_discoveries(chances)
+    return [
+        Comparison(counts_of(row), int(row[Sum.COMMITS]), *map(float, figures))
+        for row, *figures in zip(
+            rows,
+            odds,
+            odds * np.exp(-width),
+            odds * np.exp(width),
+            rate,
+            chances,
+            false,
+            strict=True,
+        )
+    ]
+
+
+def false_discoveries(chances: Numbers) -> Numbers:
+    """Return for each chance the share of false ones if it and all smaller ones were called true
+    (Benjamini and Hochberg).
+    """
+    import numpy as np
+
+    order = np.argsort(chances)[::-1]
+    ranks = np.arange(len(chances), 0, -1)
+    found = np.empty(len(chances))
+    found[order] = np.minimum.accumulate(chances[order] * len(chances) / ranks)
+    return np.minimum(found, 1)
+
+
+def _at_least_half(rows: Numbers, above: Sum, below: Sum) -> tuple[Numbers, Numbers]:
+    """Return two sums, with half a failure more in each where one is none: a ratio has to exist."""
+    more = 0.5 * ((rows[:, above] == 0) | (rows[:, below] == 0))
+    return rows[:, above] + more, rows[:, below] + more
+
+
+def _ratio(rows: Numbers, above: Sum, below: Sum) -> Numbers:
+    over, under = _at_least_half(rows, above, below)
+    return over / under
+
+
+def chances_by_curve(rows: Numbers) -> Numbers:
+    """Return the chance of as much excess or more, by the curve (Pearson's third) with the moments
+    of all ways to deal runs to boxes, and not less than that of one of these ways.
+    """
+    import numpy as np
+    from scipy.special import gammainc, gammaincc, ndtr
+
+    spread = np.sqrt(np.maximum(rows[:, Sum.VARIANCE], _NOTHING))
+    beyond = (rows[:, Sum.EXCESS] - 0.5) / spread  # failures are whole: half of one to each side
+    skew = rows[:, Sum.SKEW] / spread**3
+    bent = np.abs(skew) > _STRAIGHT
+    shape = 4 / np.where(bent, skew, 1) ** 2  # of the gamma distribution that it is
+    at = np.maximum(shape + np.sqrt(shape) * np.sign(skew) * beyond, 0)
+    curve = np.where(skew > 0, gammaincc(shape, at), gammainc(shape, at))
+    found = np.where(bent, curve, ndtr(-beyond))
+    chances: Numbers = np.clip(found, np.exp(-rows[:, Sum.WAYS]), 1)
+    return chances
+
+
+def chances_of_boxes(strata: Strata, check_time: Callable[[], None]) -> Numbers:
+    """Return the same for all boxes, by dealing the runs of each commit to its boxes again and
+    again; the curve has what is rarer than the draws can show, and the longest histories.
+    """
+    import numpy as np
+
+    curve = chances_by_curve(strata.by_box)
+    if not strata.excess or sum(map(len, strata.excess)) * _DRAWS > _DRAWN_MAX:
+        return curve
+    excess, on = np.concatenate(strata.excess), np.concatenate(strata.ran_on)
+    group = np.repeat(np.arange(len(strata.excess)), [len(one) for one in strata.excess])
+    size, random = len(strata.by_box), np.random.default_rng(_SEED)
+    least = np.bincount(on, excess, size) - 1e-9
+    beyond = np.zeros(size)
+    for _ in range(_DRAWS):
+        check_time()
+        dealt = excess[np.argsort(group + random.random(len(group)))]
+        beyond += np.bincount(on, dealt, size) >= least
+    return np.where(
+        beyond < _FEW, np.minimum(curve, (_FEW + 1) / (_DRAWS + 1)), (beyond + 1) / (_DRAWS + 1)
+    )
+
+
+def comparable(rows: Numbers, boxes: int) -> Whole:
+    """Return which rows have what it takes."""
+    import numpy as np
+
+    return np.flatnonzero([missing(row, boxes) is None for row in rows])

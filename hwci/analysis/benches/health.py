@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How each box fares by itself: runs that never reached the hardware, runs that lost their board,
+hours, silence. It compares no boxes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from hwci.analysis.certainty import Rate, rates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from hwci.analysis.benches.trials import Lost, Trials
+    from hwci.analysis.outcomes import RunOutcomes
+    from hwci.engine.facts import Product
+
+
+class LostRun(NamedTuple):
+    """A run that lost its board: from which test on, how many failed, and by what chance they would
+    have failed without a loss.
+    """
+
+    product: Product
+    run: RunOutcomes
+    first_test: str
+    tests: int
+    chance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """One box over a period. `unreached`: of its runs, those with `hello_ok` false. `lost`: of the
+    others, if there are any, those that lost their board; `lost_runs`: which, latest last.
+    `board_time`: while a run had it. `usual_gap`: between the starts of runs, the middle one; None
+    if there are fewer than three.
+    """
+
+    unreached: Rate
+    lost: Rate | None
+    lost_runs: Sequence[LostRun]
+    board_time: timedelta
+    last_run_at: datetime
+    usual_gap: timedelta | None
+    last_clean_at: datetime | None
+
+
+class _Key(NamedTuple):
+    """A run, whatever its parts."""
+
+    product: Product
+    run_id: int
+    attempt: int
+
+
+def runs_by_box(products: Sequence[Trials]) -> Mapping[str, Sequence[tuple[Trials, int]]]:
+    """Return where the runs of each box stand: in which product, at which place."""
+    found: dict[str, list[tuple[Trials, int]]] = defaultdict(list)
+    for one in products:
+        for number, run in enumerate(one.found.runs):
+            found[run.box_key].append((one, number))
+    return found
+
+
+def health_of(places: Sequence[tuple[Trials, int]]) -> Health:
+    """Return how the box of these runs fares."""
+    runs: dict[_Key, list[RunOutcomes]] = defaultdict(list)
+    lost: dict[_Key, LostRun] = {}
+    for trials, number in places:
+        run = trials.found.runs[number]
+        key = _Key(trials.found.product, run.ci_run_id, run.run_attempt)
+        runs[key].append(run)
+        if number in trials.lost:
+            lost[key] = _lost(trials, run, trials.lost[number])
+    reached = {key: parts for key, parts in runs.items() if all(one.hello_ok for one in parts)}
+    clean = [parts for parts in reached.values() if is_clean(parts)]
+    starts = sorted(min(one.started_at for one in parts) for parts in runs.values())
+    gaps = [(after - before).total_seconds() for before, after in pairwise(starts)]
+    every = [one for parts in runs.values() for one in parts]
+    return Health(
+        unreached=_rate(len(runs) - len(reached), len(runs)),
+        lost=_rate(len(lost), len(reached)) if reached else None,
+        lost_runs=sorted(lost.values(), key=lambda one: one.run.started_at),
+        board_time=covered((one.started_at, one.ended_at) for one in every),
+        last_run_at=max(one.started_at for one in every),
+        usual_gap=timedelta(seconds=median(gaps)) if len(gaps) > 1 else None,
+        last_clean_at=max((one.started_at for parts in clean for one in parts), default=None),
+    )
+
+
+def is_clean(parts: Sequence[RunOutcomes]) -> bool:
+    """Whether a run ran tests, and all passed at the first attempt."""
+    return any(one.ran for one in parts) and not any(one.notable for one in parts)
+
+
+def covered(spans: Iterable[tuple[datetime, datetime]]) -> timedelta:
+    """Return the time within any of these spans."""
+    found, until = timedelta(), None
+    for start, end in sorted(spans):
+        begin = start if until is None else max(start, until)
+        if end > begin:
+            found, until = found + (end - begin), end
+    return found
+
+
+def _rate(part: int, total: int) -> Rate:
+    [found] = rates([(part, total)])
+    return found
+
+
+def _lost(trials: Trials, run: RunOutcomes, lost: Lost) -> LostRun:
+    found = trials.found
+    return LostRun(found.product, run, found.tests[lost.tests[0]], len(lost.tests), lost.chance)

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums over strata: a test at a commit that ran on two boxes or more.
+
+Within a stratum all is equal but the box, so that a box is never blamed for a bad commit or a flaky
+test. Each row of sums is of one box, or of one test on one box, and rows of several strata add up.
+numpy is imported when it is asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, auto
+from typing import TYPE_CHECKING
+
+from hwci.engine.derived.rows import tests_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hwci.analysis.benches.trials import Trial
+
+    Numbers = NDArray[np.float64]
+    Whole = NDArray[np.int64]
+
+_CELLS = 4_000_000  # results that are looked at together
+_ROWS = 200_000  # rows of tests on boxes, before those of one test and box are added up
+
+
+class Sum(IntEnum):
+    """What is added up. In a stratum of n results and m failures, of which the box has k results
+    and a failures: R = a (others' passes) / n and S = (its passes) (others' failures) / n, whose
+    ratio over all strata is the odds ratio of Mantel and Haenszel. P and Q are the shares of the
+    two kinds of results that these multiply. EXCESS is a - k m / n.
+    """
+
+    FAILED = 0
+    RESULTS = auto()
+    OTHERS_FAILED = auto()
+    OTHERS_RESULTS = auto()
+    R = auto()
+    S = auto()
+    PR = auto()
+    PS_QR = auto()
+    QS = auto()
+    RR = auto()  # R and S of a commit multiplied: how they scatter between commits
+    RS = auto()
+    SS = auto()
+    RATE_OF_BOX = auto()  # their ratio is how many times as often the box fails
+    RATE_OF_OTHERS = auto()
+    EXCESS = auto()
+    VARIANCE = auto()  # of EXCESS, if whole runs changed boxes by chance
+    SKEW = auto()  # its third central moment
+    WAYS = auto()  # logarithm of the number of ways in which they can change
+    COMMITS = auto()  # with a test that failed and passed
+
+
+@dataclass
+class Strata:
+    """Sums by box, and by test and box; and for each run how much it failed beyond its stratum."""
+
+    boxes: Mapping[str, int]
+    by_box: Numbers
+    by_test: dict[tuple[int, int, int], Numbers] = field(default_factory=dict)
+    """By product, test and box."""
+    excess: list[Numbers] = field(default_factory=list)
+    """Of the runs of each group, with their boxes."""
+    ran_on: list[Whole] = field(default_factory=list)
+    _rows: list[tuple[Whole, Numbers]] = field(default_factory=list)
+    _size: int = 0
+
+    @classmethod
+    def of(cls, boxes: Sequence[str]) -> Strata:
+        """Return the empty sums of these boxes."""
+        import numpy as np
+
+        numbers = {box: number for number, box in enumerate(boxes)}
+        return cls(numbers, np.zeros((len(boxes), len(Sum))))
+
+    def add(self, product: int, group: Sequence[Trial]) -> None:
+        """Add the runs of one commit that can be compared."""
+        import numpy as np
+
+        on = np.array([self.boxes[one.box_key] for one in group])
+        order = np.argsort(on, kind="stable")
+        boxes, starts = np.unique(on[order], return_index=True)
+        sums = np.zeros((len(boxes), len(Sum)))
+        excess, shares = np.zeros(len(group)), np.zeros(len(group), dtype=bool)
+        for tests, ran, failed in _columns(group):
+            of_box = np.add.reduceat(ran[order], starts, axis=0, dtype=np.int64)
+            shared = (of_box > 0).sum(axis=0) > 1
+            of_box = of_box[:, shared]
+            bad = np.add.reduceat(failed[order][:, shared], starts, axis=0, dtype=np.int64)
+            self._count(sums, of_box, bad)
+            shares |= ran[:, shared].any(axis=1)
+            total, m = of_box.sum(axis=0), bad.sum(axis=0)
+            differ = (m > 0) & (m < total)
+            if differ.any():
+                rows = _of_strata(of_box[:, differ], bad[:, differ])
+                sums[:, Sum.R : Sum.RR] += rows[:, :, Sum.R : Sum.RR].sum(axis=1)
+                ratio = rows[:, :, Sum.RATE_OF_BOX : Sum.VARIANCE]
+                sums[:, Sum.RATE_OF_BOX : Sum.VARIANCE] += ratio.sum(axis=1)
+                self._keep(product, tests[shared][differ], boxes, of_box[:, differ], rows)
+                share = (m / np.maximum(total, 1))[differ]
+                excess += failed[:, shared][:, differ].sum(axis=1, dtype=np.int64)
+                excess -= ran[:, shared][:, differ] @ share
+        if np.abs(excess).any():
+            self._permute(sums, boxes, excess[shares], on[shares])
+        self.by_box[boxes] += sums
+
+    @staticmethod
+    def _count(sums: Numbers, of_box: Whole, bad: Whole) -> None:
+        """Count results and failures in all strata, whether or not they differ there."""
+        ran = of_box > 0
+        sums[:, Sum.FAILED] += bad.sum(axis=1)
+        sums[:, Sum.RESULTS] += of_box.sum(axis=1)
+        sums[:, Sum.OTHERS_FAILED] += ran @ bad.sum(axis=0) - bad.sum(axis=1)
+        sums[:, Sum.OTHERS_RESULTS] += ran @ of_box.sum(axis=0) - of_box.sum(axis=1)
+
+    def _permute(self, sums: Numbers, boxes: Whole, excess: Numbers, on: Whole) -> None:
+        """Add the moments of each box's excess over all ways to deal these runs to their boxes."""
+        import numpy as np
+
+        runs, own = len(on), np.bincount(np.searchsorted(boxes, on), minlength=len(boxes))
+        moments = _moments(runs, own, (excess**2).sum() / runs, (excess**3).sum() / runs)
+        sums[:, Sum.VARIANCE : Sum.COMMITS] = np.stack([*moments, _ways(runs, own)], axis=1)
+        sums[:, Sum.COMMITS] = (sums[:, Sum.PR] + sums[:, Sum.PS_QR] + sums[:, Sum.QS]) > 0
+        sums[:, Sum.RR] = sums[:, Sum.R] ** 2
+        sums[:, Sum.RS] = sums[:, Sum.R] * sums[:, Sum.S]
+        sums[:, Sum.SS] = sums[:, Sum.S] ** 2
+        self.excess.append(excess)
+        self.ran_on.append(on)
+
+    def _keep(self, product: int, tests: Whole, boxes: Whole, of_box: Whole, rows: Numbers) -> None:
+        import numpy as np
+
+        box, test = np.nonzero(of_box)
+        keys = np.stack([np.full(len(box), product), tests[test], boxes[box]], axis=1)
+        self._rows.append((keys, rows[box, test]))
+        self._size += len(keys)
+        if self._size > _ROWS:
+            self.gather()
+
+    def gather(self) -> None:
+        """Add up the rows of each test and box."""
+        import numpy as np
+
+        if self._rows:
+            keys, place = np.unique(
+                np.concatenate([keys for keys, _ in self._rows]), axis=0, return_inverse=True
+            )
+            sums = np.zeros((len(keys), len(Sum)))
+            np.add.at(sums, place.ravel(), np.concatenate([rows for _, rows in self._rows]))
+            for key, row in zip(map(tuple, keys.tolist()), sums, strict=True):
+                self.by_test[key] = self.by_test.get(key, 0) + row
+        self._rows, self._size = [], 0
+
+
+def _columns(
+    group: Sequence[Trial],
+) -> Iterator[tuple[Whole, NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Yield tests of a group, and which runs ran and failed them, as many as fit in memory."""
+    import numpy as np
+
+    every = 0
+    for one in group:
+        every |= one.ran
+    tests = np.fromiter(tests_in(every), dtype=np.int64)
+    width = (every.bit_length() + 7) // 8
+    at_once = max(1, _CELLS // len(group))
+    for start in range(0, len(tests), at_once):
+        some = tests[start : start + at_once]
+        yield (
+            some,
+            _bits([one.ran for one in group], width, some),
+            _bits([one.failed for one in group], width, some),
+        )
+
+
+def _bits(masks: Sequence[int], width: int, tests: Whole) -> NDArray[np.bool_]:
+    import numpy as np
+
+    found = np.empty((len(masks), len(tests)), dtype=bool)
+    byte, bit = tests >> 3, (tests & 7).astype(np.uint8)
+    for row, mask in enumerate(masks):
+        raw = np.frombuffer(mask.to_bytes(width, "little"), dtype=np.uint8)
+        found[row] = raw[byte] >> bit & 1
+    return found
+
+
+def _of_strata(of_box: Whole, bad: Whole) -> Numbers:
+    """Return the sums of each box in each stratum, where it ran."""
+    import numpy as np
+
+    n, m = of_box.sum(axis=0), bad.sum(axis=0)
+    good, others = of_box - bad, n - of_box
+    others_good = others - (m - bad)
+    rows = np.zeros((*of_box.shape, len(Sum)))
+    r, s = bad * others_good / n, good * (m - bad) / n
+    p, q = (bad + others_good) / n, (good + m - bad) / n
+    share = m / n
+    skew = share * (1 - share) * (1 - 2 * share)
+    variance, third = _moments(n, of_box, share * (1 - share), skew)
+    columns: dict[Sum, Numbers | Whole] = {
+        Sum.FAILED: bad,
+        Sum.RESULTS: of_box,
+        Sum.OTHERS_FAILED: m - bad,
+        Sum.OTHERS_RESULTS: others,
+        Sum.R: r,
+        Sum.S: s,
+        Sum.PR: p * r,
+        Sum.PS_QR: p * s + q * r,
+        Sum.QS: q * s,
+        Sum.RR: r * r,
+        Sum.RS: r * s,
+        Sum.SS: s * s,
+        Sum.RATE_OF_BOX: bad * others / n,
+        Sum.RATE_OF_OTHERS: (m - bad) * of_box / n,
+        Sum.EXCESS: bad - of_box * share,
+        Sum.VARIANCE: variance,
+        Sum.SKEW: third,
+        Sum.WAYS: np.minimum(_ways(n, of_box), _ways(n, m)),
+        Sum.COMMITS: np.minimum(of_box, 1),
+    }
+    for column, values in columns.items():
+        rows[:, :, column] = values
+    return rows
+
+
+def _moments(
+    of: Whole | int, drawn: Whole, second: Numbers | float, third: Numbers | float
+) -> tuple[Numbers, Numbers]:
+    """Return variance and third central moment of the sum of `drawn` of so many numbers, drawn
+    without putting back, whose own moments about their mean, 0, are given.
+    """
+    import numpy as np
+
+    rest, at_least_two, at_least_three = of - drawn, np.maximum(of - 1, 1), np.maximum(of - 2, 1)
+    pairs = drawn * rest / at_least_two
+    return pairs * second, pairs * (rest - drawn) / at_least_three * third
+
+
+def _ways(of: Whole | int, drawn: Whole) -> Numbers:
+    """Return the logarithm of the number of ways to draw so many."""
+    from scipy.special import gammaln
+
+    ways: Numbers = gammaln(of + 1) - gammaln(drawn + 1) - gammaln(of - drawn + 1)
+    return ways

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of a box, in one sentence each: the terminal and the dashboard show the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hwci.analysis.benches.compare import COMMITS_MIN, Comparison, Counts, Missing
+
+if TYPE_CHECKING:
+    from hwci.analysis.benches.health import LostRun
+    from hwci.analysis.benches.report import BoxReport, TestOnBox
+
+_TEN = 10
+
+
+def of_box(box: BoxReport) -> str:
+    """Say how a box does against the others."""
+    if box.comparison is None:
+        return _missing(box)
+    against = _against(box.counts)
+    if not box.comparison.named:
+        return f"no sign that it is worse than the others ({against})"
+    if not box.counts.others_failed:
+        return f"fails where the others never do, on the same commits ({against})"
+    return f"{_times(box.comparison)} as the others on the same commits ({against})"
+
+
+def of_test(test: TestOnBox) -> str:
+    """Say how a test does on a box."""
+    against = _against(test.comparison.counts)
+    if test.only:
+        return f"fails on {test.box_key} only ({against})"
+    return f"{_times(test.comparison)} on {test.box_key} as on the others ({against})"
+
+
+def of_lost(lost: LostRun) -> str:
+    """Say where a run lost its board."""
+    return f"failed all of its last {lost.tests} tests, from {lost.first_test} on"
+
+
+def _missing(box: BoxReport) -> str:
+    failed, results = f"{box.counts.failed:,}", f"{box.counts.results:,}"
+    what = {
+        Missing.ONE_BOX: "nothing to compare: it is the only box of the period",
+        Missing.NOTHING_IN_COMMON: (
+            "not enough data: no other box ran its tests on the same commits"
+        ),
+        Missing.NO_FAILURE: (
+            "not enough data: on each commit, each test passed everywhere or failed everywhere"
+            f" ({failed} of {results} failed)"
+        ),
+        Missing.FEW_COMMITS: (
+            f"not enough data: tests passed on one box and failed on another on {box.commits}"
+            f" {'commit' if box.commits == 1 else 'commits'}, {COMMITS_MIN} are needed"
+        ),
+        None: "",
+    }
+    return what[box.missing]
+
+
+def _times(found: Comparison) -> str:
+    digits = 1 if found.times_as_often < _TEN else 0
+    return f"fails {found.times_as_often:,.{digits}f} times as often"
+
+
+def _against(counts: Counts) -> str:
+    here = f"{counts.failed:,} of {counts.results:,}"
+    return f"{here} against {counts.others_failed:,} of {counts.others_results:,}"

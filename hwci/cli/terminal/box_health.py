@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How boxes fare, as a terminal, a spreadsheet or a document shows it: the boxes, and below them
+the tests that fail on one of them. Sentences and figures are the server's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hwci.cli.terminal import render, tables
+from hwci.cli.terminal.render import Format, Links
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hwci.wire.benches import BenchesAnswer, BoxHealthAnswer, ShareAnswer, TestOnBoxAnswer
+
+_HOUR = 3600
+
+
+def show(found: BenchesAnswer, form: Format, links: Links | None = None) -> None:
+    """Write the answer in the form that was asked for. JSON is the API's own."""
+    if form is Format.JSON:
+        render.emit_json(found)
+        return
+    render.emit(boxes(found.period.end), found.boxes, form, links)
+    _more(found.boxes_total - len(found.boxes), "boxes", form)
+    if found.tests or form is not Format.TABLE:
+        render.write()
+        if form is Format.TABLE:
+            render.write(tests().title)
+        render.emit(tests(), found.tests, form, links)
+        _more(found.tests_total - len(found.tests), "tests", form)
+
+
+def _more(number: int, what: str, form: Format) -> None:
+    if number and form is Format.TABLE:
+        render.note(f"… {number:,} more {what} that stand out less")
+
+
+def boxes(now: datetime) -> tables.Layout[BoxHealthAnswer]:
+    """Return the layout of the boxes, looked at from the end of the period."""
+    column = tables.Column
+    return tables.Layout(
+        "boxes",
+        "Boxes",
+        [
+            column("Box", lambda row: row.box_key),
+            column("Against the others", lambda row: row.says),
+            column("Never reached", lambda row: _of(row.never_reached), right=True),
+            column("Lost its board", _lost, right=True),
+            column("Board hours", _hours, right=True, spare=1),
+            column(
+                "Last clean run",
+                lambda row: (
+                    tables.ago(row.last_clean_run_at, now) if row.last_clean_run_at else "none"
+                ),
+            ),
+            column("Last run", lambda row: tables.ago(row.last_run_at, now), spare=1),
+        ],
+        "boxKey comparison.named comparison.oddsRatio comparison.low comparison.high"
+        " comparison.timesAsOften comparison.chance comparison.falseDiscovery missing"
+        " counts.failed counts.results counts.othersFailed counts.othersResults commits"
+        " neverReached.part neverReached.total lostBoard.part lostBoard.total boardSeconds"
+        " usualGapSeconds lastCleanRunAt lastRunAt",
+        "No box reported in this period.",
+    )
+
+
+def tests() -> tables.Layout[TestOnBoxAnswer]:
+    """Return the layout of the tests that fail on one box."""
+    column = tables.Column
+    return tables.Layout(
+        "tests",
+        "Tests that fail on one box",
+        [
+            column("Test", lambda row: row.test_id),
+            column("Product", lambda row: tables.product(row.repo_key, row.suite), spare=1),
+            column("On which box", lambda row: row.says),
+        ],
+        "repoKey suite testId boxKey only counts.failed counts.results counts.othersFailed"
+        " counts.othersResults comparison.oddsRatio comparison.low comparison.high"
+        " comparison.chance comparison.falseDiscovery",
+        "No test fails on one box only.",
+    )
+
+
+def _of(share: ShareAnswer) -> str:
+    return f"{share.part:,} of {share.total:,}"
+
+
+def _lost(row: BoxHealthAnswer) -> str:
+    return "" if row.lost_board is None else _of(row.lost_board)
+
+
+def _hours(row: BoxHealthAnswer) -> str:
+    return f"{row.board_seconds / _HOUR:,.1f}"

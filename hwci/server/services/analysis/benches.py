@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boxes: which one fails more than the others, and how each fares (contract, "Answers beside the
+rules").
+"""
+
+from hwci.analysis.benches.report import benches
+from hwci.engine.periods import last_days
+from hwci.server.services import Service
+from hwci.server.services.access import Viewer
+from hwci.server.services.analysis.asking import asked
+from hwci.server.services.analysis.statistics import require_statistics
+from hwci.server.storage.ports import Reader
+from hwci.wire import limits
+from hwci.wire.benches import BenchesAnswer
+from hwci.wire.queries import PeriodQuery
+
+
+class Benches(Service):
+    """What the runs of a period say about boxes."""
+
+    async def health(self, viewer: Viewer, query: PeriodQuery) -> BenchesAnswer:
+        """Return the boxes, and the tests that fail on one of them."""
+        require_statistics()
+        period = last_days(query.days, query.as_of or self._clock())
+
+        def work(reader: Reader) -> BenchesAnswer:
+            found = benches(*asked(reader, viewer, query, period), limits.PAGE_LIMIT_MAX)
+            return BenchesAnswer.of(found, query, period)
+
+        return await self._storage.read(work, organization=viewer.org_id)

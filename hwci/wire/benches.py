@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs say about boxes (contract, "Answers beside the rules"). No figure is computed here.
+
+Rates and chances are between 0 and 1. `says` is the sentence that people read.
+"""
+
+from collections.abc import Sequence
+from typing import Self
+
+from hwci.analysis import certainty
+from hwci.analysis.benches import compare, health, report, words
+from hwci.analysis.benches.compare import Missing
+from hwci.engine.periods import Period
+from hwci.wire.base import Answer, Time
+from hwci.wire.metrics import PeriodAnswer, ProductKey
+from hwci.wire.queries import PeriodQuery
+
+LOST_RUNS = 5
+"""So many runs of a box that lost their board are named."""
+
+
+class ShareAnswer(Answer):
+    """So many of all, and the interval that holds the rate with 95 %."""
+
+    part: int
+    total: int
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, rate: certainty.Rate) -> Self:
+        """Make a share of a rate."""
+        return cls(part=rate.failed, total=rate.attempts, low=rate.low, high=rate.high)
+
+
+class CountsAnswer(Answer):
+    """Results whose first attempt failed, of all, on a box and on the others: of the same tests at
+    the same commits.
+    """
+
+    failed: int
+    results: int
+    others_failed: int
+    others_results: int
+
+
+class ComparisonAnswer(Answer):
+    """A box against the others. `oddsRatio`: how many times the odds of a failure; `low` and `high`
+    hold it with 95 %. `chance`: of as much or more if the box made no difference, `falseDiscovery`
+    the same after all comparisons. `named`: the box is worse.
+    """
+
+    odds_ratio: float
+    low: float
+    high: float
+    times_as_often: float
+    chance: float
+    false_discovery: float
+    named: bool
+
+
+class LostRunAnswer(Answer):
+    """A run that lost its board. `chance`: that its last tests would all have failed anyway."""
+
+    repo_key: str
+    suite: str
+    run_id: int
+    run_attempt: int
+    sha: str
+    started_at: Time
+    first_test: str
+    tests: int
+    chance: float
+    says: str
+
+    @classmethod
+    def of(cls, lost: health.LostRun) -> Self:
+        """Make one lost run."""
+        return cls(
+            repo_key=lost.product.repo_key,
+            suite=lost.product.suite,
+            run_id=lost.run.ci_run_id,
+            run_attempt=lost.run.run_attempt,
+            sha=lost.run.sha,
+            started_at=lost.run.started_at,
+            first_test=lost.first_test,
+            tests=lost.tests,
+            chance=lost.chance,
+            says=words.of_lost(lost),
+        )
+
+
+class BoxHealthAnswer(Answer):
+    """A box. `comparison` null: `missing` names what there is too little of. `neverReached`: of its
+    runs, those with `hello_ok` false. `lostBoard`: of the others, those that lost their board
+    midway (null: there are none); `lostRuns`: the latest of them. `boardSeconds`: while a run had
+    it. `usualGapSeconds`: between the starts of its runs, the middle one.
+    """
+
+    box_key: str
+    says: str
+    counts: CountsAnswer
+    commits: int
+    comparison: ComparisonAnswer | None
+    missing: Missing | None
+    never_reached: ShareAnswer
+    lost_board: ShareAnswer | None
+    lost_runs: Sequence[LostRunAnswer]
+    board_seconds: float
+    usual_gap_seconds: float | None
+    last_run_at: Time
+    last_clean_run_at: Time | None
+
+    @classmethod
+    def of(cls, box: report.BoxReport) -> Self:
+        """Make one box."""
+        fares = box.health
+        gap = fares.usual_gap
+        return cls(
+            box_key=box.box_key,
+            says=words.of_box(box),
+            counts=CountsAnswer.model_validate(box.counts),
+            commits=box.commits,
+            comparison=_comparison(box.comparison),
+            missing=box.missing,
+            never_reached=ShareAnswer.of(fares.unreached),
+            lost_board=None if fares.lost is None else ShareAnswer.of(fares.lost),
+            lost_runs=[*map(LostRunAnswer.of, fares.lost_runs[-LOST_RUNS:][::-1])],
+            board_seconds=fares.board_time.total_seconds(),
+            usual_gap_seconds=None if gap is None else gap.total_seconds(),
+            last_run_at=fares.last_run_at,
+            last_clean_run_at=fares.last_clean_at,
+        )
+
+
+class TestOnBoxAnswer(Answer):
+    """A test that fails more on one box than on the others. `only`: it failed on no other one."""
+
+    __test__ = False  # pytest: not a test class
+
+    repo_key: str
+    suite: str
+    test_id: str
+    box_key: str
+    only: bool
+    says: str
+    counts: CountsAnswer
+    comparison: ComparisonAnswer
+
+    @classmethod
+    def of(cls, test: report.TestOnBox) -> Self:
+        """Make one test."""
+        return cls(
+            repo_key=test.product.repo_key,
+            suite=test.product.suite,
+            test_id=test.test_id,
+            box_key=test.box_key,
+            only=test.only,
+            says=words.of_test(test),
+            counts=CountsAnswer.model_validate(test.comparison.counts),
+            comparison=ComparisonAnswer.model_validate(test.comparison),
+        )
+
+
+class BenchesAnswer(Answer):
+    """The boxes of a period, the worst first, and the tests that fail on one of them; at most 100
+    of each, with the number of all.
+    """
+
+    period: PeriodAnswer
+    product: ProductKey | None
+    boxes: Sequence[BoxHealthAnswer]
+    boxes_total: int
+    tests: Sequence[TestOnBoxAnswer]
+    tests_total: int
+
+    @classmethod
+    def of(cls, found: report.Benches, query: PeriodQuery, period: Period) -> Self:
+        """Make the answer."""
+        return cls(
+            period=PeriodAnswer.of(query.days, period),
+            product=ProductKey.of(query),
+            boxes=[*map(BoxHealthAnswer.of, found.boxes)],
+            boxes_total=found.boxes_total,
+            tests=[*map(TestOnBoxAnswer.of, found.tests)],
+            tests_total=found.tests_total,
+        )
+
+
+def _comparison(found: compare.Comparison | None) -> ComparisonAnswer | None:
+    return None if found is None else ComparisonAnswer.model_validate(found)

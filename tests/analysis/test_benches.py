@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+from uuid import UUID
+
+import numpy as np
+import pytest
+from scipy.stats import false_discovery_control, hypergeom, pearson3
+
+from hwci.analysis.benches.compare import (
+    Missing,
+    chances_by_curve,
+    chances_of_boxes,
+    compare,
+    false_discoveries,
+)
+from hwci.analysis.benches.health import covered
+from hwci.analysis.benches.report import Benches, BoxReport, benches
+from hwci.analysis.benches.strata import Strata, Sum
+from hwci.analysis.benches.trials import Trial
+from hwci.engine.facts import Facts, Part, Report, TestItem
+from hwci.engine.history import OutOfTimeError, Scope
+from hwci.engine.periods import Period
+from hwci.engine.vocabulary import Outcome
+from tests.simulation.fleet import EPOCH, Cause, Kind, Plan, simulate
+from tests.support.outcomes import FullRecordedRuns
+from tests.support.soak import rounds
+
+EVER = Period(EPOCH, EPOCH + timedelta(days=3650))
+FLEET = Plan(boxes=5, tests=50, runs=200, base_rate=0.05)
+BAD = Cause(Kind.BAD_BOX, boxes=frozenset({"bench-2"}), odds=4)
+SMALL = Plan(boxes=2, boxes_at_once=2, tests=4, runs=24, attempts=1, base_rate=0.0)
+EACH = len(simulate(SMALL, [], 1).facts.reports) // 2  # runs of each of its boxes
+
+
+def asked(facts: Facts | Sequence[Report], most: int = 100) -> Benches:
+    facts = facts if isinstance(facts, Facts) else Facts(reports=tuple(facts))
+    return benches(FullRecordedRuns(UUID(int=1), facts), Scope(), EVER, most)
+
+
+def box(found: Benches, box_key: str) -> BoxReport:
+    [one] = [one for one in found.boxes if one.box_key == box_key]
+    return one
+
+
+def named(found: Benches) -> list[str]:
+    return [one.box_key for one in found.boxes if one.comparison and one.comparison.named]
+
+
+def reports(plan: Plan = SMALL, *causes: Cause, seed: int = 1) -> list[Report]:
+    return [*simulate(plan, causes, seed).facts.reports]
+
+
+def failing(report: Report, tests: Sequence[int], attempts: int = 1) -> Report:
+    """Return a report in which these tests fail."""
+    items = tuple(
+        replace(one, outcome=Outcome.FAIL, attempts=attempts) if number in tests else one
+        for number, one in enumerate(report.tests)
+    )
+    return replace(report, tests=items)
+
+
+@pytest.mark.parametrize("seed", range(rounds(2, 40)))
+def test_a_bad_box_is_named_with_its_odds_and_no_other_is(seed: int) -> None:
+    found = asked(simulate(FLEET, [BAD], seed).facts)
+    assert named(found) == ["bench-2"]
+    assert found.boxes[0].comparison is not None
+    assert 2.5 < found.boxes[0].comparison.odds_ratio < 6.5
+    worst, others = found.boxes[0].counts[:2], found.boxes[0].counts[2:]
+    assert worst[0] / worst[1] > 2 * others[0] / others[1]
+
+
+def test_few_clean_fleets_name_a_box_and_few_a_test() -> None:
+    race = Cause(Kind.RACE, frozenset({3}), rate=0.2)
+    clean = [asked(simulate(FLEET, [race], seed).facts) for seed in range(rounds(3, 300))]
+    assert sum(map(bool, map(named, clean))) <= 0.05 * len(clean)
+    assert sum(bool(one.tests) for one in clean) <= 0.05 * len(clean)
+
+
+def test_a_test_that_fails_on_one_box_is_told_with_all_its_runs_there() -> None:
+    cause = Cause(Kind.BOX_TEST, frozenset({7}), frozenset({"bench-3"}), rate=0.6)
+    found = asked(simulate(replace(FLEET, base_rate=0.0), [cause], 1).facts)
+    [one] = found.tests
+    assert (one.test_id, one.box_key, one.only) == ("test_007", "bench-3", True)
+    runs = one.comparison.counts
+    assert (runs.others_failed, runs.others_results) == (0, 4 * runs.results)
+    assert 0.4 * runs.results < runs.failed < runs.results
+
+
+def test_the_odds_ratio_and_its_interval_are_those_of_a_published_example() -> None:
+    # Admission to Berkeley by sex and department, 1973 (R: mantelhaen.test(UCBAdmissions)).
+    refused_and_admitted = [
+        ((512, 313), (89, 19)),
+        ((353, 207), (17, 8)),
+        ((120, 205), (202, 391)),
+        ((138, 279), (131, 244)),
+        ((53, 138), (94, 299)),
+        ((22, 351), (24, 317)),
+    ]
+    strata = Strata.of(["men", "women"])
+    for men, women in refused_and_admitted:
+        people = [("men", men), ("women", women)]
+        strata.add(
+            0,
+            [
+                Trial(sex, 1, failed)
+                for sex, numbers in people
+                for failed, number in zip((1, 0), numbers, strict=True)
+                for _ in range(number)
+            ],
+        )
+    found = compare(strata.by_box, chances_by_curve(strata.by_box))[0]
+    assert round(found.odds_ratio, 6) == 0.904697
+    r, s = strata.by_box[0, [Sum.R, Sum.S]]
+    pr, ps_qr, qs = strata.by_box[0, Sum.PR : Sum.RR]
+    width = 1.959964 * np.sqrt(pr / (2 * r**2) + ps_qr / (2 * r * s) + qs / (2 * s**2))
+    assert np.round(r / s * np.exp([-width, width]), 5).tolist() == [0.77191, 1.06033]
+    assert found.low < 0.7720  # no narrower than that
+    assert found.high > 1.0603
+
+
+@pytest.mark.parametrize("seed", range(rounds(3, 60)))
+def test_the_chance_of_a_box_is_that_of_dealing_whole_runs_to_boxes(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    strata, groups = Strata.of(["a", "b", "c"]), []
+    for _ in range(12):
+        of = [*draw.choice(["a", "b", "c"], 4), "a", "b"]
+        # Runs fail as a whole now and then, so that their results are far from independent.
+        failed = [int(draw.integers(0, 2**8)) if draw.random() < 0.3 else 0 for _ in of]
+        groups.append(
+            [Trial(str(name), 2**8 - 1, bad) for name, bad in zip(of, failed, strict=True)]
+        )
+        strata.add(0, groups[-1])
+    dealt = np.zeros(3)
+    for _ in range(2000):
+        other = Strata.of(["a", "b", "c"])
+        other.by_box = sum((excess_of(group, draw) for group in groups), np.zeros(3))
+        dealt += other.by_box >= strata.by_box[:, Sum.EXCESS] - 1e-9
+    exact = dealt / 2000
+    assert np.abs(chances_of_boxes(strata, lambda: None) - exact).max() < 0.06
+    assert np.abs(chances_by_curve(strata.by_box) - exact).max() < 0.1
+
+
+def excess_of(group: Sequence[Trial], draw: np.random.Generator) -> np.ndarray:
+    """Return the excess of each box when the runs of a group are dealt to its boxes by chance."""
+    boxes = [one.box_key for one in group]
+    shares = [one.failed.bit_count() for one in group]
+    mean, found = sum(shares) / len(shares), np.zeros(3)
+    for name, at in zip(boxes, draw.permutation(len(group)), strict=True):
+        found["abc".index(name)] += shares[at] - mean
+    return found
+
+
+@pytest.mark.parametrize("seed", range(rounds(20, 400)))
+def test_the_chance_of_a_test_on_a_box_is_near_the_exact_one(seed: int) -> None:
+    draw = random.Random(seed)
+    strata, exact, hits = Strata.of(["a", "b"]), np.ones(1), 0
+    for _ in range(draw.randrange(5, 15)):
+        here, there = draw.randrange(1, 4), draw.randrange(1, 8)
+        bad = (
+            [draw.random() < 0.3 for _ in range(here)],
+            [draw.random() < 0.2 for _ in range(there)],
+        )
+        runs = [Trial("ab"[at], 1, int(one)) for at in (0, 1) for one in bad[at]]
+        strata.add(0, runs)
+        failed = sum(map(sum, bad))
+        hits += sum(bad[0])
+        exact = np.convolve(exact, hypergeom(here + there, failed, here).pmf(range(here + 1)))
+    strata.gather()
+    if (0, 0, 0) in strata.by_test:
+        [chance] = chances_by_curve(strata.by_test[0, 0, 0][None])
+        assert chance == pytest.approx(exact[hits:].sum(), rel=0.35, abs=0.004)
+
+
+def test_the_curve_and_the_false_discoveries_are_those_of_scipy() -> None:
+    draw = np.random.default_rng(1)
+    rows = np.zeros((40, len(Sum)))
+    rows[:, Sum.EXCESS] = draw.normal(2, 3, 40) + 0.5
+    rows[:, Sum.VARIANCE], rows[:, Sum.WAYS] = draw.uniform(1, 4, 40), 700
+    rows[:, Sum.SKEW] = draw.normal(0, 2, 40)
+    spread = np.sqrt(rows[:, Sum.VARIANCE])
+    beyond, skew = (rows[:, Sum.EXCESS] - 0.5) / spread, rows[:, Sum.SKEW] / spread**3
+    chances = chances_by_curve(rows)
+    assert chances == pytest.approx(pearson3.sf(beyond, skew), abs=1e-9)
+    assert false_discoveries(chances) == pytest.approx(false_discovery_control(chances))
+
+
+def test_what_cannot_be_compared_says_what_it_lacks() -> None:
+    clean = reports()
+    alone = [one for one in clean if one.box_key == "bench-1"]
+    apart = [replace(one, sha=f"{n:07x}") for n, one in enumerate(clean)]
+    twice = [failing(one, [0]) if n in {0, 2, 4} else one for n, one in enumerate(clean)]
+    every = [failing(one, range(4)) for one in clean]
+    for history, missing in (
+        (alone, Missing.ONE_BOX),
+        (clean[:1], Missing.ONE_BOX),
+        (apart, Missing.NOTHING_IN_COMMON),
+        (clean, Missing.NO_FAILURE),
+        (every, Missing.NO_FAILURE),
+        (twice, Missing.FEW_COMMITS),
+    ):
+        found = asked(history)
+        assert [one.missing for one in found.boxes] == [missing] * len(found.boxes)
+        assert [one.comparison for one in found.boxes] == [None] * len(found.boxes)
+        assert not found.tests
+    assert asked([]) == Benches([], 0, [], 0)
+
+
+def test_a_pass_on_a_retry_counts_as_a_failure_of_the_box() -> None:
+    def retried(one: Report) -> Report:
+        return replace(one, tests=tuple(replace(item, attempts=2) for item in one.tests))
+
+    history = [retried(one) if one.box_key == "bench-2" else one for one in reports()]
+    found = asked(history)
+    assert named(found) == ["bench-2"]
+    assert box(found, "bench-2").counts == (4 * EACH, 4 * EACH, 0, 4 * EACH)
+
+
+def test_what_never_reached_the_hardware_is_no_failure() -> None:
+    history = [
+        failing(replace(one, hello_ok=False), range(4)) if one.box_key == "bench-2" else one
+        for one in reports()
+    ]
+    found = box(asked(history), "bench-2")
+    assert (found.counts, found.missing) == ((0, 0, 0, 0), Missing.NOTHING_IN_COMMON)
+    assert (found.health.unreached.failed, found.health.unreached.attempts) == (EACH, EACH)
+    assert (found.health.lost, found.health.last_clean_at) == (None, None)
+
+
+def test_the_parts_of_a_run_are_one_run() -> None:
+    def cut(one: Report) -> list[Report]:
+        half = len(one.tests) // 2
+        first = replace(one, tests=one.tests[:half], part_of=Part(one.run_id, 1, 2))
+        rest = replace(one, tests=one.tests[half:], part_of=Part(one.run_id, 2, 2))
+        return [first, replace(rest, run_id=one.run_id + 1000)]
+
+    history = reports(SMALL, replace(BAD, rate=0.5), seed=3)
+    whole, parts = asked(history), asked([part for one in history for part in cut(one)])
+    assert [one.comparison for one in parts.boxes] == [one.comparison for one in whole.boxes]
+    assert [one.health.unreached for one in parts.boxes] == [
+        one.health.unreached for one in whole.boxes
+    ]
+
+
+def test_boxes_that_run_mostly_other_tests_are_not_compared() -> None:
+    def other(one: Report) -> Report:
+        items = [replace(item, id=f"radio {item.id}") for item in one.tests[1:]]
+        return failing(replace(one, tests=(one.tests[0], *items)), [0])
+
+    history = [other(one) if one.box_key == "bench-2" else one for one in reports()]
+    assert {one.missing for one in asked(history).boxes} == {Missing.NOTHING_IN_COMMON}
+
+
+def test_a_run_that_lost_its_board_is_told_and_blames_no_test() -> None:
+    plan = replace(SMALL, tests=40)
+    history = reports(plan)
+    history[7] = failing(history[7], range(25, 40), attempts=2)
+    found = asked(history)
+    hit = box(found, history[7].box_key)
+    [lost] = hit.health.lost_runs
+    assert (lost.first_test, lost.tests, lost.run.sha) == ("test_025", 15, history[7].sha)
+    assert lost.chance < 1e-9
+    assert sum(one.counts.failed for one in found.boxes) == 0
+    assert hit.health.lost is not None
+    assert (hit.health.lost.failed, hit.health.lost.attempts) == (1, len(history) // 2)
+
+
+def test_what_fails_on_every_box_or_all_the_time_is_no_lost_board() -> None:
+    plan = replace(SMALL, tests=40)
+    everywhere = [
+        failing(one, range(30, 40)) if n < 2 else one for n, one in enumerate(reports(plan))
+    ]
+    always = [failing(one, range(37, 40)) for one in reports(plan)]
+    early = [failing(one, range(20)) for one in reports(plan)]
+    for history in (everywhere, always, early):
+        assert not any(one.health.lost_runs for one in asked(history).boxes)
+
+
+def test_hours_silence_and_the_last_clean_run() -> None:
+    history = [one for one in reports() if one.box_key == "bench-1"]
+    history[-1] = failing(history[-1], [0])
+    health = box(asked(history), "bench-1").health
+    assert health.board_time == EACH * timedelta(minutes=45)
+    assert health.last_run_at == history[-1].started_at
+    assert health.last_clean_at == history[-2].started_at
+    starts = [one.started_at for one in history]
+    assert health.usual_gap == sorted(b - a for a, b in pairwise(starts))[len(starts) // 2]
+    spans = [
+        (EPOCH + h * timedelta(hours=1), EPOCH + t * timedelta(hours=1))
+        for h, t in [(0, 2), (1, 3), (1, 2), (5, 4), (6, 7)]
+    ]
+    assert covered(spans) == timedelta(hours=4)
+
+
+def test_only_so_many_rows_are_shown_the_worst_first_and_all_are_counted() -> None:
+    found = asked(simulate(FLEET, [BAD], 1).facts, most=2)
+    assert (found.boxes[0].box_key, len(found.boxes)) == ("bench-2", 2)
+    assert found.boxes_total == 5
+
+
+def test_ten_thousand_boxes_are_compared() -> None:
+    item = TestItem("boot", Outcome.PASS)
+    [one] = reports()[:1]
+    history = [
+        replace(
+            one,
+            run_id=n,
+            box_key=f"b{n % 10_000}",
+            sha=f"{n // 10_000:07x}",
+            hello_ok=True,
+            tests=(replace(item, outcome=Outcome.FAIL) if n % 100 == 7 else item,),
+        )
+        for n in range(20_000)
+    ]
+    found = asked(history)
+    assert (found.boxes_total, len(found.boxes)) == (10_000, 100)
+    assert {one.missing for one in found.boxes} == {Missing.FEW_COMMITS}
+
+
+def test_it_stops_when_the_time_is_over() -> None:
+    def over() -> None:
+        raise OutOfTimeError
+
+    history = FullRecordedRuns(UUID(int=1), simulate(FLEET, [], 1).facts, over)
+    with pytest.raises(OutOfTimeError):
+        benches(history, Scope(), EVER, 100)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci boxes health`: boxes compared, from reports to the sentence (contract, "Answers beside the
+rules").
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.support.asking import ask, bearer, ci_key
+from tests.support.running import RunningServer, report
+
+TESTS = ("boot", "i2c", "radio", "spi")
+COMMITS = 12
+SAYS = "fails where the others never do, on the same commits (12 of 48 against 0 of 48)"
+
+
+@pytest.fixture(scope="module")
+def told(server: RunningServer) -> RunningServer:
+    """A server to which two boxes reported the same commits; only bench-2 fails, and only `i2c`."""
+    for number in range(2 * COMMITS):
+        box = f"bench-{number % 2 + 1}"
+        bad = number % 2 == 1
+        tests = [
+            {"id": one, "outcome": "fail" if bad and one == "i2c" else "pass"} for one in TESTS
+        ]
+        body = report(
+            run_id=number,
+            sha=f"{number // 2:07x}",
+            box_key=box,
+            tests=[one | {"attempts": 1, "duration_s": 1} for one in tests],
+        )
+        reply = ask(server.url, "POST", "/api/ci/run-report", ci_key(server.ci_key), json_body=body)
+        assert reply.status == 204, reply
+    return server
+
+
+def answer(server: RunningServer, **query: Any) -> Any:
+    words = "&".join(f"{name}={value}" for name, value in query.items())
+    path = f"/api/orgs/{server.org_id}/ci-analysis/boxes?{words}"
+    return ask(server.url, "GET", path, bearer(server.token))
+
+
+@pytest.mark.usefixtures("told")
+def test_the_worse_box_is_named_first_in_words_with_its_counts(signed_in: Command) -> None:
+    code, out, _ = signed_in("boxes", "health", "--output", "md")
+    rows = [line for line in out.splitlines() if line.startswith("| bench-")]
+
+    assert code == 0
+    assert rows[0].startswith(f"| bench-2 | {SAYS} | 0 of 12 | 0 of 12 |")
+    assert "no sign that it is worse than the others (0 of 48 against 12 of 48)" in rows[1]
+    assert "fails on bench-2 only (12 of 12 against 0 of 12)" in out
+
+
+@pytest.mark.usefixtures("told")
+def test_the_terminal_has_the_tests_below_the_boxes(signed_in: Command) -> None:
+    code, out, _ = signed_in("boxes", "health", COLUMNS="200")
+
+    assert code == 0
+    assert out.index(SAYS) < out.index("Tests that fail on one box") < out.index("bench-2 only")
+
+
+@pytest.mark.usefixtures("told")
+def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) -> None:
+    [worst, _] = json.loads(signed_in("boxes", "health", "--json").out)["boxes"]
+    header, row = signed_in("boxes", "health", "--output", "csv").out.splitlines()[:2]
+    exact = dict(zip(header.split(","), row.split(","), strict=True))
+
+    assert (worst["boxKey"], exact["boxKey"]) == ("bench-2", "bench-2")
+    assert worst["comparison"]["named"]
+    assert float(exact["comparison.oddsRatio"]) == worst["comparison"]["oddsRatio"]
+    assert worst["comparison"]["low"] > 1.5
+    assert worst["comparison"]["chance"] < 0.01
+
+
+@pytest.mark.usefixtures("told")
+def test_a_period_without_runs_says_so(signed_in: Command) -> None:
+    code, out, err = signed_in("boxes", "health", "--as-of", "2001-01-01T00:00:00Z")
+
+    assert (code, out) == (0, "")
+    assert "No box reported in this period." in err
+
+
+def test_a_server_without_statistics_says_what_it_lacks(
+    told: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
+    reply = answer(told)
+
+    assert reply.status == 409
+    assert "pip install 'hwci[statistics]'" in reply.json["message"]
+
+
+def test_a_product_that_nobody_knows_is_not_found(told: RunningServer) -> None:
+    assert answer(told, repoKey="no/where", suite="hil").status == 404
