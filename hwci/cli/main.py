@@ -37,7 +37,7 @@ COMMANDS = {
     "serve": "Run the server on a database file or on PostgreSQL, until Ctrl-C.",
     "demo": "Show ninety days of sample data, with a server of its own.",
     "failures": "Failures: list, show, confirm, dismiss, reset.",
-    "incidents": "Incidents, failures with one cause: list.",
+    "incidents": "Incidents, failures with one cause: list, confirm, dismiss, reset.",
     "runs": "Runs: list, show, watch.",
     "merges": "Merges not checked on hardware: unchecked (and why), plan (the runs that would).",
     "spool": "Pending reports on this machine: list, flush, show, remove.",

@@ -99,6 +99,9 @@ CONTRACT = {
     "merges unchecked",
     "merges plan",
     "incidents list",
+    "incidents confirm",
+    "incidents dismiss",
+    "incidents reset",
 }
 
 

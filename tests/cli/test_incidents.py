@@ -2,11 +2,14 @@
 import csv
 import io
 import json
+from uuid import UUID
 
 import pytest
 
+from hwci.client import Client, calls
 from tests.cli.conftest import Command
-from tests.support.scene import HOSTILE, B, C, D
+from tests.support.running import RunningServer
+from tests.support.scene import HOSTILE, A, B, C, D, report
 
 pytestmark = pytest.mark.usefixtures("busy_server")
 
@@ -38,3 +41,41 @@ def test_each_failure_of_the_list_that_is_no_flake_is_in_one_incident(signed_in:
     groups = sorted({one["groupId"] for one in listed if one["label"] != "flake"})
     assert sorted(failure["id"] for one in incidents for failure in one["failures"]) == groups
     assert HOSTILE not in {test for one in incidents for test in one["tests"]}
+
+
+def test_one_review_is_made_for_each_failure_of_an_incident(
+    signed_in: Command, server: RunningServer
+) -> None:
+    with Client(server.url, ci_key=server.ci_key) as client:
+        client.send(calls.report_run(report(20, A, {"uart": "pass", "can": "pass"})))
+        client.send(calls.report_run(report(21, B, {"uart": "fail", "can": "fail"})))
+        client.send(calls.report_run(report(22, C, {"uart": "pass", "can": "pass"})))
+    listed = json.loads(signed_in("incidents", "list", "--all", "--json").out)
+    (incident,) = (one for one in listed if "uart" in one["tests"])
+    assert incident["tests"] == ["can", "i2c", "uart"]
+    members = {one["id"] for one in incident["failures"]}
+
+    def dismissed() -> set[str]:
+        page = json.loads(signed_in("metrics", "--json").out)
+        rows = page["otherFailures"]["items"]
+        return {row["id"] for row in rows if row["class"] == "dismissed"}
+
+    first = signed_in("incidents", "dismiss", incident["id"][:8], "--note", "loose cable")
+    assert (first.code, first.out.strip()) == (0, "3 of 3 failures reviewed.")
+    assert dismissed() == members
+
+    again = signed_in("incidents", "dismiss", incident["id"])
+    assert again.out.strip() == "0 of 3 failures reviewed."
+    assert "can on bench-1 stays: " in again.err
+
+    assert signed_in("incidents", "reset", incident["id"]).out.startswith("3 of 3")
+    assert dismissed() == set()
+
+
+def test_an_incident_that_is_not_of_the_period_is_named_with_the_way_to_it(
+    signed_in: Command,
+) -> None:
+    answer = signed_in("incidents", "confirm", str(UUID(int=7)))
+
+    assert answer.code == 1
+    assert "--days" in answer.err

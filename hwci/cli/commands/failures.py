@@ -205,13 +205,20 @@ def reset(
     _show_review(server, review, failure, days, json)
 
 
-def _show_review(server: Connection, review: Review, failure: str, days: int, json: bool) -> None:
-    org_id = server.org_id()
-    failure_id = _resolve(server, org_id, failure, days)
+def send_review(
+    server: Connection, org_id: UUID, failure_id: UUID, review: Review
+) -> "ResolvedFailureAnswer":
+    """Review a failure, and return what it is then."""
     words = (review.note, review.issue)
     if review.settles and _is_ambiguous(server, org_id, failure_id):
         server.send(client.calls.confirm_failure(org_id, failure_id, *words))
-    reviewed = server.send(review.call(org_id, failure_id, *words))
+    return server.send(review.call(org_id, failure_id, *words))
+
+
+def _show_review(server: Connection, review: Review, failure: str, days: int, json: bool) -> None:
+    org_id = server.org_id()
+    words = (review.note, review.issue)
+    reviewed = send_review(server, org_id, _resolve(server, org_id, failure, days), review)
     kept = reviewed.review
     if any(words) and kept is not None and (kept.note, kept.issue) != words:
         render.note("warning: the server is of an older version: it kept no note and no issue link")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci incidents`: failures that one cause explains, as one row. The server decides which these
-are.
+"""`hwci incidents`: failures that one cause explains, as one row, and one review for all of them.
+The server decides which these are.
 """
 
 from typing import TYPE_CHECKING, Annotated
@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hwci import client
+from hwci.cli.commands.failures import Issue, Note, Review, send_review
+from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, tables
+from hwci.client.errors import ConflictError
+from hwci.client.explained import command_error
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
 from hwci.wire.hashes import short
@@ -21,6 +25,12 @@ if TYPE_CHECKING:
 
 incidents = typer.Typer(no_args_is_help=True)
 
+IncidentId = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="Id of the incident, or its first 8 digits if it is of the period."
+    ),
+]
 NAMED_MAX = 2
 """So many tests and boxes of an incident are named in a line."""
 
@@ -70,6 +80,92 @@ def list_incidents(
     rows = found if isinstance(found, list) else found.items
     view = tables.View(now, suite is not None, tables.only_repo(rows))
     render.emit_found(found, _layout(view), form, "incident", server.links)
+
+
+@incidents.command("confirm")
+@connected()
+def confirm(
+    server: Connection,
+    incident: IncidentId,
+    *,
+    note: Note = None,
+    issue: Issue = None,
+    days: options.Days = limits.DAYS_DEFAULT,
+) -> None:
+    """Count each failure of a resolved incident as a real firmware bug. Owners and admins only.
+
+    Each failure gets its own review and its own entry of the audit log.
+
+    For example:
+
+      hwci incidents confirm 4f1c9a02 --issue https://issues.example.org/7
+    """
+    _review(server, Review(client.calls.confirm_failure, note, issue), incident, days)
+
+
+@incidents.command("dismiss")
+@connected()
+def dismiss(
+    server: Connection,
+    incident: IncidentId,
+    *,
+    note: Note = None,
+    issue: Issue = None,
+    days: options.Days = limits.DAYS_DEFAULT,
+) -> None:
+    """Count no failure of a resolved incident as a firmware bug. Owners and admins only.
+
+    An ambiguous failure is confirmed first, then dismissed: the audit log has both.
+
+    For example:
+
+      hwci incidents dismiss 4f1c9a02 --note "loose cable"
+    """
+    review = Review(client.calls.dismiss_failure, note, issue, settles=True)
+    _review(server, review, incident, days)
+
+
+@incidents.command("reset")
+@connected()
+def reset(
+    server: Connection,
+    incident: IncidentId,
+    *,
+    note: Note = None,
+    issue: Issue = None,
+    days: options.Days = limits.DAYS_DEFAULT,
+) -> None:
+    """Take the reviews of an incident back: automatic classes hold again. Owners and admins only.
+
+    For example:
+
+      hwci incidents reset 4f1c9a02
+    """
+    _review(server, Review(client.calls.reset_failure, note, issue), incident, days)
+
+
+def _review(server: Connection, review: Review, text: str, days: int) -> None:
+    org_id = server.org_id()
+    call = client.calls.list_incidents(
+        org_id, days=days, as_of=options.now(), limit=limits.PAGE_LIMIT_MAX
+    )
+    listed = {one.id: one for one in server.items(call)}
+    named = ids.Named(
+        "incident", "hwci incidents list", f"of the last {days} days", "Look further back, or use"
+    )
+    wanted = ids.complete(text, named, lambda: listed)
+    if wanted not in listed:
+        fix = "Look further back with --days; hwci incidents list shows them"
+        raise command_error(f"{text} names no incident", f"of the last {days} days", fix)
+    found, reviewed = listed[wanted], 0
+    for failure in found.failures:
+        try:
+            send_review(server, org_id, failure.id, review)
+        except ConflictError as refused:
+            render.note(f"{failure.test_id} on {failure.box_key} stays: {refused.message}")
+        else:
+            reviewed += 1
+    render.write(f"{reviewed} of {tables.counted(found.failures_total, 'failure')} reviewed.")
 
 
 def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
