@@ -135,6 +135,11 @@ class Dashboard:
             return str(json.load(answer)["accessToken"])
 
 
+def open_own_menu(page: Page) -> None:
+    """Unfold what is below the person's name."""
+    page.locator(".person .menu").last.get_by_role("button", expanded=False).click()
+
+
 def module(name: str) -> str:
     """Write what gives a page one of its modules, as the page itself has loaded it: by the file
     that it was sent in.

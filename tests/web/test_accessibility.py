@@ -283,6 +283,12 @@ def test_a_review_is_done_without_a_mouse(page: Page, demo: Dashboard) -> None:
     expect(reset).to_have_count(0)
     expect(confirm).to_be_visible()
 
-    reach(page, page.get_by_role("button", name="Sign out"), "Shift+Tab")
+    sign_out_by_keyboard(page)
+
+
+def sign_out_by_keyboard(page: Page) -> None:
+    reach(page, page.locator(".person .menu").last.get_by_role("button"), "Shift+Tab")
+    page.keyboard.press("Enter")
+    reach(page, page.get_by_role("button", name="Sign out"))
     page.keyboard.press("Enter")
     expect(page.get_by_label("Password")).to_be_visible()

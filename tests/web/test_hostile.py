@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.support.asking import ask, bearer
 from tests.support.running import RunningServer
 from tests.support.soak import rounds
-from tests.web.conftest import Account, Dashboard
+from tests.web.conftest import Account, Dashboard, open_own_menu
 from tests.web.hostile import GUEST, SIXTY, hostile_server, ids_of, in_address, three_from
 
 pytestmark = pytest.mark.own_tab
@@ -251,7 +251,8 @@ def test_the_pages_of_members_and_invitations_show_each_as_text(visitor: Visitor
 
 def test_an_organization_and_a_person_may_have_each_as_their_name(visitor: Visitor) -> None:
     visitor.open("boxes")
-    offered = visitor.page.get_by_label("Organization", exact=True).locator("option")
+    visitor.page.get_by_role("button", name="Organization: ").click()
+    offered = visitor.page.locator(".choices a")
     expect(offered).to_have_count(len(SIXTY) + 1)
     names = offered.evaluate_all("nodes => nodes.map(node => node.textContent)")
     assert set(SIXTY) <= set(names)
@@ -305,6 +306,7 @@ def test_a_sign_in_leads_nowhere_but_to_a_page_of_ours(
         expect(page.get_by_role("heading", level=1, name="Metrics")).to_be_visible()
         visitor.settled()
         assert page.url.startswith(f"{seeded.url}/orgs/")
+        open_own_menu(page)
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_label("Password")).to_be_visible()
     only_refused(quiet_console)

@@ -17,6 +17,7 @@ from hwci.server.app import serving
 from hwci.server.settings import Settings
 from tests.server.test_tls_serving import make_pair
 from tests.support.running import EMAIL, NAME, PASSWORD, Hands, in_thread, running_in_thread
+from tests.web.conftest import open_own_menu
 
 NO_PROVIDER = "/api/auth/sso/none/login"
 SAID = "Provider not found; GET /api/auth/sso lists those there are"
@@ -97,6 +98,7 @@ def test_one_signs_in_stays_signed_in_and_signs_out(page: Page, url: str) -> Non
 
     page.reload()
     expect(page.locator(".person")).to_contain_text(NAME)
+    open_own_menu(page)
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in to hwci")).to_be_visible()
     assert cookies_of(page, url) == {"__Secure-hwci_device"}  # the device stays known

@@ -25,7 +25,7 @@ from tests.support.running import (
     running_in_thread,
 )
 from tests.support.soak import rounds
-from tests.web.conftest import Account, Dashboard, module
+from tests.web.conftest import Account, Dashboard, module, open_own_menu
 from tests.web.slow_proxy import slow_proxy
 
 pytestmark = pytest.mark.own_tab
@@ -359,6 +359,7 @@ def test_signing_out_in_one_tab_signs_out_in_all(
         page.goto(board.url)
         is_in(page)
     cookies = context.cookies([server.url + "/api/auth"])
+    open_own_menu(first)
     first.get_by_role("button", name="Sign out").click()
 
     is_out(first)
@@ -390,6 +391,7 @@ def test_who_could_not_be_signed_out_sees_that(
     page.goto(board.url)
     is_in(page)
     page.context.set_offline(True)
+    open_own_menu(page)
     page.get_by_role("button", name="Sign out").click()
 
     expect(page.get_by_text("You are still signed in.")).to_be_visible()

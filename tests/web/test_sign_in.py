@@ -22,7 +22,7 @@ from tests.support.running import (
     RunningServer,
     running_in_thread,
 )
-from tests.web.conftest import Account, Dashboard
+from tests.web.conftest import Account, Dashboard, open_own_menu
 
 OWNER, MEMBER = Account(EMAIL, PASSWORD), Account(MEMBER_EMAIL, PASSWORD)
 PERSON = {"sub": "olga", "email": EMAIL, "email_verified": True}
@@ -182,6 +182,7 @@ def test_who_was_signed_out_elsewhere_reads_why_and_comes_back(
 def test_who_signs_out_is_told_of_no_end(page: Page, server: RunningServer) -> None:
     page.goto(f"{server.url}/orgs/{Dashboard(server.url, OWNER).sign_in(page.context)}/boxes")
 
+    open_own_menu(page)
     page.get_by_role("button", name="Sign out").click()
 
     expect(page.get_by_role("heading", name="Sign in to hwci")).to_be_visible()
@@ -295,6 +296,7 @@ def test_a_chosen_theme_is_kept_and_there_before_the_first_paint(
     page.goto(dashboard(server, page) + "/metrics")
     ground = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(ground)
+    open_own_menu(page)
     page.get_by_label("Theme").select_option("Dark theme")
     dark = page.evaluate(ground)
     assert dark != light
@@ -305,6 +307,7 @@ def test_a_chosen_theme_is_kept_and_there_before_the_first_paint(
     page.reload(wait_until="commit")
     expect(page.locator("#app")).to_be_attached()
     assert page.evaluate(ground) == dark
+    open_own_menu(page)
     page.get_by_label("Theme").select_option("System theme")
     assert page.evaluate(ground) == light
     expect(other.locator("html:not([data-theme])")).to_be_attached()
@@ -317,6 +320,7 @@ def test_a_browser_that_keeps_nothing_shows_everything(page: Page, server: Runni
     fill(page, EMAIL, PASSWORD)
     expect(page.locator(".person")).to_contain_text(NAME)
     expect(page).to_have_url(re.compile("/metrics$"))
+    open_own_menu(page)
     page.get_by_label("Theme").select_option("Dark theme")
 
     expect(page.get_by_label("Theme")).to_have_value("")
@@ -374,18 +378,16 @@ def test_the_organization_that_one_chose_is_the_one_that_one_comes_back_to(
         )
         page.reload()
         first = page.url
-        chosen = page.locator("select[name=orgId] option:checked")
-        expect(chosen).to_have_text(ORGANIZATION)
-        page.get_by_label("Organization", exact=True).focus()
-        page.keyboard.press("ArrowUp")
-        assert page.url == first
-        page.keyboard.press("Tab")
-        expect(page.get_by_role("button", name="Go to this organization")).to_be_focused()
-        expect(chosen).to_have_text("Second")
-        page.keyboard.press("Tab")
-        expect(chosen).to_have_text(ORGANIZATION)
-        page.get_by_label("Organization", exact=True).select_option("Second")
-        page.get_by_role("button", name="Go to this organization").click()
+        menu = page.get_by_role("button", name=f"Organization: {ORGANIZATION}")
+        menu.press("Enter")
+        expect(page.get_by_role("link", name=ORGANIZATION)).to_have_attribute(
+            "aria-current", "true"
+        )
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("link", name="Second")).to_have_count(0)
+        expect(menu).to_be_focused()
+        menu.click()
+        page.get_by_role("link", name="Second").click()
         expect(page).to_have_title("Metrics · Second · hwci")
         second = page.url
         page.goto(server.url)

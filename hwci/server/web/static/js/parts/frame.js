@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame around every page: where the reader is, where they can go, who they are.
 
-import { addressOf, go } from "../address.js";
+import { addressOf } from "../address.js";
 import { counted } from "../format.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { signOut } from "../session.js";
+import { Menu } from "./menu.js";
 import { isAdmin } from "./roles.js";
 import { takenAlong } from "./scope.js";
 import { ThemeChoice } from "./theme.js";
@@ -69,34 +70,26 @@ function Places({ address, organization }) {
 function Person({ me, organization, page }) {
   const [fault, setFault] = useState(null);
   const leave = () => signOut().catch((error) => setFault(`You are still signed in. ${error.message}`));
+  const name = me && html`<span class="name">${me.user.name || me.user.email}</span>`;
   return html`<div class="person">
-    ${me?.organizations.length > 1 && html`<${Organizations} all=${me.organizations} shown=${organization} />`}
-    ${me && html`<span class="name quiet" title=${me.user.email}>${me.user.name || me.user.email}</span>`}
-    <a class="quiet" href=${addressOf("account")} aria-current=${page === "account" ? "page" : undefined}>Account</a>
-    <${ThemeChoice} />
-    <button type="button" onClick=${leave}>Sign out</button>
+    ${me && html`<${Organizations} all=${me.organizations} shown=${organization} />`}
+    <${Menu} label=${name ?? "You"} title=${me?.user.email}>
+      <a href=${addressOf("account")} aria-current=${page === "account" ? "page" : undefined}>Account</a>
+      <${ThemeChoice} />
+      <button type="button" onClick=${leave}>Sign out</button>
+    <//>
     ${fault && html`<p class="failed" role="alert">${fault}</p>`}
   </div>`;
 }
 
-/**
- * The choice of an organization. Only the button goes there, so that arrow keys can look through the list; when
- * the focus leaves, the list shows the present organization again.
- */
+/** The organization, and the others of the reader to go to. */
 function Organizations({ all, shown }) {
-  const leave = (event) => {
-    event.preventDefault();
-    go(addressOf("metrics", { orgId: event.currentTarget.elements.orgId.value }));
-  };
-  const goBack = ({ currentTarget: form, relatedTarget }) => {
-    if (!form.contains(relatedTarget)) form.elements.orgId.value = shown?.id ?? "";
-  };
-  // Some browsers give no focus to a button that is clicked, but to what around it can have one.
-  return html`<form class="organizations" tabindex="-1" onSubmit=${leave} onFocusOut=${goBack}>
-    <select name="orgId" aria-label="Organization" value=${shown?.id ?? ""} required>
-      ${!shown && html`<option value="" disabled>Choose…</option>`}
-      ${all.map(({ id, name }) => html`<option key=${id} value=${id}>${name}</option>`)}
-    </select>
-    <button aria-label="Go to this organization">Go</button>
-  </form>`;
+  if (all.length < 2) return shown && html`<span class="organization quiet">${shown.name}</span>`;
+  const label = html`<span class="unseen">Organization: </span><span class="organization">${shown?.name ?? "Choose…"}</span>`;
+  return html`<${Menu} label=${label}>
+    ${all.map(
+      ({ id, name }) => html`<a key=${id} href=${addressOf("metrics", { orgId: id })}
+        aria-current=${id === shown?.id ? "true" : undefined}>${name}</a>`,
+    )}
+  <//>`;
 }
