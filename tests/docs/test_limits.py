@@ -27,6 +27,7 @@ OF_ITS_OWN_WORK = {
         "FORGET_SECONDS",
         "DECISIONS_SECONDS",
         "GUESSES_SECONDS",
+        "KEYS_SECONDS",
         "COME_BACK_SECONDS",
     ),
     "RETRY_AFTER_SECONDS",  # what it repeats

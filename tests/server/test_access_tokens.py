@@ -19,7 +19,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from hwci.server.clock import system_clock
-from hwci.server.security.secret_key import signing_keys
+from hwci.server.errors import SettingsError, UnauthenticatedError
+from hwci.server.security.secret_key import KeyFile, signing_keys
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens, Claims
 from hwci.wire import limits
@@ -319,3 +320,27 @@ def test_a_server_whose_clock_is_a_little_behind_takes_a_token_of_another(
     hands.move(seconds=-5)
 
     assert ask(server.url, "GET", "/api/auth/me", bearer(server.token)).status == 200
+
+
+def test_a_changed_key_file_that_cannot_be_used_is_told_once_and_the_keys_stay(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "secret.key"
+    signer = Signer(signing_keys(path).present, system_clock)
+    tokens, file = AccessTokens(signer), KeyFile(path, signer)
+    token = tokens.issue(Claims(UUID(int=1), UUID(int=2)))
+    file.look()
+
+    path.write_text("short")
+    with pytest.raises(SettingsError, match="not a secret key"):
+        file.look()
+    file.look()
+    path.unlink()
+    file.look()
+    assert not path.exists(), "a key of its own would part it from other servers"
+    assert tokens.read(token).user_id == UUID(int=1)
+
+    signing_keys(path)
+    file.look()
+    with pytest.raises(UnauthenticatedError):
+        tokens.read(token)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from hwci.server.app.operator_socket import connect, unreachable
+from hwci.server.app.sweeping import KEYS_SECONDS
 from hwci.server.clock import system_clock
 from hwci.server.errors import (
     OperatorUnreachableError,
@@ -256,7 +257,11 @@ async def _operate(
 ) -> CommandResult:
     storage = open_database(location)
     passwords = Passwords()
-    secret = Secret(secret_key_file or location.key_file, audit_key_file=location.audit_key_file)
+    secret = Secret(
+        secret_key_file or location.key_file,
+        audit_key_file=location.audit_key_file,
+        servers_read_after=0.0 if location.file else 3 * KEYS_SECONDS,
+    )
     try:
         operator = Operator(storage, system_clock, passwords, secret, base_url)
         return await operator.carry_out(command)

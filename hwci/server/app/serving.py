@@ -18,12 +18,14 @@ from hwci.server.app.composition import create_app, key_file, make_signer
 from hwci.server.app.operating import open_database
 from hwci.server.app.operator_site import operator_site
 from hwci.server.app.process import READY, STOPPING, Stop, connections_most, notify, raise_limit
+from hwci.server.app.sweeping import reading
 from hwci.server.app.tls import tls_context
 from hwci.server.clock import Clock, system_clock
 from hwci.server.errors import ListenError
 from hwci.server.http.connections.access_log import log_requests
 from hwci.server.http.connections.listener import Places, bound
 from hwci.server.http.connections.runner import SpecRunner, require_hardened
+from hwci.server.security.secret_key import KeyFile
 from hwci.server.services.operator.operator import Secret
 from hwci.server.services.people.invitations import new_set_up_token
 from hwci.server.services.wheels import Wheels
@@ -85,7 +87,10 @@ async def serving(
             site = operator_site(socket, storage, clock, secret, settings.base_url)
             await stack.enter_async_context(site)
         https = tls is not None or (settings.base_url or "").startswith("https:")
-        runner = SpecRunner(create_app(storage, settings, clock, signer, wheels), https=https)
+        app = create_app(storage, settings, clock, signer, wheels)
+        if (file := key_file(settings)) is not None:
+            app.cleanup_ctx.append(reading(KeyFile(file, signer)))
+        runner = SpecRunner(app, https=https)
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
         url = await _listen(runner, settings, tls)

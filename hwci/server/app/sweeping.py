@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The background work of a server: it keeps when keys were used here and what pages decided here,
 and logs a summary of password guesses. Of the servers of one database the one that leads also marks
-lost live runs and deletes old data. This module decides how often it runs, and that no error ends
-it.
+lost live runs and deletes old data. A changed file of signing keys is read again. This module
+decides how often each runs, and that no error ends it.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from aiohttp import web
 
 from hwci.server.errors import HwciServerError, NotReadyError
+from hwci.server.security.secret_key import KeyFile
 from hwci.server.services.retention import Retention
 from hwci.server.services.runs.live_runs import LiveRuns
 
@@ -21,6 +22,7 @@ SWEEP_SECONDS = 5.0
 FORGET_SECONDS = 60.0
 DECISIONS_SECONDS = 1.0
 GUESSES_SECONDS = 600.0
+KEYS_SECONDS = 1.0
 
 Sweep = Callable[[], Awaitable[None]]
 
@@ -57,6 +59,21 @@ def sweeping(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(record_uses(), return_exceptions=True)
+
+    return beside
+
+
+def reading(keys: KeyFile) -> Callable[[web.Application], AsyncIterator[None]]:
+    """Return the background work of an application that notices other signing keys."""
+
+    async def look() -> None:
+        await asyncio.to_thread(keys.look)
+
+    async def beside(_: web.Application) -> AsyncIterator[None]:
+        task = asyncio.create_task(_repeat(look, KEYS_SECONDS, "reading the changed signing keys"))
+        yield
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
     return beside
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of the keys that sign tokens: who may read it, its first key, and how it is replaced.
+"""The file of the keys that sign tokens: who may read it, its first key, how it is replaced, how a
+server notices that.
 
 Each line holds a key; the first one signs. Tokens of the others, former keys, are accepted until
 the time after the key, or as long as the line exists.
@@ -9,12 +10,14 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 from hwci.server.errors import ForbiddenError, SettingsError
 from hwci.server.private_file import require_private, wait_for_disk, write_private
-from hwci.server.security.signing import FormerKey, SigningKeys
+from hwci.server.security.signing import FormerKey, Signer, SigningKeys
 
 KEY_BYTES_MIN = 32
 _LINE = re.compile(rf"([!-~]{{{KEY_BYTES_MIN},}})(?: +(\S+))?", re.ASCII)
@@ -27,18 +30,15 @@ def signing_keys(path: Path | None) -> SigningKeys:
     """
     if path is None:
         return SigningKeys(_new_key())
-    try:
+    with _explained():
         return _kept_keys(path) if path.exists() else _first_key(path)
-    except OSError as fault:
-        raise SettingsError(
-            f"The secret key file cannot be used: {fault}",
-            "make it one that can be read and written, or name another",
-        ) from fault
 
 
-def rotate_keys(path: Path, now: datetime, until: datetime | None) -> SigningKeys:
-    """Put a new key before the others. The former one is accepted until `until`; keys that have
-    ended are removed. `until` None: no former key is accepted any longer.
+def rotate_keys(
+    path: Path, now: datetime, until: datetime | None, key: bytes | None = None
+) -> SigningKeys:
+    """Put a new key before the others, or one that was announced. The former one is accepted until
+    `until`; keys that have ended are removed. `until` None: no former key is accepted any longer.
 
     Raises:
         SettingsError: as `signing_keys`.
@@ -46,7 +46,43 @@ def rotate_keys(path: Path, now: datetime, until: datetime | None) -> SigningKey
     """
     present, former = signing_keys(path)
     held = () if until is None else (FormerKey(present, until), *former)
-    keys = SigningKeys(_new_key(), tuple(key for key in held if key.good(now)))
+    kept = tuple(one for one in held if one.good(now) and one.value != key)
+    return _put(path, SigningKeys(key or _new_key(), kept))
+
+
+def announce_key(path: Path, until: datetime) -> bytes:
+    """Add a new key, whose tokens are accepted until `until` and which does not sign yet. Return
+    it. Raises as `rotate_keys`.
+    """
+    (present, former), key = signing_keys(path), _new_key()
+    _put(path, SigningKeys(present, (*former, FormerKey(key, until))))
+    return key
+
+
+class KeyFile:
+    """The file of a running server, which another process may replace."""
+
+    def __init__(self, path: Path, signer: Signer) -> None:
+        self._path = path
+        self._signer = signer
+        self._seen: tuple[int, ...] | None = None
+
+    def look(self) -> None:
+        """Sign with the keys of the file if it was changed. Raises `SettingsError`, once for a
+        change: it cannot be used, and the keys of before stay.
+        """
+        try:
+            found = self._path.stat()
+        except OSError:
+            return  # it is being replaced, or its disk is away
+        seen = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        if seen != self._seen:
+            self._seen = seen
+            with _explained():
+                self._signer.change_keys(_kept_keys(self._path))
+
+
+def _put(path: Path, keys: SigningKeys) -> SigningKeys:
     try:
         _replace(Path(os.path.realpath(path)), keys)
     except OSError as fault:
@@ -56,6 +92,17 @@ def rotate_keys(path: Path, now: datetime, until: datetime | None) -> SigningKey
             " restart the server, and remove the former line after 15 minutes"
         ) from fault
     return keys
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except OSError as fault:
+        raise SettingsError(
+            f"The secret key file cannot be used: {fault}",
+            "make it one that can be read and written, or name another",
+        ) from fault
 
 
 def _kept_keys(path: Path) -> SigningKeys:

@@ -201,7 +201,7 @@ def rotate_secret(
 ) -> None:
     """Sign access tokens with a new key, also while the server runs.
 
-    On PostgreSQL, restart every server afterwards: it reads the key when it starts.
+    Servers on PostgreSQL read the file within seconds; copy it to machines that do not share it.
 
     Tokens of the former key are accepted until they expire, 15 minutes at most, unless --now is
     set. No user has to sign in again: a sign-in renews itself.
@@ -219,8 +219,7 @@ def rotate_secret(
         ask(database, RotateSecret(drop_former=drop_former))
         shared = Location(database_of(database)).file is None
     if shared:
-        note("The file has a new key. Next: restart every server of this database, now: until then")
-        note("each signs with the former key, and accepts its tokens.")
-        return
+        note("The file has a new key, which servers read within seconds. Next: copy the file to")
+        note("machines of servers that do not share it.")
     former = "ended" if drop_former else "are accepted until they end, 15 minutes at most"
     note(f"A new key signs access tokens; those of the former {former}.")

@@ -15,7 +15,7 @@ from hwci.engine.vocabulary import Role
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, ForbiddenError, NotFoundError
 from hwci.server.security.passwords import Passwords
-from hwci.server.security.secret_key import rotate_keys
+from hwci.server.security.secret_key import announce_key, rotate_keys
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import new_token, token_digest
 from hwci.server.services.audit import record_everywhere
@@ -62,12 +62,14 @@ ACTOR = "operator"
 @dataclass(frozen=True, slots=True)
 class Secret:
     """The file of the signing keys, and the running server's signer; None if no server runs.
-    `audit_key_file`: the file of the key of the audit log.
+    `audit_key_file`: the file of the key of the audit log. `servers_read_after`: how long servers
+    that this process cannot tell of a change take at most to read the file.
     """
 
     file: Path | None
     signer: Signer | None = None
     audit_key_file: Path | None = None
+    servers_read_after: float = 0.0
 
 
 class Operator:
@@ -262,8 +264,13 @@ class Operator:
         now = self._clock()
         # No token of any kind lives longer than an access token.
         until = None if command.drop_former else now + limits.ACCESS_TOKEN_LIFETIME
+        file, wait, key = self._secret.file, self._secret.servers_read_after, None
         async with self._rotating:  # the file is read, then written again
-            keys = await asyncio.to_thread(rotate_keys, self._secret.file, now, until)
+            if until is not None and wait:
+                # No server signs with a key that another one does not know yet.
+                key = await asyncio.to_thread(announce_key, file, until)
+                await asyncio.sleep(wait)
+            keys = await asyncio.to_thread(rotate_keys, file, now, until, key)
             if self._secret.signer is not None:
                 self._secret.signer.change_keys(keys)
         return CommandResult()
