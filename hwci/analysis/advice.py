@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An edit in words: what would have to be different, and what to do about it.
+"""An edit and a gap in words: what would have to be different, and what to do about it.
 
 This module decides the sentences that the terminal and the pages show. It does not know which class
 an edit gives.
@@ -8,6 +8,7 @@ an edit gives.
 from typing import NamedTuple
 from uuid import UUID
 
+from hwci.analysis.gaps import Gap
 from hwci.analysis.what_if import Edit, EditKind
 from hwci.engine.history import RunChanges
 from hwci.engine.vocabulary import FileKind, ReviewAction
@@ -20,6 +21,40 @@ class Advice(NamedTuple):
 
     condition: str
     to_do: str
+
+
+class GapWords(NamedTuple):
+    """What CI leaves out, and what to change in it."""
+
+    text: str
+    to_do: str
+
+
+GAPS = {
+    Gap.NO_VERDICT: GapWords(
+        "The harness blamed neither the device nor the bench",
+        'In hwci.toml, a [[verdict]] rule: message = "…", verdict = "device" (or "infra").',
+    ),
+    Gap.NO_CONFIGURATION: GapWords(
+        "The product has no suite configuration",
+        "In a job of the main branch: hwci suite-config apply (hwci init writes hwci.toml).",
+    ),
+    Gap.NO_CHANGES: GapWords(
+        "The first run on the failing commit did not send what changed",
+        "In the job that tests: clone the whole history (fetch-depth: 0), or set HWCI_BASE_SHA"
+        " to the commit tested before.",
+    ),
+    Gap.CUT_LISTS: GapWords(
+        "Lists of commits or files were cut short",
+        "Start the suite on more pushes: a report holds the newest 250 commits, and 2,000 files of"
+        " each.",
+    ),
+    Gap.UNCONNECTED_FIX: GapWords(
+        "Some run between the failure and its fix did not send what changed",
+        "In every job of the branch that tests: hwci report-run in a clone of the whole history"
+        " (fetch-depth: 0), also after a failure.",
+    ),
+}
 
 
 def advice(failure_id: UUID, edit: Edit) -> Advice:

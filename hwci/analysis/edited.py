@@ -10,7 +10,10 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, cast
 
+from hwci.engine.facts import SuiteConfig
 from hwci.engine.history import History, RunChanges
+from hwci.engine.rules.changes import product_files
+from hwci.engine.vocabulary import FileKind
 
 Rewrite = Callable[[RunChanges], RunChanges]
 
@@ -93,6 +96,15 @@ class _Edited:
         if self._sent is not None and self._sent.changes.base_sha == sha:
             return True
         return self._asked.is_base(repo_key, sha)
+
+
+def file_of(config: SuiteConfig, kind: FileKind, check_time: Callable[[], None]) -> str | None:
+    """Return a name of this kind, made of a pattern of the product: matched by that list alone."""
+    files = product_files(config, check_time)
+    firmware = kind is FileKind.FIRMWARE
+    patterns = config.firmware_paths if firmware else config.harness_paths
+    names = (one.replace("**", "x").replace("*", "x") for one in patterns if one[0] != "!")
+    return next((name for name in names if files.kind(name) is kind), None)
 
 
 def edited(

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from hwci.analysis.edited import ChangesAsked, edited
+from hwci.analysis.edited import ChangesAsked, edited, file_of
 from hwci.engine.facts import Changes, Commit, Review, SuiteConfig
 from hwci.engine.history import (
     History,
@@ -24,7 +24,6 @@ from hwci.engine.history import (
     SightedRun,
 )
 from hwci.engine.patterns import check_patterns
-from hwci.engine.rules.changes import product_files
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
 from hwci.engine.rules.labels import Group
 from hwci.engine.vocabulary import FailureClass, FileKind, ReviewAction, Verdict
@@ -231,16 +230,10 @@ class Trying:
         if run.changes.commits:
             yield None, run.changes.commits
             return
-        for kind, patterns in self._lists:
-            file = self._file_of(kind, patterns)
+        for kind, _ in self._lists:
+            file = file_of(self._base_config, kind, self._history.check_time)
             if file is not None:
                 yield kind, (Commit(run.sha, files=(file,)),)
-
-    def _file_of(self, kind: FileKind, patterns: Sequence[str]) -> str | None:
-        """Return a name that only this list of the product matches."""
-        files = product_files(self._base_config, self._history.check_time)
-        names = (one.replace("**", "x").replace("*", "x") for one in patterns if one[0] != "!")
-        return next((name for name in names if files.kind(name) is kind), None)
 
     def _without_changes(self, commit: LaneCommit) -> RunChanges | None:
         """Return the first run on a commit of the lane, on its branch, if it sent no changes or

@@ -19,7 +19,7 @@ from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
 from hwci.wire.base import HealthAnswer, ListPage
 from hwci.wire.benches import BenchesAnswer
-from hwci.wire.explanations import ExplanationAnswer
+from hwci.wire.explanations import ExplanationAnswer, GapsAnswer
 from hwci.wire.failures import (
     FailureAnswer,
     FailureEvidence,
@@ -631,6 +631,18 @@ def explain_failure(org_id: Id, failure_id: Id) -> Call[ExplanationAnswer]:
     """Ask which single edits would give a failure another class."""
     path = f"{org_path(org_id)}/ci-analysis/failures/{segment(failure_id)}"
     return _read(path, ExplanationAnswer)
+
+
+def list_gaps(
+    org_id: Id,
+    days: int = limits.DAYS_DEFAULT,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    as_of: datetime | None = None,
+) -> Call[GapsAnswer]:
+    """Ask what CI leaves out, and how many ambiguous failures it would decide."""
+    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
+    return _read(f"{org_path(org_id)}/ci-analysis/gaps", GapsAnswer, query)
 
 
 def confirm_failure(

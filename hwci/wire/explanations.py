@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a failure has its class, by what would give it another one (ADR 0071).
+"""Why failures have their class, by what would give them another one (ADR 0071).
 
 Each model makes itself of the answer of the analysis with `of`. No figure is computed here.
 """
@@ -8,13 +8,17 @@ from collections.abc import Sequence
 from typing import Self
 from uuid import UUID
 
-from hwci.analysis.advice import advice
+from hwci.analysis.advice import GAPS, advice
+from hwci.analysis.gaps import Budget, Gap, GapCount
 from hwci.analysis.what_if import EditKind, Explained, WhatIf
 from hwci.engine.page.failures import ResolvedFailure
+from hwci.engine.periods import Period
 from hwci.engine.rules.classify import CheckedRun
 from hwci.engine.vocabulary import FileKind, ReviewAction, Verdict
 from hwci.wire.base import Answer
 from hwci.wire.failures import CheckRun, ClassAnswer
+from hwci.wire.metrics import PeriodAnswer, ProductKey
+from hwci.wire.queries import PeriodQuery
 
 
 class WhatIfAnswer(ClassAnswer):
@@ -80,3 +84,52 @@ class ExplanationAnswer(Answer):
         """Make the edits of one resolved failure."""
         edits = [WhatIfAnswer.of(org_id, failure, one) for one in found.found]
         return cls(edits=edits, complete=found.complete)
+
+
+class GapAnswer(Answer):
+    """What CI left out. Of the `failures` that lack it, filling it alone would decide at least and
+    at most so many.
+    """
+
+    gap: Gap
+    text: str
+    failures: int
+    at_least: int
+    at_most: int
+    to_do: str
+
+    @classmethod
+    def of(cls, found: GapCount) -> Self:
+        """Make one gap."""
+        words = GAPS[found.gap]
+        return cls(
+            gap=found.gap,
+            text=words.text,
+            failures=found.failures,
+            at_least=found.at_least,
+            at_most=found.at_most,
+            to_do=words.to_do,
+        )
+
+
+class GapsAnswer(Answer):
+    """The gaps of a period, the one that could decide most first. `ambiguous`: failures that the
+    checks leave so and nobody reviewed; the gaps are those of the newest `looked_at`.
+    """
+
+    period: PeriodAnswer
+    product: ProductKey | None
+    gaps: Sequence[GapAnswer]
+    ambiguous: int
+    looked_at: int
+
+    @classmethod
+    def of(cls, found: Budget, query: PeriodQuery, period: Period) -> Self:
+        """Make the gaps that were asked for. `period`: the days of `query`."""
+        return cls(
+            period=PeriodAnswer.of(query.days, period),
+            product=ProductKey.of(query),
+            gaps=[GapAnswer.of(one) for one in found.gaps],
+            ambiguous=found.ambiguous,
+            looked_at=found.looked_at,
+        )

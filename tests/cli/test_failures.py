@@ -143,6 +143,26 @@ def test_a_failure_says_what_would_change_its_class_and_what_to_do(signed_in: Co
     assert "What would change the class" not in pending
 
 
+def test_the_gaps_say_what_to_change_in_ci(
+    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unblamed = report(2, B, {"i2c": "fail"})
+    tests = [one.model_copy(update={"verdict": Verdict.UNKNOWN}) for one in unblamed.tests]
+    with running_in_thread(tmp_path) as server, Client(server.url, ci_key=server.ci_key) as client:
+        monkeypatch.setenv("HWCI_URL", server.url)
+        monkeypatch.setenv("HWCI_TOKEN", server.token)
+        none = cli("failures", "gaps").out
+        client.send(calls.report_run(unblamed.model_copy(update={"tests": tests})))
+        client.send(calls.report_run(report(3, C, {"i2c": "pass"})))
+        found = cli("failures", "gaps").out
+
+    assert none == "No failure of the period is ambiguous.\n"
+    assert found.startswith("1 ambiguous failure:\n\n")
+    assert "neither the device nor the bench: 1 failure; this alone would decide 0 to 1\n" in found
+    assert "  In hwci.toml, a [[verdict]] rule: " in found
+    assert "no suite configuration: 1 failure; this alone would decide none\n" in found
+
+
 def test_each_commit_of_the_timeline_has_its_subject_if_a_run_listed_it(
     signed_in: Command,
 ) -> None:

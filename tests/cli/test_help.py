@@ -90,6 +90,7 @@ CONTRACT = {
     "metrics",
     "failures list",
     "failures show",
+    "failures gaps",
     "failures confirm",
     "failures dismiss",
     "failures reset",

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would change a class, over HTTP (contract, "Answers beside the rules")."""
+"""What would change a class, and what CI left out, over HTTP."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from hwci.wire.explanations import ExplanationAnswer
-from tests.server.test_metrics import CONFIG, RUNS, failure_id, get
+from hwci.wire.explanations import ExplanationAnswer, GapsAnswer
+from tests.server.test_metrics import AS_OF, CONFIG, RUNS, failure_id, get, run
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.running import RunningServer, running_in_thread
 
@@ -65,3 +66,29 @@ def test_a_failure_that_is_not_resolved_has_no_edit(told: RunningServer, test_id
 def test_an_unknown_failure_is_not_found(told: RunningServer) -> None:
     path = f"/api/orgs/{told.org_id}/ci-analysis/failures/{told.org_id}"
     assert ask(told.url, "GET", path, bearer(told.member_token)).status == 404
+
+
+def test_what_ci_left_out_is_listed_with_what_it_would_decide(tmp_path: Path) -> None:
+    failed = run("b", 1, {"boot": "fail"}, "src/boot.c")
+    del failed["tests"][0]["verdict"]
+    with running_in_thread(tmp_path) as server:
+        key = ci_key(server.ci_key)
+        ask(server.url, "PUT", "/api/ci/suite-config", key, json_body=CONFIG)
+        for body in (failed, run("c", 2, {"boot": "pass"}, "src/boot.c")):
+            assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
+        answer = get(server, "ci-analysis/gaps")
+        of_product = get(
+            server, "ci-analysis/gaps", f"{AS_OF}&repoKey=acme/firmware&suite=hardware"
+        )
+
+    found = GapsAnswer.model_validate(answer)
+    (gap,) = found.gaps
+    assert (found.ambiguous, found.looked_at) == (1, 1)
+    assert (gap.gap, gap.failures, gap.at_least, gap.at_most) == ("noVerdict", 1, 1, 1)
+    assert gap.to_do.startswith("In hwci.toml, a [[verdict]] rule")
+    assert of_product["gaps"] == answer["gaps"]
+
+
+def test_a_period_without_ambiguous_failures_has_no_gap(told: RunningServer) -> None:
+    found = GapsAnswer.model_validate(get(told, "ci-analysis/gaps"))
+    assert (found.gaps, found.ambiguous, found.looked_at) == ([], 0, 0)

@@ -149,6 +149,18 @@ def test_what_would_change_the_class_is_said_with_what_to_do(
     expect(said).to_contain_text(first["toDo"])
 
 
+def test_the_metrics_page_says_what_would_decide_the_ambiguous_failures(reader: Reader) -> None:
+    gaps = reader.ask("/ci-analysis/gaps?days=90")["gaps"]
+    reader.page.goto(f"{reader.dashboard.url}/orgs/{reader.org}/metrics?days=90&other=open")
+
+    lines = reader.page.locator(".gaps li")
+    expect(lines).to_have_count(len(gaps))
+    for line, gap in zip(lines.all(), gaps, strict=True):
+        expect(line).to_contain_text(gap["text"])
+        expect(line).to_contain_text(gap["toDo"])
+    assert {"noVerdict", "cutLists"} <= {gap["gap"] for gap in gaps}
+
+
 @pytest.mark.parametrize("test_id", ["unconfigured", "unconnected"])
 def test_what_the_demo_has_not_is_shown_too(owner: Reader, test_id: str) -> None:
     evidence = owner.evidence(id_of(owner, test_id))

@@ -140,6 +140,36 @@ def _explained(server: Connection, found: "FailureEvidence") -> "Iterator[Text]"
         yield from what_if.section(server.send(call))
 
 
+@failures.command("gaps")
+@connected(by_key=True)
+def gaps(
+    server: Connection,
+    *,
+    days: options.Days = limits.DAYS_DEFAULT,
+    product: options.Product = None,
+    repo: options.Repo = None,
+    as_of: options.AsOf = None,
+    json: options.Json = False,
+) -> None:
+    """Show what CI leaves out, how many ambiguous failures it would decide, and what to change.
+
+    Each gap is filled by itself, in every way that matters: so many failures would be decided at
+    least and at most. The gap that could decide most comes first.
+
+    For example:
+
+      hwci failures gaps --product acme/firmware:sensor-fw --days 90
+    """
+    repo_key, suite = options.scope_of(product, repo)
+    end = options.time_of(as_of, "--as-of")
+    found = server.send(client.calls.list_gaps(server.org_id(), days, repo_key, suite, end))
+    if json:
+        render.emit_json(found)
+        return
+    for line in what_if.gaps(found):
+        render.write(line)
+
+
 @failures.command("confirm")
 @connected()
 def confirm(

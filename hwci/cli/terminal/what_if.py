@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would give a failure another class, in lines. The sentences are the server's."""
+"""What would give failures another class, in lines: edits of one failure, and what CI left out of
+all. The sentences are the server's.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from hwci.wire.explanations import ExplanationAnswer, WhatIfAnswer
+    from hwci.wire.explanations import ExplanationAnswer, GapAnswer, GapsAnswer, WhatIfAnswer
 
 WOULD_BE = {
     FailureClass.REAL_FW_BUG: "Would be a real firmware bug if",
@@ -49,3 +51,28 @@ def _first_of(alike: list[WhatIfAnswer]) -> Iterator[str]:
     yield f"   {first.to_do}"
     if more:
         yield f"   ({counted(more, 'other change')} of this kind would do it, too)"
+
+
+def gaps(found: GapsAnswer) -> Iterator[str]:
+    """Return the lines about a period."""
+    if not found.ambiguous:
+        yield "No failure of the period is ambiguous."
+        return
+    if found.looked_at < found.ambiguous:
+        yield f"{found.ambiguous} ambiguous failures, of which the newest {found.looked_at}:"
+    else:
+        yield f"{counted(found.ambiguous, 'ambiguous failure')}:"
+    for gap in found.gaps:
+        yield ""
+        yield f"{gap.text}: {counted(gap.failures, 'failure')}; {_decides(gap)}"
+        yield f"  {gap.to_do}"
+    if not found.gaps:
+        yield "None of them lacks what a report could have sent."
+
+
+def _decides(gap: GapAnswer) -> str:
+    if not gap.at_most:
+        return "this alone would decide none"
+    if gap.at_least == gap.at_most:
+        return f"this alone would decide {gap.at_most}"
+    return f"this alone would decide {gap.at_least} to {gap.at_most}"

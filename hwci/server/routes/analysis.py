@@ -32,6 +32,10 @@ ANALYSIS = (
         "Show which single edits would give a failure another class", metrics=True
     ),
     Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/gaps", Who.READER, Explanations.gaps,
+        "What CI leaves out, and how many ambiguous failures it would decide", metrics=True
+    ),
+    Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests", Who.READER, FlakyTests.listed,
         "Flaky tests: since which commit, on which boxes, and how sure", metrics=True, also=(409,)
     ),

@@ -7,16 +7,20 @@ three within one read transaction.
 
 from uuid import UUID
 
+from hwci.analysis.gaps import budget
 from hwci.analysis.what_if import what_if
 from hwci.engine.page.failures import describe
+from hwci.engine.periods import last_days
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import group_of
 from hwci.engine.vocabulary import Label
 from hwci.server.errors import NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer, require_product
+from hwci.server.services.analysis.asking import asked
 from hwci.server.storage.ports import Reader
-from hwci.wire.explanations import ExplanationAnswer
+from hwci.wire.explanations import ExplanationAnswer, GapsAnswer
+from hwci.wire.queries import PeriodQuery
 
 
 class Explanations(Service):
@@ -36,5 +40,15 @@ class Explanations(Service):
                 return ExplanationAnswer(edits=[], complete=True)
             row = describe(history, group, Classifier(history))
             return ExplanationAnswer.of(viewer.org_id, row, what_if(history, group))
+
+        return await self._storage.read(work, organization=viewer.org_id)
+
+    async def gaps(self, viewer: Viewer, query: PeriodQuery) -> GapsAnswer:
+        """Return what CI leaves out, and how many ambiguous failures it would decide."""
+        period = last_days(query.days, query.as_of or self._clock())
+
+        def work(reader: Reader) -> GapsAnswer:
+            found = budget(*asked(reader, viewer, query, period))
+            return GapsAnswer.of(found, query, period)
 
         return await self._storage.read(work, organization=viewer.org_id)

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What CI leaves out, and how many ambiguous failures it would decide if it did not.
+
+This module decides which gaps a failure has, and fills each in every way that could matter: the
+same rules then say whether the failure would be decided. It does not know what CI would really have
+sent, so each count is a range: at least those that every filling decides, at most those that one
+does.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from hwci.analysis.edited import ChangesAsked, Rewrite, edited, file_of
+from hwci.engine.facts import Changes, Commit, Product, SuiteConfig
+from hwci.engine.history import Episode, History, OutOfTimeError, ReportOrder, RunChanges, Scope
+from hwci.engine.page.reading import resolved_episodes
+from hwci.engine.periods import Period
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import Group, groups_at
+from hwci.engine.rules.walk import Step
+from hwci.engine.vocabulary import FailureClass, FileKind, Verdict
+
+FAILURES_MAX = 1_000
+"""Ambiguous failures whose gaps are filled, the newest."""
+STEPS_MAX = 50
+"""Lists that are followed back from a fix that is not connected."""
+_AT_ONCE = 50
+_UNSENT = "unsent"
+
+
+class Gap(StrEnum):
+    """What CI may leave out."""
+
+    NO_VERDICT = "noVerdict"
+    NO_CONFIGURATION = "noConfiguration"
+    NO_CHANGES = "noChanges"
+    CUT_LISTS = "cutLists"
+    UNCONNECTED_FIX = "unconnectedFix"
+
+
+class Decides(NamedTuple):
+    """Whether filling a gap of a failure decides it: whatever it is filled with, and at best."""
+
+    always: bool
+    at_best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GapCount:
+    """One gap of a period. `failures`: ambiguous ones that have it; so many of them would be
+    decided by filling it alone.
+    """
+
+    gap: Gap
+    failures: int
+    at_least: int
+    at_most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The gaps of the newest `looked_at` of all `ambiguous` failures, the one worth most first."""
+
+    gaps: Sequence[GapCount]
+    ambiguous: int
+    looked_at: int
+
+
+def budget(history: History, scope: Scope, period: Period) -> Budget:
+    """Return what each gap costs. Raises `OutOfTimeError`: there was no time for one failure."""
+    filling = Filling(history)
+    ambiguous = _ambiguous(history, filling, scope, period)
+    decides: list[dict[Gap, Decides]] = []
+    try:
+        for start in range(0, len(ambiguous[:FAILURES_MAX]), _AT_ONCE):
+            end = min(start + _AT_ONCE, FAILURES_MAX)
+            groups = groups_at(history, ambiguous[start:end])
+            decides.extend(dict(filling.of(group)) for group in groups)
+    except OutOfTimeError:
+        if not decides:
+            raise
+    return Budget(_counted(decides), len(ambiguous), len(decides))
+
+
+def _ambiguous(
+    history: History, filling: "Filling", scope: Scope, period: Period
+) -> Sequence[Episode]:
+    """Return the failures that the checks leave ambiguous, and no person decided."""
+    resolved = [one for one, review in resolved_episodes(history, scope, period) if review is None]
+    undecided = [one for one in resolved if one.decision is None]
+    found = {one.id for one in resolved if one.decision and _is_open(one.decision.failure_class)}
+    for start in range(0, len(undecided), _AT_ONCE):
+        for group in groups_at(history, undecided[start : start + _AT_ONCE]):
+            if _is_open(filling.now.automatic(group).failure_class):
+                found.add(group.first.id)
+    return [one for one in resolved if one.id in found]
+
+
+def _is_open(failure_class: FailureClass) -> bool:
+    return failure_class is FailureClass.AMBIGUOUS
+
+
+def _counted(decides: Sequence[dict[Gap, Decides]]) -> list[GapCount]:
+    failures = Counter(chain.from_iterable(decides))
+    always = Counter(gap for one in decides for gap, found in one.items() if found.always)
+    best = Counter(gap for one in decides for gap, found in one.items() if found.at_best)
+    counts = [GapCount(gap, failures[gap], always[gap], best[gap]) for gap in Gap if failures[gap]]
+    return sorted(counts, key=lambda one: (-one.at_most, -one.at_least))
+
+
+class Filling:
+    """Fills the gaps of ambiguous failures of one history."""
+
+    def __init__(self, history: History) -> None:
+        self._asked = ChangesAsked(history)
+        self._history = edited(self._asked)
+        self.now = Classifier(self._history)
+        self._shared: dict[tuple[Product, int], Classifier] = {}
+
+    def of(self, group: Group) -> Iterator[tuple[Gap, Decides]]:
+        """Yield each gap of a failure, and whether filling it alone decides the failure."""
+        for gap, ways in _WAYS.items():
+            found = {not _is_open(outcome) for outcome in ways(self, group)}
+            if found:
+                yield gap, Decides(always=found == {True}, at_best=True in found)
+
+    def verdicts(self, group: Group) -> Iterator[FailureClass]:
+        """The first failing run blamed the device, or the bench."""
+        if group.first.first.verdict is not Verdict.UNKNOWN:
+            return
+        for verdict in (Verdict.DEVICE, Verdict.INFRA):
+            first = replace(group.first, first=replace(group.first.first, verdict=verdict))
+            filled = replace(group, failures=(first, *group.failures[1:]))
+            yield self.now.automatic(filled).failure_class
+
+    def configurations(self, group: Group) -> Iterator[FailureClass]:
+        """Every file is firmware, or harness, or both, or neither."""
+        product = group.first.key.lane.product
+        if self._history.config(product) is not None:
+            return
+        every: tuple[str, ...] = ("**",)
+        for number, paths in enumerate(((every, ()), ((), every), (every, every), ((), ()))):
+            config = SuiteConfig(*product, *paths)
+            make = partial(Classifier, self._history, {product: config})
+            yield self._classifier(product, number, make).automatic(group).failure_class
+
+    def changes(self, group: Group) -> Iterator[FailureClass]:
+        """The first run on the failing commit sent its list: with firmware, or without more."""
+        run = self.now.under_test(group).run
+        if run is not None and run.changes.base_sha is not None:
+            return
+        key, first = group.first.key, group.first.first
+        order = ReportOrder(first.started_at, first.run_id, first.run_attempt, key.lane.box_key)
+        target = (first.workflow, key.lane.branch, key.sha)
+        run = run or RunChanges(order, first.ci_run_id, *target, Changes(None))
+        for files in self._files(group):
+            commits = (*run.changes.commits, Commit(_UNSENT, files=files))
+            sent = replace(run, changes=Changes(_UNSENT, commits))
+            yield Classifier(edited(self._asked, sent=sent)).automatic(group).failure_class
+
+    def cut_lists(self, group: Group) -> Iterator[FailureClass]:
+        """Every list that was cut is sent whole: what was left out is of each kind in turn, and the
+        last failing commit is part of it, or not.
+        """
+        lists = [run for run in self._lists(group) if _is_cut(run)]
+        if not lists:
+            return
+        goals = [(), (Commit(group.last.key.sha),)] if any(map(_lacks_commits, lists)) else [()]
+        for goal in goals:
+            for files in self._files(group):
+                history = edited(self._asked, _whole(files, goal))
+                yield Classifier(history).automatic(group).failure_class
+
+    def fixes(self, group: Group) -> Iterator[FailureClass]:
+        """A report leads from the last commit that the fix is connected to back to the failure:
+        what lies between is of each kind in turn.
+        """
+        if group.fix is None or self.now.walk(group) is not None:
+            return
+        end = self._end_of_walk(group, group.fix)
+        first, box_key = group.first.first, group.first.key.lane.box_key
+        order = ReportOrder(first.started_at, first.run_id, first.run_attempt, box_key)
+        for files in self._files(group):
+            changes = Changes(group.last.key.sha, (Commit(end, files=files),))
+            sent = RunChanges(order, first.ci_run_id, "", "", end, changes)
+            yield Classifier(edited(self._asked, sent=sent)).automatic(group).failure_class
+
+    def _end_of_walk(self, group: Group, fix: str) -> str:
+        """Return the commit after the failure that the first lists lead to from its fix."""
+        lane, sha = group.first.key.lane, fix
+        for _ in range(STEPS_MAX):
+            listing = self._history.changes_listing(lane.repo_key, sha)
+            bases = (run.changes.base_sha for run in listing if not run.changes.truncated)
+            base = next((one for one in bases if one is not None), None)
+            place = base and self._history.place(lane.repo_key, lane.branch, base)
+            if not base or not place or place <= group.last.place:
+                return sha
+            sha = base
+        return sha
+
+    def _files(self, group: Group) -> Sequence[tuple[str, ...]]:
+        """Return what a commit may have changed, as the product's lists tell files apart: nothing
+        that counts, firmware, harness, or both.
+        """
+        config = self._history.config(group.first.key.lane.product)
+        if config is None:
+            return [()]
+        firmware, harness = (
+            file_of(config, kind, self._history.check_time)
+            for kind in (FileKind.FIRMWARE, FileKind.HARNESS)
+        )
+        ways = [(), (firmware,), (harness,), (firmware, harness)]
+        return [tuple(one for one in way if one) for way in ways if None not in way]
+
+    def _lists(self, group: Group) -> Iterator[RunChanges]:
+        """Yield the lists that the rules look at; of those that could connect a fix if they were
+        whole, those that lack commits.
+        """
+        run = self.now.under_test(group).run
+        if run is not None:
+            yield run
+        walk = self.now.walk(group)
+        if walk is not None:
+            yield from (_as_walked(step) for step in walk)
+            return
+        reached = {group.last.key.sha, *self.now.decide(group).rests_on}
+        for sha in sorted(reached):
+            listing = self._history.changes_listing(group.first.key.lane.repo_key, sha)
+            yield from filter(_lacks_commits, listing)
+
+    def _classifier(
+        self, product: Product, number: int, make: Callable[[], Classifier]
+    ) -> Classifier:
+        """Return the classifier of one way, which all failures of a product share."""
+        if (product, number) not in self._shared:
+            self._shared[product, number] = make()
+        return self._shared[product, number]
+
+
+_WAYS: dict[Gap, Callable[[Filling, Group], Iterator[FailureClass]]] = {
+    Gap.NO_VERDICT: Filling.verdicts,
+    Gap.NO_CONFIGURATION: Filling.configurations,
+    Gap.NO_CHANGES: Filling.changes,
+    Gap.CUT_LISTS: Filling.cut_lists,
+    Gap.UNCONNECTED_FIX: Filling.fixes,
+}
+
+
+def _lacks_commits(run: RunChanges) -> bool:
+    return run.changes.truncated
+
+
+def _is_cut(run: RunChanges) -> bool:
+    return run.changes.truncated or any(one.files_truncated for one in run.changes.commits)
+
+
+def _as_walked(step: Step) -> RunChanges:
+    """Return the list of a step without the commits that it does not lead over."""
+    return replace(step.run, changes=replace(step.run.changes, commits=step.commits))
+
+
+def _whole(files: tuple[str, ...], goal: tuple[Commit, ...]) -> Rewrite:
+    """Return what sends cut lists whole: each with these files more, and, where older commits were
+    left out, with `goal` and a commit of these files at its beginning.
+    """
+
+    def rewrite(run: RunChanges) -> RunChanges:
+        commits = tuple(
+            replace(one, files=(*one.files, *files), files_truncated=False)
+            if one.files_truncated
+            else one
+            for one in run.changes.commits
+        )
+        if run.changes.truncated:
+            commits = (*goal, Commit(_UNSENT, files=files), *commits)
+        return replace(run, changes=replace(run.changes, commits=commits, truncated=False))
+
+    return rewrite

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What filling a gap decides is within the range that was said, whatever CI really left out."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from hwci.analysis.gaps import Budget, Filling, Gap, GapCount, budget
+from hwci.engine.facts import Facts, Product, Report
+from hwci.engine.full_history import FullHistory
+from hwci.engine.history import OutOfTimeError
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import Group, groups_of
+from hwci.engine.vocabulary import FailureClass, Label, Outcome, Verdict
+from tests.engine.test_plan import Hurried
+from tests.engine.timeline import (
+    ALL,
+    CONFIG,
+    EVER,
+    ORG,
+    REPO,
+    SUITE,
+    Past,
+    changes,
+    commit,
+    minute,
+    report,
+    seen,
+)
+from tests.support.soak import rounds
+
+
+def whole(draw: random.Random) -> Facts:
+    """Draw commits that one box ran in order, each with all that CI can send. Some commits are
+    pushed together, and only the last of a push is tested.
+    """
+    reports: list[Report] = []
+    before = "0" * 7
+    listed = []
+    for number in range(1, 16):
+        sha = f"{number:07x}"
+        words = draw.choice(["fw", "fw", "fw", "hs", "fw hs", "doc"])
+        listed.append(commit(sha, words))
+        if draw.random() < 0.3:
+            continue
+        outcome = draw.choice("FFFIPPP")
+        reports.append(report(f"{sha}:{outcome}", number, sent=changes(before, *listed)))
+        before, listed = sha, []
+    return Facts(reports=tuple(reports), configs={Product(REPO, SUITE): CONFIG})
+
+
+def spoiled(draw: random.Random, facts: Facts, gap: Gap) -> Facts:
+    """Leave out what makes a gap."""
+    if gap is Gap.NO_CONFIGURATION:
+        return replace(facts, configs={})
+    reports = (without(draw, one, gap) if draw.random() < 0.4 else one for one in facts.reports)
+    return replace(facts, reports=tuple(reports))
+
+
+def without(draw: random.Random, one: Report, gap: Gap) -> Report:
+    assert one.changes is not None
+    lists = one.changes
+    if gap is Gap.NO_VERDICT:
+        if one.tests[0].outcome is Outcome.PASS:
+            return one
+        return replace(one, tests=(replace(one.tests[0], verdict=Verdict.UNKNOWN),))
+    if gap is not Gap.CUT_LISTS:
+        return replace(one, changes=None)
+    if len(lists.commits) > 1 and draw.random() < 0.5:
+        cut = replace(lists, commits=lists.commits[1:], truncated=True)
+    else:
+        first = replace(lists.commits[0], files=lists.commits[0].files[:-1], files_truncated=True)
+        cut = replace(lists, commits=(first, *lists.commits[1:]))
+    return replace(one, changes=cut)
+
+
+def ambiguous(facts: Facts) -> Iterator[tuple[FullHistory, Group]]:
+    history = FullHistory(ORG, facts)
+    for group in groups_of(history, history.failures(ALL, EVER)):
+        if group.label is Label.RESOLVED and class_of(facts, group) is FailureClass.AMBIGUOUS:
+            yield history, group
+
+
+def class_of(facts: Facts, group: Group) -> FailureClass:
+    history = FullHistory(ORG, facts)
+    now = next(
+        one
+        for one in groups_of(history, history.failures(ALL, EVER))
+        if one.first.id == group.first.id
+    )
+    return Classifier(history).automatic(now).failure_class
+
+
+@pytest.mark.parametrize("gap", Gap)
+def test_what_the_gap_hides_lies_within_what_is_said(gap: Gap) -> None:
+    said: Counter[tuple[bool, bool, bool]] = Counter()
+    for seed in range(rounds(50, 1_000)):
+        draw = random.Random(f"{gap} {seed}")
+        truth = whole(draw)
+        for history, group in ambiguous(spoiled(draw, truth, gap)):
+            found = dict(Filling(history).of(group))
+            if found.keys() != {gap}:
+                continue
+            always, at_best = found[gap]
+            decided = class_of(truth, group) is not FailureClass.AMBIGUOUS
+            assert always <= decided <= at_best, (seed, group.first.key.sha)
+            said[always, decided, at_best] += 1
+
+    assert said[False, True, True] + said[True, True, True] > 5
+
+
+def test_the_gap_that_would_decide_most_comes_first() -> None:
+    past = seen(
+        "box-1 | a:P b:U c:P d:U e:P f:F g:P h:F i:P",
+        changed=dict.fromkeys("bcdef", "fw") | {"g": "fw ~", "h": "fw", "i": "fw hs"},
+    )
+
+    assert budget(past.history, ALL, EVER) == Budget(
+        gaps=[GapCount(Gap.NO_VERDICT, 2, 2, 2), GapCount(Gap.CUT_LISTS, 1, 0, 1)],
+        ambiguous=4,
+        looked_at=4,
+    )
+
+
+def test_a_first_report_without_changes_is_decided_in_any_way_if_firmware_fixed_it() -> None:
+    past = Past(
+        [
+            report("a:F", 1),
+            report("b:P", 2, sent=changes("a", commit("b", "fw"))),
+        ]
+    )
+
+    assert budget(past.history, ALL, EVER).gaps == [GapCount(Gap.NO_CHANGES, 1, 1, 1)]
+
+
+def test_a_product_without_a_configuration_may_have_mixed_fixes() -> None:
+    past = seen("box-1 | a:P b:F c:P", changed={"b": "fw", "c": "fw"}).configured()
+
+    assert budget(past.history, ALL, EVER).gaps == [GapCount(Gap.NO_CONFIGURATION, 1, 0, 1)]
+
+
+def test_a_reviewed_failure_and_one_of_another_time_have_no_gap() -> None:
+    past = seen("box-1 | a:P b:U c:P", changed={"b": "fw", "c": "fw"})
+    before = replace(EVER, end=minute(0.5))
+
+    assert budget(past.reviewed("b", "confirm").history, ALL, EVER) == Budget([], 0, 0)
+    assert budget(past.history, ALL, before) == Budget([], 0, 0)
+
+
+def test_when_the_time_is_over_the_newest_failures_were_looked_at() -> None:
+    past = seen("box-1 | a:P b:U c:P d:U e:P f:U g:P", changed=dict.fromkeys("bcdefg", "fw"))
+    looked_at = set()
+    for looks in range(400):
+        try:
+            found = budget(Hurried(past.facts, looks), ALL, EVER)
+        except OutOfTimeError:
+            continue
+        assert found.ambiguous == 3
+        (gap,) = found.gaps
+        assert gap == GapCount(Gap.NO_VERDICT, found.looked_at, found.looked_at, found.looked_at)
+        looked_at.add(found.looked_at)
+
+    assert looked_at == {1, 2, 3}
