@@ -265,15 +265,10 @@ class Tally:
 
     def counts(self, tests: Iterable[int]) -> dict[int, int]:
         """Return the count of each of these tests."""
-        digits = [f"{plane:b}"[::-1] for plane in self._planes]
-        return {
-            test: sum(
-                1 << plane
-                for plane, bits in enumerate(digits)
-                if test < len(bits) and bits[test] == "1"
-            )
-            for test in tests
-        }
+        width = max((plane.bit_length() for plane in self._planes), default=0)
+        rows = (f"{plane:0{width}b}" for plane in reversed(self._planes))
+        digits = ["".join(column) for column in zip(*rows, strict=True)][::-1]  # of each test
+        return {test: int(digits[test], 2) if test < width else 0 for test in tests}
 
 
 def announcement_of(row: Sequence[Any]) -> Announcement:
