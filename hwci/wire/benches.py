@@ -35,7 +35,7 @@ class ShareAnswer(Answer):
 
 class CountsAnswer(Answer):
     """Results whose first attempt failed, of all, on a box and on the others: of the same tests at
-    the same commits.
+    the same commits, but for tests that failed on all of them there.
     """
 
     failed: int

@@ -209,6 +209,18 @@ def test_what_cannot_be_compared_says_what_it_lacks() -> None:
     assert asked([]) == Benches([], 0, [], 0)
 
 
+def test_what_fails_on_all_boxes_of_a_commit_counts_for_none() -> None:
+    history = [
+        failing(one, [0, 1] if one.box_key == "bench-2" else [0]) if n < EACH else one
+        for n, one in enumerate(reports())
+    ]
+    found = asked(history)
+    alone = sum(one.box_key == "bench-2" for one in history[:EACH])
+    both = EACH - EACH % 2
+    assert box(found, "bench-2").counts[0] == alone
+    assert box(found, "bench-2").counts.results == 4 * EACH - both // 2
+
+
 def test_a_pass_on_a_retry_counts_as_a_failure_of_the_box() -> None:
     def retried(one: Report) -> Report:
         return replace(one, tests=tuple(replace(item, attempts=2) for item in one.tests))

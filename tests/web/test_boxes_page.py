@@ -25,6 +25,11 @@ def own(page: Page, tmp_path: Path) -> Iterator[Site]:
         yield made
 
 
+def listed(page: Page, box: str) -> Locator:
+    """Return the row of a box in the list, not in what stands below it."""
+    return page.get_by_role("region", name="Boxes", exact=True).locator("tbody tr", has_text=box)
+
+
 def add(page: Page, name: str) -> None:
     page.get_by_label("New box").fill(name)
     page.get_by_role("button", name="Add box").click()
@@ -53,16 +58,16 @@ def test_a_box_that_is_added_shows_its_token_once(own: Site, email: str | None) 
     expect(shown.get_by_role("heading")).to_be_focused()
     expect(shown).to_contain_text(f"hwci box install --url {own.server.url}")
     token = own.page.locator(TOKEN).first.inner_text()
-    expect(row(own.page, "bench-7")).to_contain_text("not installed")
+    expect(listed(own.page, "bench-7")).to_contain_text("not installed")
 
     own.page.reload()
-    expect(row(own.page, "bench-7")).to_be_visible()
+    expect(listed(own.page, "bench-7")).to_be_visible()
     assert token not in own.page.content()
     assert token not in own.page.evaluate("JSON.stringify([localStorage, sessionStorage])")
     assert installs(own, token) == 201
     own.page.reload()
-    expect(row(own.page, "bench-7")).to_contain_text("online")
-    assert state(row(own.page, "bench-7")) == ["online", "installed"]
+    expect(listed(own.page, "bench-7")).to_contain_text("online")
+    assert state(listed(own.page, "bench-7")) == ["online", "installed"]
 
 
 def test_a_new_install_token_works_and_is_forgotten_when_done(own: Site) -> None:
@@ -111,20 +116,20 @@ def test_a_box_that_sends_comes_online_while_the_page_is_open(own: Site) -> None
     own.benches.hands.move(minutes=4)
     own.page.clock.install()
     own.open("boxes")
-    expect(row(own.page, "bench-7")).to_contain_text("offline")
+    expect(listed(own.page, "bench-7")).to_contain_text("offline")
 
     own.benches.beat(key)
     own.page.clock.fast_forward(60_000)
 
-    expect(row(own.page, "bench-7")).to_contain_text("online")
+    expect(listed(own.page, "bench-7")).to_contain_text("online")
 
 
 def test_the_benches_of_the_demo_are_boxes_that_are_online(page: Page, demo: Dashboard) -> None:
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/boxes")
 
     for name in BOXES:
-        expect(row(page, name)).to_contain_text("online")
-        assert state(row(page, name)) == ["online", "installed"]
+        expect(listed(page, name)).to_contain_text("online")
+        assert state(listed(page, name)) == ["online", "installed"]
 
 
 def test_a_box_leads_to_its_runs(own: Site) -> None:
@@ -156,8 +161,8 @@ def test_a_box_is_renamed_and_that_is_undone(own: Site, email: str | None) -> No
 
     rename(own.page, "bench-7", "bench-9")
 
-    expect(row(own.page, "bench-9")).to_contain_text("online")
-    expect(row(own.page, "bench-7")).to_contain_text("only reported")
+    expect(listed(own.page, "bench-9")).to_contain_text("online")
+    expect(listed(own.page, "bench-7")).to_contain_text("only reported")
     expect(own.page.get_by_role("button", name="Rename bench-9", exact=True)).to_be_focused()
     message = own.page.locator(".toast")
     expect(message).to_contain_text("Box bench-7 is bench-9 now. Give the bench this name too")
@@ -165,7 +170,7 @@ def test_a_box_is_renamed_and_that_is_undone(own: Site, email: str | None) -> No
 
     own.page.get_by_role("button", name="Undo: rename bench-9 to bench-7").click()
     expect(message).to_contain_text("Box bench-9 is bench-7 now.")
-    expect(row(own.page, "bench-7")).to_contain_text("online")
+    expect(listed(own.page, "bench-7")).to_contain_text("online")
     assert [box["name"] for box in own.ask("boxes?reported=true")["items"]] == ["bench-7"]
 
 
@@ -202,8 +207,8 @@ def test_a_box_is_removed_after_a_second_click_and_its_runs_stay(own: Site) -> N
     asked.get_by_role("button", name="Remove").click()
 
     expect(own.page.locator(".toast")).to_contain_text("Box bench-7 is removed")
-    expect(row(own.page, "bench-7")).to_contain_text("only reported")
-    expect(row(own.page, "bench-7").get_by_role("button")).to_have_count(0)
+    expect(listed(own.page, "bench-7")).to_contain_text("only reported")
+    expect(listed(own.page, "bench-7").get_by_role("button")).to_have_count(0)
     expect(own.page.locator(".token")).to_have_count(0)
     assert own.benches.beat(key).status == 401
     assert [run["runId"] for run in own.benches.listed()] == [71]
@@ -214,7 +219,7 @@ def test_a_member_sees_the_list_and_no_controls(own: Site) -> None:
     own.sign_in(MEMBER_EMAIL)
     own.open("boxes")
 
-    expect(row(own.page, "bench-7")).to_contain_text("online")
+    expect(listed(own.page, "bench-7")).to_contain_text("online")
     expect(own.page.get_by_role("link", name="Runs", exact=True)).to_be_visible()
     expect(own.page.locator("main").get_by_role("textbox")).to_have_count(0)
     names = own.page.locator("main button").all_inner_texts()
@@ -226,3 +231,33 @@ def test_a_member_without_boxes_learns_who_adds_one(own: Site) -> None:
     own.open("boxes")
 
     expect(own.page.get_by_text("An owner or admin adds one")).to_be_visible()
+
+
+def test_the_worse_box_stands_first_below_the_list_in_words_with_its_counts(own: Site) -> None:
+    for number in range(24):
+        failed = number % 2 and "fail"
+        item = {"id": "i2c", "outcome": failed or "pass", "attempts": 1, "duration_s": 1}
+        box = f"bench-{number % 2 + 1}"
+        own.benches.report(run_id=number, sha=f"{number // 2:07x}", box_key=box, tests=[item])
+    own.open("boxes")
+    compared = own.page.get_by_role("region", name="Boxes compared")
+
+    expect(compared.locator("tbody tr")).to_have_count(2)
+    worst = cells(compared.locator("tbody tr").first)
+    assert worst[0] == "bench-2"
+    assert worst[1].startswith("worse fails where the others never do")
+    assert "(12 of 12 against 0 of 12)" in worst[1]
+    assert worst[2:4] == ["0 of 12", "0 of 12"]
+    expect(own.page.get_by_role("listitem").filter(has_text="i2c")).to_contain_text(
+        "fails on bench-2 only (12 of 12 against 0 of 12)"
+    )
+
+
+def test_a_server_without_statistics_says_so_below_the_list(
+    own: Site, monkeypatch: pytest.MonkeyPatch, quiet_console: list[str]
+) -> None:
+    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
+    own.open("boxes")
+
+    expect(own.page.get_by_text("pip install 'hwci[statistics]'")).to_be_visible()
+    quiet_console.clear()  # the browser itself tells of what was refused

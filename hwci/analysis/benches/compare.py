@@ -43,7 +43,7 @@ class Missing(StrEnum):
 
 
 class Counts(NamedTuple):
-    """Results in strata, of a box and of the others there."""
+    """Results in strata where not all failed, of a box and of the others there."""
 
     failed: int
     results: int
@@ -83,7 +83,7 @@ def missing(row: Numbers, boxes: int) -> Missing | None:
     """Return what a row of sums lacks to be compared; None: nothing."""
     if boxes < 2:  # noqa: PLR2004 - a box and another
         return Missing.ONE_BOX
-    if not row[Sum.OTHERS_RESULTS]:
+    if not row[Sum.SHARED]:
         return Missing.NOTHING_IN_COMMON
     if not row[Sum.COMMITS]:
         return Missing.NO_FAILURE

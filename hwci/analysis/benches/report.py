@@ -144,14 +144,14 @@ def _named_tests(strata: Strata) -> list[tuple[At, Comparison]]:
 
 def _counts(groups: Sequence[tuple[int, Sequence[Trial]]], at: At, box: str) -> Counts:
     """Return the results of a test on a box and on the others at the same commits, wherever both
-    ran it: also where it never failed.
+    ran it and not all failed: also where none did.
     """
     found = [0] * len(Counts._fields)
     for product, group in groups:
         ran = [one for one in group if one.ran >> at.test & 1] if product == at.product else []
         here = [one for one in ran if one.box_key == box]
-        if 0 < len(here) < len(ran):
-            failed = [sum(one.failed >> at.test & 1 for one in runs) for runs in (here, ran)]
+        failed = [sum(one.failed >> at.test & 1 for one in runs) for runs in (here, ran)]
+        if 0 < len(here) < len(ran) and failed[1] < len(ran):
             for place, number in enumerate(
                 (failed[0], len(here), failed[1] - failed[0], len(ran) - len(here))
             ):

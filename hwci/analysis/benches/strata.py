@@ -55,6 +55,7 @@ class Sum(IntEnum):
     SKEW = auto()  # its third central moment
     WAYS = auto()  # logarithm of the number of ways in which they can change
     COMMITS = auto()  # with a test that failed and passed
+    SHARED = auto()  # results of the others, wherever both ran
 
 
 @dataclass
@@ -112,7 +113,10 @@ class Strata:
 
     @staticmethod
     def _count(sums: Numbers, of_box: Whole, bad: Whole) -> None:
-        """Count results and failures in all strata, whether or not they differ there."""
+        """Count results and failures where not all failed: that is no box's fault."""
+        sums[:, Sum.SHARED] += (of_box > 0) @ of_box.sum(axis=0) - of_box.sum(axis=1)
+        some = bad.sum(axis=0) < of_box.sum(axis=0)
+        of_box, bad = of_box[:, some], bad[:, some]
         ran = of_box > 0
         sums[:, Sum.FAILED] += bad.sum(axis=1)
         sums[:, Sum.RESULTS] += of_box.sum(axis=1)
@@ -223,6 +227,7 @@ def _of_strata(of_box: Whole, bad: Whole) -> Numbers:
         Sum.SKEW: third,
         Sum.WAYS: np.minimum(_ways(n, of_box), _ways(n, m)),
         Sum.COMMITS: np.minimum(of_box, 1),
+        Sum.SHARED: others,
     }
     for column, values in columns.items():
         rows[:, :, column] = values

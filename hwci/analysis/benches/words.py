@@ -40,15 +40,13 @@ def of_lost(lost: LostRun) -> str:
 
 
 def _missing(box: BoxReport) -> str:
-    failed, results = f"{box.counts.failed:,}", f"{box.counts.results:,}"
     what = {
         Missing.ONE_BOX: "nothing to compare: it is the only box of the period",
         Missing.NOTHING_IN_COMMON: (
             "not enough data: no other box ran its tests on the same commits"
         ),
         Missing.NO_FAILURE: (
-            "not enough data: on each commit, each test passed everywhere or failed everywhere"
-            f" ({failed} of {results} failed)"
+            "nothing to compare: on each commit, each test passed on all boxes or failed on all"
         ),
         Missing.FEW_COMMITS: (
             f"not enough data: tests passed on one box and failed on another on {box.commits}"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boxes of an organization (contract, "Boxes"): their list, a form that adds one, and what owners and admins
-// do with each. An install token is shown only once, on this page, and stored nowhere.
+// do with each; below it, how the boxes fare. An install token is shown only once, on this page, and stored nowhere.
 
 import { addressOf } from "../address.js";
 import { html, useEffect, useRef, useState } from "../html.js";
@@ -10,6 +10,7 @@ import { isAdmin } from "../parts/roles.js";
 import { PagedTable } from "../parts/table.js";
 import { Badge, ExactTimes, LongName, Time } from "../parts/values.js";
 import { AddBox, InstallToken, useInstallTokens } from "./boxes/adding.js";
+import { BoxHealth } from "./boxes/health.js";
 import { useManaging } from "./boxes/managing.js";
 
 // There is no event for a box that goes offline, so a visible page asks again.
@@ -46,6 +47,7 @@ export function Boxes({ address, orgId, organization }) {
         searched=${false} columns=${columns(orgId, may, tokens, managing)} below=${managing.below}
         rowKey=${({ id, name }) => id ?? name} empty=${nothing(orgId, may)} />
     </section>
+    <${BoxHealth} orgId=${orgId} organization=${organization} />
     <p class="toast" role="status">${managing.message}</p>
   `;
 }

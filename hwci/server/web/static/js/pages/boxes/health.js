@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which box fails more than the others on the same commits, and how each fares (ADR 0069). The API decides every
+// sentence and figure. It is asked after the list, which does not wait for it.
+
+import { addressOf } from "../../address.js";
+import { useAnswer } from "../../asking.js";
+import { count, counted } from "../../format.js";
+import { html } from "../../html.js";
+import { PlainTable } from "../../parts/table.js";
+import { Section } from "../../parts/section.js";
+import { Badge, LongName, Time } from "../../parts/values.js";
+
+const DAYS = 90;
+const NOT_HERE = 409; // the server does no statistics, and says how it would
+const HOUR = 3600;
+
+/** The section; nothing where no box reported, CI Metrics is off, or the server does not know. */
+export function BoxHealth({ orgId, organization }) {
+  const path = organization?.ciMetricsEnabled ? `/api/orgs/${orgId}/ci-analysis/boxes` : null;
+  const { data, error } = useAnswer(path, { days: DAYS });
+  if (error?.status === NOT_HERE) return html`<p class="quiet">${error.message}.</p>`;
+  if (!data?.boxes.length) return null;
+  return html`<${Section} title="Boxes compared" total=${data.boxesTotal}>
+    <p class="quiet">The last ${DAYS} days: each box against the others on the same tests and commits. A failure is a failed
+      first attempt.</p>
+    <${PlainTable} label="Boxes compared" rows=${data.boxes} rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId)} />
+    ${rest(data.boxesTotal - data.boxes.length, "box", "boxes")}
+    ${data.tests.length > 0 && html`<ul>${data.tests.map((one) => html`<li key=${`${one.repoKey} ${one.suite} ${one.testId} ${one.boxKey}`}>
+      <${LongName} name=${one.testId} /> ${one.says}
+    </li>`)}</ul>`}
+    ${rest(data.testsTotal - data.tests.length, "test", "tests")}
+  <//>`;
+}
+
+function columns(orgId) {
+  return [
+    { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${LongName} name=${boxKey} />` },
+    { key: "says", title: "Against the others", own: "down", words: true, cell: said },
+    {
+      key: "never",
+      title: "Never reached",
+      cell: ({ boxKey, neverReached }) => html`<a href=${addressOf("runs", { orgId }, { boxKey, helloOk: false })}
+        title=${`Runs of ${boxKey} that never reached the hardware`}>${of(neverReached)}</a>`,
+    },
+    { key: "lost", title: "Lost its board", cell: lost },
+    { key: "hours", title: "Board hours", numeric: true, cell: ({ boardSeconds }) => count(Math.round(boardSeconds / HOUR)) },
+    { key: "clean", title: "Last clean run", words: true, cell: clean },
+  ];
+}
+
+function said({ says, comparison }) {
+  return comparison?.named ? html`<${Badge} kind="bad" title="Worse than the others">worse<//> ${says}` : says;
+}
+
+function lost({ lostBoard, lostRuns }) {
+  if (!lostBoard) return null;
+  return html`<span title=${lostRuns.map(({ says }) => says).join("\n") || undefined}>${of(lostBoard)}</span>`;
+}
+
+function clean({ lastCleanRunAt }) {
+  return lastCleanRunAt ? html`<${Time} at=${lastCleanRunAt} />` : html`<span class="quiet">none</span>`;
+}
+
+function of({ part, total }) {
+  return `${count(part)} of ${count(total)}`;
+}
+
+function rest(number, one, many) {
+  return number > 0 && html`<p class="quiet">${counted(number, `more ${one}`, `more ${many}`)}</p>`;
+}
