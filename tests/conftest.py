@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds for every test: how hypothesis looks for counterexamples, that no test reads or writes
-what the person at this machine keeps in their home, that passwords are hashed in a moment, and that
-what a test starts takes SIGINT.
+what the person at this machine keeps in their home, that passwords are hashed in a moment, that
+what a test starts takes SIGINT, and that no search for garbage looks at what lives until the end.
 
 Counterexamples are looked for the same each time, however busy the machine is and whatever tests
 ran before, so that a test which passed fails for a change alone. `--hypothesis-profile=search`
 looks for others.
 """
 
+import gc
 import signal
 from collections.abc import Iterator
 from itertools import count
@@ -22,6 +23,20 @@ from hypothesis.internal.constants_ast import Constants
 from tests.support.soak import rounds
 
 pytest_plugins = ["tests.support.passwords", "tests.support.spec_client"]
+
+# Modules and collected tests are a million objects. To look for garbage among them, and after every
+# seven hundred new objects, takes a seventh of the processor.
+gc.disable()
+GARBAGE_THRESHOLDS = (10_000, 20, 20)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but not in what there is by now."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
+    gc.enable()
+
 
 STARTERS = {"subprocess", "running", "running_in_thread", "serving", "answering", "git", "page"}
 """Names in a test file whose tests start processes, servers, repositories or pages."""
