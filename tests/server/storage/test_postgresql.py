@@ -6,8 +6,8 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -17,7 +17,10 @@ from uuid import uuid4
 import pytest
 from sqlite_utils import Database
 
-from hwci.engine.facts import Announcement, Report, SuiteConfig
+from hwci.engine.facts import Announcement, Report, Review, SuiteConfig
+from hwci.engine.history import Decision, Episode, Scope
+from hwci.engine.page.reading import read_period
+from hwci.engine.vocabulary import ReviewAction
 from hwci.server.app.operating import migrate
 from hwci.server.errors import (
     ClashError,
@@ -29,12 +32,12 @@ from hwci.server.errors import (
     TooLongError,
 )
 from hwci.server.storage.location import Location
-from hwci.server.storage.opening import missing_steps, open_storage
-from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.opening import check_storage, missing_steps, open_storage
+from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, LiveTest
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
 from tests.server.storage.examples import ACME, ADA, BOX, LIVE_RUN, NOON, REPORT
-from tests.server.storage.histories import ORG, HistoryDraw
+from tests.server.storage.histories import EVER, ORG, HistoryDraw
 from tests.server.storage.test_agreement import compare
 from tests.server.storage.test_contract_events import append, numbers
 from tests.support.databases import Server, connect, only_where_wanted
@@ -47,6 +50,9 @@ _COLUMNS = (
     "SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns"
     " WHERE table_schema = 'public' AND table_name <> 'hwci_step' AND column_name <> 'rowid'"
 )
+
+PAGES = 4
+"""That each server shows while reports come."""
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
@@ -186,13 +192,19 @@ async def test_what_three_servers_take_at_once_is_derived_as_if_one_after_the_ot
         sent.append(partial(_report, draw.next_report()))
         if draw.random.random() < 0.2:
             sent += [partial(_announce, draw.announcement()), partial(_configure, draw.config())]
+        if draw.random.random() < 0.4:
+            sent.append(partial(_review, draw.random.randrange(1_000)))
     draw.random.shuffle(sent)
     with postgresql.database() as location:
         stores = [open_storage(location) for _ in range(3)]
         await asyncio.gather(
-            *(draw.random.choice(stores).write(work, organization=ORG) for work in sent)
+            *(_taken(partial(_write, draw.random.choice(stores), work)) for work in sent),
+            *(_taken(partial(_show_page, store)) for store in stores for _ in range(PAGES)),
         )
+        assert await stores[0].read(lambda r: r.facts(ORG).reviews)
         await stores[0].write(lambda w: compare(seed, w, w.facts(ORG)), seconds=600)
+        found = check_storage(location.written)
+        assert (found.damage, found.stale) == ((), ()), f"seed {seed}"
         await asyncio.gather(*(store.close() for store in stores))
 
 
@@ -206,6 +218,41 @@ def _announce(announcement: Announcement, writer: Writer) -> None:
 
 def _configure(config: SuiteConfig, writer: Writer) -> None:
     writer.put_config(ORG, config, NOON)
+
+
+def _review(choice: int, writer: Writer) -> None:
+    """Review one of the failures that are there, or take its review back."""
+    failures = sorted(writer.history(ORG).failures(Scope(), EVER), key=lambda one: one.id)
+    if not failures:
+        return
+    failure = failures[choice % len(failures)]
+    if choice % 5 == 0:
+        writer.drop_reviews(ORG, [failure.id])
+    else:
+        action = list(ReviewAction)[choice % 2]
+        word = Review(failure.key, action, "ada", "Ada", NOON, number=0)
+        writer.put_review(ORG, failure.id, word)
+
+
+async def _write(store: Storage, work: Callable[[Writer], None]) -> None:
+    await store.write(work, organization=ORG)
+
+
+async def _taken(ask: Callable[[], Awaitable[None]]) -> None:
+    """Ask until a busy server takes it, as a bench does."""
+    while True:
+        with suppress(OverloadedError, StorageBusyError):
+            return await ask()
+
+
+async def _show_page(store: Storage) -> None:
+    """Decide as a page does, and keep that beside what comes meanwhile."""
+
+    def decide(reader: Reader) -> tuple[int, Sequence[tuple[Episode, Decision]]]:
+        return reader.version(ORG), read_period(reader.history(ORG), Scope(), EVER).decided
+
+    version, decided = await store.read(decide)
+    await store.write(lambda w: w.keep_decisions(ORG, version, decided), organization=ORG)
 
 
 async def test_of_two_who_take_one_e_mail_at_once_one_is_told_that_it_is_taken(
