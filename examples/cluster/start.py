@@ -212,16 +212,24 @@ def started(part: Part) -> bool:
 
 
 def make_owner(folder: Path, settings: dict[str, str]) -> None:
-    """Make a user with an organization, once. The password is in the folder."""
-    password = folder / "password"
+    """Make a user with an organization, once. The password is in the folder, before them: a start
+    that was stopped on the way is gone on with.
+    """
+    password, begun = folder / "password", folder / "password.new"
     if password.exists():
         return
-    word = secrets.token_urlsafe(12)
+    begun.touch(0o600)
+    before = begun.read_text()
+    word = before or secrets.token_urlsafe(12)
+    begun.write_text(word)
     create = ["create-user", "--email", EMAIL, "--organization", ORGANIZATION, "--create"]
-    admin([*create, "--password-stdin"], settings, word)
+    try:
+        admin([*create, "--password-stdin"], settings, word)
+    except subprocess.CalledProcessError:
+        if not before:  # else the user may be there
+            raise
     admin(["ci-metrics", "enable", ORGANIZATION], settings)
-    password.touch(0o600)
-    password.write_text(word)
+    begun.rename(password)
 
 
 def admin(arguments: list[str], settings: dict[str, str], text: str = "") -> None:

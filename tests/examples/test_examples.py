@@ -8,13 +8,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hwci.client import Client, calls
-from tests.support.running import RunningServer, running_in_thread
+from hwci.server.app import serving
+from hwci.server.settings import Settings
+from tests.support.running import RunningServer, in_thread, running_in_thread
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -207,3 +210,30 @@ def test_every_example_has_a_page_and_stands_in_the_index() -> None:
     }
     assert all((EXAMPLES / folder / "README.md").is_file() for folder in folders)
     assert all(f"({folder}/README.md)" in index for folder in folders)
+
+
+def test_a_cluster_that_was_stopped_while_it_made_its_user_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES / "cluster")
+    start = import_module("start")
+    plain, asked = start.admin, []
+
+    def stopped_behind_the_user(arguments: list[str], *given: Any) -> None:
+        asked.append(arguments[0])
+        if arguments[0] != "create-user":
+            raise KeyboardInterrupt
+        plain(arguments, *given)
+
+    settings = {**os.environ, "HWCI_DATABASE": str(tmp_path / "hwci.db")}
+    monkeypatch.setattr(start, "admin", stopped_behind_the_user)
+    with pytest.raises(KeyboardInterrupt):
+        start.make_owner(tmp_path, settings)
+    assert asked == ["create-user", "ci-metrics"]
+    assert not (tmp_path / "password").exists()
+
+    monkeypatch.setattr(start, "admin", plain)
+    start.make_owner(tmp_path, settings)
+    kept = Settings(database=settings["HWCI_DATABASE"], port=0)
+    with in_thread(serving(kept)) as server, Client(server.url) as client:
+        client.send(calls.login(start.EMAIL, (tmp_path / "password").read_text()))

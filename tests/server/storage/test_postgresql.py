@@ -32,7 +32,7 @@ from hwci.server.errors import (
     TooLongError,
 )
 from hwci.server.storage.location import Location
-from hwci.server.storage.opening import check_storage, missing_steps, open_storage
+from hwci.server.storage.opening import check_storage, copy_storage, missing_steps, open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, LiveTest
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
@@ -431,6 +431,23 @@ async def test_names_that_no_index_row_holds_are_refused_for_good(postgresql: Se
         with pytest.raises(TooLongError, match="shorten them"):
             await store.write(lambda w: w.put_report(ACME.id, report, NOON), organization=ACME.id)
         await store.close()
+
+
+async def test_a_copy_names_the_row_whose_names_no_index_row_holds(
+    postgresql: Server, tmp_path: Path
+) -> None:
+    name = random.Random(1).randbytes(4000).hex()
+    tests = (REPORT.tests[0], replace(REPORT.tests[0], id=name))
+    file = Location(str(tmp_path / "hwci.db"))
+    store = open_storage(file)
+    await store.write(lambda w: w.add_organization(ACME))
+    await store.write(lambda w: w.put_report(ACME.id, replace(REPORT, tests=tests), NOON))
+    await store.close()
+    with postgresql.database("template1") as location:
+        with pytest.raises(StorageError, match=rf"table test has .*'{name[:60]}…'"):
+            copy_storage(file, location, lambda *_: None)
+        with pytest.raises(StorageError, match="not whole yet"):
+            open_storage(location)
 
 
 async def test_a_lost_key_of_the_audit_log_is_told_with_both_ways_to_go_on(

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from hwci.server.errors import StorageError
+from hwci.server.errors import StorageError, TooLongError
 from hwci.server.storage.sql.connection import Connection
 
 UNFINISHED = "hwci_unfinished_copy"
 """Has the source of a copy, at the name '', and of each table the key of the last copied row."""
 
+_SHOWN = 60
 _ROWS = 1_000
 """In a transaction: one commit, and some megabytes at most."""
 _MADE_WITH_SCHEMA = "audit_head"
@@ -135,11 +136,42 @@ def _copy_table(source: Side, target: Side, name: str, tell: Tell) -> None:
     done = 0
     tell(name, done)
     for rows in _pages(source, name, [*key, *columns], _place(target, name)):
-        with _transaction(target):
-            target.connection.execute_many(add, [row[len(key) :] for row in rows])
-            target.connection.execute(note, (name, repr(rows[-1][: len(key)])))
+        values = [row[len(key) :] for row in rows]
+        try:
+            with _transaction(target):
+                target.connection.execute_many(add, values)
+                target.connection.execute(note, (name, repr(rows[-1][: len(key)])))
+        except TooLongError as fault:
+            target.connection.execute("ROLLBACK")
+            raise _too_long(target, name, add, values) from fault
         done += len(rows)
         tell(name, done)
+
+
+def _too_long(target: Side, name: str, add: str, rows: Iterable[Sequence[object]]) -> StorageError:
+    """Return the refusal of rows of which one has names that are too long, with that one."""
+    texts: list[str] = []
+    for row in rows:
+        target.connection.execute("BEGIN")
+        try:
+            with target.guarded():
+                target.connection.execute(add, row)
+        except TooLongError:
+            texts = [_shown(value) for value in row if isinstance(value, str)]
+            break
+        finally:
+            target.connection.execute("ROLLBACK")
+    return StorageError(
+        f"A row of table {name} has names that are longer together than {target.connection.name}"
+        f" keeps: {', '.join(texts)}",
+        "leave the database as it is, or have what is named so reported under a shorter name in a"
+        " new one",
+    )
+
+
+def _shown(text: str) -> str:
+    """Return the begin of a name that may be very long."""
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
 def _pages(
