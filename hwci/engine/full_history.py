@@ -41,6 +41,7 @@ from hwci.engine.history import (
     MergeCounts,
     Place,
     ProductState,
+    ResolvedEpisodes,
     RunChanges,
     RunCounts,
     RunStarts,
@@ -53,7 +54,7 @@ from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.merges import count_checks, in_order
 from hwci.engine.rules.reports import carried_changes, first_places, report_order
-from hwci.engine.vocabulary import FailureClass, Outcome
+from hwci.engine.vocabulary import Outcome
 
 
 class Ran(NamedTuple):
@@ -188,16 +189,9 @@ class FullHistory:
             reviewed=tuple(one.id for one in members if one.key in self._facts.reviews),
         )
 
-    def settled_counts(self, _scope: Scope, _period: Period) -> Mapping[FailureClass, int]:
-        return {}
-
-    def settled(
-        self, _scope: Scope, _period: Period, _classes: Collection[FailureClass], _most: int
-    ) -> Sequence[Episode]:
-        return ()
-
-    def unsettled(self, scope: Scope, period: Period) -> Sequence[Episode]:
-        return [one for one in self.episodes(scope, period) if one.fix or one.reviewed]
+    def resolved(self, scope: Scope, period: Period, _most: int) -> ResolvedEpisodes:
+        episodes = self.episodes(scope, period)
+        return ResolvedEpisodes({}, [one for one in episodes if one.fix or one.reviewed])
 
     def failure(self, failure_id: UUID) -> Failure | None:
         return self._by_id.get(failure_id)

@@ -231,6 +231,15 @@ class RunChanges:
     ci_run: int | None = None
 
 
+class ResolvedEpisodes(NamedTuple):
+    """The resolved episodes of a period. `settled`: by class the first of them, in the order of
+    their table, and how many there are. `unsettled`: all others, in any order.
+    """
+
+    settled: Mapping[FailureClass, Listing[Episode]]
+    unsettled: Sequence[Episode]
+
+
 class EpisodeRuns(NamedTuple):
     """The runs of an episode that a table shows. `first`: the first failing one. `under_test`: the
     answer to `changes_under_test` for it. `fixed_at`: start of the earliest run in which its test
@@ -336,18 +345,10 @@ class History(Protocol):
     def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
         """Episodes whose first failing run started in the period, in any order."""
 
-    def settled_counts(self, scope: Scope, period: Period) -> Mapping[FailureClass, int]:
-        """How many episodes of the period are settled, by class: with a fix, without a review, and
-        with a decision that is kept. A store that keeps no decision has none.
+    def resolved(self, scope: Scope, period: Period, most: int) -> ResolvedEpisodes:
+        """Episodes of the period with a fix or a review. Settled are those with a fix, without a
+        review, and with a decision that is kept; a store that keeps no decision has none.
         """
-
-    def settled(
-        self, scope: Scope, period: Period, classes: Collection[FailureClass], most: int
-    ) -> Sequence[Episode]:
-        """The first settled episodes of these classes, in the order of their table."""
-
-    def unsettled(self, scope: Scope, period: Period) -> Sequence[Episode]:
-        """Episodes of the period with a fix or a review that are not settled, in any order."""
 
     def failure(self, failure_id: UUID) -> Failure | None:
         """The failure with this id; None if there is none."""

@@ -369,7 +369,8 @@ async def test_what_a_page_decided_is_kept_and_counted_by_the_next() -> None:
         await storage.write(partial(put, report))
 
     def settled(reader: Reader) -> int:
-        return sum(reader.history(ACME.id).settled_counts(Scope(), EVER).values())
+        found = reader.history(ACME.id).resolved(Scope(), EVER, 1).settled
+        return sum(one.total for one in found.values())
 
     before = await metrics.page(MEMBER, query)
     assert before.tiles.real_fw_bugs.ambiguous == 2

@@ -6,11 +6,11 @@ store has settled is counted and cut by the store, and only the rest is read and
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from hwci.engine.facts import Announcement
-from hwci.engine.history import Decision, Episode, History, Listing, Scope
+from hwci.engine.history import Decision, Episode, History, Listing, ResolvedEpisodes, Scope
 from hwci.engine.page.failures import ResolvedFailure, describe_rows
 from hwci.engine.page.reading import (
     ClassCounts,
@@ -50,8 +50,9 @@ def read_page(
 ) -> Page:
     """Return the page with so many rows of each table. `decided`: as in `read_period`."""
     merges = history.merge_counts(scope, period)
-    bugs = _Resolved(history, scope, period, [] if decided is None else decided)
-    real, other = bugs.first(_REAL, rows), bugs.first(_OTHER, rows)
+    decided = [] if decided is None else decided
+    bugs = _Resolved(history, history.resolved(scope, period, rows), decided, rows)
+    real, other = bugs.first(_REAL), bugs.first(_OTHER)
     described = describe_rows(history, [*real.items, *other.items])
     flaky = history.flaky_items(scope, period)
     tests = flakiest(history.test_runs(scope, period), flaky)
@@ -77,23 +78,19 @@ class _Resolved:
     def __init__(
         self,
         history: History,
-        scope: Scope,
-        period: Period,
+        found: ResolvedEpisodes,
         decided: list[tuple[Episode, Decision]],
+        rows: int,
     ) -> None:
-        self._asked = scope, period
-        self._history = history
-        unsettled = resolved_of(history, history.unsettled(scope, period))
-        self._read = classified(history, unsettled, decided)
-        self.counts = Counter(history.settled_counts(scope, period))
-        self.counts.update(one.failure_class for one in self._read)
+        self._rows = rows
+        self._read = classified(history, resolved_of(history, found.unsettled), decided)
+        self.counts = Counter(one.failure_class for one in self._read)
+        for failure_class, settled in found.settled.items():
+            self.counts[failure_class] += settled.total
+            alone = [Resolved(one, None) for one in settled.items]
+            self._read += classified(history, alone, [])
 
-    def first(self, classes: Collection[FailureClass], rows: int) -> Listing[Classified]:
+    def first(self, classes: Collection[FailureClass]) -> Listing[Classified]:
         """Return the first rows of the table of these classes."""
-        read = [one for one in self._read if one.failure_class in classes]
-        settled = self._history.settled(*self._asked, classes, rows)
-        found = newest_first([*read, *self._of(settled)])
-        return Listing(found[:rows], sum(self.counts[one] for one in classes))
-
-    def _of(self, settled: Sequence[Episode]) -> Sequence[Classified]:
-        return classified(self._history, [Resolved(one, None) for one in settled], [])
+        found = newest_first(one for one in self._read if one.failure_class in classes)
+        return Listing(found[: self._rows], sum(self.counts[one] for one in classes))

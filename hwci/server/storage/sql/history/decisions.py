@@ -7,13 +7,14 @@ A decision is written by whoever asked first, and dropped by the write that may 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
 from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import Decision, Episode, Scope
+from hwci.engine.history import Decision, Episode, Listing, ResolvedEpisodes, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules import classify
 from hwci.engine.vocabulary import FailureClass
@@ -53,8 +54,14 @@ _IS_KEPT = (
     "coalesce(e.decision IN (SELECT j.value FROM json_each(?) j)"
     " AND e.decided_by = ? || coalesce(CAST(s.version AS TEXT), '-'), FALSE)"
 )
-_SETTLED = f"{_OF_PERIOD} WHERE e.fix_sha <> '' AND {_IS_KEPT} AND NOT {_HAS_REVIEW}"
-_UNSETTLED = f"{_COLUMNS} {_OF_PERIOD} WHERE e.fix_sha <> '' AND NOT {_IS_KEPT} OR {_HAS_REVIEW}"
+_RESOLVED = (
+    f"SELECT e.number, CASE WHEN e.fix_sha <> '' AND {_IS_KEPT} AND NOT {_HAS_REVIEW}"
+    f" THEN e.decision END {_OF_PERIOD} WHERE e.fix_sha <> '' OR {_HAS_REVIEW}"
+    " ORDER BY e.started_at DESC, e.first_id"
+)
+_NUMBERED = (
+    f"{_COLUMNS} FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
+)
 
 
 class EpisodeAnswers(Answers):
@@ -64,35 +71,34 @@ class EpisodeAnswers(Answers):
         rows = self._connection.rows(f"{_COLUMNS} {_OF_PERIOD}", self._within(scope, period))
         return self._episodes(rows)
 
-    def unsettled(self, scope: Scope, period: Period) -> Sequence[Episode]:
-        values = (*self._within(scope, period), *self._kept_as())
-        return self._episodes(self._connection.rows(_UNSETTLED, values))
-
-    def settled_counts(self, scope: Scope, period: Period) -> Mapping[FailureClass, int]:
-        counts: Counter[FailureClass] = Counter()
-        values = (*self._within(scope, period), *self._kept_as())
-        statement = f"SELECT e.decision, count(*) {_SETTLED} GROUP BY e.decision"
-        for text, episodes in self._connection.rows(statement, values):
-            counts[codec.DECISIONS[text].failure_class] += episodes
-        return counts
-
-    def settled(
-        self, scope: Scope, period: Period, classes: Collection[FailureClass], most: int
-    ) -> Sequence[Episode]:
-        values = (*self._within(scope, period), *self._kept_as(classes), most)
-        statement = f"{_COLUMNS} {_SETTLED} ORDER BY e.started_at DESC, e.first_id LIMIT ?"
-        return self._episodes(self._connection.rows(statement, values))
+    def resolved(self, scope: Scope, period: Period, most: int) -> ResolvedEpisodes:
+        unsettled: list[int] = []
+        first: dict[FailureClass, list[int]] = defaultdict(list)
+        totals: Counter[FailureClass] = Counter()
+        # By the rules that count now, as `_decided_by`.
+        values = (codec.texts(codec.DECISIONS), f"{classify.VERSION} ")
+        for number, text in self._connection.rows(
+            _RESOLVED, (*values, *self._within(scope, period))
+        ):
+            if text is None:
+                unsettled.append(number)
+                continue
+            of = codec.DECISIONS[text].failure_class
+            totals[of] += 1
+            if totals[of] <= most:
+                first[of].append(number)
+        numbers = codec.numbers([*unsettled, *chain.from_iterable(first.values())])
+        rows = self._connection.rows(_NUMBERED, (numbers, self._org))
+        found = {one.number: one for one in self._episodes(rows)}
+        settled = {
+            of: Listing([found[number] for number in first[of]], total)
+            for of, total in totals.items()
+        }
+        return ResolvedEpisodes(settled, [found[number] for number in unsettled])
 
     def _within(self, scope: Scope, period: Period) -> tuple[object, ...]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
         return (self._scoped(scope), self._org, *ends)
-
-    def _kept_as(
-        self, classes: Collection[FailureClass] = frozenset(FailureClass)
-    ) -> tuple[object, ...]:
-        """Return the decisions of these classes, and how what they were made by begins."""
-        texts = (text for text, one in codec.DECISIONS.items() if one.failure_class in classes)
-        return codec.texts(texts), f"{classify.VERSION} "
 
     def _episodes(self, rows: Sequence[tuple[Any, ...]]) -> Sequence[Episode]:
         """Turn rows of `_COLUMNS` into episodes, with their reviews and the names of tests."""
