@@ -554,6 +554,26 @@ def test_nothing_moves_when_what_comes_later_comes(page: Page, metrics: str) -> 
     assert table.bounding_box() == before
 
 
+def test_what_fails_now_is_told_in_failures_and_in_incidents(
+    page: Page, tmp_path: Path, quiet_console: list[str]
+) -> None:
+    failing = [
+        {"id": name, "outcome": "fail", "attempts": 1, "duration_s": 1.0} for name in ("i2c", "spi")
+    ]
+    told = page.locator(".pending").first
+    with site(page, tmp_path) as own:
+        own.benches.report(tests=failing)
+        own.open("metrics")
+        expect(told).to_have_text("2 failures still pending: 1 incident")
+
+        page.route(re.compile("/ci-analysis/incidents"), lambda route: route.abort())
+        with page.expect_console_message(lambda message: "ERR_FAILED" in message.text):
+            page.reload()
+        quiet_console.clear()
+
+        expect(told).to_contain_text(": not passed since")
+
+
 def test_what_fails_now_is_a_click_away(page: Page, metrics: str) -> None:
     page.goto(f"{metrics}?days=90&repoKey=acme/sensor-node&suite=sensor-fw")
     link = page.get_by_role("link", name=re.compile("still pending$"))
@@ -596,10 +616,12 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
 
 
 def test_the_table_of_unchecked_merges_stands_without_their_causes(
-    page: Page, metrics: str
+    page: Page, metrics: str, quiet_console: list[str]
 ) -> None:
-    page.route(re.compile("/ci-analysis/"), lambda route: route.abort())
-    page.goto(metrics)
+    page.route(re.compile("/ci-analysis/unchecked-merges"), lambda route: route.abort())
+    with page.expect_console_message(lambda told: "ERR_FAILED" in told.text):
+        page.goto(metrics)
+    quiet_console.clear()
 
     expect(rows(page, "merges").first.locator(".why")).to_have_text("\u00a0")
     expect(part(page, "merges").get_by_role("alert")).to_have_count(0)

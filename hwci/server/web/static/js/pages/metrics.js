@@ -108,18 +108,20 @@ function DayByDay({ trend, address }) {
 }
 
 /**
- * What still fails: no later pass has resolved it, so no tile counts it yet. Its line is there before its
- * figure, so that nothing below moves.
+ * What still fails: no later pass has resolved it, so no tile counts it yet. Beside it in how many incidents, if
+ * there is an answer. Its line is there before its figures, so that nothing below moves.
  */
 function Pending({ orgId, scope, turn }) {
   const query = { ...scope, label: "pending" };
   const { data } = useAnswer(`/api/orgs/${orgId}/ci-failures`, { ...query, limit: 1 }, turn);
-  if (!data) return html`<p class="pending">\u00a0</p>`;
+  const incidents = useAnswer(`/api/orgs/${orgId}/ci-analysis/incidents`, { ...query, limit: 1 }, turn);
+  if (!data || (!incidents.data && !incidents.error)) return html`<p class="pending">\u00a0</p>`;
   if (data.total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
   const all = addressOf("failures", { orgId }, query);
   // So short that it is one line on a phone, too.
-  return html`<p class="pending"><a href=${all}>${counted(data.total, "failure")} still pending</a><span class="quiet">: not
-    passed since</span></p>`;
+  const beside = incidents.data ? counted(incidents.data.total, "incident") : "not passed since";
+  return html`<p class="pending"><a href=${all}>${counted(data.total, "failure")} still pending</a><span class="quiet"
+    title="Failures that began with the same commits are one incident">: ${beside}</span></p>`;
 }
 
 /** Whether nothing was reported or announced in a period. */
