@@ -29,7 +29,8 @@ from hwci.engine.rules.labels import Group
 from hwci.engine.vocabulary import FailureClass, FileKind, ReviewAction, Verdict
 
 FILES_TRIED = 40
-"""Changed files of which patterns are made."""
+"""Changed files of which patterns are made: so many, or fewer where there are thousands."""
+_MATCHES_MAX = 20_000
 PATTERNS_MAX = 200
 """Patterns that a list may have."""
 COMMITS_TRIED = 100
@@ -130,7 +131,7 @@ class Trying:
         """Whether a list was too long to try all of it."""
         if self._group.review is not None:
             return False
-        return len(self._files) > FILES_TRIED or len(self._lane_commits) > COMMITS_TRIED
+        return len(self._files) > len(self._tried_files) or len(self._lane_commits) > COMMITS_TRIED
 
     def outcome(self, edit: Edit) -> Classification:
         """Return the class that the rules give with an edit."""
@@ -184,7 +185,7 @@ class Trying:
 
     def patterns_added(self) -> Iterator[Edit]:
         """One pattern more in a list: a changed file or its folder, matched or excluded."""
-        for file in self._files[:FILES_TRIED]:
+        for file in self._tried_files:
             folder = file.rpartition("/")[0]
             for name in (f"{folder}/**", file) if folder else (file,):
                 for paths, patterns in self._lists:
@@ -280,6 +281,12 @@ class Trying:
     def _files(self) -> Sequence[str]:
         files = dict.fromkeys(file for one in self._commits for file in one.files)
         return [one for one in files if not one.startswith("!")]
+
+    @property
+    def _tried_files(self) -> Sequence[str]:
+        """Each pattern is matched with all files."""
+        most = max(1, _MATCHES_MAX // max(1, len(self._files)))
+        return self._files[: min(FILES_TRIED, most)]
 
     @cached_property
     def _cut_runs(self) -> Sequence[RunChanges]:

@@ -142,6 +142,19 @@ def test_a_product_without_a_configuration_may_have_mixed_fixes() -> None:
     assert budget(past.history, ALL, EVER).gaps == [GapCount(Gap.NO_CONFIGURATION, 1, 0, 1)]
 
 
+def test_what_is_known_before_a_fix_counts_where_the_rest_is_filled() -> None:
+    past = Past(
+        [
+            report("a:P", 1),
+            report("b:F", 2, sent=changes("a", commit("b", "fw"))),
+            report("c:P", 3, box="box-2"),
+            report("d:P", 4, sent=changes("c", commit("d", "fw ~"))),
+        ]
+    ).configured(replace(CONFIG, harness_paths=()))
+
+    assert budget(past.history, ALL, EVER).gaps == [GapCount(Gap.UNCONNECTED_FIX, 1, 0, 0)]
+
+
 def test_a_reviewed_failure_and_one_of_another_time_have_no_gap() -> None:
     past = seen("box-1 | a:P b:U c:P", changed={"b": "fw", "c": "fw"})
     before = replace(EVER, end=minute(0.5))
