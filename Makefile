@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One half of the work beside another, and what each printed in one piece, where make can (4.0).
 BESIDE := $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: demo test outside-browser in-browser also drivers-on-postgresql servers-on-postgresql quick soak versions postgresql check lint types contracts js clocks docs screenshots mutation bench clean
+.PHONY: demo test outside-browser in-browser also drivers-on-postgresql servers-on-postgresql quick soak versions postgresql check lint types contracts js clocks docs screenshots mutation bench calibration clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(SERVER)
@@ -103,6 +103,10 @@ mutation: $(STAMP)
 bench: $(STAMP)
 	$(call install,bench)
 	$(BIN)/python -m benchmarks $(if $(SIZE),--size $(SIZE)) $(FIGURES)
+
+## Measure on simulated benches how good the answers beside the rules are (docs/calibration.md).
+calibration: $(STAMP)
+	$(BIN)/python -m tests.simulation.calibration
 
 ## Write the generated reference pages.
 docs: $(STAMP)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-STEADY_RATES = (0.0001, 0.0005, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08)
+STEADY_RATES = (0.0001, 0.0005, 0.002, 0.008, 0.03)
 FLAKY_RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.55, 0.75, 0.99)
 """Where a rate may be, in equal steps of its logarithm: rates are small numbers of any size."""
 APART = 2

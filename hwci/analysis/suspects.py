@@ -33,6 +33,8 @@ from hwci.engine.vocabulary import FileKind, Outcome, Verdict
 
 RUNS_NEEDED = 20
 FAILURES_NEEDED = 2
+FAILURES_OF_A_BOX = 2
+"""With fewer for each box, those of one bad box would pass for chance."""
 COMMITS_MAX = 500
 """The newest tested commits of a branch; what was before them is before the period."""
 SHOWN_MAX = 20
@@ -102,7 +104,7 @@ class BoxRate(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class BoxesCompared:
     """Boxes, the highest lower bound first. `alike`: the chance that all have one rate, against one
-    for each; None: there is only one box.
+    for each; None: there is only one box, or too few runs failed.
     """
 
     boxes: Sequence[BoxRate]
@@ -170,7 +172,7 @@ def flaky_tests(
     shown = FLAKIEST.listing(rows, selection)
     outcomes = history.outcomes(scope, period) if shown.items else ()
     products = {Product(row.repo_key, row.suite) for row in shown.items}
-    seen = {one.product: _Seen(history, one) for one in outcomes if one.product in products}
+    seen = {one.product: SeenProduct(history, one) for one in outcomes if one.product in products}
     found = []
     for row, rate in zip(shown.items, _flake_rates(shown.items), strict=True):
         history.check_time()
@@ -190,7 +192,7 @@ class Counted(NamedTuple):
     tries: Step
 
 
-class _Seen:
+class SeenProduct:
     """The runs of a product on the branch that ran most, and the commits of that branch in order.
     Runs of other branches count, too, if their commit is on it.
     """
@@ -208,7 +210,7 @@ class _Seen:
 
     def suspect(self, row: FlakyTest, rate: Rate) -> Suspect:
         """Return what the runs of a test suggest."""
-        counted = list(self._counted(self._numbers[row.test_id]))
+        counted = list(self.counted(row.test_id))
         missing = "it never passed in this period" if row.broken else self._missing(counted)
         found = None if missing else self._intermittent(counted)
         return Suspect(row, rate, found, missing)
@@ -227,10 +229,11 @@ class _Seen:
             )
         return None
 
-    def _counted(self, test: int) -> Iterator[Counted]:
+    def counted(self, test_id: str) -> Iterator[Counted]:
         """Yield the runs of a test, by start. A failure that its harness blames on the bench says
         nothing of the firmware.
         """
+        test = self._numbers[test_id]
         for run in self._product.runs:
             at = self._at.get(run.sha)
             if at is not None and run.hello_ok and run.ran >> test & 1:
@@ -240,7 +243,7 @@ class _Seen:
 
     def _intermittent(self, counted: Sequence[Counted]) -> Intermittent:
         places = sorted({one.at for one in counted})
-        found = onset(_steps(places, counted))
+        found = onset(steps_of(places, counted))
         since = self._since(places, found)
         first = _first_flaky(places, found)
         flaky = [one for one in counted if one.at >= first]
@@ -251,7 +254,7 @@ class _Seen:
             runs=len(counted),
             failed_runs=sum(one.tries.first_failed for one in counted),
             since=since,
-            boxes=_boxes_compared(flaky),
+            boxes=boxes_compared(flaky),
             fixed=Fixed(
                 chance=1 - unfixed,
                 clean_runs=_clean_runs(counted),
@@ -261,19 +264,25 @@ class _Seen:
         )
 
     def _since(self, places: Sequence[int], found: Onset) -> Since:
-        """Share the chance of each step among the commits that came with it, each alike."""
-        shares: list[SuspectCommit] = []
-        kinds: dict[CommitKind, float] = defaultdict(float)
+        shares = self.shares(places, found)
         within = sum(found.at)
-        for at, before, chance in zip(places[1:], places, found.at[1:], strict=False):
-            for commit in self._order[before + 1 : at + 1]:
-                share = chance / (at - before)
-                shares.append(SuspectCommit(commit, share))
-                kinds[commit.kind] += share / within if within else 0.0
-        shares.sort(key=lambda one: -one.share)
-        total = _fewest_that_hold(shares, SET_HOLDS * within)
+        kinds: dict[CommitKind, float] = defaultdict(float)
+        for commit, share in shares:
+            kinds[commit.kind] += share / within if within else 0.0
+        total = fewest_that_hold(shares)
         suspects = shares[: min(total, SHOWN_MAX)]
         return Since(self._branch, found.before + found.never, suspects, total, dict(kinds))
+
+    def shares(self, places: Sequence[int], found: Onset) -> list[SuspectCommit]:
+        """Return each commit with its chance, likeliest first. What a step is worth is shared among
+        the commits that came with it.
+        """
+        shares = [
+            SuspectCommit(commit, chance / (at - before))
+            for at, before, chance in zip(places[1:], places, found.at[1:], strict=False)
+            for commit in self._order[before + 1 : at + 1]
+        ]
+        return sorted(shares, key=lambda one: -one.share)
 
 
 def branch_order(
@@ -330,7 +339,7 @@ def _tries(result: NotableResult | None) -> Step:
     return Step(1, 1, retries, retries - passed)
 
 
-def _steps(places: Sequence[int], counted: Sequence[Counted]) -> list[Step]:
+def steps_of(places: Sequence[int], counted: Sequence[Counted]) -> list[Step]:
     """Add up the tries on each commit that ran the test."""
     tries: dict[int, list[Step]] = defaultdict(list)
     for one in counted:
@@ -361,16 +370,18 @@ def _clean_runs(counted: Sequence[Counted]) -> int:
     return len(counted) - 1 - failing[-1]
 
 
-def _fewest_that_hold(shares: Sequence[SuspectCommit], chance: float) -> int:
-    held = 0.0
+def fewest_that_hold(shares: Sequence[SuspectCommit], part: float = SET_HOLDS) -> int:
+    """Return how many of these, likeliest first, hold so large a part of all their chances."""
+    held, needed = 0.0, part * sum(one.share for one in shares)
     for number, one in enumerate(shares, 1):
         held += one.share
-        if held >= chance:
+        if held >= needed:
             return number
     return len(shares)
 
 
-def _boxes_compared(flaky: Sequence[Counted]) -> BoxesCompared:
+def boxes_compared(flaky: Sequence[Counted]) -> BoxesCompared:
+    """Return the boxes of a test by their runs since it is flaky."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for one in flaky:
         counts[one.box_key][0] += one.tries.first_failed
@@ -379,6 +390,9 @@ def _boxes_compared(flaky: Sequence[Counted]) -> BoxesCompared:
     boxes = [BoxRate(*one) for one in zip(counts, rates(pairs), strict=True)]
     boxes.sort(key=lambda one: (-one.rate.low, one.box_key))
     alike = chance_alike(pairs) if len(boxes) > 1 else None
+    few = sum(failed for failed, _ in pairs) < FAILURES_OF_A_BOX * len(boxes)
+    if alike is not None and few and alike > 1 - _STRONG:
+        alike = None
     return BoxesCompared(boxes[:SHOWN_MAX], len(boxes), alike)
 
 
@@ -431,14 +445,14 @@ def _since_words(found: Intermittent) -> str:
 
 
 def _boxes_words(boxes: BoxesCompared) -> str:
-    if boxes.alike is None:
-        return f"on {boxes.boxes[0].box_key}, the only box"
+    worst = boxes.boxes[0]
+    if boxes.boxes_total == 1:
+        return f"on {worst.box_key}, the only box"
+    if boxes.alike is None or 1 - _STRONG < boxes.alike < _STRONG:
+        return "not enough runs to compare its boxes"
     if boxes.alike >= _STRONG:
         return "on all boxes alike"
-    if boxes.alike <= 1 - _STRONG:
-        worst = boxes.boxes[0]
-        return f"most on {worst.box_key} ({worst.rate.failed} of {worst.rate.attempts} runs)"
-    return "not enough runs to compare its boxes"
+    return f"most on {worst.box_key} ({worst.rate.failed} of {worst.rate.attempts} runs)"
 
 
 def percent(chance: float) -> str:

@@ -71,7 +71,7 @@ class BoxRateAnswer(Answer):
 
 class BoxesComparedAnswer(Answer):
     """Boxes, the highest `low` first; 20 are named, of `boxesTotal`. `alike`: the chance that all
-    have one rate; null: there is one box.
+    have one rate; null: there is one box, or too few runs failed.
     """
 
     boxes: Sequence[BoxRateAnswer]

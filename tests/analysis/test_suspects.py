@@ -207,6 +207,14 @@ def test_one_box_cannot_be_compared() -> None:
     assert "on bench-1, the only box" in found.text
 
 
+def test_few_failures_do_not_say_that_boxes_are_alike() -> None:
+    found = only(planted(replace(RACE, rate=0.02, since=0)).facts)
+    assert found.found is not None
+    assert sum(one.rate.failed for one in found.found.boxes.boxes) < 10
+    assert found.found.boxes.alike is None
+    assert "not enough runs to compare its boxes" in found.text
+
+
 def test_no_box_in_common_still_gives_counts_for_each() -> None:
     fleet = planted(RACE)
     apart = [replace(one, box_key=f"{one.box_key}-{one.sha}") for one in fleet.facts.reports]

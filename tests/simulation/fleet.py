@@ -36,6 +36,7 @@ FILES = {
 }
 _DRAWN_OF_TWENTY = {"firmware": 11, "harness": 4, "both": 1, "neither": 4}
 _FARTHEST_PUSH = 3
+_FIXED = 0.5
 
 
 class Kind(StrEnum):
@@ -133,15 +134,14 @@ def commits_of(plan: Plan) -> int:
 
 
 def planted(plan: Plan, kind: Kind, rate: float, seed: int) -> Cause:
-    """Return a cause in one test, which begins within the middle half of history, and which half of
-    the time is fixed later.
+    """Return a cause in one test, which begins at any commit, and which half of the time is fixed
+    at any later one.
     """
     random, last = Random(f"planted {seed}"), commits_of(plan)
-    since = random.randrange(last // 4, 3 * last // 4)
-    until = random.randrange(since + 1, last) if random.random() < 0.5 else None
-    return Cause(
-        kind, frozenset({random.randrange(plan.tests)}), rate=rate, since=since, until=until
-    )
+    since = random.randrange(last)
+    until = random.randrange(since + 1, last + 1) if random.random() < _FIXED else None
+    test = frozenset({random.randrange(plan.tests)})
+    return Cause(kind, test, rate=rate, since=since, until=until)
 
 
 class _Fleet:

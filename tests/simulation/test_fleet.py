@@ -110,8 +110,10 @@ def test_a_renamed_test_has_one_name_after_the_other() -> None:
     assert set(names) == {"test_000", "test_000_renamed"}
 
 
-def test_planted_causes_begin_in_the_middle_half_and_are_fixed_half_of_the_time() -> None:
+def test_planted_causes_begin_anywhere_and_are_fixed_half_of_the_time() -> None:
     plan = Plan()
     causes = [planted(plan, Kind.RACE, 0.05, seed) for seed in range(200)]
-    assert all(plan.pushes // 2 <= one.since < plan.pushes * 3 // 2 for one in causes)
+    early = sum(one.since < plan.pushes for one in causes)
+    assert 70 < early < 130
     assert 70 < sum(one.until is None for one in causes) < 130
+    assert all(one.until is None or one.since < one.until for one in causes)

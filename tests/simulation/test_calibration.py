@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measures of the calibration, on small cases. The calibration itself is `make calibration`."""
+
+from dataclasses import replace
+
+from hwci.analysis.onset import Step
+from hwci.analysis.suspects import Counted
+from tests.simulation.calibration.flaky_tests import cases, entropy, flip_rate, said, told
+from tests.simulation.calibration.page import auc, share, table
+from tests.simulation.fleet import Kind, Plan
+
+
+def runs(*failed: int) -> list[Counted]:
+    return [Counted(at, "bench-1", Step(1, one)) for at, one in enumerate(failed)]
+
+
+def test_auc_is_the_chance_that_one_of_the_higher_is_higher() -> None:
+    assert auc([2, 3], [0, 1]) == "1.00"
+    assert auc([1], [1]) == "0.50"
+    assert auc([0, 2], [1]) == "0.50"
+    assert auc([], [1]) == "no case"
+
+
+def test_a_share_says_of_how_many() -> None:
+    assert share([True, False, False, False]) == "25 % of 4"
+    assert share([]) == "no case"
+
+
+def test_flip_rate_and_entropy_look_at_results_alone() -> None:
+    assert flip_rate(runs(0, 1, 0, 1)) == 1
+    assert flip_rate(runs(0, 0, 1)) == 0.5
+    assert entropy(runs(0, 1)) == 1
+    assert entropy(runs(0, 0)) == 0
+
+
+def test_a_table_is_markdown() -> None:
+    assert table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | ---: |\n| 1 | 2 |\n"
+
+
+def test_an_onset_that_is_not_looked_at_is_not_counted_as_missed() -> None:
+    plan = Plan(tests=1, runs=100, base_rate=0.0)
+    found = list(cases(plan, Kind.RACE, 0.5, 10))
+    first = [one._replace(cause=replace(one.cause, since=0)) for one in found]
+    assert all(said(one) is None for one in first)
+    assert told(first) == []
+    assert any(one.held for one in told(found))
