@@ -554,26 +554,6 @@ def test_nothing_moves_when_what_comes_later_comes(page: Page, metrics: str) -> 
     assert table.bounding_box() == before
 
 
-def test_what_fails_now_is_told_in_failures_and_in_incidents(
-    page: Page, tmp_path: Path, quiet_console: list[str]
-) -> None:
-    failing = [
-        {"id": name, "outcome": "fail", "attempts": 1, "duration_s": 1.0} for name in ("i2c", "spi")
-    ]
-    told = page.locator(".pending").first
-    with site(page, tmp_path) as own:
-        own.benches.report(tests=failing)
-        own.open("metrics")
-        expect(told).to_have_text("2 failures still pending: 1 incident")
-
-        page.route(re.compile("/ci-analysis/incidents"), lambda route: route.abort())
-        with page.expect_console_message(lambda message: "ERR_FAILED" in message.text):
-            page.reload()
-        quiet_console.clear()
-
-        expect(told).to_contain_text(": not passed since")
-
-
 def test_what_fails_now_is_a_click_away(page: Page, metrics: str) -> None:
     page.goto(f"{metrics}?days=90&repoKey=acme/sensor-node&suite=sensor-fw")
     link = page.get_by_role("link", name=re.compile("still pending$"))

@@ -14,6 +14,7 @@ import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../par
 import { Collapsed, showSection } from "../parts/section.js";
 import { ExactTimes } from "../parts/values.js";
 import { RealBugs } from "./metrics/bugs.js";
+import { FailingNow, useFailingNow } from "./metrics/failing_now.js";
 import { FlakiestTests } from "./metrics/flaky.js";
 import { Merges } from "./metrics/merges.js";
 import { OtherFailures } from "./metrics/other.js";
@@ -39,12 +40,15 @@ function MetricsOf({ address, orgId, organization }) {
   const trend = useAnswer(`${base}/trend`, scope);
   const products = useProducts(orgId);
   const reviews = useReviews(orgId, page, trend, isAdmin(organization));
+  const failing = useFailingNow(orgId, scope, reviews.turn);
   useReturn(scope.asOf ? () => {} : reviews.renew);
   // Reviewers see one column more: wait for the role, so that no row moves when it comes.
   const isThere = page.data !== null && organization !== undefined;
+  // The tables are below what fails now: they wait for it, so that they do not move.
+  const isWhole = isThere && (failing.data !== null || failing.error !== null);
   useEffect(() => {
-    if (isThere) showSection(window.location.hash.slice(1));
-  }, [address, isThere]);
+    if (isWhole) showSection(window.location.hash.slice(1));
+  }, [address, isWhole]);
   const several = severalRepositories(products.data);
   return html`
     <div class="page-head">
@@ -59,7 +63,7 @@ function MetricsOf({ address, orgId, organization }) {
     ${page.error && html`<${Refused} page=${page} orgId=${orgId} address=${address} />`}
     ${!page.error && !isThere && html`<${Waiting} />`}
     ${isThere && !isRefused(page.error) &&
-      html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, trend, products, reviews }} />`}
+      html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, trend, products, reviews, failing, isWhole }} />`}
     <p class="toast" role="status">${reviews.message}</p>
   `;
 }
@@ -83,7 +87,7 @@ function useReturn(renew) {
   }, []);
 }
 
-function Shown({ page, trend, products, ...rest }) {
+function Shown({ page, trend, products, failing, isWhole, ...rest }) {
   const data = page.data;
   if (products.data?.length === 0 && isBlank(data)) {
     return html`<${FirstSteps} orgId=${rest.orgId} organization=${rest.organization} />`;
@@ -91,12 +95,15 @@ function Shown({ page, trend, products, ...rest }) {
   const table = { ...rest, page: data };
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
     <${Tiles} page=${data} trend=${trend.data} address=${rest.address} />
-    <${Pending} orgId=${rest.orgId} scope=${rest.scope} turn=${rest.reviews.turn} />
-    <${DayByDay} trend=${trend} address=${rest.address} />
-    <${Merges} ...${table} />
-    <${RealBugs} ...${table} />
-    <${OtherFailures} ...${table} />
-    <${FlakiestTests} ...${table} />
+    ${isWhole && html`
+      <${FailingNow} ...${table} answer=${failing}>
+        <${Pending} orgId=${rest.orgId} scope=${rest.scope} turn=${rest.reviews.turn} />
+      <//>
+      <${DayByDay} trend=${trend} address=${rest.address} />
+      <${Merges} ...${table} />
+      <${RealBugs} ...${table} />
+      <${OtherFailures} ...${table} />
+      <${FlakiestTests} ...${table} />`}
   </div>`;
 }
 
@@ -108,20 +115,18 @@ function DayByDay({ trend, address }) {
 }
 
 /**
- * What still fails: no later pass has resolved it, so no tile counts it yet. Beside it in how many incidents, if
- * there is an answer. Its line is there before its figures, so that nothing below moves.
+ * The failures that are not resolved, one by one: no tile counts them yet. Their line is there before its figure, so
+ * that nothing below moves.
  */
 function Pending({ orgId, scope, turn }) {
   const query = { ...scope, label: "pending" };
   const { data } = useAnswer(`/api/orgs/${orgId}/ci-failures`, { ...query, limit: 1 }, turn);
-  const incidents = useAnswer(`/api/orgs/${orgId}/ci-analysis/incidents`, { ...query, limit: 1 }, turn);
-  if (!data || (!incidents.data && !incidents.error)) return html`<p class="pending">\u00a0</p>`;
+  if (!data) return html`<p class="pending">\u00a0</p>`;
   if (data.total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
   const all = addressOf("failures", { orgId }, query);
   // So short that it is one line on a phone, too.
-  const beside = incidents.data ? counted(incidents.data.total, "incident") : "not passed since";
-  return html`<p class="pending"><a href=${all}>${counted(data.total, "failure")} still pending</a><span class="quiet"
-    title="Failures that began with the same commits are one incident">: ${beside}</span></p>`;
+  return html`<p class="pending"><a href=${all}>${counted(data.total, "failure")} still pending</a><span class="quiet">: not
+    passed since</span></p>`;
 }
 
 /** Whether nothing was reported or announced in a period. */

@@ -29,7 +29,8 @@ export function RealBugs({ address, base, scope, several, page, orgId, reviews }
   <//>`;
 }
 
-function brokenBy({ repoKey: repo, brokenBy: range }) {
+/** What broke a test: a commit, or the range that holds it. */
+export function brokenBy({ repoKey: repo, brokenBy: range }) {
   if (!range) return html`<span class="quiet">unknown</span>`;
   if (range.commits.length === 1) return html`<${Commit} commit=${range.commits[0]} repo=${repo} />`;
   return html`<details open=${range.commits.length <= SHOWN_AT_ONCE}>

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fails now, a row for each incident: failures that one cause explains (contract, "Answers beside the
+// rules"). Those on branches that merges went to come first; the others are shown when they are asked for.
+
+import { addressOf, change } from "../../address.js";
+import { useAnswer } from "../../asking.js";
+import { count, counted } from "../../format.js";
+import { html } from "../../html.js";
+import { Failed } from "../../parts/notice.js";
+import { productColumn } from "../../parts/scope.js";
+import { Section } from "../../parts/section.js";
+import { PlainTable } from "../../parts/table.js";
+import { LongName, Sha, Subject, Time } from "../../parts/values.js";
+import { verdict } from "../../parts/words.js";
+import { brokenBy } from "./bugs.js";
+
+const SHOWN = 5;
+const ASKED = 100; // the most that the API gives at once
+const NONE = "No test is failing: each one that failed in this period has passed since.";
+const NONE_THERE = "No test is failing on a branch that merges of this period went to.";
+
+/** The incidents that are not resolved, as the API has them. */
+export function useFailingNow(orgId, scope, turn) {
+  return useAnswer(`/api/orgs/${orgId}/ci-analysis/incidents`, { ...scope, label: "pending", limit: ASKED }, turn);
+}
+
+/** The section. `answer`: of `useFailingNow`. */
+export function FailingNow({ answer, address, orgId, page, several, children }) {
+  const { data, error, again } = answer;
+  if (!data) {
+    return error && html`<${Section} title="Failing now" anchor="failing">
+      <${Failed} error=${error} again=${again} />${children}<//>`;
+  }
+  const all = address.query.get("failing") === "all";
+  const merged = data.items.filter((one) => one.onMergeBranch);
+  const ordered = [...merged, ...data.items.filter((one) => !one.onMergeBranch)];
+  const rows = all ? ordered : merged.slice(0, SHOWN);
+  const columns = [
+    { key: "tests", title: "Test and box", name: true, cell: (row) => tests(row, orgId) },
+    ...productColumn(page.product, several),
+    { key: "since", title: "Failing since", cell: since },
+    { key: "suspects", title: "Broken by", cell: suspects },
+    { key: "verdict", title: "Verdict", cell: ({ verdicts }) => verdicts.map(verdict) },
+    { key: "again", title: "Run again", cell: runAgain },
+  ];
+  return html`<${Section} title="Failing now" total=${data.total} anchor="failing">
+    ${rows.length > 0
+      ? html`<${PlainTable} label="Failing now" columns=${columns} rows=${rows} rowKey=${(row) => row.id} />`
+      : html`<p class="empty">${data.total ? NONE_THERE : NONE}</p>`}
+    ${(all || data.total > rows.length) && html`<${All} all=${all} rows=${ordered} merged=${merged} />`}
+    ${data.total > ASKED && html`<p class="quiet">The ${ASKED} that began last.</p>`}
+    ${children}
+  <//>`;
+}
+
+function All({ all, rows, merged }) {
+  const others = rows.length - merged.length;
+  const title = `Show all ${count(rows.length)}${others ? `, ${count(others)} of them on other branches` : ""}`;
+  const turn = () => change({ failing: all ? null : "all" }, { replace: true });
+  return html`<p><button type="button" aria-pressed=${all ? "true" : "false"} onClick=${turn}>${title}</button></p>`;
+}
+
+/** The failures of an incident: one by its name, several by how many they are, unfolded to each. */
+function tests({ branch, failures, failuresTotal, testsTotal, boxesTotal, boxes }, orgId) {
+  const link = ({ id, testId }) => html`<a href=${addressOf("failure", { orgId, failureId: id })}><${LongName} name=${testId} /></a>`;
+  if (failuresTotal === 1) return html`${link(failures[0])} <span class="under">${failures[0].boxKey} · ${branch}</span>`;
+  const where = boxesTotal === 1 ? boxes[0] : counted(boxesTotal, "box", "boxes");
+  return html`<details>
+      <summary>${testsTotal === 1 ? html`<${LongName} name=${failures[0].testId} />` : counted(testsTotal, "test")} on ${where}</summary>
+      <ul class="commits">${failures.map((one) => html`<li key=${one.id}>${link(one)} <span class="quiet">${one.boxKey}</span></li>`)}</ul>
+      ${failuresTotal > failures.length && html`<p class="quiet">and ${counted(failuresTotal - failures.length, "more failure")}</p>`}
+    </details>
+    <span class="under">${branch}</span>`;
+}
+
+function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first }, suspects: range, commits }) {
+  const subject = range?.commits.some((one) => one.sha === sha) ? "" : first; // it stands beside
+  return html`<${Time} at=${at} />
+    <span class="under"><${Sha} sha=${sha} repo=${repo} />${subject && html` <${Subject} text=${subject} repo=${repo} />`}</span>
+    ${commits > 1 && html`<span class="under">${counted(commits, "commit")} failed</span>`}`;
+}
+
+function suspects({ repoKey, suspects: range }) {
+  return brokenBy({ repoKey, brokenBy: range });
+}
+
+/** What came of running it again on the same commit and box. Had it passed once, it would be flaky. */
+function runAgain({ reruns }) {
+  return reruns > 0 ? `failed again, ${counted(reruns, "time")}` : html`<span class="quiet">not run again</span>`;
+}

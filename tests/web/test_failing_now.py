@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What fails now stands under the tiles, a row for each incident: what it shows is the API's
+(contract, "Answers beside the rules").
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.web.conftest import Dashboard
+from tests.web.live import site
+
+
+def incidents(demo: Dashboard, org: str) -> list[Any]:
+    """Return what still fails, in the order of the page: on branches of merges first."""
+    path = f"/api/orgs/{org}/ci-analysis/incidents?days=90&label=pending&limit=100"
+    found = demo.ask(path, demo.token())["items"]
+    return sorted(found, key=lambda one: not one["onMergeBranch"])
+
+
+def rows(page: Page) -> Locator:
+    return page.locator("#failing tbody > tr")
+
+
+def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Dashboard) -> None:
+    org = demo.sign_in(page.context)
+    told = incidents(demo, org)
+    page.goto(f"{demo.url}/orgs/{org}/metrics?days=90&failing=all")
+
+    expect(page.locator("#failing .total")).to_have_text(str(len(told)))
+    expect(rows(page)).to_have_count(len(told))
+    for row, one in zip(rows(page).all(), told, strict=True):
+        expect(row).to_contain_text(one["branch"])
+        expect(row).to_contain_text(one["firstCommit"]["sha"][:10])
+        for suspect in (one["suspects"] or {"commits": []})["commits"]:
+            expect(row).to_contain_text(suspect["sha"][:10])
+        again = f"failed again, {one['reruns']} time" if one["reruns"] else "not run again"
+        expect(row).to_contain_text(again)
+        links = row.locator("a[href*='/failures/']").evaluate_all("all => all.map(a => a.href)")
+        assert [link.rsplit("/", 1)[1] for link in links] == [of["id"] for of in one["failures"]]
+
+
+def test_what_fails_on_branches_without_merges_is_shown_when_it_is_asked_for(
+    page: Page, tmp_path: Path
+) -> None:
+    failed = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0}
+    with site(page, tmp_path) as own:
+        own.benches.report(branch="topic", tests=[failed])
+        own.open("metrics")
+        expect(page.locator("#failing")).to_contain_text(
+            "No test is failing on a branch that merges"
+        )
+
+        page.get_by_role("button", name="Show all 1, 1 of them on other branches").click()
+
+        expect(page).to_have_url(re.compile("failing=all"))
+        expect(rows(page)).to_contain_text(["boot"])
+
+
+def test_where_nothing_fails_the_section_says_so(page: Page, tmp_path: Path) -> None:
+    passed = {"id": "boot", "outcome": "pass", "attempts": 1, "duration_s": 1.0}
+    with site(page, tmp_path) as own:
+        own.benches.report(tests=[passed])
+        own.open("metrics")
+
+        expect(page.locator("#failing")).to_contain_text("No test is failing")
+
+
+def test_without_an_answer_the_tables_are_shown_and_the_section_says_so(
+    page: Page, demo: Dashboard, quiet_console: list[str]
+) -> None:
+    page.route("**/ci-analysis/incidents?*", lambda route: route.abort())
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics")
+
+    expect(page.locator("#failing").get_by_role("alert")).to_contain_text("did not answer")
+    expect(page.locator("#merges tbody tr").first).to_be_visible()
+    quiet_console.clear()  # the browser names what it could not load
