@@ -17,6 +17,7 @@ from uuid import UUID
 
 import psycopg
 
+from hwci.server.clock import Clock
 from hwci.server.storage.listening import Listeners
 from hwci.server.storage.location import Location
 from hwci.server.storage.postgresql.connections import Connection
@@ -27,6 +28,8 @@ LOG = logging.getLogger("hwci.server")
 
 _CHANNEL = "hwci_events"
 _LEADER = "leader"
+_NOW = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
+_APART_SECONDS = 30.0
 _LOOK_SECONDS = 0.5
 _AGAIN_SECONDS = 1
 
@@ -40,7 +43,9 @@ def notify(connection: Connection, sender: UUID, org_ids: Iterable[UUID]) -> Non
 class Hearing:
     """A thread that hears of the events of other servers, and tells the listeners of this one."""
 
-    def __init__(self, location: Location, me: UUID, listeners: Listeners, known: str) -> None:
+    def __init__(
+        self, location: Location, me: UUID, listeners: Listeners, known: str, clock: Clock
+    ) -> None:
         """Begin to hear. `known`: the last step of the schema that this server knows.
 
         Raises `psycopg.Error`.
@@ -49,6 +54,7 @@ class Hearing:
         self._me = me.hex
         self._listeners = listeners
         self._known = known
+        self._clock = clock
         self._is_older = False
         self._ended = threading.Event()
         self.leads = False
@@ -66,7 +72,22 @@ class Hearing:
     def _connect(self) -> Connection:
         connection = Connection(self._location)
         connection.command(f"LISTEN {_CHANNEL}")
+        self._compare_clocks(connection)
         return connection
+
+    def _compare_clocks(self, connection: Connection) -> None:
+        """Log if this server's clock is far from the database's, and so from other servers'."""
+        found = connection.row(_NOW)
+        assert found is not None
+        ahead = self._clock().timestamp() - found[0]
+        if abs(ahead) > _APART_SECONDS:
+            LOG.warning(
+                "The clock of this server is %d seconds %s that of %s: set both right (NTP). Until"
+                " then what ends by time ends early or late by that",
+                abs(ahead),
+                "ahead of" if ahead > 0 else "behind",
+                connection.name,
+            )
 
     def _hear(self, connection: Connection) -> None:
         heard = self._hear_on

@@ -18,6 +18,7 @@ import psycopg
 from psycopg import errors
 
 from hwci.engine.history import OutOfTimeError
+from hwci.server.clock import Clock, system_clock
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.errors import NotReadyError, StorageError
 from hwci.server.storage.listening import Listener, Listeners
@@ -63,7 +64,7 @@ class PostgresqlStorage(Storage):
         SettingsError: there is no place for the key of the audit log.
     """
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: Location, clock: Clock = system_clock) -> None:
         self._location = location
         self._name = location.shown
         self._listeners = Listeners()
@@ -79,7 +80,7 @@ class PostgresqlStorage(Storage):
         connect = partial(Connection, location, self._audit_key)
         self._writing = Lane("hwci-writer", self._name, connect, _WRITERS)
         self._alone = Lane("hwci-lone-writer", self._name, connect, 1)
-        self._hearing = Hearing(location, self._me, self._listeners, self._known)
+        self._hearing = Hearing(location, self._me, self._listeners, self._known, clock)
 
     def _open(self) -> None:
         beside = self._location.require_place_of_keys()
