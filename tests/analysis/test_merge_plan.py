@@ -186,5 +186,7 @@ def test_the_plan_is_the_best_of_all_sets_of_runs() -> None:
         assert {*found.lacking} == {
             one for one in unchecked if not any(does(run, one) for run in runs)
         }, f"seed {seed}"
+        counted = [merge for one in found.runs for merge in one.merges]
+        assert sorted(map(repr, [*counted, *found.lacking])) == sorted(map(repr, unchecked)), seed
         after = Past([*reports, *sent(found.runs)]).announced(*merges).read()
         assert {*after.unchecked_merges} == {*found.lacking}, f"seed {seed}"
