@@ -30,6 +30,7 @@ TABLES = {
     "env": "",
     "failures list": "",
     "failures show": "ID",
+    "incidents list": "",
     "invitations list": "",
     "keys list": "",
     "members invited": "",

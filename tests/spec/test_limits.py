@@ -178,12 +178,18 @@ def test_every_list_gives_20_unless_asked_otherwise_and_at_most_100(service: Ser
     lists = list_paths(ask(service.url, "GET", "/api/openapi.json").json)
     assert len(lists) >= 9
     for path in lists:
-        first = read(path).json
+        first = page_of(read(path))
         assert set(first) == {"items", "total", "page", "limit"}
         assert (first["page"], first["limit"]) == (1, 20)
-        assert read(path, "limit=100").json["limit"] == 100
+        assert page_of(read(path, "limit=100"))["limit"] == 100
         for query in ("limit=101", "limit=0", "limit=x", "limit=", "page=0", "page=-1"):
             assert read(path, query).issue_paths == [["query", query.partition("=")[0]]]
+
+
+def page_of(reply: Reply) -> Json:
+    """Return the page of an answer: a plan holds it beside what it comes to."""
+    found: Json = reply.json["runs"] if "boardSeconds" in reply.json else reply.json
+    return found
 
 
 def list_paths(document: Json) -> list[str]:

@@ -12,7 +12,6 @@ from hwci.cli.commands.failures import Issue, Note, Review, send_review
 from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, tables
-from hwci.client.errors import ConflictError
 from hwci.client.explained import command_error
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
@@ -145,6 +144,8 @@ def reset(
 
 
 def _review(server: Connection, review: Review, text: str, days: int) -> None:
+    from hwci.client.errors import ConflictError
+
     org_id = server.org_id()
     call = client.calls.list_incidents(
         org_id, days=days, as_of=options.now(), limit=limits.PAGE_LIMIT_MAX
