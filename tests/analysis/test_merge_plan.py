@@ -85,6 +85,14 @@ def test_a_merge_of_no_product_is_checked_by_the_run_of_another_merge_of_its_com
     assert (run.offer.product.suite, len(run.merges)) == (SUITE, 2)
 
 
+def test_of_two_runs_on_a_commit_one_is_counted_for_a_merge_of_no_product() -> None:
+    of_each = [replace(MERGE, suite=suite) for suite in (SUITE, OTHER, None)]
+
+    runs = planned([ran(1, 5, suite=OTHER), ran(2, 60)], *of_each).runs
+
+    assert [(one.offer.product.suite, len(one.merges)) for one in runs] == [(OTHER, 2), (SUITE, 1)]
+
+
 def test_a_planned_run_checks_its_own_commit_only() -> None:
     later = ran(3, 5, run="d:L", sent=changes("a", "b", "c", "d"))
 
