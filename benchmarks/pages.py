@@ -35,6 +35,7 @@ def page(size: Size, kept: Path = KEPT, rounds: int = ROUNDS) -> Iterator[Figure
     """Measure the page after a new report, and again with nothing new."""
     with copied(size, kept) as data, serving(data) as server, ExitStack() as stack:
         peers = [stack.enter_context(closing(peer)) for peer in data.peers()]
+        server.decide()
         side_by_side = _SideBySide(server, peers)
         for arrived in _rounds(data, rounds):
             side_by_side.round(arrived)
@@ -51,6 +52,8 @@ def growth(size: Size) -> Iterator[Figure]:
     with ExitStack() as stack:
         datas = [stack.enter_context(copied(one)) for one in (size, longer)]
         servers = [stack.enter_context(serving(data)) for data in datas]
+        for server in servers:
+            server.decide()
         senders = [server.job() for server in servers]
         times: tuple[list[float], list[float]] = ([], [])
         for both in zip(*(_rounds(data, ROUNDS) for data in datas), strict=True):
@@ -76,6 +79,7 @@ def second(size: Size, kept: Path = KEPT, rounds: int = 5) -> Iterator[Figure]:
         copy = ("-m", "hwci", "admin", "copy", "--from", str(data.database), "--to", address)
         subprocess.run([sys.executable, *copy], check=True, env=os.environ | key)  # noqa: S603 - ours
         with serving(data, address, **key) as first:
+            first.decide()
             sender = first.job()
             times: list[tuple[float, float]] = []
             for arrived in _rounds(data, rounds):

@@ -3,6 +3,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from urllib.parse import urlencode
 from benchmarks.data import Data
 from benchmarks.history import DAYS_AFTER, Body
 from benchmarks.processes import Caller, Reply, Service, service
+from hwci.server.app.sweeping import DECISIONS_SECONDS
 from tests.support.running import EMAIL, create_key, sign_in
 
 WINDOW = timedelta(days=30)
@@ -39,6 +41,13 @@ class Server:
         as_of = self.data.size.end + timedelta(days=DAYS_AFTER)
         query = urlencode({"asOf": as_of.isoformat(), "days": WINDOW.days})
         return self.person.ask(f"{self._organization}/ci-metrics?{query}")
+
+    def decide(self) -> None:
+        """Have the failures of the page decided, and wait until that is kept: a history that was
+        just made has none decided, and a server keeps it a second after the page.
+        """
+        self.page()
+        time.sleep(2 * DECISIONS_SECONDS)
 
     def nothing(self) -> Reply:
         """Ask for the least that needs the same authentication."""

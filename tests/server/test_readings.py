@@ -364,8 +364,9 @@ def test_a_page_that_runs_out_of_time_leaves_what_it_decided_to_the_next() -> No
 
 async def test_what_a_page_decided_is_kept_and_counted_by_the_next() -> None:
     storage = open_storage("memory:")
-    metrics, query = Metrics(storage, lambda: NOON), MetricsQuery.model_validate(QUERY)
-    for report in fixed("one", "two").reports:
+    metrics = Metrics(storage, lambda: NOON)
+    query = MetricsQuery.model_validate({**QUERY, "limit": 2})  # of rows that began at once
+    for report in fixed("one", "two", "three", "four", "five", "six").reports:
         await storage.write(partial(put, report))
 
     def settled(reader: Reader) -> int:
@@ -373,10 +374,10 @@ async def test_what_a_page_decided_is_kept_and_counted_by_the_next() -> None:
         return sum(one.total for one in found.values())
 
     before = await metrics.page(MEMBER, query)
-    assert before.tiles.real_fw_bugs.ambiguous == 2
+    assert before.tiles.real_fw_bugs.ambiguous == 6
     assert await storage.read(settled) == 0
     await metrics.keep_decisions()
-    assert await storage.read(settled) == 2
+    assert await storage.read(settled) == 6
     assert await metrics.page(MEMBER, query) == before
     await storage.close()
 
