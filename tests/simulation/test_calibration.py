@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from hwci.analysis.onset import Step
 from hwci.analysis.suspects import Counted
+from tests.simulation.calibration.benches import by_eye, lost_runs
 from tests.simulation.calibration.flaky_tests import cases, entropy, flip_rate, said, told
 from tests.simulation.calibration.page import auc, share, table
-from tests.simulation.fleet import Kind, Plan
+from tests.simulation.fleet import Cause, Kind, Plan, simulate
 
 
 def runs(*failed: int) -> list[Counted]:
@@ -44,3 +45,16 @@ def test_an_onset_that_is_not_looked_at_is_not_counted_as_missed() -> None:
     assert all(said(one) is None for one in first)
     assert told(first) == []
     assert any(one.held for one in told(found))
+
+
+def test_a_box_named_by_eye_fails_more_than_all_others() -> None:
+    bad = Cause(Kind.BAD_BOX, boxes=frozenset({"bench-2"}), odds=4)
+    plan = Plan(runs=100, base_rate=0.05)
+    assert by_eye(simulate(plan, [bad], 1)) == ["bench-2"]
+    assert by_eye(simulate(plan, [], 1)) == []
+
+
+def test_only_runs_that_lost_their_board_count_as_lost() -> None:
+    bug = Cause(Kind.BUG, frozenset({1, 2, 3, 4}), rate=1.0)
+    assert lost_runs(simulate(Plan(lost=0.0), [bug], 1)) == set()
+    assert len(lost_runs(simulate(Plan(lost=1.0), [bug], 1))) > 100
