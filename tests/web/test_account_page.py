@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from hwci.server.app import CommandResult, ResetPassword, SetCiMetrics, SetUserEnabled, operate
 from tests.support.asking import Reply, ask
 from tests.support.running import PASSWORD, RunningServer, running_in_thread
-from tests.web.conftest import Account, Dashboard
+from tests.web.conftest import Account, Dashboard, open_own_menu
 
 NEW = "another good password"
 HOSTILE = "<img src=x onerror=window.hacked=1>\"'><script>window.hacked=1</script> Firefox/1"
@@ -156,6 +156,7 @@ def test_the_page_fits_its_window_and_is_reached_from_every_other(
 ) -> None:
     page.set_viewport_size({"width": width, "height": 740})
     page.goto(f"{server.url}/orgs/{uuid4()}/boxes")
+    open_own_menu(page)
     page.get_by_role("link", name="Account").click()
 
     expect(page.get_by_role("heading", name="Your account")).to_be_visible()
@@ -190,6 +191,7 @@ def test_by_the_operators_link_one_sets_a_new_password_and_signs_in(
     page.get_by_label("E-mail").fill(email)
     page.get_by_label("Password").fill(NEW)
     page.get_by_role("button", name="Sign in").click()
+    open_own_menu(page)
     expect(page.get_by_role("link", name="Account")).to_be_visible()
     assert login(server, email).status == 401
 

@@ -218,7 +218,7 @@ def test_the_pages_of_boxes_and_of_the_audit_log_show_each_as_text(visitor: Visi
     people: set[str] = set()
     for number in pages(rows=1):
         visitor.open(f"boxes?boxes.page={number}")
-        expect(visitor.page.locator("tbody tr")).to_have_count(20)
+        expect(visitor.page.locator(".part.moving tbody tr")).to_have_count(20)
         visitor.settled()
         boxes |= visitor.texts("td[data-title=Box]")
     for number in pages(rows=4):
