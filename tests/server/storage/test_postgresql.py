@@ -6,12 +6,14 @@ import random
 import re
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -34,13 +36,16 @@ from hwci.server.errors import (
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import check_storage, copy_storage, missing_steps, open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.postgresql.connections import Connection
 from hwci.server.storage.records import NOBODY, LiveTest
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
 from tests.server.storage.examples import ACME, ADA, BOX, LIVE_RUN, NOON, REPORT
 from tests.server.storage.histories import EVER, ORG, HistoryDraw
 from tests.server.storage.test_agreement import compare
 from tests.server.storage.test_contract_events import append, numbers
+from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.databases import Server, connect, only_where_wanted
+from tests.support.running import report, running
 from tests.support.soak import rounds
 
 pytestmark = only_where_wanted
@@ -387,6 +392,122 @@ async def test_a_connection_that_dies_in_a_write_keeps_nothing_of_it_and_may_be_
         assert await store.read(lambda r: r.organization(ACME.id)) is None
         await store.write(lambda w: w.add_organization(ACME))
         await store.close()
+
+
+class Cutting:
+    """Ends a connection of a store at one of the statements that it is about to send."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, location: Location) -> None:
+        self._beside = connect(location)
+        self._left = 0
+        for name in ("command", "execute", "execute_many"):
+            monkeypatch.setattr(Connection, name, self._counted(getattr(Connection, name)))
+
+    @contextmanager
+    def at(self, statement: int) -> Iterator[None]:
+        self._left = statement
+        yield
+        self._left = 0
+
+    @property
+    def is_done(self) -> bool:
+        return self._left <= 0
+
+    def close(self) -> None:
+        self._beside.close()
+
+    def _counted(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        def sent(connection: Connection, *given: Any) -> Any:
+            if connection is not self._beside and self._counts():
+                pid = connection.raw.info.backend_pid
+                plain_command(self._beside, f"SELECT pg_terminate_backend({pid}, 60000)")
+            return plain(connection, *given)
+
+        plain_command = Connection.command
+        return sent
+
+    def _counts(self) -> bool:
+        if threading.current_thread().name.startswith("hwci-hearing") or self._left <= 0:
+            return False
+        self._left -= 1
+        return self._left == 0
+
+
+async def test_a_connection_that_dies_at_any_statement_leaves_a_report_whole_or_nothing_of_it(
+    postgresql: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = HistoryDraw(5)
+    refused = 0
+    with postgresql.database() as location:
+        store = open_storage(location)
+        cutting = Cutting(monkeypatch, location)
+        kept = await _reports(store)
+        for statement in rounds(chain(range(1, 8), range(8, 400, 37)), range(1, 400)):
+            sent = draw.next_report()
+            with cutting.at(statement):
+                taken = await _put(store, sent)
+                reached = cutting.is_done
+            if not taken:
+                refused += 1
+                assert await _reports(store) == kept, f"statement {statement}"
+                assert await _put(store, sent)
+            kept = await _reports(store)
+            assert sent in kept
+            with cutting.at(statement), suppress(StorageBusyError):
+                assert await _reports(store) == kept
+            if not reached:
+                break
+        cutting.close()
+        await store.write(lambda w: compare(5, w, w.facts(ORG)), seconds=600)
+        await store.close()
+    assert refused > 1
+
+
+async def _put(store: Storage, report: Report) -> bool:
+    """Return whether a report was taken."""
+    try:
+        await store.write(partial(_report, report), organization=ORG)
+    except StorageBusyError:
+        return False
+    return True
+
+
+async def _reports(store: Storage) -> Sequence[Report]:
+    return (await store.read(lambda r: r.facts(ORG))).reports
+
+
+async def test_a_connection_that_dies_at_any_statement_of_a_request_is_a_503_to_try_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = []
+    kept = 0
+    async with running(tmp_path) as server:
+        cutting = Cutting(monkeypatch, server.location)
+        runs = f"/api/orgs/{server.org_id}/runs"
+
+        def get() -> Reply:
+            return ask(server.url, "GET", runs, bearer(server.member_token))
+
+        def post() -> Reply:
+            key, body = ci_key(server.ci_key), report(run_id=kept)
+            return ask(server.url, "POST", "/api/ci/run-report", key, json_body=body)
+
+        for statement in rounds(chain(range(1, 6), range(6, 400, 29)), range(1, 400)):
+            reached = False
+            for request, status in ((post, 204), (get, 200)):
+                with cutting.at(statement):
+                    reply = await asyncio.to_thread(request)
+                    reached |= cutting.is_done
+                if reply.status != status:
+                    assert (reply.status, "retry-after" in reply.headers) == (503, True)
+                    refused.append(status)
+                    assert (await asyncio.to_thread(get)).json["total"] == kept
+                    assert (await asyncio.to_thread(request)).status == status
+                kept += request is post
+            if not reached:
+                break
+        cutting.close()
+    assert {*refused} == {200, 204}
 
 
 async def test_a_server_that_stands_still_in_a_write_holds_up_the_others_for_a_time_only(
