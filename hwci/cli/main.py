@@ -19,6 +19,7 @@ from hwci import __version__
 COMMANDS = {
     "metrics": "Show which merges ran on hardware, which failures were firmware bugs, which tests"
     " are flaky.",
+    "trends": "Show how the figures of a period changed against the period before.",
     "products": "List the products of an organization, by their last report: the names for"
     " --product.",
     "merge-announce": "Announce a merge, so that it counts even when no bench is online.",

@@ -54,6 +54,7 @@ from hwci.wire.queries import (
     TableQuery,
 )
 from hwci.wire.suspects import SuspectAnswer
+from hwci.wire.trends import TrendsAnswer
 from hwci.wire.wheels import WheelAnswer
 
 T = TypeVar("T")
@@ -643,6 +644,18 @@ def list_gaps(
     """Ask what CI leaves out, and how many ambiguous failures it would decide."""
     query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
     return _read(f"{org_path(org_id)}/ci-analysis/gaps", GapsAnswer, query)
+
+
+def trends(
+    org_id: Id,
+    days: int = limits.DAYS_DEFAULT,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    as_of: datetime | None = None,
+) -> Call[TrendsAnswer]:
+    """Ask how the tiles changed against the period before."""
+    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
+    return _read(f"{org_path(org_id)}/ci-analysis/trends", TrendsAnswer, query)
 
 
 def confirm_failure(

@@ -88,6 +88,7 @@ CONTRACT = {
     "suite-config list",
     "suite-config show",
     "metrics",
+    "trends",
     "failures list",
     "failures show",
     "failures gaps",

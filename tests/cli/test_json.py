@@ -54,6 +54,7 @@ CALLS = {
     "sessions list": "",
     "spool list": "",
     "suite-config list": "",
+    "trends": "--days 3650",
     "whoami": "",
 }
 """The arguments of each command with --json."""

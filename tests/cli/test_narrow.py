@@ -46,6 +46,7 @@ TABLES = {
     "sessions list": "",
     "spool list": "",
     "suite-config list": "",
+    "trends": "",
 }
 
 

@@ -187,6 +187,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/flaky-tests": FIGURES,
     f"GET {ORG}/ci-analysis/incidents": FIGURES,
     f"GET {ORG}/ci-analysis/gaps": FIGURES,
+    f"GET {ORG}/ci-analysis/trends": FIGURES,
     f"GET {ORG}/ci-failures": FIGURES,
     f"GET {REVIEW}": Row(By.READER, 200, "real", metrics=True),
     f"GET {ORG}/ci-analysis/failures/{{failureId}}": Row(By.READER, 200, "real", metrics=True),

@@ -57,6 +57,9 @@ class Asked:
     def page(self) -> Any:
         return self._read("ci-metrics", {})
 
+    def trends(self) -> Any:
+        return self._read("ci-analysis/trends", {})
+
     def pages(self, table: str) -> Iterator[list[Any]]:
         """Return the rows of each page of a table, as the page shows them."""
         for number in range(1, 100):
@@ -108,6 +111,7 @@ def test_every_figure_on_the_page_is_the_apis(
     assert [tile.inner_text() for tile in page.locator(".tile .figure, .tile .beside").all()] == (
         tiles(asked.page())
     )
+    expect(page.locator(".tile .change")).to_have_text(changes(asked.trends()))
     pages = {table: list(asked.pages(table)) for table in TABLES}
     for number in range(1, max(map(len, pages.values())) + 1):
         there = {table: rows[number - 1] for table, rows in pages.items() if len(rows) >= number}
@@ -295,6 +299,24 @@ def tiles(page: Any) -> list[str]:
         f"{runs['infra']:,}",
         f"of {counted(runs['total'], 'run report')}" + share(runs["infra"], runs["total"]),
     ]
+
+
+def changes(trends: Any) -> list[str]:
+    """Write how the tiles changed."""
+    before = f"{trends['period']['days']} days before"
+    if trends["missing"]:
+        return [f"no {before} to compare with"] * len(trends["tiles"])
+    return [change(one, before) for one in trends["tiles"]]
+
+
+def change(tile: Any, before: str) -> str:
+    """Write how a tile changed."""
+    part, total = tile["before"]["part"], tile["before"]["total"]
+    if total is not None:
+        return f"{percent(Decimal(100 * part) / total)} in the {before}"
+    if tile["change"] == 0:
+        return f"as many as in the {before}"
+    return f"{tile['change']:+,} against the {before}".replace("-", "\N{MINUS SIGN}")
 
 
 def merge(row: Any, all_products: bool) -> list[str]:

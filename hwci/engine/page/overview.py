@@ -6,10 +6,10 @@ store has settled is counted and cut by the store, and only the rest is read and
 """
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from hwci.engine.facts import Announcement
+from hwci.engine.facts import Announcement, TestKey
 from hwci.engine.history import Decision, Episode, History, Listing, ResolvedEpisodes, Scope
 from hwci.engine.page.failures import ResolvedFailure, describe_rows
 from hwci.engine.page.reading import (
@@ -49,26 +49,41 @@ def read_page(
     decided: list[tuple[Episode, Decision]] | None = None,
 ) -> Page:
     """Return the page with so many rows of each table. `decided`: as in `read_period`."""
-    merges = history.merge_counts(scope, period)
     decided = [] if decided is None else decided
     bugs = _Resolved(history, history.resolved(scope, period, rows), decided, rows)
     real, other = bugs.first(_REAL), bugs.first(_OTHER)
     described = describe_rows(history, [*real.items, *other.items])
     flaky = history.flaky_items(scope, period)
     tests = flakiest(history.test_runs(scope, period), flaky)
+    tiles = _tiles(history, scope, period, bugs.counts, flaky)
+    unchecked = tiles.merges_checked.total - tiles.merges_checked.part
     return Page(
-        tiles=Tiles(
-            merges_checked=Tally(*merges),
-            real_fw_bugs=ClassCounts.of(bugs.counts.elements()),
-            flaky_failures=sum(flaky.values()),
-            infra_runs=Tally(*history.run_counts(scope, period)),
-        ),
-        unchecked_merges=Listing(
-            history.newest_unchecked(scope, period, rows), merges.total - merges.checked
-        ),
+        tiles=tiles,
+        unchecked_merges=Listing(history.newest_unchecked(scope, period, rows), unchecked),
         real_bugs=Listing(described[: len(real.items)], real.total),
         other_failures=Listing(described[len(real.items) :], other.total),
         flakiest_tests=Listing(tests[:rows], len(tests)),
+    )
+
+
+def read_tiles(history: History, scope: Scope, period: Period) -> Tiles:
+    """Return the tiles of the page alone."""
+    bugs = _Resolved(history, history.resolved(scope, period, 0), [], 0)
+    return _tiles(history, scope, period, bugs.counts, history.flaky_items(scope, period))
+
+
+def _tiles(
+    history: History,
+    scope: Scope,
+    period: Period,
+    classes: Counter[FailureClass],
+    flaky: Mapping[TestKey, int],
+) -> Tiles:
+    return Tiles(
+        merges_checked=Tally(*history.merge_counts(scope, period)),
+        real_fw_bugs=ClassCounts.of(classes.elements()),
+        flaky_failures=sum(flaky.values()),
+        infra_runs=Tally(*history.run_counts(scope, period)),
     )
 
 

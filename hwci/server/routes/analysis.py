@@ -9,6 +9,7 @@ from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.merges import MergeAnalysis
+from hwci.server.services.analysis.trends import Trends
 
 # fmt: off
 ANALYSIS = (
@@ -43,6 +44,10 @@ ANALYSIS = (
         "GET", "/api/orgs/{orgId}/ci-analysis/incidents", Who.READER, Incidents.incidents,
         "Failures that one cause explains, as one: tests by boxes, the commits that began it",
         metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/trends", Who.READER, Trends.against_before,
+        "The tiles against the period before", metrics=True
     ),
 )
 # fmt: on

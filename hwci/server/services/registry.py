@@ -17,6 +17,7 @@ from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.merges import MergeAnalysis
+from hwci.server.services.analysis.trends import Trends
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_metrics.ingest import Ingest
@@ -71,6 +72,7 @@ class Services:
     runs: Runs
     sso: Sso
     streams: Streams
+    trends: Trends
     wheels: Wheels
 
     def bound(self, handler: Callable[..., Result]) -> Callable[..., Result]:
@@ -124,5 +126,6 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         runs=Runs(storage, clock),
         sso=Sso(storage, clock, signer, tokens, settings, tools.fetch),
         streams=Streams(storage, clock, access),
+        trends=Trends(storage, clock),
         wheels=tools.wheels,
     )

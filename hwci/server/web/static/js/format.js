@@ -74,6 +74,11 @@ export function count(value) {
   return number.format(value);
 }
 
+/** A difference with its sign: "+3", "−3". */
+export function signed(value) {
+  return `${value < 0 ? "−" : "+"}${count(Math.abs(value))}`;
+}
+
 /** "1 merge", "2 merges". */
 export function counted(value, one, many = `${one}s`) {
   return `${count(value)} ${value === 1 ? one : many}`;

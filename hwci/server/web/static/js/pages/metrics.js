@@ -89,12 +89,13 @@ function useReturn(renew) {
 
 function Shown({ page, trend, products, failing, isWhole, ...rest }) {
   const data = page.data;
+  const against = useAgainst(rest.orgId, rest.scope, data.period, isWhole, rest.reviews.turn);
   if (products.data?.length === 0 && isBlank(data)) {
     return html`<${FirstSteps} orgId=${rest.orgId} organization=${rest.organization} />`;
   }
   const table = { ...rest, page: data };
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
-    <${Tiles} page=${data} trend=${trend.data} address=${rest.address} />
+    <${Tiles} page=${data} trend=${trend.data} against=${against} address=${rest.address} />
     ${isWhole && html`
       <${FailingNow} ...${table} answer=${failing}>
         <${Pending} orgId=${rest.orgId} scope=${rest.scope} turn=${rest.reviews.turn} />
@@ -105,6 +106,13 @@ function Shown({ page, trend, products, failing, isWhole, ...rest }) {
       <${OtherFailures} ...${table} />
       <${FlakiestTests} ...${table} />`}
   </div>`;
+}
+
+/** The period before, once the page is whole: the tiles do not wait for it, and never stand beside that of another. */
+function useAgainst(orgId, scope, period, isWhole, turn) {
+  const path = isWhole ? `/api/orgs/${orgId}/ci-analysis/trends` : null;
+  const { data, loading } = useAnswer(path, { ...scope, asOf: period.to }, turn);
+  return loading ? null : data;
 }
 
 /** The trends as a table, collapsed until its title is clicked. */

@@ -3,26 +3,28 @@
 // to its rows, here or on another page, where the dashboard lists them.
 
 import { addressOf, go } from "../../address.js";
-import { count, counted, percent } from "../../format.js";
+import { count, counted, percent, signed } from "../../format.js";
 import { html } from "../../html.js";
 import { scopeOf } from "../../parts/scope.js";
 import { Trend } from "../../parts/trend.js";
 import { toMerges } from "./merges.js";
 
-/** The tiles of a page. `trend`: null while it loads. */
-export function Tiles({ page, trend, address }) {
+/** The tiles of a page. `trend`: null while it loads; `against`: the period before, null while it loads. */
+export function Tiles({ page, trend, against, address }) {
   const { mergesChecked, flakyFailures } = page.tiles;
   const to = (part, changes) => ({ address, part, changes });
+  const changed = (tile) => changeText(against, tile);
   return html`<section class="tiles" aria-label="Tiles">
     <${Tile} title="Merges checked on hardware" trend=${trend} of=${(slot) => slot.mergesChecked}
-      outOf=${(slot) => slot.mergesAnnounced} kind="good" all=${mergesChecked.checked}
+      outOf=${(slot) => slot.mergesAnnounced} kind="good" all=${mergesChecked.checked} changed=${changed("mergesChecked")}
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(mergesChecked.checked)}<//>`}
       beside=${html`<${MergesBeside} counts=${mergesChecked} unchecked=${page.uncheckedMerges.total} to=${to} />`} />
-    <${RealBugsTile} trend=${trend} counts=${page.tiles.realFwBugs} to=${to} />
+    <${RealBugsTile} trend=${trend} counts=${page.tiles.realFwBugs} changed=${changed("realFwBugs")} to=${to} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(slot) => slot.flakyFailures} kind="warn"
-      all=${flakyFailures.count} value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
+      changed=${changed("flakyFailures")} all=${flakyFailures.count}
+      value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
       beside="failing runs on commits that also passed" />
-    <${InfraTile} page=${page} trend=${trend} address=${address} />
+    <${InfraTile} page=${page} trend=${trend} changed=${changed("infraRuns")} address=${address} />
   </section>`;
 }
 
@@ -31,7 +33,7 @@ function MergesBeside({ counts: { checked, announced }, unchecked, to }) {
     ${unchecked > 0 && html`${" · "}<${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}`;
 }
 
-function RealBugsTile({ trend, counts, to }) {
+function RealBugsTile({ trend, counts, changed, to }) {
   const others = [
     ["bench_or_harness", counts.benchOrHarness, "bench or harness"],
     ["ambiguous", counts.ambiguous, "ambiguous"],
@@ -42,30 +44,45 @@ function RealBugsTile({ trend, counts, to }) {
     return html`${i > 0 && ", "}<${Part} ...${to("other", changes)}>${count(value)} ${text}<//>`;
   });
   return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(slot) => slot.realFwBugs} kind="bad"
-    all=${counts.real} value=${html`<${Part} ...${to("bugs")}>${count(counts.real)}<//>`} beside=${beside} />`;
+    changed=${changed} all=${counts.real} value=${html`<${Part} ...${to("bugs")}>${count(counts.real)}<//>`} beside=${beside} />`;
 }
 
 function flakesOf({ params, query }) {
   return addressOf("failures", params, { ...scopeOf(query), label: "flake" });
 }
 
-function InfraTile({ page, trend, address }) {
+function InfraTile({ page, trend, changed, address }) {
   const { infra, total } = page.tiles.infraRuns;
   const { repoKey, suite } = scopeOf(address.query);
   const { from, to } = page.period;
   const runs = (more) => addressOf("runs", address.params, { repoKey, suite, status: "reported", from, to, ...more });
   return html`<${Tile} title="Infra runs" trend=${trend} of=${(slot) => slot.infraRuns} outOf=${(slot) => slot.runs}
-    kind="warn" all=${infra} value=${html`<a href=${runs({ helloOk: false })}>${count(infra)}</a>`}
+    kind="warn" changed=${changed} all=${infra} value=${html`<a href=${runs({ helloOk: false })}>${count(infra)}</a>`}
     beside=${html`of <a href=${runs()}>${counted(total, "run report")}</a>${share(infra, total)}`} />`;
 }
 
-function Tile({ title, value, all, beside, trend, of, outOf, kind }) {
+function Tile({ title, value, all, beside, changed, trend, of, outOf, kind }) {
   return html`<article class="tile">
     <h2>${title}</h2>
     <p class="figure"><strong>${value}</strong></p>
     <p class="beside">${beside}</p>
+    <p class="change">${changed}</p>
     <${Trend} slots=${trend?.slots} ...${{ of, outOf, all, title, kind }} />
   </article>`;
+}
+
+/** How a tile compares with the period before; its line is there before its words, so that nothing below moves. */
+function changeText(against, name) {
+  if (!against) return "\u00a0";
+  const { days } = against.period;
+  const before = days === 1 ? "day before" : `${days} days before`;
+  if (against.missing) return `no ${before} to compare with`;
+  const tile = against.tiles.find((one) => one.tile === name);
+  if (tile.now.total !== null) {
+    const { part, total } = tile.before;
+    return total === 0 ? `none in the ${before}` : `${percent((100 * part) / total)} in the ${before}`;
+  }
+  return tile.change === 0 ? `as many as in the ${before}` : `${signed(tile.change)} against the ${before}`;
 }
 
 function share(part, whole) {

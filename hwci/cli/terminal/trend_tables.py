@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A period beside the one before, as a terminal, a spreadsheet or a document shows it. Figures are
+the server's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hwci.cli.terminal import render, tables
+from hwci.cli.terminal.render import Format, Links
+
+if TYPE_CHECKING:
+    from hwci.wire.trends import CountAnswer, TileTrend, TrendsAnswer
+
+TILES = {
+    "mergesChecked": "Merges checked on hardware",
+    "realFwBugs": "Real FW bugs caught",
+    "flakyFailures": "Flaky failures",
+    "infraRuns": "Infra runs",
+}
+
+
+def show(found: TrendsAnswer, form: Format, links: Links | None = None) -> None:
+    """Write the answer in the form that was asked for. JSON is the API's own."""
+    if form is Format.JSON:
+        render.emit_json(found)
+        return
+    days = found.period.days
+    render.emit(tiles(days), found.tiles, form, links)
+    if found.missing and form is Format.TABLE:
+        since = found.recorded_since
+        first = f"the first record is of {tables.moment(since)} UTC" if since else "no record yet"
+        render.note(f"Not enough data for the {_days(days)} before: {first}")
+
+
+def tiles(days: int) -> tables.Layout[TileTrend]:
+    """Return the layout of the tiles in both periods."""
+    column = tables.Column
+    return tables.Layout(
+        "trends",
+        "Trends",
+        [
+            column("Tile", lambda row: TILES[row.tile]),
+            column(f"Last {_days(days)}", lambda row: _figure(row.now), right=True),
+            column(f"The {_days(days)} before", lambda row: _figure(row.before), right=True),
+            column("Change", _change, right=True),
+        ],
+        "tile now.part now.total before.part before.total change",
+        "No tile.",
+    )
+
+
+def _days(days: int) -> str:
+    return "day" if days == 1 else f"{days} days"
+
+
+def _figure(count: CountAnswer | None) -> str:
+    if count is None:
+        return "not enough data"
+    return str(count.part) if count.total is None else f"{count.part} of {count.total}"
+
+
+def _change(row: TileTrend) -> str:
+    if row.change is None:
+        return ""
+    return f"{row.change:+}" if row.change else "0"

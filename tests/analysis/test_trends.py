@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trends: a period against the one before, by small pictures, and on random histories by the pages
+of both.
+"""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+from hwci.analysis.trends import period_before, trends
+from hwci.engine.history import Scope
+from hwci.engine.page.overview import read_page
+from hwci.engine.periods import last_days
+from tests.engine.timeline import ALL, BOX, REPO, SUITE, Past, minute, report, seen
+from tests.support.soak import rounds
+
+DAY = 24 * 60
+NOW = minute(4 * DAY)
+
+
+def test_the_period_before_ends_where_the_period_begins_and_is_as_long() -> None:
+    period = last_days(7, NOW)
+    before = period_before(7, period)
+
+    assert before is not None
+    assert period.start - before.end == timedelta(microseconds=1)
+    assert before.end - before.start == timedelta(days=7)
+
+
+def test_a_period_from_year_1_has_none_before() -> None:
+    assert period_before(7, last_days(7, datetime.min.replace(tzinfo=UTC))) is None
+
+
+def test_a_run_at_the_border_counts_once() -> None:
+    runs = [report("a:L", -DAY), report("b:L", 3 * DAY)]
+    found = trends(Past(runs).history, ALL, 1, last_days(1, NOW))
+
+    assert found.then is not None
+    assert (found.now.infra_runs.part, found.then.infra_runs.part) == (1, 0)
+
+
+def test_without_a_record_from_before_the_period_before_nothing_is_compared() -> None:
+    late = Past([report("a:L", 2 * DAY + 1), report("b:L", 3 * DAY + 1)])
+    early = late.and_also(report("x:P", 2 * DAY - 1))
+
+    told = trends(late.history, ALL, 1, last_days(1, NOW))
+    assert (told.then, told.recorded_since) == (None, minute(2 * DAY + 1))
+    assert trends(early.history, ALL, 1, last_days(1, NOW)).then is not None
+
+
+def test_a_product_that_nothing_is_recorded_of_is_not_compared() -> None:
+    found = trends(seen(f"{BOX} | a:P").history, Scope(REPO, "boot"), 1, last_days(1, NOW))
+
+    assert (found.then, found.recorded_since) == (None, None)
+
+
+def test_both_periods_have_the_tiles_of_their_pages() -> None:
+    differ = 0
+    for seed in range(rounds(100, 5_000)):
+        draw = random.Random(seed)
+        runs = [report("s:P", -DAY)]
+        for number in range(draw.randint(1, 20)):
+            token = f"{draw.choice('abcdef')}:{draw.choice('PFIUL')}"
+            suite = draw.choice([SUITE, "boot"])
+            runs.append(report(token, draw.uniform(0, 4 * DAY), suite=suite, run_id=number))
+        history, days = Past(runs).history, draw.choice([1, 2])
+        scope = draw.choice([ALL, Scope(REPO, SUITE)])
+        period = last_days(days, NOW)
+        found = trends(history, scope, days, period)
+
+        assert found.now == read_page(history, scope, period).tiles, seed
+        if found.then is not None:
+            assert found.before is not None
+            assert found.then == read_page(history, scope, found.before).tiles, seed
+            differ += found.now != found.then
+    assert differ

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci trends`: a period beside the one before, from reports to the words."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.support.asking import ask, bearer, ci_key
+from tests.support.running import RunningServer, report
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+END = START + timedelta(days=30)
+AS_OF = END.isoformat().replace("+00:00", "Z")
+
+
+@pytest.fixture(scope="module")
+def told(server: RunningServer) -> RunningServer:
+    """A server with a run a day; the board is lost on five of the last ten days, and on two of the
+    ten before.
+    """
+    for day in range(30):
+        at = START + timedelta(days=day, hours=1)
+        lost = day in {12, 13, 21, 22, 23, 24, 25}
+        body = report(
+            run_id=day,
+            sha=f"{day:07x}",
+            hello_ok=not lost,
+            started_at=at.isoformat(),
+            ended_at=(at + timedelta(minutes=1)).isoformat(),
+        )
+        reply = ask(server.url, "POST", "/api/ci/run-report", ci_key(server.ci_key), json_body=body)
+        assert reply.status == 204, reply
+    return server
+
+
+@pytest.mark.usefixtures("told")
+def test_each_tile_stands_beside_the_period_before(signed_in: Command) -> None:
+    code, out, err = signed_in("trends", "--days", "10", "--as-of", AS_OF, COLUMNS="120")
+
+    assert (code, err) == (0, "")
+    (line,) = (line for line in out.splitlines() if "Infra runs" in line)
+    assert " ".join(line.split()) == "Infra runs 5 of 10 2 of 10 +3"
+
+
+@pytest.mark.usefixtures("told")
+def test_a_period_before_that_is_not_all_recorded_is_not_compared(signed_in: Command) -> None:
+    code, out, err = signed_in("trends", "--days", "20", "--as-of", AS_OF, COLUMNS="120")
+
+    assert code == 0
+    assert "not enough data" in out
+    assert f"the first record is of {START + timedelta(hours=1):%Y-%m-%d %H:%M} UTC" in err
+
+
+def test_the_period_before_is_that_of_the_page_at_its_end(
+    told: RunningServer, signed_in: Command
+) -> None:
+    whole = signed_in("trends", "--days", "10", "--as-of", AS_OF, "--json").out
+    found = json.loads(whole)
+    tiles = {one["tile"]: one for one in found["tiles"]}
+    for end, which in ((found["period"]["to"], "now"), (found["before"]["to"], "before")):
+        path = f"/api/orgs/{told.org_id}/ci-metrics?days=10&asOf={end}"
+        page = ask(told.url, "GET", path, bearer(told.token)).json["tiles"]
+        assert tiles["infraRuns"][which] == {
+            "part": page["infraRuns"]["infra"],
+            "total": page["infraRuns"]["total"],
+        }
+        assert tiles["flakyFailures"][which]["part"] == page["flakyFailures"]["count"]
+        assert tiles["realFwBugs"][which]["part"] == page["realFwBugs"]["real"]
+        assert tiles["mergesChecked"][which]["total"] == page["mergesChecked"]["announced"]
