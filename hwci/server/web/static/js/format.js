@@ -20,21 +20,29 @@ const PARTS = [
   ["s", 1],
 ];
 const relative = new Intl.RelativeTimeFormat("en");
+// All readers see dates written alike, as people tell each other what they see; the zone is the reader's own.
+const LOCALE = "en-GB";
 /**
  * By their parts: a style of a whole date and time names no zone.
  * @type {Intl.DateTimeFormatOptions}
  */
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
-const absolute = new Intl.DateTimeFormat(undefined, {
+const absolute = new Intl.DateTimeFormat(LOCALE, {
   day: "numeric",
   month: "short",
   year: "numeric",
   ...clock,
   timeZoneName: "short",
 });
-const time = new Intl.DateTimeFormat(undefined, clock);
-const date = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
-const dateAndTime = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const time = new Intl.DateTimeFormat(LOCALE, { ...clock, timeZoneName: "short" });
+const date = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
+const dateAndTime = new Intl.DateTimeFormat(LOCALE, {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZoneName: "short",
+});
 const tenths = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const number = new Intl.NumberFormat("en");
 
@@ -54,7 +62,7 @@ export function moment(at) {
   return absolute.format(new Date(at));
 }
 
-/** A time of today, by the reader's clock. */
+/** A time of today, by the reader's clock, with its zone. */
 export function timeOfDay(at) {
   return time.format(at);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of the API: sorted, searched and turned over by the server, its state in the address
-// (`<name>.page`, `<name>.sort`, `<name>.search`). The caller defines the columns.
+// (`<name>.page`, `<name>.limit`, `<name>.sort`, `<name>.search`). The caller defines the columns.
 
 import { change } from "../address.js";
 import { useAnswer } from "../asking.js";
 import { count, counted } from "../format.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { Empty, Failed, Renewing, Waiting } from "./notice.js";
+import { Foot, lastPage, turnTo } from "./pages.js";
 import { Rows } from "./rows.js";
 
-export const ROWS = 20;
+const ROWS = 20; // of a page, unless the address has another number
 const WORTH_A_SEARCH = 6; // rows: fewer are seen at a glance
 const TYPING_PAUSE_MILLISECONDS = 250;
 
@@ -24,7 +25,7 @@ export function PagedTable(props) {
   const { name, path, query, address, first, turn, loading, thing, label, searched = true, totalled, unknown } = props;
   const asked = tableState(name, address.query);
   const known = first !== undefined && asked.plain;
-  const answer = useAnswer(known ? null : path, { ...query, ...asked.query, limit: ROWS }, turn);
+  const answer = useAnswer(known ? null : path, { ...query, ...asked.query }, turn);
   if (loading) loading.current = answer.loading;
   const list = useKept(known ? first : answer.loading ? null : answer.data);
   // A search that found little does not take its own field away.
@@ -43,13 +44,13 @@ export function PagedTable(props) {
   `;
 }
 
-function Found({ name, columns, rowKey, below, thing, empty, label, asked, list, busy }) {
+function Found({ name, columns, rowKey, below, thing, empty, label, asked, list, busy, path, query }) {
   if (list.items.length === 0) return html`<${Nothing} ...${{ name, asked, list, thing, empty }} />`;
   const onSort = (sort) => change({ [`${name}.sort`]: sort, [`${name}.page`]: null });
   return html`
     <${Rows} columns=${columns} rows=${list.items} rowKey=${rowKey} below=${below} label=${label} busy=${busy}
       sort=${asked.sort} onSort=${onSort} />
-    <${Pages} name=${name} list=${list} label=${label} />
+    <${Foot} ...${{ name, list, label, path, rowKey }} query=${{ ...query, sort: asked.sort, search: asked.search || null }} />
   `;
 }
 
@@ -61,8 +62,9 @@ export function PlainTable({ columns, rows, rowKey, label }) {
 /** The state of a table in the address. `plain`: there is none, so the table shows its first rows. */
 export function tableState(name, query) {
   const read = (part) => query.get(`${name}.${part}`);
-  const [page, sort, search] = ["page", "sort", "search"].map(read);
-  return { sort, search: search ?? "", plain: !page && !sort && !search, query: { page, sort, search } };
+  const [page, limit, sort, search] = ["page", "limit", "sort", "search"].map(read);
+  const plain = !page && !limit && !sort && !search;
+  return { sort, search: search ?? "", plain, query: { page, limit: limit ?? ROWS, sort, search } };
 }
 
 /** Return the last value that was there. */
@@ -122,27 +124,4 @@ function Nothing({ name, asked, list, thing, empty }) {
   return html`<${Empty}>
     There is no page ${count(list.page)} any more. <button type="button" onClick=${toLast}>Show the last one</button>
   <//>`;
-}
-
-function Pages({ name, list, label }) {
-  const last = lastPage(list);
-  if (last === 1 || list.items.length === 0) return null;
-  return html`<nav class="pages" aria-label=${`Pages of ${label}`}>
-    <${Turn} title="Previous" to=${list.page - 1} may=${list.page > 1} name=${name} />
-    <span>Page ${count(list.page)} of ${count(last)}</span>
-    <${Turn} title="Next" to=${list.page + 1} may=${list.page < last} name=${name} />
-  </nav>`;
-}
-
-// A button without use is only marked as such, so that it keeps the focus.
-function Turn({ title, to, may, name }) {
-  return html`<button type="button" aria-disabled=${may ? undefined : "true"} onClick=${() => may && turnTo(name, to)}>${title}</button>`;
-}
-
-function turnTo(name, page) {
-  change({ [`${name}.page`]: page === 1 ? null : page });
-}
-
-function lastPage(list) {
-  return Math.max(1, Math.ceil(list.total / list.limit));
 }

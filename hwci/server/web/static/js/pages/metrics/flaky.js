@@ -8,7 +8,7 @@ import { html, useEffect, useRef, useState } from "../../html.js";
 import { Failed } from "../../parts/notice.js";
 import { productColumn } from "../../parts/scope.js";
 import { Section } from "../../parts/section.js";
-import { PagedTable, ROWS, tableState } from "../../parts/table.js";
+import { PagedTable, tableState } from "../../parts/table.js";
 import { Badge, LongName } from "../../parts/values.js";
 import { BoxStrips, MergedStrip } from "./heat.js";
 
@@ -38,11 +38,11 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, revi
   const someBroken = page.flakiestTests.items.some(isBroken);
   const all = address.query.get("flaky.broken") === "all";
   const broken = all ? null : "false";
-  const answer = useAnswer(wanted ? `${base}/flakiest-tests/history` : null, { ...scope, ...asked, broken, limit: ROWS });
+  const answer = useAnswer(wanted ? `${base}/flakiest-tests/history` : null, { ...scope, ...asked, broken });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
   const unfolded = address.query.get("flaky.boxes");
   const analysis = wanted && unfolded !== null ? `/api/orgs/${orgId}/ci-analysis/flaky-tests` : null;
-  const suspects = useAnswer(analysis, { ...scope, ...asked, broken, limit: ROWS });
+  const suspects = useAnswer(analysis, { ...scope, ...asked, broken });
   const heat = (row) => html`<${MergedStrip} history=${histories.get(keyOf(row))} period=${page.period} />`;
   const strips = (row) => html`<${BoxStrips} history=${histories.get(keyOf(row))} answer=${answer} period=${page.period} />`;
   const boxes = (row) => html`<${Boxes} row=${row} open=${unfolded === keyOf(row)} />`;

@@ -10,7 +10,7 @@ import { html } from "../../html.js";
 import { Outside } from "../../parts/outside.js";
 import { productColumn } from "../../parts/scope.js";
 import { Section } from "../../parts/section.js";
-import { PagedTable, ROWS, tableState } from "../../parts/table.js";
+import { PagedTable, tableState } from "../../parts/table.js";
 import { Sha, Time } from "../../parts/values.js";
 import { RunLink } from "../../parts/words.js";
 
@@ -74,7 +74,7 @@ function keyOf({ repoKey, suite, sha }) {
 
 /** The rows that are shown, each with its cause, by their key; none as long as there is no answer. */
 function useCauses({ address, orgId, scope, reviews, on }) {
-  const query = { ...scope, ...tableState("merges", address.query).query, limit: ROWS };
+  const query = { ...scope, ...tableState("merges", address.query).query };
   const { data } = useAnswer(on ? `/api/orgs/${orgId}/ci-analysis/unchecked-merges` : null, query, reviews.turn);
   return new Map(data?.items.map((row) => [keyOf(row), row]));
 }
