@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import replace
+from functools import partial
 from itertools import count, product
 from pathlib import Path
 from typing import Any
@@ -108,8 +109,8 @@ async def opened(where: Location) -> AsyncIterator[Storage]:
         await storage.close()
 
 
-def everything(writer: Writer) -> None:
-    """Keep something of each kind."""
+def add_accounts(writer: Writer) -> None:
+    """Keep something of each kind, but for what reports and jobs send."""
     for one in (ACME, OTHER):
         writer.add_organization(one)
     writer.add_user(ADA)
@@ -123,8 +124,10 @@ def everything(writer: Writer) -> None:
     writer.add_key(READER_KEY)
     for number in range(3):
         writer.add_audit(ACME.id, replace(ENTRY, target=f"größer {number}"))
-    fill(writer, SEED)
-    fill(writer, SEED + 1, OTHER.id)
+
+
+def add_live_run(writer: Writer) -> None:
+    """Keep a run that is under way, and a report that took the place of another."""
     writer.put_report(ACME.id, REPORT, NOON)
     writer.put_report(ACME.id, replace(REPORT, conclusion="another"), NOON)  # one was replaced
     writer.add_box(BOX)
@@ -136,7 +139,13 @@ def everything(writer: Writer) -> None:
 
 async def filled(where: Location) -> Location:
     async with opened(where) as storage:
-        await storage.write(everything)
+        for work in (
+            add_accounts,
+            partial(fill, seed=SEED),
+            partial(fill, seed=SEED + 1, org_id=OTHER.id),
+            add_live_run,
+        ):
+            await storage.write(work)  # each has as long as a request
     return where
 
 
