@@ -40,6 +40,8 @@ COMMANDS = {
     "failures": "Failures: list, show, confirm, dismiss, reset.",
     "incidents": "Incidents, failures with one cause: list, confirm, dismiss, reset.",
     "runs": "Runs: list, show, watch.",
+    "bisect": "Find the commit that broke a test, also one that fails only now and then: start,"
+    " next, status.",
     "merges": "Merges not checked on hardware: unchecked (and why), plan (the runs that would).",
     "spool": "Pending reports on this machine: list, flush, show, remove.",
     "suite-config": "Suite configurations of products: check, plan, apply, list, show.",

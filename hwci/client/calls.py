@@ -8,7 +8,7 @@ of events are not calls: see `hwci.client.following`.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypedDict, TypeVar, Unpack
+from typing import NotRequired, TypedDict, TypeVar, Unpack
 
 from hwci.analysis.suspects import RankBy
 from hwci.client import calls_of_ci
@@ -19,6 +19,7 @@ from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
 from hwci.wire.base import HealthAnswer, ListPage
 from hwci.wire.benches import BenchesAnswer
+from hwci.wire.bisection import BisectionQuery, ProgressAnswer
 from hwci.wire.explanations import ExplanationAnswer, GapsAnswer
 from hwci.wire.failures import (
     FailureAnswer,
@@ -438,6 +439,16 @@ def get_run(org_id: Id, run_record_id: Id) -> Call[runs.RunDetail]:
 # The metrics page, its tables, failures and their review
 
 
+class BisectionFilters(TypedDict):
+    """Which product is bisected, by which of its runs."""
+
+    repo_key: str
+    suite: str
+    box_key: NotRequired[str | None]
+    days: NotRequired[int]
+    as_of: NotRequired[datetime | None]
+
+
 class TableFilters(TypedDict, total=False):
     """What narrows a table: its period, its products, and the page of it."""
 
@@ -601,6 +612,14 @@ def suspects(
     """List the same tests with what their runs suggest: since when, on which boxes, how sure."""
     query = query_of(SuspectsQuery, broken=broken, rank_by=rank_by, **table)
     return _read(f"{org_path(org_id)}/ci-analysis/flaky-tests", ListPage[SuspectAnswer], query)
+
+
+def bisection(
+    org_id: Id, test_id: str, good: str, bad: str, **asked: Unpack[BisectionFilters]
+) -> Call[ProgressAnswer]:
+    """Ask which commit broke a test, and which run tells most about it."""
+    query = query_of(BisectionQuery, test_id=test_id, good=good, bad=bad, **asked)
+    return _read(f"{org_path(org_id)}/ci-analysis/bisection", ProgressAnswer, query)
 
 
 def list_incidents(

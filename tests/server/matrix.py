@@ -184,6 +184,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/unchecked-merges": FIGURES,
     f"GET {ORG}/ci-analysis/merge-plan": FIGURES,
     f"GET {ORG}/ci-analysis/boxes": FIGURES,
+    f"GET {ORG}/ci-analysis/bisection": Row(By.READER, 400, metrics=True),  # of no test
     f"GET {ORG}/ci-analysis/flaky-tests": FIGURES,
     f"GET {ORG}/ci-analysis/incidents": FIGURES,
     f"GET {ORG}/ci-analysis/gaps": FIGURES,

@@ -5,10 +5,10 @@ runs that would check them. It computes no figure and prints nothing.
 
 from __future__ import annotations
 
-import shlex
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from hwci.cli.terminal.run_command import run_command
 from hwci.cli.terminal.tables import (
     TIME_WIDTH,
     Column,
@@ -77,7 +77,7 @@ def plan(found: MergePlanAnswer) -> Iterator[str]:
             subject = f" {row.subject}" if row.subject else ""
             also = f" (checks {row.merges} merges)" if row.merges > 1 else ""
             yield f"# {short(row.sha)}{subject}{also}"
-            yield _command(row)
+            yield run_command(row.repo_key, row.suite, row.box_key, row.branch, row.sha)
     for one in found.unplanned:
         yield ""
         of = product(one.repo_key, one.suite)
@@ -91,16 +91,3 @@ def _offer(row: PlannedRunAnswer) -> tuple[str, str, str]:
 def _each(row: PlannedRunAnswer) -> str:
     median = f"{duration(row.board_seconds)} a run (median of {counted(row.runs_seen, 'run')})"
     return f"{product(row.repo_key, row.suite)}, {median}"
-
-
-def _command(row: PlannedRunAnswer) -> str:
-    flags = {
-        "--repo-key": row.repo_key,
-        "--suite": row.suite,
-        "--box": row.box_key,
-        "--branch": row.branch,
-        "--sha": row.sha,
-        "--trigger": "manual",
-    }
-    words = " ".join(f"{flag} {shlex.quote(value)}" for flag, value in flags.items())
-    return f"git checkout --detach {row.sha} && hwci exec {words} --junit FILE -- COMMAND"

@@ -5,6 +5,7 @@ specification.
 
 from hwci.server.http.route import Route, Who
 from hwci.server.services.analysis.benches import Benches
+from hwci.server.services.analysis.bisection import Bisections
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
@@ -48,6 +49,11 @@ ANALYSIS = (
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/trends", Who.READER, Trends.against_before,
         "The tiles against the period before", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/bisection", Who.READER, Bisections.progress,
+        "Which commit broke a test, how sure that is, and the run that tells most about it",
+        metrics=True
     ),
 )
 # fmt: on

@@ -13,6 +13,7 @@ from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
 from hwci.server.services.analysis.benches import Benches
+from hwci.server.services.analysis.bisection import Bisections
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
@@ -52,6 +53,7 @@ class Services:
     accounts: Accounts
     audit: AuditLog
     benches: Benches
+    bisections: Bisections
     boxes: Boxes
     explanations: Explanations
     flaky_tests: FlakyTests
@@ -106,6 +108,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         accounts=Accounts(storage, clock, tools.passwords, tokens, settings.registration),
         audit=AuditLog(storage),
         benches=Benches(storage, clock),
+        bisections=Bisections(storage, clock),
         boxes=Boxes(storage, clock),
         explanations=Explanations(storage, clock),
         flaky_tests=FlakyTests(storage, clock),

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci bisect`: the commit that broke a test, and the run that tells most about it. The server
+computes both from the reports of ordinary runs: nothing is kept of a bisection, and no command here
+changes the repository.
+"""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from hwci import client
+from hwci.cli.session.connection import Connection, connected
+from hwci.cli.terminal import options, render
+from hwci.client.explained import command_error, not_empty
+from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from hwci.wire.bisection import BisectedAnswer, ProgressAnswer
+
+bisect = typer.Typer(no_args_is_help=True)
+
+Test = Annotated[str, typer.Argument(metavar="TEST", help="Id of the test.")]
+Product = Annotated[str, typer.Option("--product", metavar="REPO:SUITE", help="Its product.")]
+Good = Annotated[
+    str,
+    typer.Option(
+        metavar="COMMIT", help="A commit on which it still worked, or the first digits of one."
+    ),
+]
+Bad = Annotated[
+    str,
+    typer.Option(metavar="COMMIT", help="A later one on which it failed, or its first digits."),
+]
+Box = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Only this box: its runs count, and it runs the next one."),
+]
+
+
+class Wanted(NamedTuple):
+    """What is looked for, as the flags have it."""
+
+    test: str
+    product: str
+    good: str
+    bad: str
+    box: str | None
+    days: int
+    as_of: str | None
+
+    def answer(self, server: Connection) -> "ProgressAnswer":
+        """Ask the server."""
+        repo_key, suite = options.scope_of(self.product, None)
+        return server.send(
+            client.calls.bisection(
+                server.org_id(),
+                str(not_empty(self.test, "TEST")),
+                self.good,
+                self.bad,
+                repo_key=str(repo_key),
+                suite=str(suite),
+                box_key=self.box,
+                days=self.days,
+                as_of=self.end,
+            )
+        )
+
+    @property
+    def end(self) -> datetime | None:
+        """The end of the period, if one was given."""
+        return options.time_of(self.as_of, "--as-of")
+
+
+@bisect.command("start")
+@connected(by_key=True)
+def start(
+    server: Connection,
+    test: Test,
+    *,
+    product: Product,
+    good: Good,
+    bad: Bad,
+    box: Box = None,
+    days: options.Days = limits.DAYS_DEFAULT,
+    as_of: options.AsOf = None,
+    json: options.Json = False,
+) -> None:
+    """Print among which commits a test began to fail, and the run that tells most about it.
+
+    The runs of the period count as answers, also those of CI. Run the printed command in a clone on
+    the box that it names (COMMAND is what runs the tests there), then ask for the next one.
+
+    For example:
+
+      hwci bisect start boot --product acme/fw:hil --good a1b2c3d --bad 9f8e7d6
+    """
+    from hwci.cli.terminal import bisection
+
+    wanted = Wanted(test, product, good, bad, box, days, as_of)
+    _lines(server, wanted, bisection.start, json=json)
+
+
+@bisect.command("next")
+@connected(by_key=True)
+def next_run(
+    server: Connection,
+    test: Test,
+    *,
+    product: Product,
+    good: Good,
+    bad: Bad,
+    box: Box = None,
+    days: options.Days = limits.DAYS_DEFAULT,
+    as_of: options.AsOf = None,
+    json: options.Json = False,
+) -> None:
+    """Print the next run as a command to paste, or the commit once it is found with 95 %.
+
+    For example:
+
+      hwci bisect next boot --product acme/fw:hil --good a1b2c3d --bad 9f8e7d6
+    """
+    from hwci.cli.terminal import bisection
+
+    wanted = Wanted(test, product, good, bad, box, days, as_of)
+    _lines(server, wanted, bisection.next_run, json=json)
+
+
+@bisect.command("status")
+@connected(by_key=True)
+def status(
+    server: Connection,
+    test: Test,
+    *,
+    product: Product,
+    good: Good,
+    bad: Bad,
+    box: Box = None,
+    days: options.Days = limits.DAYS_DEFAULT,
+    as_of: options.AsOf = None,
+    json: options.Json = False,
+    output: options.Output = None,
+) -> None:
+    """List the commits with their runs, and the chance of each that the test fails since it.
+
+    Of the good commit it is the chance that the test failed there already. Runs count by their
+    first attempt; what the harness blames on the bench does not count.
+
+    For example:
+
+      hwci bisect status boot --product acme/fw:hil --good a1b2c3d --bad 9f8e7d6
+    """
+    from hwci.cli.terminal import bisection
+
+    form = options.form_of(json, output)
+    found = Wanted(test, product, good, bad, box, days, as_of).answer(server)
+    if form is render.Format.JSON:
+        render.emit_json(found)
+        return
+    bisected = _found(found)
+    render.emit(bisection.commits(bisected), bisected.commits, form)
+    render.note(bisection.bracket(bisected))
+
+
+def _lines(
+    server: Connection,
+    wanted: Wanted,
+    lines: "Callable[[ProgressAnswer, BisectedAnswer], Iterator[str]]",
+    *,
+    json: bool,
+) -> None:
+    """Print the lines of an answer, and the command that asks for the next run."""
+    from hwci.cli.terminal import bisection
+
+    found = wanted.answer(server)
+    if json:
+        render.emit_json(found)
+        return
+    bisected = _found(found)
+    for line in lines(found, bisected):
+        render.write(line)
+    if bisected.next_run is not None:
+        days = "" if wanted.days == limits.DAYS_DEFAULT else f"--days {wanted.days}"
+        render.write(bisection.again(found, wanted.good, wanted.bad, wanted.box, days))
+
+
+def _found(answer: "ProgressAnswer") -> "BisectedAnswer":
+    if answer.found is None:
+        raise command_error(
+            "The commit cannot be looked for", str(answer.lack_text), str(answer.to_do)
+        )
+    return answer.found

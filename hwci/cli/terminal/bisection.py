@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a bisection looks like in a terminal: as lines of a shell script what is known and the next
+run, and as a table the commits with their chances. It computes no figure and runs nothing.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from hwci.analysis.suspects import percent
+from hwci.cli.terminal import tables
+from hwci.cli.terminal.run_command import run_command
+from hwci.cli.terminal.tables import counted, duration
+from hwci.wire.hashes import short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hwci.wire.bisection import BisectedAnswer, CandidateAnswer, ProgressAnswer
+
+
+def start(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
+    """Return the lines that begin a bisection: where the commit may be, then the first run."""
+    good, *others = bisected.commits
+    yield f"# {found.test_id} began to fail in one of {counted(len(others), 'commit')}"
+    yield f"# after {short(good.sha)}, up to {short(others[-1].sha)}."
+    yield ""
+    yield from next_run(found, bisected)
+
+
+def next_run(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
+    """Return the lines of the next run, or of the commit that was found."""
+    yield f"# {bracket(bisected)}"
+    run = bisected.next_run
+    if run is not None:
+        subject = f" {run.subject}" if run.subject else ""
+        took = f"about {duration(run.board_seconds)}, the median of {counted(run.runs_seen, 'run')}"
+        yield f"# Run next on {run.box_key} ({took}):"
+        yield f"# {short(run.sha)}{subject}"
+        yield run_command(found.repo_key, found.suite, run.box_key, run.branch, run.sha)
+    elif bisected.bracket.commits > 1:
+        yield "# No box to run it on: each that ran it did not reach the hardware in its last run."
+
+
+def again(found: ProgressAnswer, good: str, bad: str, box: str | None, days: str) -> str:
+    """Return the command that asks for the run after it."""
+    words = [found.test_id, "--product", f"{found.repo_key}:{found.suite}"]
+    words += ["--good", good, "--bad", bad, *(["--box", box] if box else []), *days.split()]
+    return f"# Then: hwci bisect next {shlex.join(words)}"
+
+
+def bracket(found: BisectedAnswer) -> str:
+    """Say in a line where the commit is."""
+    held, named = found.bracket, {one.sha: one for one in found.commits}
+    failed, runs = sum(one.failed for one in found.commits), sum(one.runs for one in found.commits)
+    seen = f"{failed} of {counted(runs, 'run')} failed"
+    if held.commits == 1:
+        one = named[held.first]
+        subject = f" {one.subject}" if one.subject else ""
+        return f"It fails since {short(one.sha)}{subject} ({percent(held.chance)}; {seen})."
+    between = f"one of {held.commits} commits from {short(held.first)} to {short(held.last)}"
+    return f"It fails since {between} ({percent(held.chance)}; {seen})."
+
+
+def commits(bisected: BisectedAnswer) -> tables.Layout[CandidateAnswer]:
+    """Return the layout of the commits, the good one first."""
+    good = bisected.commits[0].sha
+    column = tables.Column
+    return tables.Layout(
+        "commits",
+        "Commits",
+        [
+            column("Commit", lambda row: short(row.sha), whole=True),
+            column("Subject", lambda row: "(good)" if row.sha == good else row.subject, spare=1),
+            column("Failed", lambda row: str(row.failed), right=True),
+            column("Runs", lambda row: str(row.runs), right=True),
+            column("Fails since it", lambda row: percent(row.chance), right=True),
+        ],
+        "sha subject failed runs chance",
+        "No commit.",
+    )

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command that makes a proposed run, as a line to paste into a shell. Nothing runs here."""
+
+import shlex
+
+
+def run_command(repo_key: str, suite: str, box_key: str, branch: str, sha: str) -> str:
+    """Return a line that checks out a commit, runs the tests on it and reports them; COMMAND and
+    FILE in it are for the reader to fill in.
+    """
+    flags = {
+        "--repo-key": repo_key,
+        "--suite": suite,
+        "--box": box_key,
+        "--branch": branch,
+        "--sha": sha,
+        "--trigger": "manual",
+    }
+    words = " ".join(f"{flag} {shlex.quote(value)}" for flag, value in flags.items())
+    return f"git checkout --detach {sha} && hwci exec {words} --junit FILE -- COMMAND"

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bisections: which commit broke a test, and which run tells most about it (contract, "Answers
+beside the rules"). Nothing is kept of one: its answers are the reports of its runs.
+"""
+
+from hwci.analysis.bisection import Asked, progress
+from hwci.engine.facts import Product
+from hwci.engine.periods import last_days
+from hwci.server.clock import Clock
+from hwci.server.services.access import Viewer
+from hwci.server.services.analysis.asking import asked
+from hwci.server.storage.ports import Reader, Storage
+from hwci.wire.bisection import BisectionQuery, ProgressAnswer
+
+
+class Bisections:
+    """Reads about bisections."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def progress(self, viewer: Viewer, query: BisectionQuery) -> ProgressAnswer:
+        """Return how far a bisection is, and its next run."""
+        period = last_days(query.days, query.as_of or self._clock())
+
+        def work(reader: Reader) -> ProgressAnswer:
+            about = asked(reader, viewer, query, period)
+            wanted = Asked(query.test_id, query.good, query.bad, query.box_key)
+            product = Product(query.repo_key, query.suite)
+            found = progress(about.history, product, period, wanted)
+            return ProgressAnswer.of(found, query, period)
+
+        return await self._storage.read(work, organization=viewer.org_id)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bisections: which commit broke a test, and which run tells most about it (contract, "Answers
+beside the rules"). No figure is computed here.
+
+Chances are between 0 and 1.
+"""
+
+from collections.abc import Sequence
+from typing import Self
+
+from hwci.analysis.bisection import LACKS, Lack, NextRun, Progress
+from hwci.engine.periods import Period
+from hwci.wire.base import Answer, Name, TestId
+from hwci.wire.metrics import PeriodAnswer
+from hwci.wire.queries import PeriodQuery, ShaStart
+
+
+class BisectionQuery(PeriodQuery):
+    """Query of a bisection. `good` and `bad` are commits, or the first digits of one that ran.
+    `boxKey`: only runs of this box count, and it alone is proposed.
+    """
+
+    repo_key: Name
+    suite: Name
+    test_id: TestId
+    good: ShaStart
+    bad: ShaStart
+    box_key: Name | None = None
+
+
+class CandidateAnswer(Answer):
+    """A commit with the runs of the test on it, by their first attempt. `chance`: that the test
+    fails since this commit.
+    """
+
+    sha: str
+    subject: str
+    failed: int
+    runs: int
+    chance: float
+
+
+class BracketAnswer(Answer):
+    """The fewest neighbouring commits that hold the one with 95 %."""
+
+    first: str
+    last: str
+    commits: int
+    chance: float
+
+
+class NextRunAnswer(Answer):
+    """The run that is expected to tell most for each minute of a board: `bits`, of which one halves
+    the range. `boardSeconds`: the median of the product's `runsSeen` runs on the box in the period.
+    """
+
+    sha: str
+    subject: str
+    branch: str
+    box_key: str
+    board_seconds: float
+    runs_seen: int
+    bits: float
+
+    @classmethod
+    def of(cls, found: Progress, run: NextRun) -> Self:
+        """Make the run of a bisection."""
+        commit, offer = found.commits[run.commit], run.offer
+        return cls(
+            sha=commit.sha,
+            subject=commit.subject,
+            branch=run.branch,
+            box_key=offer.box_key,
+            board_seconds=offer.seconds,
+            runs_seen=offer.runs,
+            bits=run.bits,
+        )
+
+
+class BisectedAnswer(Answer):
+    """How far it is. `commits`: the good one, with the chance that the test failed there already,
+    then all up to the bad one. `nextRun` null: one commit is left, or no box of the product reached
+    the hardware in its last run.
+    """
+
+    commits: Sequence[CandidateAnswer]
+    bracket: BracketAnswer
+    next_run: NextRunAnswer | None
+
+    @classmethod
+    def of(cls, found: Progress) -> Self:
+        """Make what is known."""
+        bracket, run = found.bracket, found.next_run
+        return cls(
+            commits=[
+                CandidateAnswer(
+                    sha=commit.sha,
+                    subject=commit.subject,
+                    failed=counts.failed,
+                    runs=sum(counts),
+                    chance=chance,
+                )
+                for commit, counts, chance in zip(
+                    found.commits, found.counts, found.chances, strict=True
+                )
+            ],
+            bracket=BracketAnswer(
+                first=found.commits[bracket.first].sha,
+                last=found.commits[bracket.last].sha,
+                commits=bracket.last - bracket.first + 1,
+                chance=bracket.chance,
+            ),
+            next_run=None if run is None else NextRunAnswer.of(found, run),
+        )
+
+
+class ProgressAnswer(Answer):
+    """A bisection of a test. `found` null: `lack` says why, `lackText` in words, and `toDo` what to
+    do about it.
+    """
+
+    period: PeriodAnswer
+    repo_key: str
+    suite: str
+    test_id: str
+    found: BisectedAnswer | None
+    lack: Lack | None
+    lack_text: str | None
+    to_do: str | None
+
+    @classmethod
+    def of(cls, found: Progress | Lack, query: BisectionQuery, period: Period) -> Self:
+        """Make the answer to a query. `period`: its days."""
+        lack = found if isinstance(found, Lack) else None
+        text, to_do = (None, None) if lack is None else LACKS[lack]
+        return cls(
+            period=PeriodAnswer.of(query.days, period),
+            repo_key=query.repo_key,
+            suite=query.suite,
+            test_id=query.test_id,
+            found=None if isinstance(found, Lack) else BisectedAnswer.of(found),
+            lack=lack,
+            lack_text=text,
+            to_do=to_do,
+        )
