@@ -7,35 +7,39 @@ The label and the group of a failure are rules (`engine/rules/labels.py`); no co
 changes through an incident.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from hwci.engine.facts import Commit, Product
+from hwci.analysis.outcomes import RecordedRuns
+from hwci.engine.facts import Commit, Lane, Product
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.changes import UnderTest, broken_by
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import Group, groups_of
-from hwci.engine.vocabulary import Label, Verdict
+from hwci.engine.vocabulary import Label, Outcome, Verdict
 
 Cause = tuple[object, ...]
 """What groups of one incident have in common."""
+Merges = Mapping[str, Mapping[str, datetime]]
+"""Merges of a repository by branch, that with most first: their commits, and when they merged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Incident:
     """Groups with one cause, the first to fail first. `suspects`: the firmware commits that may
     have broken them, oldest first; None if unknown. `first_commit`: the commit on which the first
-    of them failed, as a report listed it; None if none did. `on_merge_branch`: merges of the period
-    were announced for its branch.
+    of them failed, as a report listed it; None if none did. `merges`: those of the period and its
+    repository.
     """
 
     groups: tuple[Group, ...]
     suspects: tuple[Commit, ...] | None
     first_commit: Commit | None
-    on_merge_branch: bool
+    merges: Merges
 
     @property
     def first(self) -> Group:
@@ -45,7 +49,17 @@ class Incident:
     @property
     def product(self) -> Product:
         """The product of all groups."""
-        return self.first.first.key.lane.product
+        return self.lane.product
+
+    @property
+    def lane(self) -> Lane:
+        """Where it failed first."""
+        return self.first.first.key.lane
+
+    @property
+    def on_merge_branch(self) -> bool:
+        """Whether merges of the period were announced for its branch."""
+        return self.lane.branch in self.merges
 
     @property
     def label(self) -> Label:
@@ -95,6 +109,27 @@ class Incident:
         return self.runs - sum(len(group.failures) for group in self.groups)
 
 
+class Merged(NamedTuple):
+    """A branch that the first failing commit of an incident was merged to. Of the incident's tests
+    on their boxes so many passed or failed in the last run there since then, or did not run.
+    """
+
+    branch: str
+    passing: int
+    failing: int
+    not_run: int
+
+
+class Described(NamedTuple):
+    """An incident with what is asked for each that is shown. `retries`: attempts after the first
+    one within a run, which failed too. `merged`: None if no report or merge tells that it was.
+    """
+
+    incident: Incident
+    retries: int
+    merged: Merged | None
+
+
 def incidents(history: History, scope: Scope, period: Period) -> list[Incident]:
     """Return the incidents with a failure in the period, the last to begin first."""
     groups = [
@@ -112,27 +147,62 @@ def incidents(history: History, scope: Scope, period: Period) -> list[Incident]:
         history,
         [(group.first.key, under_test) for group, under_test in zip(groups, tested, strict=True)],
     )
-    merged = {
-        (one.announcement.repo_key, one.announcement.branch)
-        for one in history.merges(Scope(scope.repo_key), period)
-    }
+    merges = _merges(history, Scope(scope.repo_key), period)
     together: dict[Cause, list[int]] = defaultdict(list)
     for at, group in enumerate(groups):
         together[_cause(group, tested[at], suspected[at])].append(at)
     found = []
     for members in together.values():
         first = members[0]
-        lane = groups[first].first.key.lane
         found.append(
             Incident(
                 groups=tuple(groups[at] for at in members),
                 suspects=suspected[first],
                 first_commit=_listed(tested[first], groups[first].first.key.sha),
-                on_merge_branch=(lane.repo_key, lane.branch) in merged,
+                merges=merges.get(groups[first].first.key.lane.repo_key, {}),
             )
         )
     found.reverse()
     return found
+
+
+def described(history: RecordedRuns, found: Sequence[Incident]) -> list[Described]:
+    """Describe incidents."""
+    rows = []
+    for one in found:
+        history.check_time()
+        members = [failure.id for group in one.groups for failure in group.failures]
+        retries = sum(history.failed_attempts(members).values()) - one.runs
+        rows.append(Described(one, retries, _merged(history, one)))
+    return rows
+
+
+def _merges(history: History, scope: Scope, period: Period) -> Mapping[str, Merges]:
+    """Return the merges of a period by repository."""
+    found: dict[str, dict[str, dict[str, datetime]]] = defaultdict(lambda: defaultdict(dict))
+    for one, _ in history.merges(scope, period):
+        found[one.repo_key][one.branch][one.sha] = one.merged_at
+    return {
+        repo: dict(sorted(of.items(), key=lambda branch: (-len(branch[1]), branch[0])))
+        for repo, of in found.items()
+    }
+
+
+def _merged(history: RecordedRuns, one: Incident) -> Merged | None:
+    """Return where a commit was merged to: a report of the branch mentions it, or a merge is it."""
+    if one.label is not Label.PENDING or one.on_merge_branch:
+        return None
+    sha = one.first.first.key.sha
+    for branch, merges in one.merges.items():
+        place = history.place(one.product.repo_key, branch, sha)
+        since = merges.get(sha) if place is None else place.started_at
+        if since is not None:
+            ended = Counter(
+                history.last_outcome(group.first.key.lane._replace(branch=branch), since)
+                for group in one.groups
+            )
+            return Merged(branch, ended[Outcome.PASS], ended[Outcome.FAIL], ended[None])
+    return None
 
 
 def _cause(group: Group, tested: UnderTest, suspects: tuple[Commit, ...] | None) -> Cause:

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The question that statistics ask of recorded history, and the shape of the answer.
+"""The questions that answers beside the rules ask of recorded history, and their shapes.
 
 Tests are numbers within their product, and a set of tests is an integer whose bit k is test k: most
 runs pass all their tests, so what a run did is its set and the few results that are no pass at the
 first attempt.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
+from uuid import UUID
 
-from hwci.engine.facts import Product
+from hwci.engine.facts import Lane, Product
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
@@ -65,3 +66,13 @@ class RecordedRuns(History, Protocol):
 
     def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
         """The reports of a period by start, of each product with one, by repository and suite."""
+
+    def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:
+        """How many attempts the failing items of each of these failures had, all of which failed;
+        no entry for what is no failure.
+        """
+
+    def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
+        """How the last run of a branch, of those that started at this time or later, ended its
+        test on its box; None if none ran it.
+        """

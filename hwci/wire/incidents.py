@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, Self
 from uuid import UUID
 
-from hwci.analysis.incidents import Incident
+from hwci.analysis.incidents import Described
 from hwci.engine.rules.labels import Group
 from hwci.engine.vocabulary import Label, Verdict
 from hwci.wire import limits
@@ -51,13 +51,26 @@ class IncidentFailure(Answer):
         )
 
 
+class MergedAnswer(Answer):
+    """The branch that an incident's first failing commit was merged to. Of the incident's tests on
+    their boxes so many passed or failed in the last run there since then, or did not run.
+    """
+
+    branch: str
+    passing: int
+    failing: int
+    not_run: int
+
+
 class IncidentAnswer(Answer):
     """Failures with one cause. `id`: of the first of them. `on_merge_branch`: whether merges of the
     period were announced for its branch. `first_commit`: the first that failed; its `subject` is
     empty if no report told it. `suspects`: the firmware commit, or the range of those, that may
     have broken them; null if unknown. `runs`: results that failed; `reruns`: those of a test that
-    had failed before on that commit and box, and failed again. Each list holds 100 at most, the
-    numbers beside them count all.
+    had failed before on that commit and box, and failed again; `retries`: attempts after the first
+    one within a run, which failed too. `merged_into`: null for an incident that is resolved or on
+    a branch that merges went to, and where nothing tells that it was merged. Each list holds 100
+    at most, the numbers beside them count all.
     """
 
     id: UUID
@@ -75,6 +88,8 @@ class IncidentAnswer(Answer):
     verdicts: Sequence[Verdict]
     runs: int
     reruns: int
+    retries: int
+    merged_into: MergedAnswer | None
     tests: Sequence[str]
     tests_total: int
     boxes: Sequence[str]
@@ -83,14 +98,15 @@ class IncidentAnswer(Answer):
     failures_total: int
 
     @classmethod
-    def of(cls, found: Incident) -> Self:
+    def of(cls, one: Described) -> Self:
         """Make one incident."""
+        found, merged = one.incident, one.merged
         most, commit = limits.INCIDENT_MAX, found.first_commit
         return cls(
             id=found.first.first.id,
             repo_key=found.product.repo_key,
             suite=found.product.suite,
-            branch=found.first.first.key.lane.branch,
+            branch=found.lane.branch,
             on_merge_branch=found.on_merge_branch,
             label=found.label,
             since=found.since,
@@ -104,6 +120,8 @@ class IncidentAnswer(Answer):
             verdicts=[one for one in Verdict if one in found.verdicts],
             runs=found.runs,
             reruns=found.reruns,
+            retries=one.retries,
+            merged_into=None if merged is None else MergedAnswer.model_validate(merged),
             tests=found.tests[:most],
             tests_total=len(found.tests),
             boxes=found.boxes[:most],

@@ -7,7 +7,7 @@ import random
 from collections import defaultdict
 from dataclasses import replace
 
-from hwci.analysis.incidents import Incident, incidents
+from hwci.analysis.incidents import Described, Incident, Merged, described, incidents
 from hwci.engine.facts import Announcement, Report
 from hwci.engine.page.failures import describe
 from hwci.engine.rules.classify import Classifier
@@ -17,6 +17,7 @@ from tests.engine.timeline import (
     ALL,
     EVER,
     MAIN,
+    ORG,
     REPO,
     SUITE,
     Past,
@@ -27,11 +28,18 @@ from tests.engine.timeline import (
     report,
     seen,
 )
+from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
 
 
 def found(past: Past) -> list[Incident]:
     return incidents(past.history, ALL, EVER)
+
+
+def shown(past: Past) -> list[Described]:
+    """Each incident that is pending, as a page shows it."""
+    history = FullRecordedRuns(ORG, past.facts)
+    return described(history, [one for one in found(past) if one.label is Label.PENDING])
 
 
 def summary(past: Past) -> set[tuple[str, str, str]]:
@@ -119,6 +127,51 @@ def test_an_incident_knows_whether_merges_go_to_its_branch() -> None:
         ("main", True),
         ("topic", False),
     }
+
+
+def test_retries_are_the_attempts_after_the_first_one_of_each_run() -> None:
+    tests = [replace(item("F", "i2c"), attempts=3)]
+    past = Past([report("a:P", 1, tests=tests), report("a:P", 2, run_id=7, tests=tests)])
+    (pending,) = shown(past)
+
+    assert (pending.incident.reruns, pending.retries) == (1, 4)
+
+
+TOPIC = [
+    replace(run("x", 2, {"i2c": "F", "spi": "F", "adc": "F"}, base="a"), branch="topic"),
+    run("m", 3, {"i2c": "P", "spi": "F"}, base="a"),
+]
+
+
+def topic(*merges: str, sent: tuple[str, ...] = ("x", "m")) -> Merged | None:
+    """Where the incident of a topic branch was merged to; `sent`: what the run on main lists."""
+    on_main = replace(TOPIC[1], changes=changes("a", *sent))
+    announced = [Announcement(REPO, None, sha, MAIN, minute(1)) for sha in merges]
+    past = Past([TOPIC[0], on_main]).announced(*announced)
+    (one,) = (row for row in shown(past) if row.incident.lane.branch == "topic")
+    return one.merged
+
+
+def test_a_branch_that_was_merged_since_says_how_its_tests_fare_there() -> None:
+    assert topic("m") == Merged(MAIN, passing=1, failing=1, not_run=1)
+    assert topic("m", sent=("m",)) is None
+    assert topic("m", "x", sent=("m",)) == Merged(MAIN, passing=1, failing=1, not_run=1)
+    assert topic() is None
+
+
+def test_the_last_run_after_a_merge_says_how_a_test_fares_there() -> None:
+    before = run("o", 1, {"i2c": "F"}, base="a")
+    last = run("n", 4, {"i2c": "F"}, base="m")
+    merges = [Announcement(REPO, None, "m", MAIN, minute(1))]
+
+    def fares(*runs: Report) -> Merged | None:
+        past = Past([TOPIC[0], *runs]).announced(*merges)
+        (one,) = (row for row in shown(past) if row.incident.lane.branch == "topic")
+        return one.merged
+
+    on_main = replace(TOPIC[1], changes=changes("a", "x", "m"))
+    assert fares(before, on_main) == Merged(MAIN, passing=1, failing=1, not_run=1)
+    assert fares(on_main, last) == Merged(MAIN, passing=0, failing=2, not_run=1)
 
 
 def story(draw: random.Random) -> Past:

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The definition of `outcomes` (`hwci/analysis/outcomes.py`) over all facts, for tests: what a
+"""The definition of the questions in `hwci/analysis/outcomes.py` over all facts, for tests: what a
 store must answer, and recorded runs without a store. Tests are numbered by name.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
 
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
-from hwci.engine.facts import Facts, Product, Report
+from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, failure_id
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import report_order
+from hwci.engine.vocabulary import Outcome
 
 
 class FullRecordedRuns(FullHistory):
@@ -19,6 +23,26 @@ class FullRecordedRuns(FullHistory):
 
     def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
         return outcomes_of(self._facts, scope, period)
+
+    def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:
+        found: Counter[UUID] = Counter()
+        for one in self._facts.reports:
+            for item in one.tests if one.hello_ok else ():
+                lane = Lane(one.repo_key, one.suite, item.id, one.box_key, one.branch)
+                if item.outcome is Outcome.FAIL:
+                    key = FailureKey(lane, one.sha)
+                    found[failure_id(self._org_id, key)] += item.attempts
+        return {one: found[one] for one in failures if one in found}
+
+    def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
+        ran = [
+            (report_order(one), item.outcome)
+            for one in self._facts.reports
+            if one.hello_ok and one.started_at >= since
+            for item in one.tests
+            if Lane(one.repo_key, one.suite, item.id, one.box_key, one.branch) == lane
+        ]
+        return max(ran)[1] if ran else None
 
 
 def outcomes_of(facts: Facts, scope: Scope, period: Period) -> list[ProductOutcomes]:

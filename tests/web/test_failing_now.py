@@ -9,6 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.support.asking import ask, ci_key
 from tests.web.conftest import Dashboard
 from tests.web.live import site
 
@@ -36,7 +37,8 @@ def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Das
         expect(row).to_contain_text(one["firstCommit"]["sha"][:10])
         for suspect in (one["suspects"] or {"commits": []})["commits"]:
             expect(row).to_contain_text(suspect["sha"][:10])
-        again = f"failed again, {one['reruns']} time" if one["reruns"] else "not run again"
+        tried = one["reruns"] or one["retries"]
+        again = f"failed again: {tried} " if tried else "not run again"
         expect(row).to_contain_text(again)
         links = row.locator("a[href*='/failures/']").evaluate_all("all => all.map(a => a.href)")
         assert [link.rsplit("/", 1)[1] for link in links] == [of["id"] for of in one["failures"]]
@@ -57,6 +59,28 @@ def test_what_fails_on_branches_without_merges_is_shown_when_it_is_asked_for(
 
         expect(page).to_have_url(re.compile("failing=all"))
         expect(rows(page)).to_contain_text(["boot"])
+        expect(rows(page)).to_contain_text("not merged, as far as CI told")
+
+
+def test_a_branch_that_was_merged_since_says_whether_its_test_passes_there(
+    page: Page, tmp_path: Path
+) -> None:
+    failed = {"id": "boot", "outcome": "fail", "attempts": 3, "duration_s": 1.0}
+    with site(page, tmp_path) as own:
+        benches, topic, merge = own.benches, "a" * 40, "b" * 40
+        benches.report(run_id=1, branch="topic", sha=topic, tests=[failed])
+        merged = {"repo_key": "acme/firmware", "branch": "main", "sha": merge}
+        body = {**merged, "merged_at": benches.times()["started_at"]}
+        key = ci_key(benches.server.ci_key)
+        ask(benches.server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
+        commits = [{"sha": sha, "subject": "", "files": []} for sha in (topic, merge)]
+        listed = {"base_sha": "c" * 40, "commits": commits}
+        passed = {**failed, "outcome": "pass"}
+        benches.report(run_id=2, branch="main", sha=merge, changes=listed, tests=[passed])
+        own.open("metrics?failing=all")
+
+        expect(rows(page)).to_contain_text("merged to main: passes there")
+        expect(rows(page)).to_contain_text("failed again: 2 retries")
 
 
 def test_where_nothing_fails_the_section_says_so(page: Page, tmp_path: Path) -> None:

@@ -152,7 +152,9 @@ def test_what_would_change_the_class_is_said_with_what_to_do(
 def test_the_metrics_page_says_what_would_decide_the_ambiguous_failures(reader: Reader) -> None:
     gaps = reader.ask("/ci-analysis/gaps?days=90")["gaps"]
     reader.page.goto(f"{reader.dashboard.url}/orgs/{reader.org}/metrics?days=90&other=open")
+    reader.page.get_by_role("button", name="What would decide the ambiguous ones").click()
 
+    expect(reader.page).to_have_url(re.compile(r"other\.gaps=open"))
     lines = reader.page.locator(".gaps li")
     expect(lines).to_have_count(len(gaps))
     for line, gap in zip(lines.all(), gaps, strict=True):

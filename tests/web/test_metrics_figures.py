@@ -38,7 +38,8 @@ TABLES = {
     "other": "other-failures",
     "flaky": "flakiest-tests",
 }
-OPEN = {"other": "open", "flaky.broken": "all"}  # what shows all rows of the specification's tables
+# What shows all rows of the specification's tables.
+OPEN = {"other": "open", "flaky.broken": "all", **{f"{name}.rows": "all" for name in TABLES}}
 VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
 # What stands in the cells, but for blanks and for times, which are told from now.
 CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {
@@ -198,7 +199,7 @@ def test_a_figure_of_a_flaky_test_leads_to_the_runs_that_it_counts(
         ("failedAttempts", "failed attempts", {"failedAttempt": "true"}),
         ("retryPasses", "passes on a retry", {"retryPass": "true"}),
     ):
-        page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
+        page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **OPEN})}")
         name = f"{row[figure]:,} {words} of {row['testId']}"
         page.locator("#flaky").get_by_role("link", name=name, exact=True).click()
 

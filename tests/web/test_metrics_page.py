@@ -51,6 +51,7 @@ def test_a_reviewer_opens_a_failure_confirms_it_sees_it_among_the_bugs_and_reset
         page.get_by_label("Product").select_option(label="sensor-fw")
     expect(page.locator(".page-head")).not_to_contain_text("Loading")
     page.get_by_role("button", name=OTHER).click()
+    page.get_by_role("button", name=re.compile("Show all .*: Real FW bugs caught")).click()
     row = rows(page, "other").filter(has=page.get_by_role("button", name=re.compile("^Confirm")))
     link = row.first.get_by_role("link").first
     failure = str(link.get_attribute("href")).rpartition("/")[2]
@@ -77,7 +78,7 @@ def test_a_reviewer_opens_a_failure_confirms_it_sees_it_among_the_bugs_and_reset
 def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_it_back(
     page: Page, metrics: str
 ) -> None:
-    page.goto(f"{metrics}?other=open")
+    page.goto(f"{metrics}?other=open&other.rows=all")
     row = rows(page, "bugs").filter(has_text="Automatic").first
     test = row.get_by_role("link").inner_text()
 
@@ -95,7 +96,7 @@ def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_
 
 
 def test_focus_goes_to_a_row_nearby_when_the_reviewed_one_leaves(page: Page, metrics: str) -> None:
-    page.goto(f"{metrics}?other=open")
+    page.goto(f"{metrics}?other=open&bugs.rows=all")
     button = rows(page, "other").first.get_by_role("button", name=re.compile("^Confirm"))
     test = rows(page, "other").first.get_by_role("link").inner_text()
     button.focus()
@@ -158,11 +159,13 @@ def test_a_number_leads_to_its_rows(page: Page, metrics: str) -> None:
 
     page.get_by_role("link", name=re.compile("bench or harness")).click()
 
-    expect(page).to_have_url(re.compile("other=open&other.class=bench_or_harness#other$"))
+    expect(page).to_have_url(
+        re.compile("other=open&other.rows=all&other.class=bench_or_harness#other$")
+    )
     for row in rows(page, "other").all():
         expect(row).to_contain_text("Bench or harness")
     expect(rows(page, "other").first).to_be_in_viewport()
-    expect(page.get_by_role("button", name=OTHER)).to_be_focused()
+    expect(part(page, "other").locator("h2 button")).to_be_focused()
 
 
 def test_the_merges_that_were_not_checked_are_what_their_link_counts(

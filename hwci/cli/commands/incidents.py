@@ -181,6 +181,7 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
             ),
             *tables.product_columns(view),
             column("Branch", lambda row: row.branch, spare=2),
+            column("Merged to", _merged, spare=2),
             column("Label", lambda row: row.label, whole=True),
             column("Tests", lambda row: _some(row.tests, row.tests_total)),
             column("Boxes", lambda row: _some(row.boxes, row.boxes_total)),
@@ -192,7 +193,8 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
         ],
         "id repoKey suite branch onMergeBranch label since lastFailedAt testsTotal boxesTotal"
         " failuresTotal commits firstCommit.sha firstCommit.subject suspects.from suspects.to"
-        " fixSha runs reruns",
+        " fixSha runs reruns retries mergedInto.branch mergedInto.passing mergedInto.failing"
+        " mergedInto.notRun",
         "No failure in this period, or each is a flake. Look further back with --days.",
     )
 
@@ -207,5 +209,15 @@ def _first(row: "IncidentAnswer") -> str:
 
 
 def _again(row: "IncidentAnswer") -> str:
-    """Write what a second run on a failing commit gave: had a test passed, it would be a flake."""
-    return f"failed again ({row.reruns})" if row.reruns else "not run again"
+    """Write what a second try on a failing commit gave: had a test passed, it would be a flake."""
+    tried = row.reruns + row.retries
+    return f"failed again ({tried})" if tried else "not run again"
+
+
+def _merged(row: "IncidentAnswer") -> str:
+    """Write where a commit was merged to, and how its tests fare there."""
+    there = row.merged_into
+    if there is None:
+        return row.branch if row.on_merge_branch else ""
+    counts = {"pass": there.passing, "fail": there.failing, "not run": there.not_run}
+    return f"{there.branch}: {', '.join(f'{one} {what}' for what, one in counts.items() if one)}"

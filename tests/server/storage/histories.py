@@ -241,16 +241,20 @@ def _about_period(
     members = [sorted(of, key=lambda one: one.place) for of in history.members(episodes)]
     yield "members", members
     yield "outcomes", by_name(history.outcomes(scope, period))
+    yield "failed_attempts", dict(history.failed_attempts([UUID(int=7), *items]))
     yield "episode_runs", list(history.episode_runs(episodes))
 
 
-def _about_failures(history: History, asked: random.Random) -> Iterator[tuple[str, object]]:
+def _about_failures(history: RecordedRuns, asked: random.Random) -> Iterator[tuple[str, object]]:
     failures = sorted(history.failures(Scope(), EVER), key=lambda one: one.id)
     yield "failure unknown", history.failure(UUID(int=7))
     for failure in failures[:20]:
         yield "failure", history.failure(failure.id)
     for failure in asked.sample(failures, min(6, len(failures))):
         lane, place = failure.key.lane, failure.place
+        for branch in BRANCHES:
+            there = lane._replace(branch=branch)
+            yield "last_outcome", history.last_outcome(there, failure.last_started_at)
         together = sorted(history.together(failure), key=lambda one: one.place)
         yield "together", together
         several = (SHAS, asked.sample(SHAS, 4), asked.sample(SHAS, 2), ())

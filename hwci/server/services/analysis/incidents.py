@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Incidents of a period (contract, "Answers beside the rules")."""
 
-from hwci.analysis.incidents import incidents
+from hwci.analysis.incidents import described, incidents
 from hwci.engine.history import Listing
 from hwci.engine.periods import last_days
 from hwci.server.clock import Clock
@@ -24,12 +24,11 @@ class Incidents:
         period = last_days(query.days, query.as_of or self._clock())
 
         def work(reader: Reader) -> ListPage[IncidentAnswer]:
+            history, scope, days = asked(reader, viewer, query, period)
             found = [
-                one
-                for one in incidents(*asked(reader, viewer, query, period))
-                if query.label in {None, one.label}
+                one for one in incidents(history, scope, days) if query.label in {None, one.label}
             ]
-            rows = Listing(found[query.offset :][: query.limit], len(found))
-            return query.page_of(rows, IncidentAnswer.of)
+            shown = described(history, found[query.offset :][: query.limit])
+            return query.page_of(Listing(shown, len(found)), IncidentAnswer.of)
 
         return await self._storage.read(work, organization=viewer.org_id)

@@ -6,7 +6,7 @@ States of failures are read as `derive.py` keeps them; what ran around a failure
 reports along the branch, lazily, and ends when enough is found.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -16,6 +16,7 @@ from hwci.engine.derived.rows import Bench, Track
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import Episode, FailingRun, Failure, LaneCommit, LaneRun, Place, Scope
 from hwci.engine.periods import Period
+from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
 from hwci.server.storage.sql.history.answers import Answers
@@ -90,6 +91,20 @@ _BY_ID = (
     f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
 )
 
+_ATTEMPTS = (
+    "SELECT sum(i.attempts) FROM item i INDEXED BY item_failure"
+    " WHERE i.org_id = ? AND i.failure_id = ?"
+)
+_LISTS = "SELECT id FROM template WHERE org_id = ? AND product_id = ?"
+_LAST = (
+    "SELECT coalesce((SELECT i.outcome FROM item i WHERE i.org_id = r.org_id"
+    " AND i.report_id = r.id AND i.test = ?), 0)"
+    " FROM report r INDEXED BY report_branch WHERE r.org_id = ? AND r.branch = ?"
+    " AND r.started_at >= ? AND r.box_key = ? AND r.product_id = ? AND r.hello_ok = 1"
+    " AND r.template_id IN (SELECT j.value FROM json_each(?) j)"
+    " ORDER BY r.started_at DESC, r.run_id DESC, r.run_attempt DESC LIMIT 1"
+)
+
 
 class FailureAnswers(Answers):
     """Answers from `failure`, and from `report` and `item` along a branch."""
@@ -137,6 +152,31 @@ class FailureAnswers(Answers):
         line, test = found
         starts = passing_starts(self._connection, self._org, line.track.bench, sha, test)
         return codec.from_micros_or_none(min(starts, default=None))
+
+    def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:
+        found = {}
+        for one in failures:
+            row = self._connection.row(_ATTEMPTS, (self._org, one.bytes))
+            if row is not None and row[0] is not None:
+                found[one] = int(row[0])
+        return found
+
+    def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
+        found = self._find(lane)
+        if found is None:
+            return None
+        line, test = found
+        product, box_key = line.track.bench
+        lists = [
+            number
+            for (number,) in self._connection.rows(_LISTS, (self._org, product))
+            if self._connection.mask(self._org, number) >> test & 1
+        ]
+        at = codec.to_micros(since)
+        row = self._connection.row(
+            _LAST, (test, self._org, lane.branch, at, box_key, product, codec.numbers(lists))
+        )
+        return None if row is None else codec.OUTCOMES[row[0]]
 
     def lane_commits(self, lane: Lane, first: Place, last: Place, margin: int) -> list[LaneCommit]:
         found = self._find(lane)

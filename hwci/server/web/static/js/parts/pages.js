@@ -9,12 +9,15 @@ import { html, useEffect, useRef, useState } from "../html.js";
 const SIZES = [20, 50, 100];
 const WORTH_A_JUMP = 4; // pages: fewer are a click or two away
 
-/** The foot of a table. `path`, `query`: what lists its rows, without page and limit. */
-export function Foot({ name, list, label, path, query, rowKey }) {
+/**
+ * The foot of a table. `path`, `query`: what lists its rows, without page and limit; `few`: only its first rows are shown;
+ * `children`: what shows more of them.
+ */
+export function Foot({ name, list, label, path, query, rowKey, few, children }) {
   return html`<div class="table-foot">
+    ${children}
     <${Csv} key=${JSON.stringify([path, query])} ...${{ name, label, path, query, rowKey }} />
-    <${Size} name=${name} list=${list} label=${label} />
-    <${Pages} name=${name} list=${list} label=${label} />
+    ${!few && html`<${Size} name=${name} list=${list} label=${label} /><${Pages} name=${name} list=${list} label=${label} />`}
   </div>`;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of the API: sorted, searched and turned over by the server, its state in the address
-// (`<name>.page`, `<name>.limit`, `<name>.sort`, `<name>.search`). The caller defines the columns.
+// (`<name>.page`, `<name>.limit`, `<name>.sort`, `<name>.search`, `<name>.rows`). The caller defines the columns.
 
 import { change } from "../address.js";
 import { useAnswer } from "../asking.js";
@@ -11,6 +11,7 @@ import { Foot, lastPage, turnTo } from "./pages.js";
 import { Rows } from "./rows.js";
 
 const ROWS = 20; // of a page, unless the address has another number
+const FEW = 5; // rows of a table beside others, until all are asked for
 const WORTH_A_SEARCH = 6; // rows: fewer are seen at a glance
 const TYPING_PAUSE_MILLISECONDS = 250;
 
@@ -19,7 +20,8 @@ const TYPING_PAUSE_MILLISECONDS = 250;
  * already (`undefined`: ask for it; null: somebody asks); `turn`: a change of it asks again; `loading`: a reference
  * that is kept true while it waits for an answer; `below(row)`: what stands under a row; `thing`: what a row is,
  * for "3 merges"; `searched`: whether the API searches it; that is offered once there are rows enough;
- * `totalled`: always show how many rows there are; `unknown`: the way out when a filter names what does not exist.
+ * `totalled`: always show how many rows there are; `unknown`: the way out when a filter names what does not exist;
+ * `folds`: it begins with a few rows, and a click shows all.
  */
 export function PagedTable(props) {
   const { name, path, query, address, first, turn, loading, thing, label, searched = true, totalled, unknown } = props;
@@ -44,14 +46,28 @@ export function PagedTable(props) {
   `;
 }
 
-function Found({ name, columns, rowKey, below, thing, empty, label, asked, list, busy, path, query }) {
+function Found({ name, columns, rowKey, below, thing, empty, label, asked, list, busy, path, query, folds }) {
   if (list.items.length === 0) return html`<${Nothing} ...${{ name, asked, list, thing, empty }} />`;
   const onSort = (sort) => change({ [`${name}.sort`]: sort, [`${name}.page`]: null });
+  const few = folds && !asked.whole;
   return html`
-    <${Rows} columns=${columns} rows=${list.items} rowKey=${rowKey} below=${below} label=${label} busy=${busy}
-      sort=${asked.sort} onSort=${onSort} />
-    <${Foot} ...${{ name, list, label, path, rowKey }} query=${{ ...query, sort: asked.sort, search: asked.search || null }} />
+    <${Rows} columns=${columns} rows=${few ? list.items.slice(0, FEW) : list.items} rowKey=${rowKey} below=${below} label=${label}
+      busy=${busy} sort=${asked.sort} onSort=${onSort} />
+    <${Foot} ...${{ name, list, label, path, rowKey, few }} query=${{ ...query, sort: asked.sort, search: asked.search || null }}>
+      ${folds && (few || asked.all) && list.total > FEW && html`<${ShowAll} ...${{ name, label, few }} total=${list.total} />`}
+    <//>
   `;
+}
+
+function ShowAll({ name, label, few, total }) {
+  const none = { [`${name}.rows`]: null, [`${name}.page`]: null, [`${name}.limit`]: null };
+  return html`<button type="button" aria-pressed=${few ? "false" : "true"} aria-label=${`Show all ${count(total)}: ${label}`}
+    onClick=${() => change(few ? showAll(name) : none, { replace: true })}>Show all ${count(total)}</button>`;
+}
+
+/** What an address is changed by to show all rows of a table that folds. */
+export function showAll(name) {
+  return { [`${name}.rows`]: "all" };
 }
 
 /** A table whose rows are all there: no search, no pages. */
@@ -59,12 +75,17 @@ export function PlainTable({ columns, rows, rowKey, label }) {
   return html`<${Rows} columns=${columns} rows=${rows} rowKey=${rowKey} label=${label} />`;
 }
 
-/** The state of a table in the address. `plain`: there is none, so the table shows its first rows. */
+/**
+ * The state of a table in the address. `plain`: the API need not be asked for other rows than the first; `all`: all are
+ * asked for; `whole`: so are some of them that may be among the last.
+ */
 export function tableState(name, query) {
   const read = (part) => query.get(`${name}.${part}`);
   const [page, limit, sort, search] = ["page", "limit", "sort", "search"].map(read);
+  const all = read("rows") === "all";
   const plain = !page && !limit && !sort && !search;
-  return { sort, search: search ?? "", plain, query: { page, limit: limit ?? ROWS, sort, search } };
+  const whole = Boolean(all || page || limit || search);
+  return { sort, search: search ?? "", plain, all, whole, query: { page, limit: limit ?? ROWS, sort, search } };
 }
 
 /** Return the last value that was there. */

@@ -21,7 +21,7 @@ export function RealBugs({ address, base, scope, several, page, orgId, reviews }
     ...reviewColumns(reviews),
   ];
   return html`<${Section} title="Real FW bugs caught" total=${page.realBugs.total} anchor="bugs">
-    <${PagedTable} name="bugs" label="Real FW bugs caught" thing="bug" path=${`${base}/real-bugs`} query=${scope}
+    <${PagedTable} folds name="bugs" label="Real FW bugs caught" thing="bug" path=${`${base}/real-bugs`} query=${scope}
       turn=${reviews.turn} address=${address} first=${page.realBugs} columns=${columns} rowKey=${(row) => row.id}
       empty=${page.otherFailures.total
         ? "No failure of this period counts as a firmware bug. Failures resolved otherwise are listed below, with the reason."

@@ -36,7 +36,7 @@ export function FailingNow({ answer, address, orgId, page, several, children }) 
   const ordered = [...merged, ...data.items.filter((one) => !one.onMergeBranch)];
   const rows = all ? ordered : merged.slice(0, SHOWN);
   const columns = [
-    { key: "tests", title: "Test and box", name: true, cell: (row) => tests(row, orgId) },
+    { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
     { key: "since", title: "Failing since", cell: since },
     { key: "suspects", title: "Broken by", cell: suspects },
@@ -84,7 +84,25 @@ function suspects({ repoKey, suspects: range }) {
   return brokenBy({ repoKey, brokenBy: range });
 }
 
-/** What came of running it again on the same commit and box. Had it passed once, it would be flaky. */
-function runAgain({ reruns }) {
-  return reruns > 0 ? `failed again, ${counted(reruns, "time")}` : html`<span class="quiet">not run again</span>`;
+/** What came of trying it again on the same commit and box. Had it passed once, it would be flaky. */
+function runAgain({ reruns, retries }) {
+  const tried = [reruns > 0 && counted(reruns, "more run"), retries > 0 && counted(retries, "retry", "retries")].filter(Boolean);
+  return tried.length ? `failed again: ${tried.join(", ")}` : html`<span class="quiet">not run again</span>`;
+}
+
+/** Where the failing commit was merged to since, and how the tests fare there. */
+function mergedTo({ onMergeBranch, mergedInto: there }) {
+  if (onMergeBranch) return null;
+  if (!there) return html`<span class="under">not merged, as far as CI told</span>`;
+  const { branch, passing, failing, notRun } = there;
+  return html`<span class="under">merged to ${branch}: ${fares(passing, failing, notRun)}</span>`;
+}
+
+function fares(passing, failing, notRun) {
+  const all = passing + failing + notRun;
+  if (passing === all) return "passes there";
+  if (failing === all) return "fails there too";
+  if (notRun === all) return "not run there since";
+  const of = [[passing, "passes", "pass"], [failing, "fails", "fail"], [notRun, "was not run", "were not run"]];
+  return `${of.filter(([number]) => number > 0).map(([number, ...words]) => counted(number, ...words)).join(", ")} there`;
 }

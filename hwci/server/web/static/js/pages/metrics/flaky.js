@@ -62,7 +62,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, revi
     ${(someBroken || all) && html`<${Broken} shown=${all} />`}
     ${answer.error?.isPassing &&
       html`<${Failed} error=${answer.error} again=${answer.again}><p>The failed attempts by day are not shown.</p><//>`}
-    <${PagedTable} name="flaky" label="Flakiest tests" thing="test" path=${`${base}/flakiest-tests`}
+    <${PagedTable} folds name="flaky" label="Flakiest tests" thing="test" path=${`${base}/flakiest-tests`}
       query=${{ ...scope, broken }} first=${all || !someBroken ? page.flakiestTests : undefined} turn=${reviews.turn} address=${address}
       columns=${columns} below=${below} rowKey=${keyOf}
       empty=${page.flakiestTests.total > 0 ? ALL_BROKEN : NONE} />

@@ -10,7 +10,7 @@ import { html } from "../../html.js";
 import { Outside } from "../../parts/outside.js";
 import { productColumn } from "../../parts/scope.js";
 import { Section } from "../../parts/section.js";
-import { PagedTable, tableState } from "../../parts/table.js";
+import { PagedTable, showAll, tableState } from "../../parts/table.js";
 import { Sha, Time } from "../../parts/values.js";
 import { RunLink } from "../../parts/words.js";
 
@@ -42,7 +42,7 @@ const CAUSES = {
 
 /** What an address is changed by to show these merges, all of them. `value`: "checked", or null for the others. */
 export function toMerges(value) {
-  return { merges: value, "merges.page": null, "merges.search": null };
+  return { merges: value, ...showAll("merges"), "merges.page": null, "merges.search": null };
 }
 
 /** The table. */
@@ -62,7 +62,7 @@ export function Merges({ address, base, orgId, scope, several, page, reviews }) 
   ];
   return html`<${Section} title=${shown.title} anchor="merges">
     ${announced > 0 && html`<${Choice} shown=${shown} counts=${[[UNCHECKED, unchecked], [CHECKED, checked]]} />`}
-    <${PagedTable} key=${shown.path} name="merges" label=${shown.label} thing="merge" path=${`${base}/${shown.path}`}
+    <${PagedTable} folds key=${shown.path} name="merges" label=${shown.label} thing="merge" path=${`${base}/${shown.path}`}
       turn=${reviews.turn} query=${scope} address=${address} first=${shown === CHECKED ? undefined : page.uncheckedMerges}
       columns=${columns} rowKey=${keyOf} empty=${announced ? shown.empty : noneAnnounced()} />
   <//>`;

@@ -3,14 +3,12 @@
 
 import { change } from "../../address.js";
 import { html } from "../../html.js";
-import { later } from "../../parts/later.js";
 import { Collapsed } from "../../parts/section.js";
 import { PagedTable } from "../../parts/table.js";
 import { OTHER_CLASSES, classBadge, className } from "../../parts/words.js";
 import { failureColumns, verdictColumn } from "./failure_columns.js";
+import { Gaps } from "./gaps.js";
 import { reviewColumns } from "./review.js";
-
-const Gaps = later(() => import("./gaps.js"), "Gaps");
 
 const NONE = "No other failure was resolved in this period. What still fails is pending, above.";
 const TITLE = "Resolved by a bench or harness change, ambiguous or dismissed";
@@ -28,11 +26,11 @@ export function OtherFailures({ address, base, scope, several, page, orgId, revi
   return html`<${Collapsed} title=${TITLE} total=${page.otherFailures.total} anchor="other" open=${open}
     onToggle=${() => change({ other: open ? null : "open" }, { replace: true })}>
     <${Classes} chosen=${ofClass} />
-    <${PagedTable} name="other" label=${TITLE} thing="failure" path=${`${base}/other-failures`}
+    <${PagedTable} folds name="other" label=${TITLE} thing="failure" path=${`${base}/other-failures`}
       turn=${reviews.turn} query=${{ ...scope, class: ofClass }} address=${address}
       first=${ofClass ? undefined : page.otherFailures} columns=${columns} rowKey=${(row) => row.id}
       empty=${ofClass ? "No failure of this period has this class. “All” shows the other classes." : NONE} />
-    ${open && html`<${Gaps} orgId=${orgId} scope=${scope} turn=${reviews.turn} />`}
+    ${page.tiles.realFwBugs.ambiguous > 0 && html`<${Gaps} ...${{ address, orgId, scope }} turn=${reviews.turn} />`}
   <//>`;
 }
 

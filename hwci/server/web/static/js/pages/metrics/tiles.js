@@ -6,6 +6,7 @@ import { addressOf, go } from "../../address.js";
 import { count, counted, percent, signed } from "../../format.js";
 import { html } from "../../html.js";
 import { scopeOf } from "../../parts/scope.js";
+import { showAll } from "../../parts/table.js";
 import { Trend } from "../../parts/trend.js";
 import { toMerges } from "./merges.js";
 
@@ -40,11 +41,12 @@ function RealBugsTile({ trend, counts, changed, to }) {
     ...(counts.dismissed ? [["dismissed", counts.dismissed, "dismissed"]] : []),
   ];
   const beside = others.map(([name, value, text], i) => {
-    const changes = { other: "open", "other.class": name, "other.page": null, "other.search": null };
+    const changes = { other: "open", ...showAll("other"), "other.class": name, "other.page": null, "other.search": null };
     return html`${i > 0 && ", "}<${Part} ...${to("other", changes)}>${count(value)} ${text}<//>`;
   });
   return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(slot) => slot.realFwBugs} kind="bad"
-    changed=${changed} all=${counts.real} value=${html`<${Part} ...${to("bugs")}>${count(counts.real)}<//>`} beside=${beside} />`;
+    changed=${changed} all=${counts.real} value=${html`<${Part} ...${to("bugs", showAll("bugs"))}>${count(counts.real)}<//>`}
+    beside=${beside} />`;
 }
 
 function flakesOf({ params, query }) {
