@@ -42,6 +42,7 @@ from hwci.wire.metrics import (
 )
 from hwci.wire.queries import (
     BoxesQuery,
+    BoxNotesQuery,
     FailuresQuery,
     FlakyQuery,
     MergesQuery,
@@ -369,6 +370,30 @@ def new_install_token(org_id: Id, box_id: Id) -> Call[boxes.BoxInstallAnswer]:
     return Call("POST", path, boxes.BoxInstallAnswer, 201, repeatable=False)
 
 
+def list_box_notes(
+    org_id: Id,
+    box_key: str | None = None,
+    page: int = 1,
+    limit: int = limits.PAGE_LIMIT_DEFAULT,
+) -> Call[ListPage[boxes.BoxNoteAnswer]]:
+    """List what people did to a box, or to all, latest first."""
+    query = query_of(BoxNotesQuery, box_key=box_key, page=page, limit=limit)
+    return Call("GET", _box_notes(org_id), ListPage[boxes.BoxNoteAnswer], 200, query=query)
+
+
+def add_box_note(
+    org_id: Id, box_key: str, text: str, at: datetime | None = None
+) -> Call[boxes.BoxNoteAnswer]:
+    """Note what was done to a box. `at`: when; now, if left out."""
+    body = body_of(boxes.NewBoxNote, box_key=box_key, text=text, at=at)
+    return Call("POST", _box_notes(org_id), boxes.BoxNoteAnswer, 201, body=body, repeatable=False)
+
+
+def remove_box_note(org_id: Id, note_id: Id) -> Call[None]:
+    """Remove a note of a box."""
+    return Call("DELETE", f"{_box_notes(org_id)}/{segment(note_id)}", None, 204)
+
+
 def install_box(install_token: str) -> Call[boxes.InstalledBox]:
     """Exchange an install token, once, for the box's key."""
     body = body_of(boxes.InstallBox, install_token=install_token)
@@ -394,6 +419,10 @@ def feed_run(run_record_id: Id, body: runs.RunEvents) -> Call[None]:
 
 def _boxes(org_id: Id) -> str:
     return f"{org_path(org_id)}/boxes"
+
+
+def _box_notes(org_id: Id) -> str:
+    return f"{org_path(org_id)}/box-notes"
 
 
 class RunFilters(TypedDict, total=False):

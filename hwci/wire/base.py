@@ -201,6 +201,7 @@ SECRET = Field(repr=False)
 Text = Annotated[str, STORABLE]
 Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_MAX), STORABLE]
 TestId = Annotated[str, Field(min_length=1, max_length=limits.TEST_ID_MAX), STORABLE]
+Note = Annotated[str, Field(min_length=1, max_length=limits.NOTE_MAX), STORABLE]
 """Lengths count code points."""
 
 

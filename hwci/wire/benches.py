@@ -90,14 +90,20 @@ class LostRunAnswer(Answer):
         )
 
 
-class BoxHealthAnswer(Answer):
-    """A box. `comparison` null: `missing` names what there is too little of. `neverReached`: of its
-    runs, those with `hello_ok` false. `lostBoard`: of the others, those that lost their board
-    midway (null: there are none); `lostRuns`: the latest of them. `boardSeconds`: while a run had
-    it. `usualGapSeconds`: between the starts of its runs, the middle one.
+class NoteAnswer(Answer):
+    """What a person did to a box, and when."""
+
+    at: Time
+    text: str
+
+
+class BoxFiguresAnswer(Answer):
+    """A box, or a part of its time. `comparison` null: `missing` names what there is too little of.
+    `neverReached`: of its runs, those with `hello_ok` false. `lostBoard`: of the others, those that
+    lost their board midway (null: there are none); `lostRuns`: the latest of them. `boardSeconds`:
+    while a run had it. `usualGapSeconds`: between the starts of its runs, the middle one.
     """
 
-    box_key: str
     says: str
     counts: CountsAnswer
     commits: int
@@ -112,29 +118,54 @@ class BoxHealthAnswer(Answer):
     last_clean_run_at: Time | None
 
     @classmethod
+    def of_part(cls, part: report.Figures, says: str, **box: object) -> Self:
+        """Make the figures, with what else is said of the box."""
+        fares, gap = part.health, part.health.usual_gap
+        figures = {
+            "says": says,
+            "counts": CountsAnswer.model_validate(part.counts),
+            "commits": part.commits,
+            "comparison": _comparison(part.comparison),
+            "missing": part.missing,
+            "never_reached": ShareAnswer.of(fares.unreached),
+            "lost_board": None if fares.lost is None else ShareAnswer.of(fares.lost),
+            "lost_runs": [*map(LostRunAnswer.of, fares.lost_runs[-LOST_RUNS:][::-1])],
+            "board_seconds": fares.board_time.total_seconds(),
+            "usual_gap_seconds": None if gap is None else gap.total_seconds(),
+            "last_run_at": fares.last_run_at,
+            "last_clean_run_at": fares.last_clean_at,
+        }
+        return cls.model_validate(figures | box)
+
+
+class BoxHealthAnswer(BoxFiguresAnswer):
+    """A box. `note`: the latest of the period; then its figures are those since the note, and
+    `before` has those before it. With `idle` nothing ran since, and the figures are those before.
+    """
+
+    box_key: str
+    note: NoteAnswer | None
+    before: BoxFiguresAnswer | None
+    idle: bool
+
+    @classmethod
     def of(cls, box: report.BoxReport) -> Self:
         """Make one box."""
-        fares = box.health
-        gap = fares.usual_gap
-        return cls(
+        note, before = box.note, box.before
+        return cls.of_part(
+            box.figures,
+            words.of_box(box),
             box_key=box.box_key,
-            says=words.of_box(box),
-            counts=CountsAnswer.model_validate(box.counts),
-            commits=box.commits,
-            comparison=_comparison(box.comparison),
-            missing=box.missing,
-            never_reached=ShareAnswer.of(fares.unreached),
-            lost_board=None if fares.lost is None else ShareAnswer.of(fares.lost),
-            lost_runs=[*map(LostRunAnswer.of, fares.lost_runs[-LOST_RUNS:][::-1])],
-            board_seconds=fares.board_time.total_seconds(),
-            usual_gap_seconds=None if gap is None else gap.total_seconds(),
-            last_run_at=fares.last_run_at,
-            last_clean_run_at=fares.last_clean_at,
+            note=None if note is None else NoteAnswer.model_validate(note),
+            before=before and BoxFiguresAnswer.of_part(before, words.of_figures(before)),
+            idle=box.idle,
         )
 
 
 class TestOnBoxAnswer(Answer):
-    """A test that fails more on one box than on the others. `only`: it failed on no other one."""
+    """A test that fails more on one box than on the others. `only`: it failed on no other one.
+    `before`: so it did before the note of the box.
+    """
 
     __test__ = False  # pytest: not a test class
 
@@ -143,6 +174,7 @@ class TestOnBoxAnswer(Answer):
     test_id: str
     box_key: str
     only: bool
+    before: bool
     says: str
     counts: CountsAnswer
     comparison: ComparisonAnswer
@@ -156,6 +188,7 @@ class TestOnBoxAnswer(Answer):
             test_id=test.test_id,
             box_key=test.box_key,
             only=test.only,
+            before=test.before,
             says=words.of_test(test),
             counts=CountsAnswer.model_validate(test.comparison.counts),
             comparison=ComparisonAnswer.model_validate(test.comparison),

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes on the wire: their list, and how a box comes by its key (contract, "Boxes")."""
+"""Boxes on the wire: their list, how a box comes by its key, and notes about them (contract,
+"Boxes").
+"""
 
 from uuid import UUID
 
 from hwci.engine.vocabulary import BoxStatus
-from hwci.wire.accounts import HeldToken, Secret
-from hwci.wire.base import Answer, Body, Name, Time
+from hwci.wire.accounts import Actor, HeldToken, Secret
+from hwci.wire.base import Answer, Body, Name, Note, Time
 
 
 class NewBox(Body):
@@ -55,3 +57,21 @@ class BoxAnswer(Answer):
     last_seen_at: Time | None
     last_report_at: Time | None
     created_at: Time | None
+
+
+class NewBoxNote(Body):
+    """Body of `POST …/box-notes`. `at`: when it was done; now, if left out."""
+
+    box_key: Name
+    text: Note
+    at: Time | None = None
+
+
+class BoxNoteAnswer(Answer):
+    """What a person did to a box, and when."""
+
+    id: UUID
+    box_key: str
+    at: Time
+    text: str
+    by: Actor

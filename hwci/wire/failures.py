@@ -6,7 +6,7 @@ Each model makes itself of the engine's answer with `of`. No figure is computed 
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any, Self
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field
@@ -28,7 +28,7 @@ from hwci.engine.vocabulary import (
 )
 from hwci.wire import limits
 from hwci.wire.accounts import Actor
-from hwci.wire.base import STORABLE, Address, Answer, Body, Time
+from hwci.wire.base import Address, Answer, Body, Note, Time
 
 
 class FailureOfLane(Answer):
@@ -116,9 +116,6 @@ class ClassAnswer(Answer):
     failure_class: FailureClass = Field(alias="class")
     reason: Reason | None
     reason_text: str | None
-
-
-Note = Annotated[str, Field(min_length=1, max_length=limits.NOTE_MAX), STORABLE]
 
 
 class ReviewNote(Body):

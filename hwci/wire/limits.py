@@ -38,7 +38,7 @@ PATTERN_MAX = LENGTH_MAX
 URL_MAX = 2_000
 """Characters of `ci_url`, of a template of a link, and of the `issue` of a review."""
 NOTE_MAX = 1_000
-"""Characters of a note of a review."""
+"""Characters of a note of a review, or of a box."""
 
 INTEGER_MAX = 2**63 - 1
 """Integers fit 64 bits with a sign."""

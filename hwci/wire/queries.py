@@ -148,6 +148,12 @@ class BoxesQuery(PageQuery):
     reported: Flag = False
 
 
+class BoxNotesQuery(PageQuery):
+    """Notes of boxes. `box_key`: of this one only."""
+
+    box_key: Name | None = None
+
+
 class PeriodQuery(Query):
     """The last `days` before `as_of` (default: now), of all or of some products."""
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
@@ -18,9 +18,10 @@ from hwci.analysis.benches.compare import (
     false_discoveries,
 )
 from hwci.analysis.benches.health import covered
-from hwci.analysis.benches.report import Benches, BoxReport, benches
+from hwci.analysis.benches.report import NO_NOTES, Benches, Figures, Note, benches
 from hwci.analysis.benches.strata import Strata, Sum
-from hwci.analysis.benches.trials import Trial
+from hwci.analysis.benches.trials import Trial, box_of
+from hwci.analysis.benches.words import of_box, of_test
 from hwci.engine.facts import Facts, Part, Report, TestItem
 from hwci.engine.history import OutOfTimeError, Scope
 from hwci.engine.periods import Period
@@ -36,18 +37,24 @@ SMALL = Plan(boxes=2, boxes_at_once=2, tests=4, runs=24, attempts=1, base_rate=0
 EACH = len(simulate(SMALL, [], 1).facts.reports) // 2  # runs of each of its boxes
 
 
-def asked(facts: Facts | Sequence[Report], most: int = 100) -> Benches:
+def asked(
+    facts: Facts | Sequence[Report], most: int = 100, notes: Mapping[str, Note] = NO_NOTES
+) -> Benches:
     facts = facts if isinstance(facts, Facts) else Facts(reports=tuple(facts))
-    return benches(FullRecordedRuns(UUID(int=1), facts), Scope(), EVER, most)
+    return benches(FullRecordedRuns(UUID(int=1), facts), Scope(), EVER, most, notes)
 
 
-def box(found: Benches, box_key: str) -> BoxReport:
-    [one] = [one for one in found.boxes if one.box_key == box_key]
+def box(found: Benches, box_key: str) -> Figures:
+    [one] = [one.figures for one in found.boxes if one.box_key == box_key]
     return one
 
 
 def named(found: Benches) -> list[str]:
-    return [one.box_key for one in found.boxes if one.comparison and one.comparison.named]
+    return [
+        one.box_key
+        for one in found.boxes
+        if one.figures.comparison and one.figures.comparison.named
+    ]
 
 
 def reports(plan: Plan = SMALL, *causes: Cause, seed: int = 1) -> list[Report]:
@@ -67,9 +74,9 @@ def failing(report: Report, tests: Sequence[int], attempts: int = 1) -> Report:
 def test_a_bad_box_is_named_with_its_odds_and_no_other_is(seed: int) -> None:
     found = asked(simulate(FLEET, [BAD], seed).facts)
     assert named(found) == ["bench-2"]
-    assert found.boxes[0].comparison is not None
-    assert 2.5 < found.boxes[0].comparison.odds_ratio < 6.5
-    worst, others = found.boxes[0].counts[:2], found.boxes[0].counts[2:]
+    assert found.boxes[0].figures.comparison is not None
+    assert 2.5 < found.boxes[0].figures.comparison.odds_ratio < 6.5
+    worst, others = found.boxes[0].figures.counts[:2], found.boxes[0].figures.counts[2:]
     assert worst[0] / worst[1] > 2 * others[0] / others[1]
 
 
@@ -146,7 +153,7 @@ def test_the_chance_of_a_box_is_that_of_dealing_whole_runs_to_boxes(seed: int) -
 
 def excess_of(group: Sequence[Trial], draw: np.random.Generator) -> np.ndarray:
     """Return the excess of each box when the runs of a group are dealt to its boxes by chance."""
-    boxes = [one.box_key for one in group]
+    boxes = [box_of(one.side) for one in group]
     shares = [one.failed.bit_count() for one in group]
     mean, found = sum(shares) / len(shares), np.zeros(3)
     for name, at in zip(boxes, draw.permutation(len(group)), strict=True):
@@ -203,8 +210,8 @@ def test_what_cannot_be_compared_says_what_it_lacks() -> None:
         (twice, Missing.FEW_COMMITS),
     ):
         found = asked(history)
-        assert [one.missing for one in found.boxes] == [missing] * len(found.boxes)
-        assert [one.comparison for one in found.boxes] == [None] * len(found.boxes)
+        assert [one.figures.missing for one in found.boxes] == [missing] * len(found.boxes)
+        assert [one.figures.comparison for one in found.boxes] == [None] * len(found.boxes)
         assert not found.tests
     assert asked([]) == Benches([], 0, [], 0)
 
@@ -251,9 +258,11 @@ def test_the_parts_of_a_run_are_one_run() -> None:
 
     history = reports(SMALL, replace(BAD, rate=0.5), seed=3)
     whole, parts = asked(history), asked([part for one in history for part in cut(one)])
-    assert [one.comparison for one in parts.boxes] == [one.comparison for one in whole.boxes]
-    assert [one.health.unreached for one in parts.boxes] == [
-        one.health.unreached for one in whole.boxes
+    assert [one.figures.comparison for one in parts.boxes] == [
+        one.figures.comparison for one in whole.boxes
+    ]
+    assert [one.figures.health.unreached for one in parts.boxes] == [
+        one.figures.health.unreached for one in whole.boxes
     ]
 
 
@@ -263,7 +272,7 @@ def test_boxes_that_run_mostly_other_tests_are_not_compared() -> None:
         return failing(replace(one, tests=(one.tests[0], *items)), [0])
 
     history = [other(one) if one.box_key == "bench-2" else one for one in reports()]
-    assert {one.missing for one in asked(history).boxes} == {Missing.NOTHING_IN_COMMON}
+    assert {one.figures.missing for one in asked(history).boxes} == {Missing.NOTHING_IN_COMMON}
 
 
 def test_a_run_that_lost_its_board_is_told_and_blames_no_test() -> None:
@@ -275,7 +284,7 @@ def test_a_run_that_lost_its_board_is_told_and_blames_no_test() -> None:
     [lost] = hit.health.lost_runs
     assert (lost.first_test, lost.tests, lost.run.sha) == ("test_025", 15, history[7].sha)
     assert lost.chance < 1e-9
-    assert sum(one.counts.failed for one in found.boxes) == 0
+    assert sum(one.figures.counts.failed for one in found.boxes) == 0
     assert hit.health.lost is not None
     assert (hit.health.lost.failed, hit.health.lost.attempts) == (1, len(history) // 2)
 
@@ -288,7 +297,7 @@ def test_what_fails_on_every_box_or_all_the_time_is_no_lost_board() -> None:
     always = [failing(one, range(37, 40)) for one in reports(plan)]
     early = [failing(one, range(20)) for one in reports(plan)]
     for history in (everywhere, always, early):
-        assert not any(one.health.lost_runs for one in asked(history).boxes)
+        assert not any(one.figures.health.lost_runs for one in asked(history).boxes)
 
 
 def test_hours_silence_and_the_last_clean_run() -> None:
@@ -305,6 +314,56 @@ def test_hours_silence_and_the_last_clean_run() -> None:
         for h, t in [(0, 2), (1, 3), (1, 2), (5, 4), (6, 7)]
     ]
     assert covered(spans) == timedelta(hours=4)
+
+
+def test_a_box_that_was_mended_is_told_apart_before_and_since_its_note() -> None:
+    seen = reports(replace(SMALL, runs=60))
+    half = len(seen) // 4 * 2
+    mended = seen[half].started_at
+    history = [
+        failing(one, [1]) if n < half and one.box_key == "bench-2" else one
+        for n, one in enumerate(seen)
+    ]
+    found = asked(history, notes={"bench-2": Note(mended, "new cable")})
+    assert not named(found)
+    [noted] = [one for one in found.boxes if one.note]
+    assert (noted.box_key, noted.figures.counts.failed, noted.idle) == ("bench-2", 0, False)
+    assert noted.before is not None
+    assert noted.before.comparison is not None
+    assert noted.before.comparison.named
+    assert noted.before.counts == (half // 2, 2 * half, 0, 2 * half)
+    assert noted.before.health.last_run_at < mended <= noted.figures.health.last_run_at
+    assert [(one.box_key, one.before) for one in found.tests] == [("bench-2", True)]
+    assert of_box(noted).startswith("since the note of ")
+    assert "; before it: fails where the others never do" in of_box(noted)
+    assert ", before the note of " in of_test(found.tests[0])
+    assert named(asked(history)) == ["bench-2"]
+
+
+def test_a_box_that_did_not_run_since_its_note_says_so() -> None:
+    history = [failing(one, [1]) if one.box_key == "bench-2" else one for one in reports()]
+    later = max(one.started_at for one in history) + timedelta(hours=1)
+    found = asked(history, notes={"bench-2": Note(later, "new cable")})
+    [noted] = [one for one in found.boxes if one.note]
+    assert (noted.idle, noted.before, found.boxes_total) == (True, None, 2)
+    assert noted.figures.comparison is not None
+    assert noted.figures.comparison.named
+    assert of_box(noted).startswith("no run since the note of ")
+
+
+def test_a_box_is_never_compared_with_itself() -> None:
+    alone = [replace(one, box_key="bench-1") for one in reports()]
+    half = Note(alone[len(alone) // 2].started_at, "new cable")
+    one = [replace(run, sha="0000000") for run in alone]
+    [found] = asked(one, notes={"bench-1": half}).boxes
+    assert found.before is not None
+    assert {found.figures.missing, found.before.missing} == {Missing.ONE_BOX}
+
+    other = [*one, replace(alone[0], box_key="bench-2", sha="0000000")]
+    found, _ = sorted(asked(other, notes={"bench-1": half}).boxes, key=lambda row: row.box_key)
+    assert found.before is not None
+    assert found.before.missing is Missing.NOTHING_IN_COMMON
+    assert found.figures.counts.others_results == len(alone[0].tests)  # of bench-2 alone
 
 
 def test_only_so_many_rows_are_shown_the_worst_first_and_all_are_counted() -> None:
@@ -329,7 +388,7 @@ def test_ten_thousand_boxes_are_compared() -> None:
     ]
     found = asked(history)
     assert (found.boxes_total, len(found.boxes)) == (10_000, 100)
-    assert {one.missing for one in found.boxes} == {Missing.FEW_COMMITS}
+    assert {one.figures.missing for one in found.boxes} == {Missing.FEW_COMMITS}
 
 
 def test_it_stops_when_the_time_is_over() -> None:

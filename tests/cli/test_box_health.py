@@ -95,3 +95,31 @@ def test_a_server_without_statistics_says_what_it_lacks(
 
 def test_a_product_that_nobody_knows_is_not_found(told: RunningServer) -> None:
     assert answer(told, repoKey="no/where", suite="hil").status == 404
+
+
+@pytest.mark.usefixtures("told")
+def test_a_note_splits_what_is_said_of_its_box_until_it_is_removed(signed_in: Command) -> None:
+    noted = signed_in("boxes", "note", "bench-2", "new cable", "--at", "2026-03-01T12:00:00Z")
+    assert (noted.code, noted.out) == (0, "")
+    assert "Noted of bench-2" in noted.err
+    later = json.loads(signed_in("boxes", "note", "bench-1", "new board", "--json").out)
+
+    rows = signed_in("boxes", "notes", "bench-2", "--output", "md").out
+    assert "new cable" in rows
+    assert "new board" not in rows
+    said = signed_in("boxes", "health", "--output", "md").out
+    assert said.count("no run since the note of ") == 1  # the other note is older than the period
+
+    for note in (later["id"][:8], json.loads(signed_in("boxes", "notes", "--json").out)[1]["id"]):
+        assert signed_in("boxes", "remove-note", note).code == 0
+    assert signed_in("boxes", "notes", "--output", "csv").out.count("\n") == 1
+    assert "note of" not in signed_in("boxes", "health", "--output", "md").out
+
+
+@pytest.mark.usefixtures("told")
+def test_a_note_of_an_unknown_box_or_at_no_time_is_one_clear_line(signed_in: Command) -> None:
+    for words in (("bench-22", "new cable"), ("bench-2", "new cable", "--at", "yesterday")):
+        code, out, err = signed_in("boxes", "note", *words)
+        assert code != 0
+        assert not out
+        assert words[-1] in err or "bench-2" in err

@@ -25,6 +25,8 @@ CALLS = {
     "boxes health": "--days 3650",
     "boxes install-token": FIRST,
     "boxes list": "",
+    "boxes note": "json-bench cleaned",
+    "boxes notes": "",
     "doctor": "",
     "env": "",
     "failures confirm": f"{FIRST} --days 3650",

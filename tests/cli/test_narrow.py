@@ -27,6 +27,7 @@ TEST = f"tests.hil.{LONG}.test_everything_works[uart1-{'x' * 10}]"
 TABLES = {
     "boxes health": "",
     "boxes list": "",
+    "boxes notes": "",
     "env": "",
     "failures list": "",
     "failures show": "ID",
@@ -57,6 +58,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         with Client(running.url, token=running.token) as person:
             person.send(calls.create_ci_key(running.org_id, f"Key of the team for {LONG}"))
             person.send(calls.create_box(running.org_id, BOX))
+            person.send(calls.add_box_note(running.org_id, BOX, f"A new cable for {LONG}"))
             person.send(calls.invite(running.org_id, f"{LONG}@firmware.example.org", Role.MEMBER))
             person.send(calls.create_org(f"Organization of the team for {LONG}"))
         invite_owner(running, f"Organization of another team for {LONG}")

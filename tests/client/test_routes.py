@@ -22,9 +22,11 @@ from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead, TestEvent
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-ID_NAMES = ("orgId", "keyId", "failureId", "userId", "boxId", "runId", "sessionId", "inviteId")
+ID_NAMES = (
+    *("orgId", "keyId", "failureId", "userId", "boxId", "runId", "sessionId", "inviteId", "noteId"),
+)
 IDS = {name: UUID(int=place) for place, name in enumerate(ID_NAMES, 1)}
-ORG, KEY, FAILURE, USER, BOX, RUN, SESSION, INVITE = IDS.values()
+ORG, KEY, FAILURE, USER, BOX, RUN, SESSION, INVITE, NOTE = IDS.values()
 PASSWORD = "correct horse battery"
 
 ANNOUNCEMENT = MergeAnnouncement(repo_key="r", sha="0123abc", branch="main", merged_at=NOON)
@@ -148,6 +150,9 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.rename_box: calls.rename_box(ORG, BOX, "bench"),
     calls.remove_box: calls.remove_box(ORG, BOX),
     calls.new_install_token: calls.new_install_token(ORG, BOX),
+    calls.list_box_notes: calls.list_box_notes(ORG, "bench", 2, 5),
+    calls.add_box_note: calls.add_box_note(ORG, "bench", "new cable", NOON),
+    calls.remove_box_note: calls.remove_box_note(ORG, NOTE),
     calls.install_box: calls.install_box("token"),
     calls.heartbeat: calls.heartbeat(),
     calls.open_run: calls.open_run(HEAD),

@@ -72,6 +72,15 @@ def box_again(world: World, tenant: Tenant) -> None:
     tenant.ids["spare box"] = tell(url, "POST", path, owner, body=name(world))["id"]
 
 
+def box_note(_: World) -> Any:
+    return {"boxKey": "bench-1", "text": f"new cable {next(NUMBERS)}"}
+
+
+def note_again(world: World, tenant: Tenant) -> None:
+    url, path, owner = world.server.url, f"{tenant.path}/box-notes", bearer(tenant.owner)
+    tenant.ids["box note"] = tell(url, "POST", path, owner, body=box_note(world))["id"]
+
+
 @dataclass(frozen=True)
 class Row:
     """What is expected of a route. `thing`: what its second id names. `body`: made for each time.
@@ -162,6 +171,9 @@ ROWS = {
     f"PATCH {ORG}/boxes/{{boxId}}": Row(By.ADMIN, 204, "spare box", body=name),
     f"DELETE {ORG}/boxes/{{boxId}}": Row(By.ADMIN, 204, "spare box", undo=box_again),
     f"POST {ORG}/boxes/{{boxId}}/install-token": Row(By.ADMIN, 201, "box"),
+    f"GET {ORG}/box-notes": LIST,
+    f"POST {ORG}/box-notes": Row(By.ADMIN, 201, body=box_note),
+    f"DELETE {ORG}/box-notes/{{noteId}}": Row(By.ADMIN, 204, "box note", undo=note_again),
     "POST /api/boxes/install": Row(By.ANYONE, 401, body=always({"installToken": "unknown"})),
     "POST /api/box/heartbeat": Row(By.BOX, 204),
     "POST /api/box/runs": Row(By.BOX, 201, body=always(HEAD)),

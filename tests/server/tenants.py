@@ -100,6 +100,8 @@ def found(server: RunningServer, name: str) -> Tenant:
     tell(url, "DELETE", f"{path}/reader-keys/{readers[1]['id']}", by_owner)
     box = tell(url, "POST", f"{path}/boxes", by_owner, body={"name": "bench-1"})
     spare = tell(url, "POST", f"{path}/boxes", by_owner, body={"name": "bench-2"})
+    said = {"boxKey": "bench-1", "text": f"new cable of {name}"}
+    note = tell(url, "POST", f"{path}/box-notes", by_owner, body=said)
     token = {"installToken": box["installToken"]}
     box_key = tell(url, "POST", "/api/boxes/install", body=token)["apiKey"]
     live = tell(url, "POST", "/api/box/runs", ci_key(box_key), body=HEAD)
@@ -132,6 +134,7 @@ def found(server: RunningServer, name: str) -> Tenant:
             "person": people["spare"]["user"]["id"],
             "box": box["id"],
             "spare box": spare["id"],
+            "box note": note["id"],
             "live run": live["id"],
             "invite": invite["id"],
             **ids,

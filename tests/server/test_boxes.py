@@ -30,24 +30,24 @@ class Bench:
     hands: Hands
 
     def create(self, name: str, token: str | None = None) -> Reply:
-        return self._org("POST", "boxes", token, {"name": name})
+        return self.ask_for("POST", "boxes", token, {"name": name})
 
     def renew(self, box_id: str, token: str | None = None) -> Reply:
-        return self._org("POST", f"boxes/{box_id}/install-token", token)
+        return self.ask_for("POST", f"boxes/{box_id}/install-token", token)
 
     def rename(self, box_id: str, name: str, token: str | None = None) -> Reply:
-        return self._org("PATCH", f"boxes/{box_id}", token, {"name": name})
+        return self.ask_for("PATCH", f"boxes/{box_id}", token, {"name": name})
 
     def remove(self, box_id: str, token: str | None = None) -> Reply:
-        return self._org("DELETE", f"boxes/{box_id}", token)
+        return self.ask_for("DELETE", f"boxes/{box_id}", token)
 
     def box(self, name: str) -> Any:
-        items = self._org("GET", "boxes?limit=100").json["items"]
+        items = self.ask_for("GET", "boxes?limit=100").json["items"]
         return next(item for item in items if item["name"] == name)
 
     def log(self, name: str) -> list[Any]:
         """Return the audit entries about a box, newest first."""
-        items = self._org("GET", "audit-log?limit=100").json["items"]
+        items = self.ask_for("GET", "audit-log?limit=100").json["items"]
         return [item for item in items if item["details"].get("name") == name]
 
     def install(self, token: str) -> Reply:
@@ -61,7 +61,7 @@ class Bench:
         """Create and install a box; return what the install returned."""
         return self.install(self.create(name).json["installToken"]).json
 
-    def _org(self, method: str, path: str, token: str | None = None, body: Any = None) -> Reply:
+    def ask_for(self, method: str, path: str, token: str | None = None, body: Any = None) -> Reply:
         address = f"/api/orgs/{self.server.org_id}/{path}"
         sent = bearer(token or self.server.token)
         return ask(self.server.url, method, address, sent, json_body=body)
@@ -306,3 +306,43 @@ def test_boxes_that_only_reported_are_listed_last_where_asked_for(tmp_path: Path
         "lastReportAt": "2026-03-02T12:00:00Z",
         "createdAt": None,
     }
+
+
+def test_a_note_is_kept_listed_and_removed_by_owners_and_admins(bench: Bench) -> None:
+    made, server = bench.installed("noted"), bench.server
+    said = {"boxKey": "noted", "text": "new cable", "at": "2026-03-02T10:00:00Z"}
+    assert bench.ask_for("POST", "box-notes", server.member_token, said).error[0] == 403
+    kept = bench.ask_for("POST", "box-notes", server.admin_token, said)
+    assert kept.status == 201
+    later = bench.ask_for("POST", "box-notes", None, {"boxKey": "noted", "text": "new board"})
+    assert later.json["at"] == bench.hands.now.isoformat().replace("+00:00", "Z")
+
+    again = bench.ask_for("POST", "box-notes", None, said)
+    assert again.error == (409, "A record with this note already exists")
+    bench.remove(made["boxId"])  # what was done stays
+    listed = bench.ask_for("GET", "box-notes", server.member_token).json["items"]
+    assert [one["text"] for one in listed] == ["new board", "new cable"]
+    assert kept.json in listed
+    assert kept.json["by"]["name"]
+    entries = bench.log("noted")
+    noted = [one for one in entries if one["action"] == "box.note_added"]
+    assert {one["details"]["note"] for one in noted} == {"new board", "new cable"}
+
+    path = f"box-notes/{kept.json['id']}"
+    assert bench.ask_for("DELETE", path, server.member_token).error[0] == 403
+    assert bench.ask_for("DELETE", path, server.admin_token).status == 204
+    assert bench.ask_for("DELETE", path).error == (404, "Note not found")
+    assert bench.log("noted")[0]["action"] == "box.note_removed"
+
+
+def test_a_note_of_a_box_that_nothing_names_is_refused_with_the_nearest(bench: Bench) -> None:
+    bench.create("cabinet-4")
+
+    said = {"boxKey": "cabinet-5", "text": "new cable"}
+    status, message = bench.ask_for("POST", "box-notes", None, said).error
+    assert status == 404
+    assert "cabinet-4" in message
+    assert bench.ask_for("GET", "box-notes?boxKey=cabinet-5").error[0] == 404
+    for field in ({"text": ""}, {"text": "x" * 1001}, {"at": "yesterday"}):
+        refused = bench.ask_for("POST", "box-notes", None, {**said, **field})
+        assert refused.issue_paths == [["body", next(iter(field))]]

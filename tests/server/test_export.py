@@ -39,7 +39,7 @@ from hwci.server.services.transfer.sent import BODIES
 from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Box, CiKey, Happening, Organization, User
+from hwci.server.storage.records import Box, BoxNote, CiKey, Happening, Organization, User
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw
 from tests.support.running import empty_database
 from tests.support.soak import rounds
@@ -206,6 +206,7 @@ def test_an_export_has_no_secret_and_nothing_of_another_organization(tmp_path: P
         writer.add_membership(ORG, user.id, Role.OWNER, NOON)
         writer.add_key(CiKey(uuid4(), ORG, "the key", digests[0], NOON))
         writer.add_box(Box(uuid4(), ORG, "desk", NOON, digests[1], NOON, digests[2], NOON))
+        writer.add_box_note(BoxNote(ORG, "desk", NOON, "new cable", uuid4(), "Ada"))
         writer.set_reset(user.id, digests[3], NOON)
         happening = Happening(NOON, RunEventType.LOST, UUID(int=5), {"why": "silence"})
         writer.add_event(ORG, happening)
@@ -223,6 +224,9 @@ def test_an_export_has_no_secret_and_nothing_of_another_organization(tmp_path: P
     assert to.stat().st_mode & 0o777 == 0o600
     assert rows(to, "SELECT box_key, last_seen_at FROM boxes") == [
         ("desk", "2026-03-01T12:00:00.000000Z")
+    ]
+    assert rows(to, "SELECT box_key, text, by_name FROM box_notes") == [
+        ("desk", "new cable", "Ada")
     ]
     assert rows(to, "SELECT type, body FROM events") == [("run.lost", '{"why": "silence"}')]
     [(form, org_id, name, at, bodies)] = rows(

@@ -33,7 +33,7 @@ from hwci.server.services.transfer.exporting import digested
 from hwci.server.services.transfer.importing import in_pieces, keep, open_source
 from hwci.server.services.transfer.sent import KeptReview, Sent, body_of
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Box, LiveRun, User
+from hwci.server.storage.records import Box, BoxNote, LiveRun, User
 from hwci.server.storage.run_records import head_of
 from hwci.wire import limits
 from hwci.wire.json_values import VALUES_MAX
@@ -42,6 +42,7 @@ from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw, periods
 from tests.server.test_export import ACME, OTHER, export, fill, opened, rows
 from tests.support.soak import rounds
 
+NOTE = BoxNote(ORG, "desk", NOON, "new cable", UUID(int=3), "Ada")
 ADA = User(UUID(int=3), "ada@example.org", "ada@example.org", "Ada", None, NOON)
 
 
@@ -63,6 +64,7 @@ async def made_export(folder: Path, seed: int) -> tuple[Path, Any]:
         def work(writer: Writer) -> None:
             writer.add_organization(ACME)
             writer.add_box(Box(uuid4(), ORG, "desk", NOON, key_digest=b"secret"))
+            writer.add_box_note(NOTE)
             fill(writer, seed)
 
         await storage.write(work)
@@ -123,6 +125,9 @@ async def test_pages_after_an_import_are_those_of_the_source(
         assert await storage.read(lambda reader: reader.version(ORG)) == version
         [box] = (await storage.read(lambda reader: reader.boxes(ORG, 0, 9))).items
         assert (box[0].name, box[0].key_digest) == ("desk", None)
+        assert (await storage.read(lambda reader: reader.box_notes(ORG, None, 0, 9))).items == [
+            NOTE
+        ]
         member = await storage.read(lambda reader: reader.membership(ORG, ADA.id))
         assert member is not None
         assert (member.role, member.organization.ci_metrics_enabled) == (Role.OWNER, True)

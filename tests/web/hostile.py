@@ -132,6 +132,7 @@ class _Reporter:
             "admin",
         )
         self._own("POST", "boxes", {"name": text})
+        self._own("POST", "box-notes", {"boxKey": text, "text": text})
         self._own("POST", "ci-keys", {"name": text})
 
     def reviewed(self) -> None:

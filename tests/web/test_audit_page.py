@@ -21,6 +21,8 @@ DEEDS = {
     "box.install_token": ("made a new install token", "bench-7"),
     "box.renamed": ("renamed a box", "bench-8"),
     "box.removed": ("removed a box", "bench-8"),
+    "box.note_added": ("noted what was done to a box", "bench-7"),
+    "box.note_removed": ("removed a note of a box", "bench-7"),
     "box.installed": ("was installed with a new key", "bench-7"),
     "ci_key.created": ("created a CI key", "nightly"),
     "ci_key.revoked": ("revoked a CI key", "nightly"),
@@ -38,6 +40,8 @@ def do_all(own: Site) -> None:
     own.benches.installed("bench-7")
     box = f"boxes/{own.ask('boxes')['items'][0]['id']}"
     member("POST", f"{box}/install-token")
+    noted = member("POST", "box-notes", {"boxKey": "bench-7", "text": "new cable"}).json["id"]
+    member("DELETE", f"box-notes/{noted}")
     member("PATCH", box, {"name": "bench-8"})
     member("DELETE", box)
     made = member("POST", "ci-keys", {"name": "nightly"}).json["id"]

@@ -208,7 +208,7 @@ def test_a_box_is_removed_after_a_second_click_and_its_runs_stay(own: Site) -> N
 
     expect(own.page.locator(".toast")).to_contain_text("Box bench-7 is removed")
     expect(listed(own.page, "bench-7")).to_contain_text("only reported")
-    expect(listed(own.page, "bench-7").get_by_role("button")).to_have_count(0)
+    expect(listed(own.page, "bench-7").get_by_role("button")).to_have_text(["Note…"])
     expect(own.page.locator(".token")).to_have_count(0)
     assert own.benches.beat(key).status == 401
     assert [run["runId"] for run in own.benches.listed()] == [71]
@@ -223,7 +223,7 @@ def test_a_member_sees_the_list_and_no_controls(own: Site) -> None:
     expect(own.page.get_by_role("link", name="Runs", exact=True)).to_be_visible()
     expect(own.page.locator("main").get_by_role("textbox")).to_have_count(0)
     names = own.page.locator("main button").all_inner_texts()
-    assert names == ["Exact times"]
+    assert names == ["Exact times", "CSV"]
 
 
 def test_a_member_without_boxes_learns_who_adds_one(own: Site) -> None:
@@ -261,3 +261,39 @@ def test_a_server_without_statistics_says_so_below_the_list(
 
     expect(own.page.get_by_text("pip install 'hwci[statistics]'")).to_be_visible()
     quiet_console.clear()  # the browser itself tells of what was refused
+
+
+def test_a_note_is_added_under_its_box_and_removed_again(own: Site) -> None:
+    own.benches.report(run_id=1, box_key="bench-7")
+    own.open("boxes")
+    expect(own.page.get_by_role("region", name="Notes")).to_have_count(0)
+
+    own.page.get_by_role("button", name="Note bench-7").click()
+    field = own.page.get_by_label("What was done")
+    expect(field).to_be_focused()
+    field.fill("new USB cable")
+    own.page.get_by_role("button", name="Add note").click()
+
+    expect(own.page.get_by_role("button", name="Note bench-7")).to_be_focused()
+    expect(own.page.get_by_text("From now on bench-7 is compared anew")).to_be_visible()
+    notes = own.page.get_by_role("region", name="Notes").first
+    expect(notes.locator("tbody tr")).to_contain_text("new USB cable")
+    compared = own.page.get_by_role("region", name="Boxes compared").first
+    expect(compared).to_contain_text("no run since the note of")
+
+    own.page.get_by_role("button", name="Remove the note of bench-7").click()
+    expect(own.page.get_by_role("region", name="Notes")).to_have_count(0)
+    expect(compared).not_to_contain_text("the note of")
+    assert own.ask("box-notes")["items"] == []
+
+
+def test_a_member_sees_the_notes_and_no_way_to_change_them(own: Site) -> None:
+    own.benches.report(run_id=1, box_key="bench-7")
+    own.benches.member("POST", "box-notes", {"boxKey": "bench-7", "text": "new USB cable"})
+    own.sign_in(MEMBER_EMAIL)
+    own.open("boxes")
+
+    notes = own.page.get_by_role("region", name="Notes").first
+    expect(notes).to_contain_text("new USB cable")
+    names = own.page.locator("main button").all_inner_texts()
+    assert names == ["Exact times", "CSV"]

@@ -33,6 +33,7 @@ COPIES = [
     ("pages/no_organization.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
     ("pages/boxes/adding.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
     ("pages/boxes/managing.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
+    ("pages/boxes/notes.js", r'maxlength="(\d+)"', [limits.NOTE_MAX]),
 ]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from hwci.analysis.benches.trials import Lost, Trials
+    from hwci.analysis.benches.trials import Lost, Side, Trials
     from hwci.analysis.outcomes import RunOutcomes
     from hwci.engine.facts import Product
 
@@ -60,12 +60,12 @@ class _Key(NamedTuple):
     attempt: int
 
 
-def runs_by_box(products: Sequence[Trials]) -> Mapping[str, Sequence[tuple[Trials, int]]]:
+def runs_by_side(products: Sequence[Trials]) -> Mapping[Side, Sequence[tuple[Trials, int]]]:
     """Return where the runs of each box stand: in which product, at which place."""
-    found: dict[str, list[tuple[Trials, int]]] = defaultdict(list)
+    found: dict[Side, list[tuple[Trials, int]]] = defaultdict(list)
     for one in products:
         for number, run in enumerate(one.found.runs):
-            found[run.box_key].append((one, number))
+            found[one.side_of(run)].append((one, number))
     return found
 
 

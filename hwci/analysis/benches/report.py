@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The whole answer about boxes: each against the others, the tests that fail on one of them, and
-how each fares. This module puts it together and decides which rows are shown.
+how each fares; where people noted what they did to a box, before and since. This module puts it
+together and decides which rows are shown.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.compare import (
@@ -20,12 +22,13 @@ from hwci.analysis.benches.compare import (
     counts_of,
     missing,
 )
-from hwci.analysis.benches.health import Health, health_of, runs_by_box
+from hwci.analysis.benches.health import Health, health_of, runs_by_side
 from hwci.analysis.benches.strata import Strata, Sum
-from hwci.analysis.benches.trials import Trial, Trials, alike
+from hwci.analysis.benches.trials import Earlier, Side, Trial, Trials, alike, box_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from hwci.analysis.outcomes import RecordedRuns
     from hwci.engine.facts import Product
@@ -33,13 +36,20 @@ if TYPE_CHECKING:
     from hwci.engine.periods import Period
 
 
+class Note(NamedTuple):
+    """What was done to a box, and when."""
+
+    at: datetime
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
-class BoxReport:
-    """A box: its health, its results beside those of the others, and either the comparison or what
-    it lacks. `commits`: in common with another box, with a test that failed and passed.
+class Figures:
+    """A box, or a part of its time: its health, its results beside those of the others, and either
+    the comparison or what it lacks. `commits`: in common with another box, with a test that failed
+    and passed.
     """
 
-    box_key: str
     health: Health
     counts: Counts
     commits: int
@@ -48,8 +58,21 @@ class BoxReport:
 
 
 @dataclass(frozen=True, slots=True)
+class BoxReport:
+    """A box. `figures`: since its note, if it has one in the period; `before`: those before it.
+    With `idle` nothing ran since, and `figures` are those before.
+    """
+
+    box_key: str
+    figures: Figures
+    note: Note | None = None
+    before: Figures | None = None
+    idle: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TestOnBox:
-    """A test that fails more on one box."""
+    """A test that fails more on one box: since its note, if it has one, or `before` it."""
 
     __test__ = False  # pytest: not a test class
 
@@ -57,11 +80,16 @@ class TestOnBox:
     test_id: str
     box_key: str
     comparison: Comparison
+    note: Note | None = None
+    before: bool = False
 
     @property
     def only(self) -> bool:
         """Whether it failed on this box alone."""
         return not self.comparison.counts.others_failed
+
+
+NO_NOTES: Mapping[str, Note] = MappingProxyType({})
 
 
 class At(NamedTuple):
@@ -82,31 +110,49 @@ class Benches:
     tests_total: int
 
 
-def benches(history: RecordedRuns, scope: Scope, period: Period, most: int) -> Benches:
-    """Return what the runs of a period say about boxes, `most` rows of each kind."""
-    products = [Trials(one, history.check_time) for one in history.outcomes(scope, period)]
-    places = runs_by_box(products)
-    strata = Strata.of(sorted(places))
+def benches(
+    history: RecordedRuns,
+    scope: Scope,
+    period: Period,
+    most: int,
+    notes: Mapping[str, Note] = NO_NOTES,
+) -> Benches:
+    """Return what the runs of a period say about boxes, `most` rows of each kind. `notes`: the
+    latest one within the period of each box that has any.
+    """
+    noted = {box: note.at for box, note in notes.items()}
+    outcomes = history.outcomes(scope, period)
+    products = [Trials(one, history.check_time, noted) for one in outcomes]
+    places = runs_by_side(products)
+    strata = Strata.of(sorted(places, key=lambda side: (box_of(side), isinstance(side, str))))
     groups = [*_groups(products, history.check_time)]
     for product, group in groups:
         history.check_time()
         strata.add(product, group)
     strata.gather()
-    compared = _compared(strata, history.check_time)
+    boxes = len({*map(box_of, places)})
+    compared = _compared(strata, boxes, history.check_time)
     order = _worst_first(strata, compared, _trouble(products))
-    boxes = [_box(strata, compared, box, health_of(places[box])) for box in order[:most]]
-    tests = _named_tests(strata)
-    names = sorted(strata.boxes)
-    shown = [
+    figures = {
+        side: _figures(strata, compared, side, boxes, health_of(places[side]))
+        for shown in order[:most]
+        for side in {shown, Earlier(box_of(shown))} & places.keys()
+    }
+    rows = [_box(figures, shown, notes) for shown in order[:most]]
+    tests = _named_tests(strata, boxes)
+    sides = [*strata.boxes]
+    on_one = [
         TestOnBox(
             product=products[at.product].found.product,
             test_id=products[at.product].found.tests[at.test],
-            box_key=names[at.box],
-            comparison=replace(one, counts=_counts(groups, at, names[at.box])),
+            box_key=box_of(sides[at.box]),
+            comparison=replace(one, counts=_counts(groups, at, sides[at.box])),
+            note=notes.get(box_of(sides[at.box])),
+            before=isinstance(sides[at.box], Earlier),
         )
         for at, one in tests[:most]
     ]
-    return Benches(boxes, len(order), shown, len(tests))
+    return Benches(rows, len(order), on_one, len(tests))
 
 
 def _groups(
@@ -119,22 +165,24 @@ def _groups(
                 yield number, group
 
 
-def _compared(strata: Strata, check_time: Callable[[], None]) -> Mapping[int, Comparison]:
+def _compared(
+    strata: Strata, boxes: int, check_time: Callable[[], None]
+) -> Mapping[int, Comparison]:
     """Return the comparison of each box that has what it takes, by the number of the box."""
-    rows = comparable(strata.by_box, len(strata.boxes))
+    rows = comparable(strata.by_box, boxes)
     if not len(rows):
         return {}
     chances = chances_of_boxes(strata, check_time)[rows]
     return dict(zip(rows.tolist(), compare(strata.by_box[rows], chances), strict=True))
 
 
-def _named_tests(strata: Strata) -> list[tuple[At, Comparison]]:
+def _named_tests(strata: Strata, boxes: int) -> list[tuple[At, Comparison]]:
     """Return the tests that fail more on one box, the highest odds first."""
     import numpy as np
 
     keys = [At(*key) for key in strata.by_test]
     rows = np.array([*strata.by_test.values()])
-    wanted = comparable(rows, len(strata.boxes))
+    wanted = comparable(rows, boxes)
     if not len(wanted):
         return []
     found = compare(rows[wanted], chances_by_curve(rows[wanted]))
@@ -142,14 +190,14 @@ def _named_tests(strata: Strata) -> list[tuple[At, Comparison]]:
     return sorted(named, key=lambda one: (-one[1].odds_ratio, one[0]))
 
 
-def _counts(groups: Sequence[tuple[int, Sequence[Trial]]], at: At, box: str) -> Counts:
+def _counts(groups: Sequence[tuple[int, Sequence[Trial]]], at: At, on: Side) -> Counts:
     """Return the results of a test on a box and on the others at the same commits, wherever both
     ran it and not all failed: also where none did.
     """
     found = [0] * len(Counts._fields)
     for product, group in groups:
         ran = [one for one in group if one.ran >> at.test & 1] if product == at.product else []
-        here = [one for one in ran if one.box_key == box]
+        here = [one for one in ran if one.side == on]
         failed = [sum(one.failed >> at.test & 1 for one in runs) for runs in (here, ran)]
         if 0 < len(here) < len(ran) and failed[1] < len(ran):
             for place, number in enumerate(
@@ -159,30 +207,45 @@ def _counts(groups: Sequence[tuple[int, Sequence[Trial]]], at: At, box: str) -> 
     return Counts(*found)
 
 
-def _trouble(products: Sequence[Trials]) -> Mapping[str, float]:
+def _trouble(products: Sequence[Trials]) -> Mapping[Side, float]:
     """Return the share of runs that never reached the board of each box, or lost it."""
-    runs: Counter[str] = Counter()
-    bad: Counter[str] = Counter()
+    runs: Counter[Side] = Counter()
+    bad: Counter[Side] = Counter()
     for one in products:
         for number, run in enumerate(one.found.runs):
-            runs[run.box_key] += 1
-            bad[run.box_key] += not run.hello_ok or number in one.lost
-    return {box: bad[box] / runs[box] for box in runs}
+            side = one.side_of(run)
+            runs[side] += 1
+            bad[side] += not run.hello_ok or number in one.lost
+    return {side: bad[side] / runs[side] for side in runs}
 
 
 def _worst_first(
-    strata: Strata, compared: Mapping[int, Comparison], trouble: Mapping[str, float]
-) -> list[str]:
-    def key(box: str) -> tuple[float, float, str]:
-        found = compared.get(strata.boxes[box])
+    strata: Strata, compared: Mapping[int, Comparison], trouble: Mapping[Side, float]
+) -> list[Side]:
+    """Return the boxes, each as it is now; one that did not run since its note as it was."""
+
+    def key(side: Side) -> tuple[float, float, str]:
+        found = compared.get(strata.boxes[side])
         named = found.odds_ratio if found is not None and found.named else 0.0
-        return -named, -trouble[box], box
+        return -named, -trouble[side], box_of(side)
 
-    return sorted(strata.boxes, key=key)
+    return sorted(
+        (side for side in strata.boxes if isinstance(side, str) or side[0] not in strata.boxes),
+        key=key,
+    )
 
 
-def _box(strata: Strata, compared: Mapping[int, Comparison], box: str, health: Health) -> BoxReport:
-    number = strata.boxes[box]
-    row, found = strata.by_box[number], compared.get(number)
-    lacking = missing(row, len(strata.boxes))
-    return BoxReport(box, health, counts_of(row), int(row[Sum.COMMITS]), found, lacking)
+def _box(figures: Mapping[Side, Figures], shown: Side, notes: Mapping[str, Note]) -> BoxReport:
+    box = box_of(shown)
+    if isinstance(shown, Earlier):
+        return BoxReport(box, figures[shown], notes[box], idle=True)
+    return BoxReport(box, figures[shown], notes.get(box), figures.get(Earlier(box)))
+
+
+def _figures(
+    strata: Strata, compared: Mapping[int, Comparison], side: Side, boxes: int, health: Health
+) -> Figures:
+    number = strata.boxes[side]
+    row = strata.by_box[number]
+    counts, commits, lacking = counts_of(row), int(row[Sum.COMMITS]), missing(row, boxes)
+    return Figures(health, counts, commits, compared.get(number), lacking)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hwci.analysis.benches.trials import Trial
+    from hwci.analysis.benches.trials import Side, Trial
 
     Numbers = NDArray[np.float64]
     Whole = NDArray[np.int64]
@@ -62,7 +62,7 @@ class Sum(IntEnum):
 class Strata:
     """Sums by box, and by test and box; and for each run how much it failed beyond its stratum."""
 
-    boxes: Mapping[str, int]
+    boxes: Mapping[Side, int]
     by_box: Numbers
     by_test: dict[tuple[int, int, int], Numbers] = field(default_factory=dict)
     """By product, test and box."""
@@ -73,7 +73,7 @@ class Strata:
     _size: int = 0
 
     @classmethod
-    def of(cls, boxes: Sequence[str]) -> Strata:
+    def of(cls, boxes: Sequence[Side]) -> Strata:
         """Return the empty sums of these boxes."""
         import numpy as np
 
@@ -84,7 +84,7 @@ class Strata:
         """Add the runs of one commit that can be compared."""
         import numpy as np
 
-        on = np.array([self.boxes[one.box_key] for one in group])
+        on = np.array([self.boxes[one.side] for one in group])
         order = np.argsort(on, kind="stable")
         boxes, starts = np.unique(on[order], return_index=True)
         sums = np.zeros((len(boxes), len(Sum)))

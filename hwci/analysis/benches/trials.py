@@ -9,6 +9,7 @@ is one event, not many. Nothing here knows a statistic.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
@@ -20,6 +21,23 @@ LOST_TESTS_MIN = 3
 """So many failures in a row end a run that lost its board, at least."""
 LOST_CHANCE_MAX = 0.001
 """So likely such an end is without a loss, at most, by how often these tests fail elsewhere."""
+
+
+class Earlier(NamedTuple):
+    """A box as it was before the latest note of what was done to it."""
+
+    box_key: str
+
+
+Side = str | Earlier
+"""A box, or what it was before its latest note: the two are compared as if they were two boxes, but
+never with each other.
+"""
+
+
+def box_of(side: Side) -> str:
+    """Return the name of the box."""
+    return side.box_key if isinstance(side, Earlier) else side
 
 
 class Lost(NamedTuple):
@@ -34,17 +52,26 @@ class Lost(NamedTuple):
 class Trial(NamedTuple):
     """One run on a box, its parts together. `ran` and `failed` are sets of tests as bits."""
 
-    box_key: str
+    side: Side
     ran: int
     failed: int
 
 
 @dataclass(frozen=True)
 class Trials:
-    """The runs of a product that reached the hardware."""
+    """The runs of a product that reached the hardware. `noted`: when something was done to a box
+    last, for boxes with a note.
+    """
 
     found: ProductOutcomes
     check_time: Callable[[], None]
+    noted: Mapping[str, datetime]
+
+    def side_of(self, run: RunOutcomes) -> Side:
+        """Return on what a run ran."""
+        noted = self.noted.get(run.box_key)
+        earlier = noted is not None and run.started_at < noted
+        return Earlier(run.box_key) if earlier else run.box_key
 
     @cached_property
     def by_commit(self) -> Mapping[str, Sequence[Trial]]:
@@ -54,9 +81,9 @@ class Trials:
             if run.hello_ok:
                 lost = _mask(self.lost[number].tests) if number in self.lost else 0
                 key = run.ci_run_id, run.run_attempt, run.box_key
-                before = joined[run.sha].get(key, Trial(run.box_key, 0, 0))
+                before = joined[run.sha].get(key, Trial(self.side_of(run), 0, 0))
                 failed = before.failed | _mask(run.notable) & ~lost
-                joined[run.sha][key] = Trial(run.box_key, before.ran | run.ran & ~lost, failed)
+                joined[run.sha][key] = Trial(before.side, before.ran | run.ran & ~lost, failed)
         return {sha: [*runs.values()] for sha, runs in joined.items()}
 
     @cached_property
@@ -114,7 +141,8 @@ def failed_to_the_end(run: RunOutcomes) -> Sequence[int]:
 
 def alike(trials: Sequence[Trial], check_time: Callable[[], None]) -> Iterator[Sequence[Trial]]:
     """Yield the trials of a commit in groups that can be compared: their lists of tests have at
-    least half of all their tests in common. Boxes of another kind run other tests.
+    least half of all their tests in common. Boxes of another kind run other tests. Of a box that
+    ran both before and after its note, what ran before is left out.
     """
     groups: list[tuple[int, list[Trial]]] = []
     for trial in sorted(trials, key=lambda one: -one.ran.bit_count()):
@@ -126,8 +154,14 @@ def alike(trials: Sequence[Trial], check_time: Callable[[], None]) -> Iterator[S
         else:
             groups.append((trial.ran, [trial]))
     for _, group in groups:
-        if len({one.box_key for one in group}) > 1:
-            yield group
+        sides = {one.side for one in group}
+        kept = [
+            one
+            for one in group
+            if not isinstance(one.side, Earlier) or one.side.box_key not in sides
+        ]
+        if len({one.side for one in kept}) > 1:
+            yield kept
 
 
 def _failed(run: RunOutcomes, test: int) -> bool:

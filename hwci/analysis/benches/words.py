@@ -9,13 +9,24 @@ from hwci.analysis.benches.compare import COMMITS_MIN, Comparison, Counts, Missi
 
 if TYPE_CHECKING:
     from hwci.analysis.benches.health import LostRun
-    from hwci.analysis.benches.report import BoxReport, TestOnBox
+    from hwci.analysis.benches.report import BoxReport, Figures, Note, TestOnBox
 
 _TEN = 10
 
 
 def of_box(box: BoxReport) -> str:
-    """Say how a box does against the others."""
+    """Say how a box does against the others; where it has a note, since then and before."""
+    said = of_figures(box.figures)
+    if box.note is None:
+        return said
+    if box.idle:
+        return f"no run since the note of {_day(box.note)}; before it: {said}"
+    since = f"since the note of {_day(box.note)}: {said}"
+    return since if box.before is None else f"{since}; before it: {of_figures(box.before)}"
+
+
+def of_figures(box: Figures) -> str:
+    """Say how a box does against the others, in a part of its time or in all."""
     if box.comparison is None:
         return _missing(box)
     against = _against(box.counts)
@@ -29,6 +40,9 @@ def of_box(box: BoxReport) -> str:
 def of_test(test: TestOnBox) -> str:
     """Say how a test does on a box."""
     against = _against(test.comparison.counts)
+    if test.note is not None:
+        when = "before" if test.before else "since"
+        against = f"{against}, {when} the note of {_day(test.note)}"
     if test.only:
         return f"fails on {test.box_key} only ({against})"
     return f"{_times(test.comparison)} on {test.box_key} as on the others ({against})"
@@ -39,7 +53,7 @@ def of_lost(lost: LostRun) -> str:
     return f"failed all of its last {lost.tests} tests, from {lost.first_test} on"
 
 
-def _missing(box: BoxReport) -> str:
+def _missing(box: Figures) -> str:
     what = {
         Missing.ONE_BOX: "nothing to compare: it is the only box of the period",
         Missing.NOTHING_IN_COMMON: (
@@ -55,6 +69,10 @@ def _missing(box: BoxReport) -> str:
         None: "",
     }
     return what[box.missing]
+
+
+def _day(note: Note) -> str:
+    return f"{note.at.day} {note.at:%b}"
 
 
 def _times(found: Comparison) -> str:

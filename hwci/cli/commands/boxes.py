@@ -23,7 +23,7 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer
+    from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer
 
 boxes = typer.Typer(no_args_is_help=True)
 box = typer.Typer(no_args_is_help=True)
@@ -251,6 +251,95 @@ def remove_box(server: Connection, box: Box) -> None:
     box_id, name = _found(server, org_id, box)
     server.send(client.calls.remove_box(org_id, box_id))
     note(f"Box {name} is removed, and its key stopped. Its runs stay.")
+
+
+@boxes.command("note")
+@connected()
+def add_note(
+    server: Connection,
+    box: Annotated[str, typer.Argument(metavar="BOX", help="The box, as in its run reports.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What was done to it.")],
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="When: a date-time with an offset [now]."),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Note what was done to a box, such as a new cable. Owners and admins only.
+
+    `hwci boxes health` and the page of boxes then compare what it did before and since.
+
+    For example:
+
+      hwci boxes note bench-7 "new USB cable"
+
+      hwci boxes note bench-7 "new power supply" --at 2026-11-03T09:00:00Z
+    """
+    when = options.time_of(at, "--at")
+    kept = server.send(client.calls.add_box_note(server.org_id(), box, text, when))
+    if json:
+        emit_json(kept)
+    note(f"Noted of {kept.box_key} at {tables.moment(kept.at)} UTC: {kept.text}")
+
+
+def _notes_layout(_: tables.View) -> "tables.Layout[BoxNoteAnswer]":
+    column = tables.Column
+    return tables.Layout(
+        "notes",
+        "Notes of boxes",
+        [
+            column("ID", lambda row: str(row.id), whole=True),
+            column("Box", lambda row: row.box_key),
+            column("When (UTC)", lambda row: tables.moment(row.at)),
+            column("What was done", lambda row: row.text),
+            column("By", lambda row: row.by.name, spare=1),
+        ],
+        "id boxKey at text by.id by.name",
+        "No note yet: hwci boxes note BOX TEXT",
+    )
+
+
+@boxes.command("notes")
+@listing(_notes_layout)
+def list_notes(
+    server: Connection,
+    box: Annotated[
+        str | None, typer.Argument(metavar="BOX", help="The box, as in its run reports [all].")
+    ] = None,
+) -> "Iterable[BoxNoteAnswer]":
+    """List what was done to boxes, latest first.
+
+    For example:
+
+      hwci boxes notes bench-7
+    """
+    return _notes(server, box)
+
+
+@boxes.command("remove-note")
+@connected()
+def remove_note(
+    server: Connection,
+    note_id: Annotated[
+        str, typer.Argument(metavar="NOTE", help="The note, by its id, or the start of it.")
+    ],
+) -> None:
+    """Remove a note of a box. Owners and admins only.
+
+    For example:
+
+      hwci boxes remove-note 0d1f2a3b
+    """
+    named = ids.Named("note", "hwci boxes notes", "of a box", "Check --org, or use")
+    found = ids.complete(note_id, named, lambda: (one.id for one in _notes(server)))
+    server.send(client.calls.remove_box_note(server.org_id(), found))
+    note("The note is removed.")
+
+
+def _notes(server: Connection, box: str | None = None) -> "Iterable[BoxNoteAnswer]":
+    return server.items(
+        client.calls.list_box_notes(server.org_id(), box, limit=limits.PAGE_LIMIT_MAX)
+    )
 
 
 def _found(server: Connection, org_id: UUID, box: str) -> tuple[UUID, str]:

@@ -62,7 +62,8 @@ def boxes(now: datetime) -> tables.Layout[BoxHealthAnswer]:
         " comparison.timesAsOften comparison.chance comparison.falseDiscovery missing"
         " counts.failed counts.results counts.othersFailed counts.othersResults commits"
         " neverReached.part neverReached.total lostBoard.part lostBoard.total boardSeconds"
-        " usualGapSeconds lastCleanRunAt lastRunAt",
+        " usualGapSeconds lastCleanRunAt lastRunAt note.at note.text idle before.comparison.named"
+        " before.comparison.oddsRatio before.counts.failed before.counts.results",
         "No box reported in this period.",
     )
 

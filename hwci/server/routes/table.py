@@ -232,6 +232,19 @@ _BOXES = (
         "Make a token for a new install of a box; its key works until then", status=201
     ),
     Route(
+        "GET", "/api/orgs/{orgId}/box-notes", MEMBER, Boxes.notes,
+        "List what people did to boxes, latest first"
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/box-notes", ADMIN, Boxes.add_note,
+        "Note what was done to a box; it is compared anew from then on", status=201,
+        also=(404, 409)
+    ),
+    Route(
+        "DELETE", "/api/orgs/{orgId}/box-notes/{noteId}", ADMIN, Boxes.remove_note,
+        "Remove a note of a box", status=204
+    ),
+    Route(
         "POST", "/api/boxes/install", ANYONE, Boxes.install,
         "Exchange an install token for the box's key; an earlier key of the box stops working",
         status=201, also=(401,)

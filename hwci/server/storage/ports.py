@@ -24,6 +24,7 @@ from uuid import UUID
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
 from hwci.engine.history import Decision, Episode, Listing
+from hwci.engine.periods import Period
 from hwci.server.deadline import ANSWER_SECONDS
 from hwci.server.storage.account_ports import (
     Accounts,
@@ -35,6 +36,7 @@ from hwci.server.storage.audit_chain import AuditPage
 from hwci.server.storage.records import (
     AuditEntry,
     Box,
+    BoxNote,
     Checked,
     Event,
     Happening,
@@ -96,6 +98,14 @@ class Boxes(Protocol):
     def box_by_install(self, digest: bytes) -> Box | None:
         """Return the box whose unused install token has this digest, expired or not."""
 
+    def box_notes(
+        self, org_id: UUID, box_key: str | None, offset: int, limit: int
+    ) -> Listing[BoxNote]:
+        """List the notes of a box or of all, latest first."""
+
+    def latest_box_notes(self, org_id: UUID, period: Period) -> Mapping[str, BoxNote]:
+        """Return the latest note of each box that has one within the period."""
+
 
 class BoxesWriter(Boxes, Protocol):
     """Boxes, for writing."""
@@ -123,6 +133,12 @@ class BoxesWriter(Boxes, Protocol):
 
     def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
         """Record that a box sent something; its live runs that are not lost stay alive with it."""
+
+    def add_box_note(self, note: BoxNote) -> None:
+        """Keep a new note. Raises `ClashError("note")`: there is the same one."""
+
+    def remove_box_note(self, org_id: UUID, note_id: UUID) -> BoxNote | None:
+        """Delete a note and return it; None if there is none."""
 
 
 class Runs(Protocol):

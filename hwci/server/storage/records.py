@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeVar
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from hwci.engine.facts import Changes, Product, TestItem
 from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus, Trigger
@@ -184,6 +184,23 @@ class Box:
     install_expires_at: datetime | None = None
     key_digest: bytes | None = None
     last_seen_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoxNote:
+    """What a person did to the box of this name, and when. It stays when the box is removed."""
+
+    org_id: UUID
+    box_key: str
+    at: datetime
+    text: str
+    by_id: UUID
+    by_name: str
+
+    @property
+    def id(self) -> UUID:
+        """The id: one note says the same of a box at one time."""
+        return uuid5(self.org_id, repr((self.box_key, self.at.isoformat(), self.text)))
 
 
 class SentKind(StrEnum):

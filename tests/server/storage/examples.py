@@ -21,6 +21,7 @@ from hwci.engine.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
 from hwci.server.storage.records import (
     AuditEntry,
     Box,
+    BoxNote,
     CiKey,
     Identity,
     Invite,
@@ -52,6 +53,7 @@ READER_KEY = ReaderKey(
     UUID(int=32), ACME.id, "wall", b"key digest", NOON, products=(Product("fw", "hil"),)
 )
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", NOON + timedelta(hours=24))
+BOX_NOTE = BoxNote(ACME.id, "b1", NOON, "größer", ADA.id, "Ada")
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "Ada", "confirm", "failure", {"reason": "größer"})
 
 PASS = TestItem("boot", Outcome.PASS, 1, 0.25)

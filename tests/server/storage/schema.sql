@@ -516,3 +516,16 @@ CREATE INDEX report_commit ON report (org_id, sha, product_id, box_key, hello_ok
 
 CREATE INDEX failure_reviewed
   ON failure (org_id, product_id, box_key, branch, test, rank) WHERE reviewed = 1;
+
+CREATE TABLE box_note (
+  org_id BLOB NOT NULL REFERENCES organization (id),
+  id BLOB NOT NULL,
+  box_key TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  by_id BLOB NOT NULL,
+  by_name TEXT NOT NULL,
+  PRIMARY KEY (org_id, id)
+) STRICT;
+
+CREATE INDEX box_note_at ON box_note (org_id, at);

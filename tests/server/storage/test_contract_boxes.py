@@ -7,11 +7,12 @@ from uuid import UUID
 
 import pytest
 
+from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Trigger
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Box, LiveRun, RunHead
-from tests.server.storage.examples import ACME, BOX, NOON, OTHER, REPORT
+from tests.server.storage.examples import ACME, BOX, BOX_NOTE, NOON, OTHER, REPORT
 
 LATER = NOON + timedelta(hours=1)
 ENDS = NOON + timedelta(hours=24)
@@ -219,3 +220,29 @@ async def test_names_that_only_reports_have_are_listed_latest_first(storage: Sto
     assert (list(second.items), second.total) == ([("b4", LATER)], 3)
     none = await storage.read(lambda r: r.reported_boxes(ACME.id, 0, 0))
     assert (list(none.items), none.total) == ([], 3)
+
+
+async def test_notes_are_listed_latest_first_in_their_organization_alone(storage: Storage) -> None:
+    later, elsewhere = replace(BOX_NOTE, at=LATER), replace(BOX_NOTE, org_id=OTHER.id)
+    other = replace(BOX_NOTE, box_key="b2", at=LATER + timedelta(hours=1))
+
+    def work(writer: Writer) -> None:
+        for note in (BOX_NOTE, later, elsewhere, other):
+            writer.add_box_note(note)
+
+    await storage.write(work)
+    found = await storage.read(lambda r: r.box_notes(ACME.id, None, 0, 2))
+    assert (found.items, found.total) == ([other, later], 3)
+    found = await storage.read(lambda r: r.box_notes(ACME.id, "b1", 0, 9))
+    assert (found.items, found.total) == ([later, BOX_NOTE], 2)
+    latest = await storage.read(lambda r: r.latest_box_notes(ACME.id, Period(NOON, LATER)))
+    assert latest == {"b1": later}
+
+    with pytest.raises(ClashError) as clash:
+        await storage.write(lambda w: w.add_box_note(later))
+    assert clash.value.field == "note"
+    assert await storage.write(lambda w: w.remove_box_note(ACME.id, later.id)) == later
+    assert await storage.write(lambda w: w.remove_box_note(ACME.id, later.id)) is None
+    assert await storage.write(lambda w: w.remove_box_note(ACME.id, elsewhere.id)) is None
+    latest = await storage.read(lambda r: r.latest_box_notes(ACME.id, Period(NOON, LATER)))
+    assert latest == {"b1": BOX_NOTE}

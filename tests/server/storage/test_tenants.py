@@ -21,6 +21,7 @@ from tests.server.storage.examples import (
     ACME,
     ADA,
     BOX,
+    BOX_NOTE,
     ENTRY,
     FAILURE,
     IDENTITY,
@@ -107,6 +108,12 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     writer.touch_box(ACME.id, BOX.id, NOON)
     writer.rename_box(ACME.id, BOX.id, BOX.name)
     writer.add_box(replace(BOX, id=UUID(int=52), name="b2", install_digest=None))
+    writer.add_box_note(BOX_NOTE)
+    writer.add_box_note(replace(BOX_NOTE, box_key="b2"))
+    writer.remove_box_note(ACME.id, BOX_NOTE.id)
+    writer.latest_box_notes(ACME.id, EVER)
+    for box_key in (None, "b1"):
+        writer.box_notes(ORG, box_key, 0, 9)
     writer.remove_box(ACME.id, UUID(int=52))
 
 

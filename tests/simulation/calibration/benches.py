@@ -37,7 +37,11 @@ def asked(fleet: Simulated) -> Benches:
 
 
 def named(found: Benches) -> list[str]:
-    return [one.box_key for one in found.boxes if one.comparison and one.comparison.named]
+    return [
+        one.box_key
+        for one in found.boxes
+        if one.figures.comparison and one.figures.comparison.named
+    ]
 
 
 def part() -> str:
@@ -71,10 +75,10 @@ def _bad() -> str:
         found = [asked(simulate(plan, [cause], seed)) for seed in range(CASES[plan.runs])]
         names = [named(one) for one in found]
         compared = [
-            one.comparison
+            one.figures.comparison
             for each in found
             for one in each.boxes
-            if one.box_key == BAD_BOX and one.comparison
+            if one.box_key == BAD_BOX and one.figures.comparison
         ]
         rows.append(
             [
@@ -204,7 +208,7 @@ def _lost() -> str:
             said = {
                 (one.run.ci_run_id, box.box_key)
                 for box in asked(fleet).boxes
-                for one in box.health.lost_runs
+                for one in box.figures.health.lost_runs
             }
             lost = lost_runs(fleet)
             found += [one in said for one in lost]

@@ -3,7 +3,7 @@
 rules").
 """
 
-from hwci.analysis.benches.report import benches
+from hwci.analysis.benches.report import Note, benches
 from hwci.engine.periods import last_days
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer
@@ -24,7 +24,10 @@ class Benches(Service):
         period = last_days(query.days, query.as_of or self._clock())
 
         def work(reader: Reader) -> BenchesAnswer:
-            found = benches(*asked(reader, viewer, query, period), limits.PAGE_LIMIT_MAX)
+            about = asked(reader, viewer, query, period)
+            kept = reader.latest_box_notes(viewer.org_id, period)
+            notes = {box: Note(note.at, note.text) for box, note in kept.items()}
+            found = benches(*about, limits.PAGE_LIMIT_MAX, notes)
             return BenchesAnswer.of(found, query, period)
 
         return await self._storage.read(work, organization=viewer.org_id)

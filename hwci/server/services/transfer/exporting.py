@@ -30,7 +30,7 @@ from hwci.engine.vocabulary import Label, Outcome
 from hwci.server.errors import StorageError
 from hwci.server.private_file import wait_for_disk
 from hwci.server.services.transfer import layout
-from hwci.server.services.transfer.sent import KeptBox, KeptReview, body_of
+from hwci.server.services.transfer.sent import KeptBox, KeptBoxNote, KeptReview, body_of
 from hwci.server.storage.new_file import WRITE_FIX, give_name, part_beside, refuse_taken
 from hwci.server.storage.ports import Reader
 from hwci.server.storage.records import Organization
@@ -238,6 +238,10 @@ class _Export:
             self._file.add_sent("box", body.model_dump_json().encode(), None)
             seen = {"last_seen_at": box.last_seen_at, "last_started_at": last}
             self._file.add("boxes", [dict(body) | seen])
+        for note in self._reader.box_notes(self._org_id, None, 0, limits.INTEGER_MAX).items:
+            kept = KeptBoxNote.model_validate(note, from_attributes=True)
+            self._file.add_sent("box_note", kept.model_dump_json().encode(), kept.at)
+            self._file.add("box_notes", [dict(kept)])
 
     def _events(self) -> Iterator[Row]:
         after = 0

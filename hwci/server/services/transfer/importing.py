@@ -29,9 +29,9 @@ from hwci.server.services.runs.live_runs import end_run
 from hwci.server.services.transfer import layout
 from hwci.server.services.transfer.exporting import digested
 from hwci.server.services.transfer.parquet import file_of, read_parquet
-from hwci.server.services.transfer.sent import BODIES, KeptBox, KeptReview, Sent
+from hwci.server.services.transfer.sent import BODIES, KeptBox, KeptBoxNote, KeptReview, Sent
 from hwci.server.storage.ports import Writer
-from hwci.server.storage.records import Box
+from hwci.server.storage.records import Box, BoxNote
 from hwci.server.storage.run_records import record_id_of
 from hwci.wire import limits
 from hwci.wire.base import parse_time
@@ -274,6 +274,8 @@ def keep(writer: Writer, org_id: UUID, sent: Sent, now: datetime) -> bool:
             return _keep_review(writer, org_id, body.fact())
         case KeptBox() as body:
             return _keep_box(writer, Box(uuid4(), org_id, body.box_key, body.created_at))
+        case KeptBoxNote() as body:
+            return _keep_box_note(writer, BoxNote(org_id, **dict(body)))
         case _:
             return False
 
@@ -317,6 +319,14 @@ def _keep_review(writer: Writer, org_id: UUID, review: Review) -> bool:
 def _keep_box(writer: Writer, box: Box) -> bool:
     try:
         writer.add_box(box)
+    except ClashError:
+        return False
+    return True
+
+
+def _keep_box_note(writer: Writer, note: BoxNote) -> bool:
+    try:
+        writer.add_box_note(note)
     except ClashError:
         return False
     return True

@@ -26,12 +26,13 @@ TABLES = {
     "failures": "failure_id repo_key suite test_id box_key branch sha label group_id class reason"
     " reason_text verdict items first_started_at last_started_at fix_sha",
     "boxes": "box_key created_at last_seen_at last_started_at",
+    "box_notes": "box_key at text by_id by_name",
     "events": "number at type run_record_id body",
     "sent": "number kind arrived_at content",
 }
 """The columns of each table. `tests` of a report counts them. `changes` numbers a list of commits
 that reports share. `sent` has what an import reads: the body of each report, announcement and
-configuration as the API takes it, and of each review and box, compressed by gzip.
+configuration as the API takes it, and of each review, box and note of a box, compressed by gzip.
 """
 
 _TYPES = {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was sent, as an export keeps it and an import reads it: each body of CI as the API takes it,
-and the reviews and boxes that people made.
+and the reviews, boxes and notes that people made.
 
 This module decides the kinds, the body of each, and how a fact becomes one. It does not know where
 bodies are written.
@@ -14,8 +14,7 @@ from pydantic import TypeAdapter
 
 from hwci.engine import facts
 from hwci.engine.vocabulary import ReviewAction
-from hwci.wire.base import WORD, Address, Body, CiBody, Name, Sha, TestId, Time
-from hwci.wire.failures import Note
+from hwci.wire.base import WORD, Address, Body, CiBody, Name, Note, Sha, TestId, Time
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 Fact = facts.Report | facts.Announcement | facts.SuiteConfig
@@ -61,6 +60,16 @@ class KeptBox(CiBody):
     created_at: Time
 
 
+class KeptBoxNote(CiBody):
+    """What a person did to a box, and when."""
+
+    box_key: Name
+    at: Time
+    text: Note
+    by_id: UUID
+    by_name: Name
+
+
 class Sent(Body):
     """One of what was sent, and when it arrived (None: now)."""
 
@@ -70,6 +79,7 @@ class Sent(Body):
     suite_config: SuiteConfiguration | None = None
     review: KeptReview | None = None
     box: KeptBox | None = None
+    box_note: KeptBoxNote | None = None
 
     @property
     def kind(self) -> str:
@@ -89,6 +99,7 @@ BODIES: dict[str, type[CiBody]] = {
     "suite_config": SuiteConfiguration,
     "review": KeptReview,
     "box": KeptBox,
+    "box_note": KeptBoxNote,
 }
 """The kinds of what was sent, fields of `Sent`, each with its body."""
 _FACTS: dict[str, type[Fact]] = {

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
-"""Boxes. Keys and install tokens arrive here as digests and are never anything else."""
+"""Boxes, and notes of what was done to them. Keys and install tokens arrive here as digests and are
+never anything else.
+"""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from hwci.engine.history import Listing
+from hwci.engine.periods import Period
 from hwci.server.errors import ClashError
-from hwci.server.storage.records import Box
+from hwci.server.storage.records import Box, BoxNote
 from hwci.server.storage.sql.codec import (
     from_micros,
     from_micros_or_none,
@@ -41,8 +45,11 @@ _UNCREATED = (
 )
 
 
+_NOTE = "SELECT n.org_id, n.box_key, n.at, n.text, n.by_id, n.by_name FROM box_note n"
+
+
 class BoxRows(Rows):
-    """Boxes."""
+    """Boxes, and notes about them."""
 
     def boxes(self, org_id: UUID, offset: int, limit: int) -> Listing[tuple[Box, datetime | None]]:
         statement = f"{_LISTED} WHERE b.org_id = ? ORDER BY b.created_at DESC, b.rowid DESC"
@@ -126,6 +133,44 @@ class BoxRows(Rows):
             seen,
         )
 
+    def box_notes(
+        self, org_id: UUID, box_key: str | None, offset: int, limit: int
+    ) -> Listing[BoxNote]:
+        of_box = "" if box_key is None else " AND n.box_key = ?"
+        values = (org_id.bytes,) if box_key is None else (org_id.bytes, box_key)
+        statement = f"{_NOTE} WHERE n.org_id = ?{of_box} ORDER BY n.at DESC, n.id"
+        return self._slice(_note, statement, values, offset, limit)
+
+    def latest_box_notes(self, org_id: UUID, period: Period) -> Mapping[str, BoxNote]:
+        rows = self._connection.rows(
+            f"{_NOTE} WHERE n.org_id = ? AND n.at BETWEEN ? AND ? ORDER BY n.at, n.id",
+            (org_id.bytes, to_micros(period.start), to_micros(period.end)),
+        )
+        return {note.box_key: note for note in map(_note, rows)}
+
+    def add_box_note(self, note: BoxNote) -> None:
+        added = self._connection.execute(
+            "INSERT INTO box_note (org_id, id, box_key, at, text, by_id, by_name)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (org_id, id) DO NOTHING",
+            (
+                note.org_id.bytes,
+                note.id.bytes,
+                note.box_key,
+                to_micros(note.at),
+                note.text,
+                note.by_id.bytes,
+                note.by_name,
+            ),
+        )
+        if not added.rowcount:
+            raise ClashError("note")
+
+    def remove_box_note(self, org_id: UUID, note_id: UUID) -> BoxNote | None:
+        one = (org_id.bytes, note_id.bytes)
+        note = self._one(_note, f"{_NOTE} WHERE n.org_id = ? AND n.id = ?", *one)
+        self._connection.execute("DELETE FROM box_note WHERE org_id = ? AND id = ?", one)
+        return note
+
     def _refuse_taken(self, org_id: UUID, box_id: UUID, name: str) -> None:
         statement = f"{_BOX} WHERE b.org_id = ? AND b.name = ? AND b.id <> ?"
         if self._one(_box, statement, org_id.bytes, name, box_id.bytes) is not None:
@@ -152,3 +197,8 @@ def _listed(row: tuple[Any, ...]) -> tuple[Box, datetime | None]:
 
 def _reported(row: tuple[str, int]) -> tuple[str, datetime]:
     return row[0], from_micros(row[1])
+
+
+def _note(row: tuple[Any, ...]) -> BoxNote:
+    org_id, box_key, at, text, by_id, by_name = row
+    return BoxNote(UUID(bytes=org_id), box_key, from_micros(at), text, UUID(bytes=by_id), by_name)

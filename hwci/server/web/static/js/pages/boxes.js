@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boxes of an organization (contract, "Boxes"): their list, a form that adds one, and what owners and admins
-// do with each; below it, how the boxes fare. An install token is shown only once, on this page, and stored nowhere.
+// do with each; below it, how the boxes fare, and what was done to them. An install token is shown only once, on this
+// page, and stored nowhere.
 
 import { addressOf } from "../address.js";
 import { html, useEffect, useRef, useState } from "../html.js";
@@ -12,6 +13,7 @@ import { Badge, ExactTimes, LongName, Time } from "../parts/values.js";
 import { AddBox, InstallToken, useInstallTokens } from "./boxes/adding.js";
 import { BoxHealth } from "./boxes/health.js";
 import { useManaging } from "./boxes/managing.js";
+import { BoxNotes } from "./boxes/notes.js";
 
 // There is no event for a box that goes offline, so a visible page asks again.
 const LOOK_MILLISECONDS = 30_000;
@@ -27,10 +29,13 @@ export function Boxes({ address, orgId, organization }) {
   const base = `/api/orgs/${orgId}/boxes`;
   const { turn, ask } = useLooks();
   const tokens = useInstallTokens(base, ask);
-  const managing = useManaging(base, (removed) => {
+  const [noted, setNoted] = useState(0);
+  const notes = { path: `/api/orgs/${orgId}/box-notes`, noted: () => setNoted((was) => was + 1) };
+  const changed = (removed) => {
     if (removed && removed.id === tokens.made?.id) tokens.forget();
     ask();
-  });
+  };
+  const managing = useManaging(base, changed, notes);
   const may = isAdmin(organization); // which adds a form and a column: the list is shown with it, and asked for before
   const field = useRef(null);
   const done = () => {
@@ -47,7 +52,8 @@ export function Boxes({ address, orgId, organization }) {
         searched=${false} columns=${columns(orgId, may, tokens, managing)} below=${managing.below}
         rowKey=${({ id, name }) => id ?? name} empty=${nothing(orgId, may)} />
     </section>
-    <${BoxHealth} orgId=${orgId} organization=${organization} />
+    <${BoxHealth} orgId=${orgId} organization=${organization} turn=${noted} />
+    ${organization && html`<${BoxNotes} path=${notes.path} may=${may} turn=${noted} removed=${notes.noted} />`}
     <p class="toast" role="status">${managing.message}</p>
   `;
 }
@@ -61,7 +67,7 @@ function columns(orgId, may, tokens, managing) {
     { key: "key", title: "Key", words: true, cell: keyOf },
     { key: "created", title: "Added", own: "down", words: true, cell: ({ createdAt }) => timeOr(createdAt, "never") },
   ];
-  const actions = { key: "actions", title: "Actions", cell: (box) => box.id && actionsOf(box, tokens, managing) };
+  const actions = { key: "actions", title: "Actions", cell: (box) => actionsOf(box, tokens, managing) };
   return may ? [...shown, actions] : shown;
 }
 
@@ -85,7 +91,8 @@ function timeOr(at, otherwise) {
 
 function actionsOf(box, tokens, managing) {
   return html`<div class="actions">
-    <${Deed} label=${`New install token for ${box.name}`} act=${() => tokens.renew(box.id)}>New install token<//>
+    ${box.id && html`<${Deed} label=${`New install token for ${box.name}`} act=${() => tokens.renew(box.id)}>New install
+      token<//>`}
     ${managing.buttons(box)}
   </div>`;
 }

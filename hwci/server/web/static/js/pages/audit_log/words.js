@@ -23,6 +23,7 @@ const member = ({ details }) => html`${details.email} <span class="under">${deta
 const role = ({ details }) => html`${details.email} <span class="under">${details.roleBefore} → ${details.roleAfter}</span>`;
 const sessions = ({ details }) => html`${counted(details.sessions, "sign-in")} ended`;
 const renamed = ({ details }) => html`${details.name} <span class="under">${details.nameBefore} → ${details.name}</span>`;
+const noted = ({ details }) => html`${details.name} <span class="under">${details.note}</span>`;
 const emailOf = ({ details }) => details.email;
 const identity = ({ details }) => details.issuer;
 const organization = () => html`<span class="quiet">the organization</span>`;
@@ -36,6 +37,8 @@ const ACTIONS = {
   "box.install_token": ["made a new install token", named],
   "box.renamed": ["renamed a box", renamed],
   "box.removed": ["removed a box", named],
+  "box.note_added": ["noted what was done to a box", noted],
+  "box.note_removed": ["removed a note of a box", noted],
   "box.installed": ["was installed with a new key", named],
   "ci_key.created": ["created a CI key", named],
   "ci_key.revoked": ["revoked a CI key", named],

@@ -14,10 +14,11 @@ const DAYS = 90;
 const NOT_HERE = 409; // the server does no statistics, and says how it would
 const HOUR = 3600;
 
-/** The section; nothing where no box reported, CI Metrics is off, or the server does not know. */
-export function BoxHealth({ orgId, organization }) {
+/** The section; nothing where no box reported, CI Metrics is off, or the server does not know. `turn`: a change of
+ * it asks again. */
+export function BoxHealth({ orgId, organization, turn }) {
   const path = organization?.ciMetricsEnabled ? `/api/orgs/${orgId}/ci-analysis/boxes` : null;
-  const { data, error } = useAnswer(path, { days: DAYS });
+  const { data, error } = useAnswer(path, { days: DAYS }, turn);
   if (error?.status === NOT_HERE) return html`<p class="quiet">${error.message}.</p>`;
   if (!data?.boxes.length) return null;
   return html`<${Section} title="Boxes compared" total=${data.boxesTotal}>

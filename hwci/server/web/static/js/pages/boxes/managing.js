@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renaming and removing a box (contract, "Boxes"), each asked for under its row. A new name can be undone, a
-// removal cannot: only a new install gives the box a key again.
+// Renaming and removing a box (contract, "Boxes"), and noting what was done to it, each asked for under its row. A new
+// name can be undone, a removal cannot: only a new install gives the box a key again.
 
 import { patch, remove } from "../../api.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../html.js";
 import { Deed } from "../../parts/deed.js";
+import { Noting } from "./notes.js";
 
 /**
  * What is done with boxes: `{message, buttons(box), below(box)}`. `message`: what was done last; `buttons`: those of a
  * box; `below`: the question that one of them opened. `changed(removed)`: the list has changed, by the box removed if any.
+ * `notes`: the path of the notes, and `noted()`: there is a new one.
  */
-export function useManaging(base, changed) {
+export function useManaging(base, changed, notes) {
   const [asked, setAsked] = useState(null);
   const [message, setMessage] = useState(null);
   const opener = useRef(null);
   const ask = (box, About) => (event) => {
     opener.current = event.currentTarget;
-    setAsked({ id: box.id, About });
+    setAsked({ name: box.name, About });
   };
   const close = () => {
     setAsked(null);
@@ -37,11 +39,18 @@ export function useManaging(base, changed) {
     close();
     done(`Box ${box.name} is removed, and its key stopped. Its runs stay.`, box);
   };
+  const { path, noted } = notes;
+  const kept = (box) => () => {
+    setMessage(`Noted. From now on ${box.name} is compared anew.`);
+    noted();
+  };
   return {
     message,
-    buttons: (box) => html`<${Opener} verb="Rename" box=${box} open=${ask(box, Renaming)} />
-      <${Opener} verb="Remove" box=${box} open=${ask(box, Removing)} />`,
-    below: (box) => asked && asked.id === box.id && html`<${asked.About} ...${{ box, rename, end, close }} />`,
+    buttons: (box) => html`<${Opener} verb="Note" box=${box} open=${ask(box, Noting)} />
+      ${box.id && html`<${Opener} verb="Rename" box=${box} open=${ask(box, Renaming)} />
+      <${Opener} verb="Remove" box=${box} open=${ask(box, Removing)} />`}`,
+    below: (box) => asked && asked.name === box.name &&
+      html`<${asked.About} ...${{ box, rename, end, close, path, noted: kept(box) }} />`,
   };
 }
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notes of what was done to boxes (contract, "Boxes"): their list, and the form under a row that adds one. The API
+// compares a box anew from its latest note on, so the page asks for that comparison again after a change.
+
+import { post, remove } from "../../api.js";
+import { useAnswer } from "../../asking.js";
+import { counted } from "../../format.js";
+import { html, useLayoutEffect, useRef, useState } from "../../html.js";
+import { Deed } from "../../parts/deed.js";
+import { Section } from "../../parts/section.js";
+import { PlainTable } from "../../parts/table.js";
+import { LongName, Time } from "../../parts/values.js";
+
+const LIMIT = 100;
+
+/** The list, latest first; nothing where there is none. `turn`: a change of it asks again; `removed()`: one is gone. */
+export function BoxNotes({ path, may, turn, removed }) {
+  const { data } = useAnswer(path, { limit: LIMIT }, turn);
+  if (!data?.items.length) return null;
+  const rest = data.total - data.items.length;
+  return html`<${Section} title="Notes" total=${data.total}>
+    <${PlainTable} label="Notes" rows=${data.items} rowKey=${({ id }) => id} columns=${columns(path, may, removed)} />
+    ${rest > 0 && html`<p class="quiet">${counted(rest, "earlier note", "earlier notes")}</p>`}
+  <//>`;
+}
+
+function columns(path, may, removed) {
+  const shown = [
+    { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${LongName} name=${boxKey} />` },
+    { key: "when", title: "When", words: true, cell: ({ at }) => html`<${Time} at=${at} />` },
+    { key: "what", title: "What was done", own: "down", words: true, cell: ({ text }) => text },
+    { key: "by", title: "By", words: true, cell: ({ by }) => by.name },
+  ];
+  const end = async ({ id, boxKey }) => {
+    await remove(`${path}/${id}`);
+    removed(boxKey);
+  };
+  const actions = {
+    key: "actions",
+    title: "Actions",
+    cell: (note) => html`<${Deed} label=${`Remove the note of ${note.boxKey}`} act=${() => end(note)}>Remove<//>`,
+  };
+  return may ? [...shown, actions] : shown;
+}
+
+/** The form under a box: what was done to it, now. `noted()`: it is kept. */
+export function Noting({ box, path, noted, close }) {
+  const [fault, setFault] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const field = useRef(null);
+  useLayoutEffect(() => field.current.focus(), []); // before the first paint: nothing is typed yet
+  const submit = async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    try {
+      await post(path, { boxKey: box.name, text: field.current.value.trim() });
+      close();
+      noted();
+    } catch (refused) {
+      setFault(refused);
+      setBusy(false);
+    }
+  };
+  return html`<form class="add-box" aria-label=${`Note of ${box.name}`} onSubmit=${submit}>
+    <label>What was done <input ref=${field} required maxlength="1000" autocomplete="off" placeholder="New USB cable" /></label>
+    <button class="main" aria-disabled=${busy ? "true" : undefined}>Add note</button>
+    <button type="button" onClick=${close}>Cancel</button>
+    ${fault && html`<p class="fault" role="alert">${faultText(fault)}</p>`}
+    <p class="quiet">From now on the box is compared anew, and before by itself. Done earlier:
+      ${" "}<code>hwci boxes note ${box.name} TEXT --at TIME</code></p>
+  </form>`;
+}
+
+function faultText({ message, issues }) {
+  return issues?.length ? issues.map((issue) => issue.message).join("; ") : message;
+}
