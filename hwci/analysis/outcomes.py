@@ -76,3 +76,6 @@ class RecordedRuns(History, Protocol):
         """How the last run of a branch, of those that started at this time or later, ended its
         test on its box; None if none ran it.
         """
+
+    def test_names(self, product: Product) -> Collection[str]:
+        """Every test that a report of the product ever named."""

@@ -40,6 +40,7 @@ from hwci.wire.metrics import (
     TrendAnswer,
     UncheckedMerge,
 )
+from hwci.wire.one_test import OneTestAnswer, OneTestQuery
 from hwci.wire.queries import (
     BoxesQuery,
     BoxNotesQuery,
@@ -567,6 +568,21 @@ def box_health(
     """
     query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
     return _read(f"{org_path(org_id)}/ci-analysis/boxes", BenchesAnswer, query)
+
+
+def one_test(
+    org_id: Id,
+    repo_key: str,
+    suite: str,
+    test_id: str,
+    days: int = limits.DAYS_DEFAULT,
+    as_of: datetime | None = None,
+) -> Call[OneTestAnswer]:
+    """Ask what one test did on each box, and what a retry gave."""
+    query = query_of(
+        OneTestQuery, days=days, repo_key=repo_key, suite=suite, test_id=test_id, as_of=as_of
+    )
+    return _read(f"{org_path(org_id)}/ci-analysis/test", OneTestAnswer, query)
 
 
 def unchecked_merges(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[UncheckedMerge]]:

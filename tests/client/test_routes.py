@@ -105,6 +105,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.metrics: calls.metrics(ORG, **PERIOD),
     calls.trend: calls.trend(ORG, 7, "r", "s", NOON),
     calls.box_health: calls.box_health(ORG, 7, "r", "s", NOON),
+    calls.one_test: calls.one_test(ORG, "r", "s", "boot", 7, NOON),
     calls.unchecked_merges: calls.unchecked_merges(ORG, **FOUND),
     calls.checked_merges: calls.checked_merges(ORG, **FOUND),
     calls.real_bugs: calls.real_bugs(ORG, **FOUND),

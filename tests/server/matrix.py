@@ -84,7 +84,7 @@ def note_again(world: World, tenant: Tenant) -> None:
 @dataclass(frozen=True)
 class Row:
     """What is expected of a route. `thing`: what its second id names. `body`: made for each time.
-    `metrics`: only while CI Metrics is on.
+    `metrics`: only while CI Metrics is on. `query`: what the route must be asked.
     """
 
     by: By
@@ -93,6 +93,7 @@ class Row:
     body: Body | None = None
     metrics: bool = False
     undo: Undo | None = None
+    query: str = ""
 
 
 def name(_: World) -> Any:
@@ -123,6 +124,7 @@ RESET = {"resetToken": "unknown", "newPassword": PASSWORD}
 ORG = "/api/orgs/{orgId}"
 REVIEW = f"{ORG}/ci-failures/{{failureId}}"
 LIST = Row(By.MEMBER, 200)
+A_TEST = "?repoKey=acme/firmware&suite=hardware&testId=i2c"
 FIGURES = Row(By.READER, 200, metrics=True)
 
 ROWS = {
@@ -201,6 +203,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/incidents": FIGURES,
     f"GET {ORG}/ci-analysis/gaps": FIGURES,
     f"GET {ORG}/ci-analysis/trends": FIGURES,
+    f"GET {ORG}/ci-analysis/test": Row(By.READER, 200, metrics=True, query=A_TEST),
     f"GET {ORG}/ci-failures": FIGURES,
     f"GET {REVIEW}": Row(By.READER, 200, "real", metrics=True),
     f"GET {ORG}/ci-analysis/failures/{{failureId}}": Row(By.READER, 200, "real", metrics=True),

@@ -200,6 +200,7 @@ def path_of(request: Request, home: Tenant, other: Tenant) -> str:
     path = request.route.partition(" ")[2].replace("{provider}", "nobody")
     path = path.replace("{sessionId}", str(uuid4()))
     path = path.replace("{orgId}", an_id(request.org, home.org_id, other.org_id))
+    path += request.row.query
     thing = request.row.thing
     if thing is None:
         return path

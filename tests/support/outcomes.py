@@ -44,6 +44,10 @@ class FullRecordedRuns(FullHistory):
         ]
         return max(ran)[1] if ran else None
 
+    def test_names(self, product: Product) -> Collection[str]:
+        reports = [one for one in self._facts.reports if (one.repo_key, one.suite) == product]
+        return {item.id for report in reports for item in report.tests}
+
 
 def outcomes_of(facts: Facts, scope: Scope, period: Period) -> list[ProductOutcomes]:
     """Return what a store answers that keeps these facts."""

@@ -172,6 +172,21 @@ def test_the_failures_of_one_test_are_those_of_its_whole_name(visitor: Visitor) 
         assert text in visitor.texts(".only strong")
 
 
+def test_the_page_of_a_test_shows_each_as_text(visitor: Visitor) -> None:
+    visitor.open("test")
+    for text in part_of(2):
+        word = in_address(text)
+        visitor.go(f"test?repoKey={word}&suite={word}&testId={word}")
+        expect(visitor.page.get_by_role("region", name="Boxes").locator("tbody tr")).to_have_count(
+            1
+        )
+        visitor.settled()
+        assert visitor.texts("h1") == {text}
+        assert visitor.texts("td[data-title=Box]") == {text}
+        assert visitor.texts(".over-time li:nth-child(2) > span") == {text}
+        assert any(said.endswith(text) for said in visitor.texts(".commits title"))
+
+
 def test_the_page_of_a_failure_shows_each_as_text(
     visitor: Visitor, quiet_console: list[str]
 ) -> None:
@@ -269,6 +284,8 @@ def test_an_address_may_say_any_of_them(visitor: Visitor, quiet_console: list[st
             f"runs?helloOk={word}&from={word}&to={word}",
             f"failures?label={word}&testId={word}&asOf={word}&days={word}",
             f"failures?testId={word}&failures.search={word}&failures.sort={word}",
+            f"test?repoKey={word}&suite={word}&testId={word}",
+            f"test?repoKey={word}&suite={word}&testId=none&days={word}&asOf={word}",
         )
         visitor.open(places[number % len(places)])
         expect(visitor.page.get_by_role("heading", level=1)).to_be_visible()

@@ -53,6 +53,7 @@ NAMES_AND_VALUES = """cells => cells.map(cell => {
 PATHS = (
     "failures",
     f"failures?testId={TEST}&label=pending",
+    f"test?repoKey={'n' * 250}&suite={'n' * 250}&testId={TEST}",
     "runs",
     "runs?status=running&from=2020-01-01T00:00:00Z&to=2099-12-31T23:59:59Z",
     "boxes",

@@ -10,6 +10,7 @@ from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.merges import MergeAnalysis
+from hwci.server.services.analysis.tests import Tests
 from hwci.server.services.analysis.trends import Trends
 
 # fmt: off
@@ -54,6 +55,10 @@ ANALYSIS = (
         "GET", "/api/orgs/{orgId}/ci-analysis/bisection", Who.READER, Bisections.progress,
         "Which commit broke a test, how sure that is, and the run that tells most about it",
         metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/test", Who.READER, Tests.show,
+        "One test over time on each box: how often it failed, and what a retry gave", metrics=True
     ),
 )
 # fmt: on

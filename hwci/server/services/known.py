@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether anything of an organization names a repository, product or box that a query asks for.
+"""Whether anything of an organization names a repository, product, box or test that is asked for.
 
 Nothing at all would look like good news: no failure, no unchecked merge. An organization that has
 nothing yet knows no name, so there any name passes. It passes, too, for a key that is bound to
@@ -8,6 +8,8 @@ products: who made the key named them, and its holder is told no other name.
 
 from collections.abc import Iterable
 
+from hwci.analysis.outcomes import RecordedRuns
+from hwci.engine.facts import Product
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Viewer, is_bound
 from hwci.server.storage.ports import Reader
@@ -43,6 +45,13 @@ def require_known_box(reader: Reader, viewer: Viewer, name: str | None) -> None:
         seen.add(box)
     if seen:
         _refuse(f"box {name!r}", name, seen)
+
+
+def require_known_test(history: RecordedRuns, product: Product, test_id: str) -> None:
+    """Raise `NotFoundError` if no report of a product ever named this test."""
+    names = history.test_names(product)
+    if test_id not in names:
+        _refuse(f"test {test_id!r} of {product.suite} in {product.repo_key}", test_id, names)
 
 
 def _refuse(what: str, name: str | None, known: Iterable[str]) -> None:

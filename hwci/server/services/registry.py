@@ -18,6 +18,7 @@ from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.merges import MergeAnalysis
+from hwci.server.services.analysis.tests import Tests
 from hwci.server.services.analysis.trends import Trends
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
@@ -65,6 +66,7 @@ class Services:
     live_runs: LiveRuns
     members: Members
     merge_analysis: MergeAnalysis
+    tests: Tests
     metrics: Metrics
     organizations: Organizations
     own_account: OwnAccount
@@ -120,6 +122,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         live_runs=LiveRuns(storage, clock),
         members=Members(storage, clock),
         merge_analysis=MergeAnalysis(storage, clock),
+        tests=Tests(storage, clock),
         metrics=Metrics(storage, clock),
         organizations=Organizations(storage, clock),
         own_account=OwnAccount(storage, clock, tools.passwords),

@@ -37,6 +37,7 @@ PAGES: Mapping[str, str] = {
     f"{_ORGANIZATION}/metrics": "metrics",
     f"{_ORGANIZATION}/failures": "failures",
     f"{_ORGANIZATION}/failures/{{failureId}}": "failure",
+    f"{_ORGANIZATION}/test": "test",
     f"{_ORGANIZATION}/runs": "runs",
     f"{_ORGANIZATION}/runs/{{runId}}": "run",
     f"{_ORGANIZATION}/boxes": "boxes",
@@ -80,7 +81,7 @@ _NAMES_VENDORED = "js/html.js"
 _STYLE = "style.css"
 STYLES = tuple(
     f"css/{name}.css"
-    for name in ("tokens", "layout", "parts", "values", "pages", "failure", "runs")
+    for name in ("tokens", "layout", "parts", "values", "pages", "failure", "runs", "test")
 )
 """Sent as one file, in this order: each further file would delay a page by a request."""
 _HASH_CHARACTERS = 16

@@ -11,7 +11,12 @@ _MISSING = (
 )
 
 
+def has_statistics() -> bool:
+    """Whether the extra is installed."""
+    return find_spec("scipy") is not None
+
+
 def require_statistics() -> None:
     """Raise `ConflictError` if the extra is not installed."""
-    if find_spec("scipy") is None:
+    if not has_statistics():
         raise ConflictError(_MISSING)

@@ -7,7 +7,7 @@ product), however many runs there are.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
@@ -39,6 +39,7 @@ _TEST_LISTS = (
     "SELECT t.id, t.tests FROM json_each(?) j CROSS JOIN template t"
     " ON t.org_id = ? AND t.id = j.value"
 )
+_NAMES = "SELECT name FROM test WHERE org_id = ? AND product_id = ?"
 _TIME_EVERY = 1000  # reports
 
 Notable = Mapping[int, Mapping[int, NotableResult]]
@@ -68,6 +69,10 @@ class OutcomeAnswers(Answers):
             self._of_product(product, number, sorted(rows[number]), lists, notable)
             for product, number in by_name
         ]
+
+    def test_names(self, product: Product) -> Collection[str]:
+        values = (self._org, self._products.get(product))
+        return {name for (name,) in self._connection.rows(_NAMES, values)}
 
     def _of_product(
         self,

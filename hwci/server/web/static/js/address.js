@@ -16,6 +16,7 @@ const PAGES = {
   metrics: "/orgs/{orgId}/metrics",
   failures: "/orgs/{orgId}/failures",
   failure: "/orgs/{orgId}/failures/{failureId}",
+  test: "/orgs/{orgId}/test",
   runs: "/orgs/{orgId}/runs",
   run: "/orgs/{orgId}/runs/{runId}",
   boxes: "/orgs/{orgId}/boxes",

@@ -25,6 +25,7 @@ const OF_ORGANIZATION = {
   metrics: later(() => import("./pages/metrics.js"), "Metrics"),
   failures: later(() => import("./pages/failures.js"), "Failures"),
   failure: later(() => import("./pages/failure.js"), "Failure"),
+  test: later(() => import("./pages/test.js"), "Test"),
   runs: later(() => import("./pages/runs.js"), "Runs"),
   run: later(() => import("./pages/run.js"), "Run"),
   boxes: later(() => import("./pages/boxes.js"), "Boxes"),

@@ -17,10 +17,10 @@ const DAY_MILLISECONDS = 86_400_000;
 
 const OF_OTHER_ROWS = /\.(page|boxes)$/;
 
-/** Return the period and product of an address. */
-export function scopeOf(query) {
+/** Return the period and product of an address. `usual`: the days where it names none. */
+export function scopeOf(query, usual = DAYS_DEFAULT) {
   return {
-    days: query.get("days") || DAYS_DEFAULT,
+    days: query.get("days") || usual,
     repoKey: query.get("repoKey"),
     suite: query.get("suite"),
     asOf: query.get("asOf"),
@@ -62,8 +62,8 @@ export function UpToNow({ address, scope }) {
   return html`<a class="quiet" href=${addressOf(address.page, address.params, query)}>up to now</a>`;
 }
 
-/** The date control; an address may ask for other days, which then are one more choice. */
-export function Periods({ days }) {
+/** The date control; an address may ask for other days, which then are one more choice. `usual`: as `scopeOf`. */
+export function Periods({ days, usual = DAYS_DEFAULT }) {
   const chosen = Number(days);
   const offered = PERIODS.includes(chosen) || !chosen ? PERIODS : [...PERIODS, chosen].sort((a, b) => a - b);
   return html`<fieldset class="choice">
@@ -71,7 +71,7 @@ export function Periods({ days }) {
     ${offered.map(
       (period) => html`<label key=${period}>
         <input type="radio" name="days" value=${period} checked=${period === chosen}
-          onChange=${() => changeScope({ days: period === DAYS_DEFAULT ? null : period })} />
+          onChange=${() => changeScope({ days: period === usual ? null : period })} />
         <span>${period}d</span>
       </label>`,
     )}

@@ -104,11 +104,11 @@ function keyOf({ repoKey, suite, testId }) {
   return JSON.stringify([repoKey, suite, testId]);
 }
 
-/** A test, which leads to its failures of the period. */
-function test(row, { params }, { days, asOf }) {
+/** A test, which leads to its own page. */
+function test(row, { params }, { asOf }) {
   const { repoKey, suite, testId } = row;
-  const failures = addressOf("failures", params, { days, asOf, repoKey, suite, testId });
-  return html`<a href=${failures}><${LongName} name=${testId} /></a>
+  const page = addressOf("test", params, { asOf, repoKey, suite, testId });
+  return html`<a href=${page}><${LongName} name=${testId} /></a>
     ${isBroken(row) && html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`}`;
 }
 

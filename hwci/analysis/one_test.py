@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One test over a period: what it did on each box and when, how often its first attempt failed, and
+what a retry gave.
+
+This module decides what each run did with the test. It does not know why a test failed, and it
+compares no boxes.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from hwci.analysis.benches.trials import Trials
+from hwci.analysis.certainty import Rate, rates
+from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.engine.facts import Product
+from hwci.engine.history import Scope
+from hwci.engine.periods import Slots
+from hwci.engine.vocabulary import Outcome, Verdict
+
+
+class Did(StrEnum):
+    """What a run did with the test. `lost`: the run never reached the hardware, or had lost its
+    board before the test.
+    """
+
+    PASSED = "passed"
+    RETRIED = "retried"
+    FAILED = "failed"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Tries:
+    """A number of runs with the test. `retried` ones passed on a retry.
+
+    `attempts` and `failed_attempts` are those of "Flakiest tests" (semantics, 9.3), which know no
+    lost board. `first`: how many failed at their first attempt, of all but the lost ones; `within`:
+    the same with its interval, None if there is none, or the server does no statistics.
+    """
+
+    passed: int
+    retried: int
+    failed: int
+    lost: int
+    attempts: int
+    failed_attempts: int
+    first: tuple[int, int]
+    within: Rate | None
+    verdicts: Mapping[Verdict, int]
+    last_run_at: datetime
+
+
+class SlotTries(NamedTuple):
+    """The runs of one slot."""
+
+    slot: int
+    passed: int
+    retried: int
+    failed: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class OnBox:
+    """The test on one box. A slot without a run is left out."""
+
+    box_key: str
+    tries: Tries
+    slots: Sequence[SlotTries]
+
+
+class CommitMark(NamedTuple):
+    """A slot in which commits ran the test for the first time: how many, and the last of them."""
+
+    slot: int
+    commits: int
+    sha: str
+    subject: str
+
+
+class Given(NamedTuple):
+    """Tries after a failure, and how many of them passed."""
+
+    tries: int
+    passed: int
+
+
+@dataclass(frozen=True, slots=True)
+class OneTest:
+    """A test over the slots of a period; boxes by name. `all` None: no run had it. `retries`:
+    results whose first attempt failed and that were tried again in the same run. `reruns`: runs on
+    a commit and box where the test had failed before.
+    """
+
+    all: Tries | None
+    boxes: Sequence[OnBox]
+    commits: Sequence[CommitMark]
+    retries: Given
+    reruns: Given
+
+
+class Seen(NamedTuple):
+    """A run with the test."""
+
+    run: RunOutcomes
+    did: Did
+    result: NotableResult | None
+
+
+def one_test(
+    history: RecordedRuns, product: Product, test_id: str, slots: Slots, *, statistics: bool
+) -> OneTest:
+    """Return what a test of a product did. `statistics`: with intervals."""
+    outcomes = history.outcomes(Scope(*product), slots.period)
+    seen = [one for found in outcomes for one in _seen(found, test_id, history)]
+    if not seen:
+        return OneTest(None, [], [], Given(0, 0), Given(0, 0))
+    by_box: dict[str, list[Seen]] = defaultdict(list)
+    for one in seen:
+        by_box[one.run.box_key].append(one)
+    boxes = sorted(by_box.items())
+    tries = _tries([seen, *(runs for _, runs in boxes)], statistics)
+    return OneTest(
+        all=tries[0],
+        boxes=[
+            OnBox(box, own, _by_slot(runs, slots))
+            for (box, runs), own in zip(boxes, tries[1:], strict=True)
+        ],
+        commits=_marks(seen, slots, history, product.repo_key),
+        retries=_retries(seen),
+        reruns=_reruns(seen),
+    )
+
+
+def _seen(found: ProductOutcomes, test_id: str, history: RecordedRuns) -> Iterator[Seen]:
+    """Yield the runs with a test, in the order of reports. One that never reached the hardware
+    often lists no test: it counts where its workflow ran the test on its box.
+    """
+    number = next((one for one, name in found.tests.items() if name == test_id), None)
+    if number is None:
+        return
+    lost = Trials(found, history.check_time, {}).lost
+    usual = {(run.workflow, run.box_key) for run in found.runs if run.ran >> number & 1}
+    for at, run in enumerate(found.runs):
+        ran = run.ran >> number & 1
+        if not run.hello_ok and (ran or (not run.ran and (run.workflow, run.box_key) in usual)):
+            yield Seen(run, Did.LOST, None)
+        elif run.hello_ok and ran:
+            result = run.notable.get(number)
+            is_lost = at in lost and number in lost[at].tests
+            yield Seen(run, Did.LOST if is_lost else _did(result), result)
+
+
+def _did(result: NotableResult | None) -> Did:
+    if result is None:
+        return Did.PASSED
+    return Did.RETRIED if result.outcome is Outcome.PASS else Did.FAILED
+
+
+def _tries(groups: Sequence[Sequence[Seen]], statistics: bool) -> list[Tries]:
+    counts = [Counter(one.did for one in group) for group in groups]
+    firsts = [(did[Did.RETRIED] + did[Did.FAILED], did.total() - did[Did.LOST]) for did in counts]
+    known = [pair for pair in firsts if statistics and pair[1]]
+    rate_of = dict(zip(known, rates(known), strict=True)) if known else {}
+    found = []
+    for group, did, first in zip(groups, counts, firsts, strict=True):
+        results = [one.result for one in group if one.result is not None]
+        retries = sum(one.attempts - 1 for one in results)
+        fails = [one for one in results if one.outcome is Outcome.FAIL]
+        found.append(
+            Tries(
+                **{one.value: did[one] for one in Did},
+                attempts=sum(one.run.hello_ok for one in group) + retries,
+                failed_attempts=retries + len(fails),
+                first=first,
+                within=rate_of.get(first),
+                verdicts=Counter(one.verdict for one in fails),
+                last_run_at=max(one.run.started_at for one in group),
+            )
+        )
+    return found
+
+
+def _by_slot(seen: Iterable[Seen], slots: Slots) -> list[SlotTries]:
+    counts: dict[int, Counter[Did]] = defaultdict(Counter)
+    for one in seen:
+        counts[slots.slot(one.run.started_at)][one.did] += 1
+    return [SlotTries(slot, *(did[one] for one in Did)) for slot, did in sorted(counts.items())]
+
+
+def _marks(
+    seen: Iterable[Seen], slots: Slots, history: RecordedRuns, repo_key: str
+) -> list[CommitMark]:
+    first: dict[str, datetime] = {}
+    for one in seen:
+        first.setdefault(one.run.sha, one.run.started_at)
+    by_slot: dict[int, list[str]] = defaultdict(list)
+    for sha, at in first.items():
+        by_slot[slots.slot(at)].append(sha)
+    subjects = _subjects(history, repo_key, {shas[-1] for shas in by_slot.values()})
+    return [
+        CommitMark(slot, len(shas), shas[-1], subjects.get(shas[-1], ""))
+        for slot, shas in sorted(by_slot.items())
+    ]
+
+
+def _subjects(history: RecordedRuns, repo_key: str, shas: Collection[str]) -> Mapping[str, str]:
+    listings = history.first_listing(repo_key, [*shas])
+    return {
+        commit.sha: commit.subject
+        for changes in listings.values()
+        for commit in changes.commits
+        if commit.sha in shas
+    }
+
+
+def _retries(seen: Iterable[Seen]) -> Given:
+    tried = [one for one in seen if one.result is not None and one.result.attempts > 1]
+    return Given(len(tried), sum(one.did is Did.RETRIED for one in tried))
+
+
+def _reruns(seen: Iterable[Seen]) -> Given:
+    failed: set[tuple[str, str]] = set()
+    tries = passed = 0
+    for one in seen:
+        place = one.run.sha, one.run.box_key
+        if place in failed and one.did is not Did.LOST:
+            tries += 1
+            passed += one.did is not Did.FAILED
+        if one.did is Did.FAILED:
+            failed.add(place)
+    return Given(tries, passed)

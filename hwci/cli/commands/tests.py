@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci tests`: one test over time. `one_test.py` decides how it looks."""
+
+from typing import Annotated
+
+import typer
+
+from hwci import client
+from hwci.cli.session.connection import Connection, connected
+from hwci.cli.terminal import one_test, options
+from hwci.client.explained import wrong_usage
+
+tests = typer.Typer(no_args_is_help=True)
+
+DAYS = 90
+"""As the page of a test shows."""
+Test = Annotated[str, typer.Argument(metavar="TEST", help="The whole id of the test.")]
+
+
+@tests.command("show")
+@connected(by_key=True)
+def show(
+    server: Connection,
+    test: Test,
+    *,
+    product: options.Product = None,
+    days: options.Days = DAYS,
+    as_of: options.AsOf = None,
+    json: options.Json = False,
+    output: options.Output = None,
+) -> None:
+    """Show what a test did on each box: how often it failed, and what a retry gave.
+
+    Lost runs never reached the hardware, or had lost their board before the test; the rate leaves
+    them out. It counts first attempts, and has its interval if the server has the extra
+    `statistics`.
+
+    For example:
+
+      hwci tests show test_boot --product acme/firmware:sensor-fw
+
+      hwci tests show test_boot --product acme/firmware:sensor-fw --days 7 --json
+    """
+    form = options.form_of(json, output)
+    repo_key, suite = options.scope_of(product, None)
+    if repo_key is None or suite is None:
+        raise wrong_usage(
+            "The test was not looked for",
+            "a test belongs to a product, and none is named",
+            "Use --product REPO:SUITE (hwci products lists them)",
+        )
+    end = options.time_of(as_of, "--as-of")
+    call = client.calls.one_test(server.org_id(), repo_key, suite, test, days, end)
+    one_test.show(server.send(call), form, server.links)

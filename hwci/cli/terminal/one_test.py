@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One test over time, as a terminal, a spreadsheet or a document shows it: a row for each box.
+Figures are the server's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hwci.cli.terminal import render, tables
+from hwci.cli.terminal.render import Format, Links
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hwci.wire.one_test import GivenAnswer, OnBoxAnswer, OneTestAnswer
+
+
+def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None:
+    """Write the answer in the form that was asked for. JSON is the API's own."""
+    if form is Format.JSON:
+        render.emit_json(found)
+        return
+    render.emit(boxes(found.period.end), found.boxes, form, links)
+    if form is Format.TABLE and found.all is not None:
+        more = found.boxes_total - len(found.boxes)
+        if more:
+            render.note(f"… {more:,} more boxes")
+        render.note(_given(found.retries, "results that were tried again in their run"))
+        render.note(_given(found.reruns, "runs of a commit and box where it had failed before"))
+
+
+def boxes(now: datetime) -> tables.Layout[OnBoxAnswer]:
+    """Return the layout of the boxes, looked at from the end of the period."""
+    column = tables.Column
+    return tables.Layout(
+        "boxes",
+        "Boxes",
+        [
+            column("Box", lambda row: row.box_key),
+            column("First attempt failed (95 % within)", _rate, right=True),
+            column("Passed", lambda row: f"{row.passed:,}", right=True),
+            column("On a retry", lambda row: f"{row.retried:,}", right=True),
+            column("Failed", lambda row: f"{row.failed:,}", right=True),
+            column("Lost", lambda row: f"{row.lost:,}", right=True),
+            column("Last run", lambda row: tables.ago(row.last_run_at, now), spare=1),
+        ],
+        "boxKey passed retried failed lost attempts failedAttempts first.failed first.attempts"
+        " first.rate first.low first.high verdicts.device verdicts.infra verdicts.unknown"
+        " lastRunAt",
+        "No run of this period had the test. Look further back with --days.",
+    )
+
+
+def _rate(row: OnBoxAnswer) -> str:
+    first = row.first
+    if first.rate is None:
+        return ""
+    rate = f"{first.failed:,} of {first.attempts:,}: {first.rate:.1f} %"
+    return rate if first.low is None else f"{rate} ({first.low:.1f}-{first.high:.1f})"
+
+
+def _given(given: GivenAnswer, what: str) -> str:
+    return f"Of {given.tries:,} {what}, {given.passed:,} passed."

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// One test over time: what it did on each box, how often it failed, and its failures (contract, "Answers beside the
+// rules"). The API decides every figure.
+
+import { addressOf, lastOf } from "../address.js";
+import { useAnswer } from "../asking.js";
+import { productName } from "../format.js";
+import { html } from "../html.js";
+import { GivenTime } from "../parts/given_time.js";
+import { useProducts } from "../parts/links.js";
+import { NotThere } from "../parts/missing.js";
+import { Empty, Failed, Waiting } from "../parts/notice.js";
+import { Periods, UpToNow, scopeOf } from "../parts/scope.js";
+import { Section } from "../parts/section.js";
+import { PagedTable } from "../parts/table.js";
+import { useTitle } from "../parts/title.js";
+import { TurnOn } from "../parts/turn_on.js";
+import { ExactTimes, LongName } from "../parts/values.js";
+import { failureColumns } from "./failures/columns.js";
+import { Boxes, Given } from "./test/figures.js";
+import { Strips } from "./test/strips.js";
+
+const DAYS = 90;
+const NEEDED = ["repoKey", "suite", "testId"];
+
+/** The page. */
+export function Test({ address, orgId, organization }) {
+  const named = NEEDED.map((name) => address.query.get(name));
+  if (named.every(Boolean)) return html`<${OfTest} key=${JSON.stringify(named)} ...${{ address, orgId, organization }} />`;
+  return html`<${NotThere} title="No test is named" sought=${address.path} organizations=${organization ? [organization] : []}>
+    the address of a test has its repoKey, suite and testId. “Flakiest tests” and “Failures” lead to tests.
+  <//>`;
+}
+
+function OfTest({ address, orgId, organization }) {
+  const scope = scopeOf(address.query, DAYS);
+  const query = { ...scope, testId: address.query.get("testId") };
+  const { testId } = query;
+  useTitle(testId);
+  useProducts(orgId, organization?.ciMetricsEnabled);
+  const isOff = organization?.ciMetricsEnabled === false;
+  return html`
+    <div class="failure-top"><${Back} orgId=${orgId} /><${ExactTimes} /></div>
+    <div class="page-head">
+      <h1><${LongName} name=${testId} /></h1>
+      <p class="quiet">${productName(scope)}${scope.asOf && html`, up to <${GivenTime} at=${scope.asOf} />`}</p>
+      <${UpToNow} address=${address} scope=${scope} />
+      <${Periods} days=${scope.days} usual=${DAYS} />
+    </div>
+    ${isOff ? html`<${TurnOn} orgId=${orgId} />` : html`<${Past} ...${{ address, orgId, query }} />`}
+  `;
+}
+
+/** Where the reader came from, with its period and place. */
+function Back({ orgId }) {
+  const left = lastOf("metrics", "failures", "failure", "boxes");
+  const back = left?.params.orgId === orgId ? left : { page: "metrics", path: addressOf("metrics", { orgId }) };
+  return html`<a href=${back.path} data-scroll=${back.scroll}>Back to ${back.page}</a>`;
+}
+
+function Past({ address, orgId, query }) {
+  const { data: test, error, again } = useAnswer(`/api/orgs/${orgId}/ci-analysis/test`, query);
+  if (error && !test) return html`<${Failed} error=${error} again=${again}><${Others} orgId=${orgId} /><//>`;
+  if (!test) return html`<${Waiting} />`;
+  return html`
+    ${error && html`<${Failed} error=${error} again=${again} />`}
+    ${test.all === null
+      ? html`<${Empty}>No run of this period had the test. Choose a longer period.<//>`
+      : html`<${Shown} test=${test} orgId=${orgId} />`}
+    <${Failures} ...${{ address, orgId, query }} />
+  `;
+}
+
+/** The way on where the test is not there. */
+function Others({ orgId }) {
+  return html`<p><a href=${addressOf("failures", { orgId })}>All failures</a>
+    ${" "}<a href=${`${addressOf("metrics", { orgId })}#flaky`}>Flakiest tests</a></p>`;
+}
+
+function Shown({ test, orgId }) {
+  return html`
+    <${Section} title="Over time"><${Strips} test=${test} /><//>
+    <${Section} title="By box" total=${test.boxesTotal}>
+      <${Boxes} test=${test} orgId=${orgId} />
+      <${Given} test=${test} />
+    <//>
+  `;
+}
+
+/** The failures of the test, each with a link to why. */
+function Failures({ address, orgId, query }) {
+  return html`<${Section} title="Failures">
+    <${PagedTable} name="failures" label="Failures of the test" thing="failure" path=${`/api/orgs/${orgId}/ci-failures`} query=${query}
+      address=${address} searched=${false} columns=${failureColumns(orgId, query, false)} rowKey=${({ id }) => id}
+      empty="No run of this test failed in this period; a pass on a retry is not a failure." />
+  <//>`;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of a test by box, each with a link to the runs that it counts, and what a retry gave.
+
+import { addressOf } from "../../address.js";
+import { count, counted, percent } from "../../format.js";
+import { html } from "../../html.js";
+import { PlainTable } from "../../parts/table.js";
+import { LongName, Time } from "../../parts/values.js";
+
+/**
+ * Key, title, and the query that finds the runs it counts; the list of runs knows no lost board.
+ * @type {[string, string, object?][]}
+ */
+const FIGURES = [
+  ["passed", "Passed"],
+  ["retried", "On a retry", { retryPass: true }],
+  ["failed", "Failed"],
+  ["lost", "Lost"],
+];
+const VERDICTS = [
+  ["device", "device"],
+  ["infra", "infra"],
+  ["unknown", "none reported"],
+];
+
+/** The boxes of a test, and all of them together in the last row. */
+export function Boxes({ test, orgId }) {
+  const rows = test.boxes.length > 1 ? [...test.boxes, { ...test.all, boxKey: null }] : test.boxes;
+  const key = ({ boxKey }) => JSON.stringify(boxKey);
+  return html`<${PlainTable} label="Boxes" rows=${rows} rowKey=${key} columns=${columns(test, orgId)} />`;
+}
+
+function columns({ repoKey, suite, testId, period }, orgId) {
+  const runs = ({ boxKey }, asked) => {
+    const query = { repoKey, suite, testId, boxKey, status: "reported", from: period.from, to: period.to, ...asked };
+    return addressOf("runs", { orgId }, query);
+  };
+  const figure = (box, key, asked) => {
+    if (!asked || box[key] === 0) return count(box[key]);
+    return html`<a class="plain" href=${runs(box, asked)}>${count(box[key])}</a>`;
+  };
+  const named = ({ boxKey }) => (boxKey === null ? "All boxes" : html`<${LongName} name=${boxKey} />`);
+  return [
+    { key: "box", title: "Box", name: true, cell: (box) => html`<a href=${runs(box)}>${named(box)}</a>` },
+    { key: "rate", title: "First attempt failed", numeric: true, cell: ({ first }) => rate(first) },
+    ...FIGURES.map(([key, title, asked]) => ({ key, title, numeric: true, cell: (box) => figure(box, key, asked) })),
+    { key: "verdicts", title: "Verdicts", words: true, cell: verdicts },
+    { key: "last", title: "Last run", words: true, cell: ({ lastRunAt }) => html`<${Time} at=${lastRunAt} />` },
+  ];
+}
+
+function rate({ failed, attempts, rate: share, low, high }) {
+  if (share === null) return null;
+  const within = low === null ? null : html` <span class="under">${percent(low)} to ${percent(high)}</span>`;
+  return html`${percent(share)} (${count(failed)} of ${count(attempts)})${within}`;
+}
+
+function verdicts({ verdicts: found }) {
+  const some = VERDICTS.filter(([key]) => found[key] > 0);
+  return some.map(([key, word]) => `${count(found[key])} ${word}`).join(", ");
+}
+
+/** What trying again gave, and how the rates are to be read. */
+export function Given({ test: { retries, reruns, all } }) {
+  return html`<p>${given(retries, "A retry in the same run", "retry", "retries")}
+    ${" "}${given(reruns, "A run again on the same commit and box", "run", "runs")}</p>
+    <p class="quiet">${all.first.low === null ? NO_INTERVALS : "Below each rate: where it lies with 95 %."} Lost runs are in no
+      rate.</p>`;
+}
+
+const NO_INTERVALS = "Rates have no intervals: the operator of the server installs hwci[statistics] for them.";
+
+function given({ tries, passed }, what, one, many) {
+  if (tries === 0) return `${what}: none after a failure.`;
+  return `${what}: ${count(passed)} of ${counted(tries, one, many)} after a failure passed.`;
+}

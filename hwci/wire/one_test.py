@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One test over a period, for its page (contract, "Answers beside the rules"). No figure is
+computed here. Rates are percentages, as `flakeRate` is.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+from hwci.analysis import one_test
+from hwci.engine.page.over_time import BOXES_MAX
+from hwci.engine.periods import Slots
+from hwci.engine.vocabulary import Verdict
+from hwci.wire.base import Answer, Name, TestId, Time
+from hwci.wire.metrics import PeriodAnswer
+from hwci.wire.queries import PeriodQuery
+
+
+class OneTestQuery(PeriodQuery):
+    """Query of one test over a period."""
+
+    repo_key: Name
+    suite: Name
+    test_id: TestId
+
+
+class VerdictsAnswer(Answer):
+    """Failing results by what the harness blamed."""
+
+    device: int = 0
+    infra: int = 0
+    unknown: int = 0
+
+    @classmethod
+    def of(cls, verdicts: Mapping[Verdict, int]) -> Self:
+        """Make the counts."""
+        return cls.model_validate({verdict.value: count for verdict, count in verdicts.items()})
+
+
+class FirstAnswer(Answer):
+    """First attempts that failed, of all. `rate` null: there is none. `low` and `high` hold it with
+    95 %; null, too, if the server does no statistics.
+    """
+
+    failed: int
+    attempts: int
+    rate: float | None
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, tries: one_test.Tries) -> Self:
+        """Make the rate of percentages."""
+        (failed, attempts), within = tries.first, tries.within
+        return cls(
+            failed=failed,
+            attempts=attempts,
+            rate=100 * failed / attempts if attempts else None,
+            low=None if within is None else 100 * within.low,
+            high=None if within is None else 100 * within.high,
+        )
+
+
+class TriesAnswer(Answer):
+    """Runs with the test: `passed` at the first attempt, `retried` (passed on a retry), `failed`,
+    and `lost`: the run never reached the hardware, or had lost its board before the test.
+    `attempts` and `failedAttempts` are those of "Flakiest tests". `first`: of the others than lost
+    ones, how many failed at their first attempt.
+    """
+
+    passed: int
+    retried: int
+    failed: int
+    lost: int
+    attempts: int
+    failed_attempts: int
+    first: FirstAnswer
+    verdicts: VerdictsAnswer
+    last_run_at: Time
+
+    @classmethod
+    def of(cls, tries: one_test.Tries) -> Self:
+        """Make the figures."""
+        return cls(
+            passed=tries.passed,
+            retried=tries.retried,
+            failed=tries.failed,
+            lost=tries.lost,
+            attempts=tries.attempts,
+            failed_attempts=tries.failed_attempts,
+            first=FirstAnswer.of(tries),
+            verdicts=VerdictsAnswer.of(tries.verdicts),
+            last_run_at=tries.last_run_at,
+        )
+
+
+class SlotTriesAnswer(Answer):
+    """The runs of one slot. `slot` counts from 0."""
+
+    slot: int
+    passed: int
+    retried: int
+    failed: int
+    lost: int
+
+
+class OnBoxAnswer(TriesAnswer):
+    """The test on one box: the slots in which it ran, in order."""
+
+    box_key: str
+    slots: Sequence[SlotTriesAnswer]
+
+
+class CommitMarkAnswer(Answer):
+    """A slot in which so many commits ran the test for the first time. `sha`: the last of them."""
+
+    slot: int
+    commits: int
+    sha: str
+    subject: str
+
+
+class GivenAnswer(Answer):
+    """Tries after a failure, and how many passed."""
+
+    tries: int
+    passed: int
+
+
+class OneTestAnswer(Answer):
+    """A test over a period, cut into slots as the trend is. `all` null: no run had it. At most 50
+    boxes are shown, by name. `retries`: results whose first attempt failed and that were tried
+    again in the same run. `reruns`: runs on a commit and box where the test had failed before.
+    """
+
+    period: PeriodAnswer
+    repo_key: str
+    suite: str
+    test_id: str
+    slots: int
+    all: TriesAnswer | None
+    boxes: Sequence[OnBoxAnswer]
+    boxes_total: int
+    commits: Sequence[CommitMarkAnswer]
+    retries: GivenAnswer
+    reruns: GivenAnswer
+
+    @classmethod
+    def of(cls, found: one_test.OneTest, query: OneTestQuery, slots: Slots) -> Self:
+        """Make the answer. `slots`: of the days of `query`."""
+        return cls(
+            period=PeriodAnswer.of(query.days, slots.period),
+            repo_key=query.repo_key,
+            suite=query.suite,
+            test_id=query.test_id,
+            slots=slots.count,
+            all=None if found.all is None else TriesAnswer.of(found.all),
+            boxes=[*map(_on_box, found.boxes[:BOXES_MAX])],
+            boxes_total=len(found.boxes),
+            commits=[*map(CommitMarkAnswer.model_validate, found.commits)],
+            retries=GivenAnswer.model_validate(found.retries),
+            reruns=GivenAnswer.model_validate(found.reruns),
+        )
+
+
+def _on_box(found: one_test.OnBox) -> OnBoxAnswer:
+    return OnBoxAnswer(
+        **dict(TriesAnswer.of(found.tries)),
+        box_key=found.box_key,
+        slots=[*map(SlotTriesAnswer.model_validate, found.slots)],
+    )

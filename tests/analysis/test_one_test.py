@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One test over time, by small pictures."""
+
+import random
+from datetime import timedelta
+
+import pytest
+
+from hwci.analysis.one_test import CommitMark, Given, OnBox, OneTest, SlotTries, one_test
+from hwci.engine.facts import Facts, Product, Report
+from hwci.engine.periods import Period, Slots
+from hwci.engine.rules.flakiness import flakiest
+from hwci.engine.vocabulary import Verdict
+from tests.engine.timeline import (
+    ALL,
+    ORG,
+    REPO,
+    START,
+    SUITE,
+    TEST,
+    changes,
+    commit,
+    item,
+    report,
+)
+from tests.support.outcomes import FullRecordedRuns
+from tests.support.soak import rounds
+
+SLOTS = Slots(Period(START, START + timedelta(minutes=90)), 90)
+PRODUCT = Product(REPO, SUITE)
+
+
+def found(*reports: Report, statistics: bool = True) -> OneTest:
+    history = FullRecordedRuns(ORG, Facts(reports=reports))
+    return one_test(history, PRODUCT, TEST, SLOTS, statistics=statistics)
+
+
+def kinds(box: OnBox) -> tuple[int, int, int, int]:
+    return box.tries.passed, box.tries.retried, box.tries.failed, box.tries.lost
+
+
+def test_each_run_did_one_thing_in_the_slot_of_its_start() -> None:
+    [box] = found(report("a:P", 1), report("a:P2", 2), report("a:F", 2.5), report("b:I2", 4)).boxes
+
+    assert kinds(box) == (1, 1, 2, 0)
+    assert box.slots == [
+        SlotTries(1, 1, 0, 0, 0),
+        SlotTries(2, 0, 1, 1, 0),
+        SlotTries(4, 0, 0, 1, 0),
+    ]
+    assert (box.tries.attempts, box.tries.failed_attempts) == (6, 4)
+    assert box.tries.verdicts == {Verdict.DEVICE: 1, Verdict.INFRA: 1}
+    assert box.tries.first == (3, 4)
+    assert box.tries.within is not None
+    assert box.tries.within.low < 0.75 < box.tries.within.high
+
+
+def test_without_statistics_the_counts_stay_and_the_interval_is_missing() -> None:
+    [box] = found(report("a:P", 1), report("a:F", 2), statistics=False).boxes
+
+    assert (box.tries.first, box.tries.within) == ((1, 2), None)
+
+
+def test_a_run_that_never_reached_the_hardware_is_lost_where_its_workflow_ran_the_test() -> None:
+    other = report("a:L", 3, workflow="other")
+    elsewhere = report("a:L", 4, box="box-2")
+    listed = report("a:L", 5, box="box-3", tests=[item("F")])
+    boxes = found(report("a:P", 1), report("a:L", 2), other, elsewhere, listed).boxes
+
+    assert {one.box_key: kinds(one) for one in boxes} == {
+        "box-1": (1, 0, 0, 1),
+        "box-3": (0, 0, 0, 1),
+    }
+    assert boxes[1].tries.first == (0, 0)
+    assert boxes[1].tries.within is None
+
+
+def test_what_failed_after_the_board_was_lost_is_lost_and_in_no_rate() -> None:
+    names = ("first", TEST, "third", "last")
+    good = [item("P", name) for name in names]
+    lost = [item("P", "first"), *(item("F", name) for name in names[1:])]
+    reports = [report("a:P", at, tests=good) for at in range(1, 41)]
+    [box] = found(*reports, report("a:F", 50, tests=lost)).boxes
+
+    assert kinds(box) == (40, 0, 0, 1)
+    assert box.tries.first == (0, 40)
+    assert box.tries.failed_attempts == 1, "as the table of the specification counts it"
+
+
+def test_commits_are_marked_where_they_ran_the_test_first_by_the_last_of_them() -> None:
+    sent = changes("z", commit("a"), commit("b"))
+    first, again = report("a:P", 1, sent=changes("z", commit("a"))), report("a:P", 7)
+    marks = found(first, report("b:P", 1.5, sent=sent), again, report("c:P", 8)).commits
+
+    assert marks == [CommitMark(1, 2, "b", "Change b"), CommitMark(8, 1, "c", "")]
+
+
+def test_a_retry_and_a_run_again_are_told_by_what_they_gave() -> None:
+    shown = found(
+        report("a:F2", 1),
+        report("a:P3", 2),
+        report("a:F", 3),
+        report("a:L", 4),
+        report("a:P", 5, box="box-2"),
+        report("b:P", 6),
+    )
+
+    assert shown.retries == Given(tries=2, passed=1)
+    assert shown.reruns == Given(tries=2, passed=1)
+
+
+def test_a_test_without_a_run_has_nothing() -> None:
+    none = Given(0, 0)
+    assert found(report("a:P", 1, tests=[item("P", "other")])) == OneTest(None, [], [], none, none)
+
+
+@pytest.mark.parametrize("seed", range(rounds(20, 300)))
+def test_its_attempts_are_those_of_the_specifications_table(seed: int) -> None:
+    draw = random.Random(seed)
+    reports = [
+        report(
+            f"{draw.choice('abc')}:{draw.choice(('P', 'P2', 'F', 'F3', 'I', 'L', '-'))}",
+            at,
+            box=f"box-{draw.randint(1, 3)}",
+        )
+        for at in range(1, 40)
+    ]
+    history = FullRecordedRuns(ORG, Facts(reports=tuple(reports)))
+    [row] = flakiest(history.test_runs(ALL, SLOTS.period), {})
+    every = found(*reports).all
+
+    assert every is not None
+    assert (every.attempts, every.failed_attempts) == (row.attempts, row.failed_attempts)
+    assert every.retried == row.retry_passes

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci tests show`: one test over time, from reports to the row of each box, and what it says of a
+test, a product or a period that is not there (contract, "Answers beside the rules").
+"""
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.running import RunningServer, report
+
+PRODUCT = ("--product", "acme/firmware:hardware")
+
+
+@pytest.fixture(scope="module")
+def told(server: RunningServer) -> RunningServer:
+    """A server to which two boxes reported a test; it passes on bench-1."""
+    for number in range(8):
+        box = f"bench-{number % 2 + 1}"
+        attempts = 2 if number % 2 else 1
+        test = {"id": "i2c", "outcome": "pass", "attempts": attempts, "duration_s": 1}
+        body = report(run_id=number, sha=f"{number:07x}", box_key=box, tests=[test])
+        reply = ask(server.url, "POST", "/api/ci/run-report", ci_key(server.ci_key), json_body=body)
+        assert reply.status == 204, reply
+    return server
+
+
+def answer(server: RunningServer, query: str) -> Reply:
+    path = f"/api/orgs/{server.org_id}/ci-analysis/test?{query}"
+    return ask(server.url, "GET", path, bearer(server.member_token))
+
+
+@pytest.mark.usefixtures("told")
+def test_each_box_has_a_row_with_its_rate_and_what_its_runs_did(signed_in: Command) -> None:
+    code, out, err = signed_in("tests", "show", "i2c", *PRODUCT, COLUMNS="200")
+    [one, two] = [line.split() for line in out.splitlines() if line.startswith("bench-")]
+
+    assert code == 0
+    assert " ".join(one).startswith("bench-1 0 of 4: 0.0 % (0.0-")
+    assert " ".join(two).startswith("bench-2 4 of 4: 100.0 % (")
+    assert "Of 4 results that were tried again in their run, 4 passed." in err
+
+
+@pytest.mark.usefixtures("told")
+def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) -> None:
+    found = json.loads(signed_in("tests", "show", "i2c", *PRODUCT, "--json").out)
+    out = signed_in("tests", "show", "i2c", *PRODUCT, "--output", "csv").out
+    header, _, row = out.splitlines()
+    exact = dict(zip(header.split(","), row.split(","), strict=True))
+
+    assert [box["boxKey"] for box in found["boxes"]] == ["bench-1", "bench-2"]
+    assert float(exact["first.high"]) == found["boxes"][1]["first"]["high"] == 100
+    assert found["all"]["attempts"] == 12
+
+
+@pytest.mark.usefixtures("told")
+def test_what_is_not_there_is_named_with_what_to_do(signed_in: Command) -> None:
+    wrong = {
+        ("i2",): "did you mean i2c?",
+        ("x" * 1000,): "512 characters",
+        ("i2c", "--days", "0"): "at least 1",
+        ("i2c", "--product", "acme/firmware:hardwear"): "did you mean hardware?",
+    }
+    for asked, said in wrong.items():
+        code, out, err = signed_in("tests", "show", *PRODUCT, *asked)
+        assert (code != 0, out) == (True, ""), asked
+        assert said in err
+    assert "Use --product" in signed_in("tests", "show", "i2c").err
+    earlier = signed_in("tests", "show", "i2c", *PRODUCT, "--as-of", "2001-01-01T00:00:00Z")
+    assert (earlier.code, earlier.out) == (0, "")
+    assert "No run of this period had the test." in earlier.err
+
+
+def test_a_server_without_statistics_leaves_the_intervals_out(
+    told: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
+    query = "repoKey=acme/firmware&suite=hardware&testId=i2c"
+    [_, worst] = answer(told, query).json["boxes"]
+
+    assert worst["first"] == {"failed": 4, "attempts": 4, "rate": 100, "low": None, "high": None}
+
+
+def test_a_query_names_product_and_test(told: RunningServer) -> None:
+    for missing in ("suite=s&testId=t", "repoKey=r&testId=t", "repoKey=r&suite=s"):
+        assert answer(told, missing).status == 400
+    assert answer(told, f"repoKey=r&suite=s&testId={quote('x' * 513)}").status == 400

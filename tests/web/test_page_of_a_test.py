@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of one test: every figure on it is the API's, rows of tests lead to it, and an address
+that names no test says so and leads on.
+"""
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hwci.server.clock import system_clock
+from tests.web.conftest import Dashboard
+from tests.web.live import cells
+
+pytestmark = pytest.mark.clock
+
+PRODUCT = {"repoKey": "acme/sensor-node", "suite": "sensor-fw"}
+TITLES = "nodes => nodes.map(node => node.textContent)"
+
+
+class Reader:
+    """Someone who is signed in to the demo, and asks its API for the same."""
+
+    def __init__(self, page: Page, demo: Dashboard) -> None:
+        self.page, self._demo = page, demo
+        self._token, self._org = demo.token(), demo.sign_in(page.context)
+        self.home = f"{demo.url}/orgs/{self._org}"
+
+    def ask(self, path: str, **query: Any) -> Any:
+        address = f"/api/orgs/{self._org}/{path}?{urlencode(query)}"
+        return self._demo.ask(address, self._token)
+
+    def open(self, **query: Any) -> None:
+        self.page.goto(f"{self.home}/test?{urlencode(query)}")
+
+
+@pytest.fixture
+def reader(page: Page, demo: Dashboard) -> Reader:
+    return Reader(page, demo)
+
+
+def flaky_tests(reader: Reader, **query: Any) -> list[str]:
+    found = reader.ask("ci-metrics/flakiest-tests", **query)["items"]
+    return [one["testId"] for one in found]
+
+
+def written(box: Any) -> list[str]:
+    """Return the cells of a row as a person reads them, without blanks, but for the last run."""
+    first = box["first"]
+    rate = f"{first['rate']:.1f} % ({first['failed']} of {first['attempts']})"
+    rate += f"{first['low']:.1f} % to {first['high']:.1f} %"
+    names = {"device": "device", "infra": "infra", "unknown": "none reported"}
+    verdicts = [f"{box['verdicts'][key]} {word}" for key, word in names.items()]
+    said = ", ".join(one for one in verdicts if not one.startswith("0 "))
+    figures = [str(box[key]) for key in ("passed", "retried", "failed", "lost")]
+    shown = [box.get("boxKey", "All boxes"), rate, *figures, said]
+    return [re.sub(r"\s", "", one) for one in shown]
+
+
+@pytest.mark.parametrize("days", [90, 7])
+def test_every_figure_on_the_page_is_the_apis(reader: Reader, days: int) -> None:
+    query = {"days": days, "asOf": system_clock().isoformat(), **PRODUCT}
+    for test_id in flaky_tests(reader, **query, limit=2):
+        found = reader.ask("ci-analysis/test", **query, testId=test_id)
+        reader.open(**query, testId=test_id)
+
+        expect(reader.page.get_by_role("heading", level=1)).to_have_text(test_id)
+        rows = reader.page.get_by_role("region", name="Boxes").locator("tbody tr")
+        boxes = found["boxes"] + ([found["all"]] if len(found["boxes"]) > 1 else [])
+        expect(rows).to_have_count(len(boxes))
+        shown = [[re.sub(r"\s", "", one) for one in cells(row)[:-1]] for row in rows.all()]
+        assert shown == [written(one) for one in boxes]
+        strips = reader.page.locator(".strip:not(.commits)")
+        for strip, box in zip(strips.all(), found["boxes"], strict=True):
+            assert len(strip.locator("title").all()) == len(box["slots"])
+            told = " ".join(strip.locator("title").evaluate_all(TITLES))
+            for kind, word in (("failed", "failed"), ("retried", "passed on a retry")):
+                numbers = re.findall(rf"(\d+) {word}(?: |,|$)", told)
+                assert sum(map(int, numbers)) == box[kind]
+        commits = reader.page.get_by_role("img", name=re.compile(r"commits? on \d+ day"))
+        number = sum(one["commits"] for one in found["commits"])
+        expect(commits).to_have_accessible_name(
+            re.compile(rf"^{number} commits? on {len(found['commits'])} day")
+        )
+
+
+def test_a_row_of_flakiest_tests_leads_to_its_test_and_that_to_each_failure(
+    reader: Reader,
+) -> None:
+    page, query = reader.page, {"asOf": system_clock().isoformat(), **PRODUCT}
+    page.goto(f"{reader.home}/metrics?{urlencode(query)}")
+    link = page.locator("#flaky tbody a").first
+    test_id = link.inner_text()
+    link.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(test_id)
+
+    failures = reader.ask("ci-failures", days=90, **query, testId=test_id)
+    rows = page.get_by_role("region", name="Failures of the test").locator("tbody tr")
+    expect(rows).to_have_count(min(20, failures["total"]))
+    rows.first.get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(f"/failures/{failures['items'][0]['id']}"))
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text(test_id)
+    page.get_by_role("link", name="Back to ").click()
+    expect(page).to_have_url(re.compile("/failures/"))
+
+
+def test_the_period_is_chosen_and_stands_in_the_address(reader: Reader) -> None:
+    [test_id] = flaky_tests(reader, **PRODUCT, days=90, limit=1)
+    reader.open(**PRODUCT, testId=test_id)
+    expect(reader.page.get_by_label("90d")).to_be_checked()
+
+    reader.page.get_by_text("7d", exact=True).click()
+    expect(reader.page).to_have_url(re.compile("days=7$"))
+    expect(reader.page.get_by_role("heading", level=1)).to_have_text(test_id)
+
+
+def test_what_is_not_there_says_so_and_leads_on(reader: Reader, quiet_console: list[str]) -> None:
+    page = reader.page
+    [test_id] = flaky_tests(reader, **PRODUCT, days=90, limit=1)
+    for asked, said in (
+        ({**PRODUCT, "testId": test_id[:-1]}, f"did you mean {test_id}?"),
+        ({**PRODUCT, "suite": "sensor-fv", "testId": test_id}, "did you mean sensor-fw?"),
+        ({**PRODUCT, "testId": "x" * 1000}, "should have at most 512 characters"),
+        ({**PRODUCT, "testId": test_id, "days": "0"}, "days=0 should be greater than"),
+        ({**PRODUCT, "testId": test_id, "asOf": "x" * 1000}, "date-time with an offset"),
+    ):
+        reader.open(**asked)
+        expect(page.get_by_role("alert").first).to_contain_text(said)
+        expect(page.get_by_role("link", name="All failures")).to_be_visible()
+    page.get_by_role("link", name="Show the page without this value").click()
+    expect(page.get_by_role("region", name="Boxes")).to_be_visible()
+
+    reader.open(**PRODUCT)
+    expect(page.get_by_role("heading", level=1)).to_have_text("No test is named")
+    expect(page.get_by_role("link", name="Metrics of ")).to_be_visible()
+
+    reader.open(**PRODUCT, testId=test_id, asOf="2001-01-01T00:00:00Z")
+    expect(page.get_by_text("Choose a longer period.")).to_be_visible()
+    quiet_console.clear()  # the browser itself tells of each refusal
