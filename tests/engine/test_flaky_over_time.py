@@ -50,7 +50,9 @@ def drawn(
     limit: int = 99,
     wanted: FlakySelection = ANY,
 ) -> Sequence[FlakyOverTime]:
-    rows = flakiest_tests(past.read(scope, slots.period), replace(wanted, limit=limit))
+    rows = flakiest_tests(
+        past.read(scope, slots.period).flakiest_tests, replace(wanted, limit=limit)
+    )
     found = flaky_over_time(past.history, rows, slots)
     assert found.total == rows.total
     return found.items
@@ -84,7 +86,9 @@ def test_a_strip_holds_every_attempt_of_its_test_in_its_box_and_slot(
 ) -> None:
     past = Past(made)
     slots = Slots(Period(minute(first), minute(first + length)), count)
-    rows = flakiest_tests(past.read(scope, slots.period), FlakySelection(limit=99)).items
+    rows = flakiest_tests(
+        past.read(scope, slots.period).flakiest_tests, FlakySelection(limit=99)
+    ).items
     found = drawn(past, slots, scope)
 
     flat = {
@@ -107,7 +111,9 @@ def test_the_slots_of_a_test_add_up_to_its_row_and_are_those_of_its_boxes(
     made: list[Report], count: int
 ) -> None:
     past, slots = Past(made), Slots(Period(minute(1), minute(5)), count)
-    rows = flakiest_tests(past.read(ALL, slots.period), FlakySelection(limit=99)).items
+    rows = flakiest_tests(
+        past.read(ALL, slots.period).flakiest_tests, FlakySelection(limit=99)
+    ).items
     found = drawn(past, slots)
 
     totals = [

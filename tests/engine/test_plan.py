@@ -26,8 +26,8 @@ SWAPPED = replace(CONFIG, firmware_paths=("ci/**",), harness_paths=("src/**",))
 def rows(history: History, scope: Scope, period: Period) -> dict[object, ResolvedFailure]:
     """Return every resolved failure that the page shows."""
     reading = read_period(history, scope, period)
-    bugs = real_bugs(history, reading, Selection())
-    others = other_failures(history, reading, OtherSelection())
+    bugs = real_bugs(history, reading.real_bugs, Selection())
+    others = other_failures(history, reading.other_failures, OtherSelection())
     return {row.id: row for row in (*bugs.items, *others.items)}
 
 

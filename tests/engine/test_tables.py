@@ -204,8 +204,10 @@ def test_an_unassigned_merge_is_found_by_that_word_and_stands_before_those_of_pr
     ]
     reading = Past().announced(*made).read()
 
-    named = unchecked_merges(reading, Selection("unASSigned", limit=9))
-    by_suite = unchecked_merges(reading, Selection(sort=Sort(MergeColumn.SUITE), limit=2))
+    named = unchecked_merges(reading.unchecked_merges, Selection("unASSigned", limit=9))
+    by_suite = unchecked_merges(
+        reading.unchecked_merges, Selection(sort=Sort(MergeColumn.SUITE), limit=2)
+    )
     assert ([one.sha for one in named.items], named.total) == (["c2"], 1)
     assert ([one.sha for one in by_suite.items], by_suite.total) == (["c2", "c3"], 3)
 
@@ -220,7 +222,9 @@ CHANGED = dict.fromkeys("hi", "fw")
 def rows_of(**wanted: Any) -> list[str]:
     """Return the first failing commits of "Resolved by a bench or harness change", as asked for."""
     past = seen(PICTURE, CHANGED)
-    found = other_failures(past.history, past.read(), OtherSelection(**wanted, limit=9))
+    found = other_failures(
+        past.history, past.read().other_failures, OtherSelection(**wanted, limit=9)
+    )
     assert found.total == len(found.items)
     return [f"{one.key.sha}/{one.key.lane.box_key[-1]}" for one in found.items]
 
@@ -264,8 +268,10 @@ def test_a_resolved_failure_is_found_by_its_first_and_last_commit_and_its_fix() 
     reading = past.read()
 
     for search, total in [("2222", 1), ("4444DDD", 1), ("5555eee", 1), ("1111", 0), ("3333", 0)]:
-        real = real_bugs(past.history, reading, Selection(search, limit=9)).total
-        others = other_failures(past.history, reading, OtherSelection(search, limit=9)).total
+        real = real_bugs(past.history, reading.real_bugs, Selection(search, limit=9)).total
+        others = other_failures(
+            past.history, reading.other_failures, OtherSelection(search, limit=9)
+        ).total
         assert real + others == total, search
 
 
@@ -281,7 +287,7 @@ def test_a_slice_of_what_matches_is_described_and_nothing_else() -> None:
     history = Counting(ORG, past.facts)
     wanted = OtherSelection("box-1", Sort(ResolvedColumn.STARTED_AT))
 
-    found = other_failures(history, past.read(), replace(wanted, offset=1, limit=1))
+    found = other_failures(history, past.read().other_failures, replace(wanted, offset=1, limit=1))
 
     assert ([one.key.sha for one in found.items], found.total) == (["c"], 3)
     assert described == ["e"]
@@ -292,7 +298,7 @@ def test_flaky_tests_are_searched_and_sorted_before_they_are_cut() -> None:
     past = Past([report("a:-", n, tests=[item("F", name)]) for n, name in enumerate(names)])
     wanted = FlakySelection("uart", Sort(FlakyColumn.TEST_ID, descending=True))
 
-    found = flakiest_tests(past.read(), replace(wanted, limit=1))
+    found = flakiest_tests(past.read().flakiest_tests, replace(wanted, limit=1))
 
     assert ([one.test_id for one in found.items], found.total) == (["uart"], 2)
 

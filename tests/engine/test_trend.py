@@ -14,7 +14,7 @@ from hwci.engine.history import Scope
 from hwci.engine.page.over_time import TrendSlot, read_dates, trend
 from hwci.engine.periods import Period, Slots, last_days, slots_of
 from tests.engine.test_laws import reports
-from tests.engine.timeline import ALL, EVER, MAIN, REPO, START, SUITE, Past, minute, report, seen
+from tests.engine.timeline import ALL, MAIN, REPO, START, SUITE, Past, minute, report, seen
 
 LAW = settings(deadline=None, max_examples=60)  # a busy machine proves nothing
 TICK = timedelta(microseconds=1)
@@ -22,8 +22,7 @@ FIRST = datetime.min.replace(tzinfo=UTC)
 
 
 def drawn(past: Past, slots: Slots, scope: Scope = ALL) -> list[TrendSlot]:
-    reading = past.read(scope, slots.period)
-    return trend(read_dates(past.history, scope, slots.period, reading), slots)
+    return trend(read_dates(past.history, scope, slots.period, []), slots)
 
 
 def counts(slots: Sequence[TrendSlot]) -> dict[str, list[int]]:
@@ -171,15 +170,6 @@ def test_parts_after_the_first_are_not_counted_as_runs() -> None:
     found = counts(drawn(Past(parts), minutes(0, 4, 4)))
 
     assert (found["runs"], found["infra_runs"]) == ([0, 1, 0, 0], [0, 1, 0, 0])
-
-
-def test_dates_take_room_and_less_than_rows() -> None:
-    runs = Past([report(f"{at:07}:P", at) for at in range(80)])
-    unchecked = runs.announced(*(merge("never", f"suite {at}", at) for at in range(80)))
-    checked = runs.announced(*(merge(f"{at:07}", SUITE, at) for at in range(80)))
-
-    assert (runs.read().size, unchecked.read().size, checked.read().size) == (0, 80, 80)
-    assert read_dates(runs.history, ALL, EVER, runs.read()).size == 10
 
 
 def merge(sha: str, suite: str, at: float) -> Announcement:

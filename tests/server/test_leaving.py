@@ -13,7 +13,6 @@ import pytest
 from hwci.engine.history import History
 from hwci.server.http.connections import connection
 from hwci.server.services.ci_metrics import metrics as metrics_service
-from hwci.server.services.ci_metrics import readings
 from hwci.server.services.ci_metrics.ingest import Ingest
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import CiKey
@@ -55,8 +54,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
     work = Endless()
-    monkeypatch.setattr(readings, "read_period", work)
-    monkeypatch.setattr(readings, "read_failures", work)
+    monkeypatch.setattr(metrics_service, "read_failures", work)
     monkeypatch.setattr(metrics_service, "read_page", work)
     monkeypatch.setattr(metrics_service, "plan", work)
     return work

@@ -13,13 +13,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from hwci.engine.facts import Product, TestKey
-from hwci.engine.history import BoxRuns, History, Listing, Scope
-from hwci.engine.page.reading import Reading
+from hwci.engine.history import BoxRuns, Decision, Episode, History, Listing, Scope
+from hwci.engine.page.reading import read_merges, read_resolved
 from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import FlakyTest, attempts_of, failed_attempts_of
 
 BOXES_MAX = 50
-_INSTANTS_OF_A_ROW = 8  # an instant and its place in a list take an eighth of what a row takes
 
 
 class TrendSlot(NamedTuple):
@@ -45,21 +44,20 @@ class Dates(NamedTuple):
     infra_runs: Sequence[datetime]
     runs: Sequence[datetime]
 
-    @property
-    def size(self) -> int:
-        """The memory that they take, in rows of a reading."""
-        return sum(map(len, self)) // _INSTANTS_OF_A_ROW
 
-
-def read_dates(history: History, scope: Scope, period: Period, reading: Reading) -> Dates:
-    """Date what a reading of the same history, scope and period counts."""
-    checked_at = [one.merged_at for one in reading.checked_merges]
-    unchecked_at = [one.merged_at for one in reading.unchecked_merges]
+def read_dates(
+    history: History, scope: Scope, period: Period, decided: list[tuple[Episode, Decision]]
+) -> Dates:
+    """Date what the tiles of a scope and a period count. `decided`: as in `read_resolved`."""
+    merges = read_merges(history, scope, period)
+    checked_at = [one.merged_at for one in merges.checked]
+    unchecked_at = [one.merged_at for one in merges.unchecked]
+    bugs = read_resolved(history, scope, period, decided).real_bugs
     runs = history.run_starts(scope, period)
     return Dates(
         merges_checked=sorted(checked_at),
         merges_announced=sorted([*checked_at, *unchecked_at]),
-        real_fw_bugs=sorted(row.episode.started_at for row in reading.real_bugs),
+        real_fw_bugs=sorted(row.episode.started_at for row in bugs),
         flaky_failures=history.flaky_starts(scope, period),
         infra_runs=runs.infra,
         runs=runs.all,

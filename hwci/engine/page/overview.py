@@ -48,7 +48,7 @@ def read_page(
     rows: int = 20,
     decided: list[tuple[Episode, Decision]] | None = None,
 ) -> Page:
-    """Return the page with so many rows of each table. `decided`: as in `read_period`."""
+    """Return the page with so many rows of each table. `decided`: as in `read_resolved`."""
     decided = [] if decided is None else decided
     bugs = _Resolved(history, history.resolved(scope, period, rows), decided, rows)
     real, other = bugs.first(_REAL), bugs.first(_OTHER)

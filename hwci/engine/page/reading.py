@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A period of a history, read and decided once (spec, "Metrics page"; semantics, 9-10).
+"""The whole tables of a period, read and decided (spec, "Metrics page"; semantics, 9-10).
 
 This module decides what a period counts and the order of each table. All resolved failures are
 classified, as the tiles count them; only rows that are shown are described, later.
@@ -83,10 +83,24 @@ class Classified(NamedTuple):
         return shown_class(self.review, self.automatic).failure_class
 
 
+class Merges(NamedTuple):
+    """The merges of a period, each list in the order of its table."""
+
+    unchecked: Sequence[Announcement]
+    checked: Sequence[Announcement]
+
+
+class ResolvedTables(NamedTuple):
+    """The resolved failures of a period, each list in the order of its table."""
+
+    real_bugs: Sequence[Classified]
+    other_failures: Sequence[Classified]
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The whole tables of a scope and period, valid until the history changes. `decided`: what was
-    decided for it, as no store kept it.
+    """The whole tables of a scope and period. `decided`: what was decided for it, as no store kept
+    it.
     """
 
     unchecked_merges: Sequence[Announcement]
@@ -96,37 +110,42 @@ class Reading:
     checked_merges: Sequence[Announcement]
     decided: Sequence[tuple[Episode, Decision]]
 
-    @property
-    def size(self) -> int:
-        """Number of rows held."""
-        merges = len(self.unchecked_merges) + len(self.checked_merges)
-        rows = len(self.real_bugs) + len(self.other_failures) + len(self.flakiest_tests)
-        return merges + rows + len(self.decided)
+
+def read_period(history: History, scope: Scope, period: Period) -> Reading:
+    """Read and decide all tables of a scope and a period."""
+    decided: list[tuple[Episode, Decision]] = []
+    merges = read_merges(history, scope, period)
+    resolved = read_resolved(history, scope, period, decided)
+    tests = read_flakiest(history, scope, period)
+    return Reading(merges.unchecked, *resolved, tests, merges.checked, decided)
 
 
-def read_period(
-    history: History,
-    scope: Scope,
-    period: Period,
-    decided: list[tuple[Episode, Decision]] | None = None,
-) -> Reading:
-    """Read and decide the tables of a scope and a period. What had to be decided is added to
-    `decided` as it is, so that the caller has it also when the time runs out.
-    """
-    decided = [] if decided is None else decided
+def read_merges(history: History, scope: Scope, period: Period) -> Merges:
+    """Read the merges of a scope and a period."""
     merges = history.merges(scope, period)
-    checked = in_order(one.announcement for one in merges if one.checked)
-    resolved = resolved_episodes(history, scope, period)
-    rows = classified(history, resolved, decided)
-    flaky = history.flaky_items(scope, period)
-    return Reading(
-        unchecked_merges=in_order(one.announcement for one in merges if not one.checked),
+    return Merges(
+        unchecked=in_order(one.announcement for one in merges if not one.checked),
+        checked=in_order(one.announcement for one in merges if one.checked),
+    )
+
+
+def read_resolved(
+    history: History, scope: Scope, period: Period, decided: list[tuple[Episode, Decision]]
+) -> ResolvedTables:
+    """Read and decide the resolved failures of a scope and a period. What had to be decided is
+    added to `decided` as it is, so that the caller has it also when the time runs out.
+    """
+    rows = classified(history, resolved_episodes(history, scope, period), decided)
+    return ResolvedTables(
         real_bugs=[one for one in rows if one.failure_class is FailureClass.REAL_FW_BUG],
         other_failures=[one for one in rows if one.failure_class is not FailureClass.REAL_FW_BUG],
-        flakiest_tests=flakiest(history.test_runs(scope, period), flaky),
-        checked_merges=checked,
-        decided=decided,
     )
+
+
+def read_flakiest(history: History, scope: Scope, period: Period) -> list[FlakyTest]:
+    """Read the tests of a scope and a period that have a failed attempt."""
+    flaky = history.flaky_items(scope, period)
+    return flakiest(history.test_runs(scope, period), flaky)
 
 
 def resolved_episodes(history: History, scope: Scope, period: Period) -> list[Resolved]:
@@ -189,8 +208,3 @@ def read_failures(history: History, scope: Scope, period: Period) -> Sequence[La
     rows.sort(key=lambda row: row.failure.id.int)
     rows.sort(key=lambda row: row.failure.first.started_at, reverse=True)
     return rows
-
-
-def unchecked_merges(history: History, scope: Scope, period: Period) -> list[Announcement]:
-    """Return the merges of a period that no run checked, as a reading has them."""
-    return in_order(one.announcement for one in history.merges(scope, period) if not one.checked)

@@ -3,7 +3,7 @@
 
 This module decides by which columns a table is sorted, which texts of a row a search reads, and
 which rows are shown and described. Pass the history that was read, or one of the same state. The
-default order of a table is that of the reading, and equal rows stay in it.
+default order of a table is that in which it was read, and equal rows stay in it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple, TypeVar
 from hwci.engine.facts import Announcement, Lane
 from hwci.engine.history import History, Listing, SightedRun
 from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe_rows
-from hwci.engine.page.reading import Classified, Reading
+from hwci.engine.page.reading import Classified
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.rules.merges import first_check
 from hwci.engine.vocabulary import (
@@ -169,16 +169,18 @@ class CheckedMerge(NamedTuple):
     first_run: SightedRun
 
 
-def unchecked_merges(reading: Reading, selection: Selection[MergeColumn]) -> Listing[Announcement]:
+def unchecked_merges(
+    merges: Sequence[Announcement], selection: Selection[MergeColumn]
+) -> Listing[Announcement]:
     """List announced merges that no run checked."""
-    return MERGES.listing(reading.unchecked_merges, selection)
+    return MERGES.listing(merges, selection)
 
 
 def checked_merges(
-    history: History, reading: Reading, selection: Selection[MergeColumn]
+    history: History, merges: Sequence[Announcement], selection: Selection[MergeColumn]
 ) -> Listing[CheckedMerge]:
     """List announced merges that a run checked, each with the run that checked it first."""
-    rows = MERGES.listing(reading.checked_merges, selection)
+    rows = MERGES.listing(merges, selection)
     found = [
         CheckedMerge(one, first_check(one, history.sighted_runs(one.repo_key, one.sha)))
         for one in rows.items
@@ -187,24 +189,24 @@ def checked_merges(
 
 
 def real_bugs(
-    history: History, reading: Reading, selection: Selection[ResolvedColumn]
+    history: History, bugs: Sequence[Classified], selection: Selection[ResolvedColumn]
 ) -> Listing[ResolvedFailure]:
     """List resolved failures that are real firmware bugs."""
-    return _described(history, RESOLVED.listing(reading.real_bugs, selection))
+    return _described(history, RESOLVED.listing(bugs, selection))
 
 
 def other_failures(
-    history: History, reading: Reading, selection: OtherSelection
+    history: History, others: Sequence[Classified], selection: OtherSelection
 ) -> Listing[ResolvedFailure]:
     """List all other resolved failures, dismissed ones included."""
     failure_class = selection.failure_class
-    rows = [row for row in reading.other_failures if failure_class in {None, row.failure_class}]
+    rows = [row for row in others if failure_class in {None, row.failure_class}]
     return _described(history, RESOLVED.listing(rows, selection))
 
 
-def flakiest_tests(reading: Reading, selection: FlakySelection) -> Listing[FlakyTest]:
+def flakiest_tests(tests: Sequence[FlakyTest], selection: FlakySelection) -> Listing[FlakyTest]:
     """List tests with a failed attempt, by default the highest flake rate first."""
-    rows = [row for row in reading.flakiest_tests if selection.broken in {None, row.broken}]
+    rows = [row for row in tests if selection.broken in {None, row.broken}]
     return FLAKIEST.listing(rows, selection)
 
 

@@ -84,8 +84,8 @@ def compare(seed: int, sql: Writer, facts: Facts) -> None:
     for scope in scopes():
         for period in periods(random.Random(seed)):
             narrowly, fully = (read_period(one, scope, period) for one in (narrow, definition))
-            dates = read_dates(narrow, scope, period, narrowly)
-            assert dates == read_dates(definition, scope, period, fully), f"seed {seed}: dates"
+            dates = read_dates(narrow, scope, period, [])
+            assert dates == read_dates(definition, scope, period, []), f"seed {seed}: dates"
             for rows in (2, 20):
                 page = read_page(narrow, scope, period, rows)
                 assert page == read_page(definition, scope, period, rows), f"seed {seed}: page"
@@ -99,10 +99,14 @@ def compare(seed: int, sql: Writer, facts: Facts) -> None:
 def assert_begins(page: Page, history: History, whole: Reading, rows: int) -> None:
     """A page shows what the whole tables begin with."""
     others, flaky = tables.OtherSelection(limit=rows), tables.FlakySelection(limit=rows)
-    assert page.real_bugs == tables.real_bugs(history, whole, tables.Selection(limit=rows))
-    assert page.other_failures == tables.other_failures(history, whole, others)
-    assert page.unchecked_merges == tables.unchecked_merges(whole, tables.Selection(limit=rows))
-    assert page.flakiest_tests == tables.flakiest_tests(whole, flaky)
+    assert page.real_bugs == tables.real_bugs(
+        history, whole.real_bugs, tables.Selection(limit=rows)
+    )
+    assert page.other_failures == tables.other_failures(history, whole.other_failures, others)
+    assert page.unchecked_merges == tables.unchecked_merges(
+        whole.unchecked_merges, tables.Selection(limit=rows)
+    )
+    assert page.flakiest_tests == tables.flakiest_tests(whole.flakiest_tests, flaky)
 
 
 def decide_and_keep(sql: Writer, definition: FullRecordedRuns, seed: int) -> None:

@@ -319,10 +319,10 @@ def test_a_table_asks_as_many_questions(
         for report in failed(commits, tests):
             writer.put_report(ORG, report, NOON)
         history = writer.history(ORG)
-        reading = read_period(history, Scope(), EVER)
+        others = read_period(history, Scope(), EVER).other_failures
         connection.raw.set_trace_callback(statements.append)
         with counting(connection) as cost:
-            rows = tables.other_failures(history, reading, tables.OtherSelection())
+            rows = tables.other_failures(history, others, tables.OtherSelection())
         connection.close()
         assert len(rows.items) == tests
         return len(statements), cost[0] // tests

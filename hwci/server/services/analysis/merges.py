@@ -9,7 +9,7 @@ from hwci.analysis.merge_plan import plan
 from hwci.analysis.unchecked import Explained, explain
 from hwci.engine.facts import Product
 from hwci.engine.history import Listing
-from hwci.engine.page.reading import unchecked_merges
+from hwci.engine.page.reading import read_merges
 from hwci.engine.page.tables import MERGES
 from hwci.engine.periods import last_days
 from hwci.server.clock import Clock
@@ -39,7 +39,7 @@ class MergeAnalysis:
 
         def work(reader: Reader) -> ListPage[wire.ExplainedMergeAnswer]:
             about = asked(reader, viewer, query, period)
-            rows = MERGES.listing(unchecked_merges(*about), query.selection)
+            rows = MERGES.listing(read_merges(*about).unchecked, query.selection)
             found = Listing(explain(about.history, rows.items), rows.total)
             return query.page_of(found, of)
 
@@ -51,7 +51,7 @@ class MergeAnalysis:
 
         def work(reader: Reader) -> wire.MergePlanAnswer:
             about = asked(reader, viewer, query, period)
-            found = plan(*about, unchecked_merges(*about))
+            found = plan(*about, read_merges(*about).unchecked)
             return wire.MergePlanAnswer.of(found, query, period)
 
         return await self._storage.read(work, organization=viewer.org_id)

@@ -2,7 +2,7 @@
 """The metrics page, its tables, and failures with their evidence (contract, "CI metrics").
 
 Storage finds facts, the engine decides, the wire has the shapes: this module joins the three within
-one read transaction. It computes no figure, and caches what it has read.
+one read transaction. It computes no figure, and remembers no answer.
 """
 
 import logging
@@ -12,17 +12,25 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
+from hwci.engine.facts import Announcement
 from hwci.engine.history import Decision, Episode, History, Listing, Scope
 from hwci.engine.page import failures, tables
-from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time, trend
+from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time, read_dates, trend
 from hwci.engine.page.overview import read_page
 from hwci.engine.page.plan import plan
-from hwci.engine.page.reading import Reading
+from hwci.engine.page.reading import (
+    ResolvedTables,
+    read_failures,
+    read_flakiest,
+    read_merges,
+    read_resolved,
+)
 from hwci.engine.periods import Period, last_days, slots_of
+from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.clock import Clock
 from hwci.server.errors import HwciServerError, NotFoundError
 from hwci.server.services.access import Member, Viewer, may_see, require_product
-from hwci.server.services.ci_metrics.readings import Decided, ReadingKey, Readings
+from hwci.server.services.ci_metrics.decided import Decided, Notes
 from hwci.server.services.known import require_known_product
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.wire import limits
@@ -49,13 +57,23 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 Row = TypeVar("Row")
 Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 
-class Snapshot(NamedTuple):
-    """A history and a reading of it."""
+class Asked(NamedTuple):
+    """What a query is about: a history, and which part of it. `decided`: what the answer adds to
+    that, so that it is kept.
+    """
 
     history: History
-    reading: Reading
+    scope: Scope
+    period: Period
+    decided: list[tuple[Episode, Decision]]
+
+    @property
+    def resolved(self) -> ResolvedTables:
+        """The resolved failures, read now."""
+        return read_resolved(*self)
 
 
 class Metrics:
@@ -64,107 +82,99 @@ class Metrics:
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
         self._clock = clock
-        self._readings = Readings()
+        self._notes = Notes()
 
     async def page(self, viewer: Viewer, query: MetricsQuery) -> wire.MetricsPage:
         """Return the tiles and the first rows of each table."""
-        period = self._period(query)
 
-        def work(reader: Reader) -> wire.MetricsPage:
-            history, scope = reader.history(viewer.org_id), _scope(reader, viewer, query)
-            decided: list[tuple[Episode, Decision]] = []
-            try:
-                found = read_page(history, scope, period, query.limit, decided)
-            finally:  # also when the time ran out, so that the next page has less to decide
-                self._readings.note_decided(viewer.org_id, reader.version(viewer.org_id), decided)
+        def work(asked: Asked) -> wire.MetricsPage:
+            history, scope, period, decided = asked
+            found = read_page(history, scope, period, query.limit, decided)
             return wire.MetricsPage.of(viewer.org_id, found, query, period)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._answer(viewer, query, work)
 
     async def trend(self, viewer: Viewer, query: PeriodQuery) -> wire.TrendAnswer:
         """Return the tiles over time."""
-        period = self._period(query)
-        slots = slots_of(query.days, period)
 
-        def work(reader: Reader) -> wire.TrendAnswer:
-            history = reader.history(viewer.org_id)
-            dates = self._readings.dates_of(_key(reader, history, viewer, query, period), history)
-            return wire.TrendAnswer.of(trend(dates, slots), query, period)
+        def work(asked: Asked) -> wire.TrendAnswer:
+            slots = trend(read_dates(*asked), slots_of(query.days, asked.period))
+            return wire.TrendAnswer.of(slots, query, asked.period)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._answer(viewer, query, work)
 
     async def unchecked_merges(
         self, viewer: Viewer, query: MergesQuery
     ) -> ListPage[wire.UncheckedMerge]:
         """Return "Merges not checked on hardware"."""
-        return await self._table(
-            viewer,
-            query,
-            lambda seen: tables.unchecked_merges(seen.reading, query.selection),
-            wire.UncheckedMerge.model_validate,
-        )
+
+        def rows(asked: Asked) -> Listing[Announcement]:
+            found = read_merges(asked.history, asked.scope, asked.period)
+            return tables.unchecked_merges(found.unchecked, query.selection)
+
+        return await self._table(viewer, query, rows, wire.UncheckedMerge.model_validate)
 
     async def checked_merges(
         self, viewer: Viewer, query: MergesQuery
     ) -> ListPage[wire.CheckedMergeAnswer]:
         """Return the merges checked on hardware."""
+
+        def rows(asked: Asked) -> Listing[tables.CheckedMerge]:
+            found = read_merges(asked.history, asked.scope, asked.period)
+            return tables.checked_merges(asked.history, found.checked, query.selection)
+
         of = partial(wire.CheckedMergeAnswer.of, viewer.org_id)
-        return await self._table(
-            viewer, query, lambda seen: tables.checked_merges(*seen, query.selection), of
-        )
+        return await self._table(viewer, query, rows, of)
 
     async def real_bugs(
         self, viewer: Viewer, query: ResolvedQuery
     ) -> ListPage[ResolvedFailureAnswer]:
         """Return "Real FW bugs caught"."""
+
+        def rows(asked: Asked) -> Listing[failures.ResolvedFailure]:
+            return tables.real_bugs(asked.history, asked.resolved.real_bugs, query.selection)
+
         of = partial(ResolvedFailureAnswer.of, viewer.org_id)
-        return await self._table(
-            viewer, query, lambda seen: tables.real_bugs(*seen, query.selection), of
-        )
+        return await self._table(viewer, query, rows, of)
 
     async def other_failures(
         self, viewer: Viewer, query: OthersQuery
     ) -> ListPage[ResolvedFailureAnswer]:
         """Return "Resolved by a bench or harness change"."""
+
+        def rows(asked: Asked) -> Listing[failures.ResolvedFailure]:
+            others = asked.resolved.other_failures
+            return tables.other_failures(asked.history, others, query.selection)
+
         of = partial(ResolvedFailureAnswer.of, viewer.org_id)
-        return await self._table(
-            viewer, query, lambda seen: tables.other_failures(*seen, query.selection), of
-        )
+        return await self._table(viewer, query, rows, of)
 
     async def flakiest_tests(
         self, viewer: Viewer, query: FlakyQuery
     ) -> ListPage[wire.FlakyTestAnswer]:
         """Return "Flakiest tests"."""
-        return await self._table(
-            viewer,
-            query,
-            lambda seen: tables.flakiest_tests(seen.reading, query.selection),
-            wire.FlakyTestAnswer.model_validate,
-        )
+        rows = partial(_flakiest, query)
+        return await self._table(viewer, query, rows, wire.FlakyTestAnswer.model_validate)
 
     async def flaky_history(
         self, viewer: Viewer, query: FlakyQuery
     ) -> ListPage[wire.FlakyTestHistory]:
         """Return the same rows over time and boxes."""
-        slots = slots_of(query.days, self._period(query))
 
-        def rows(seen: Snapshot) -> Listing[FlakyOverTime]:
-            tests = tables.flakiest_tests(seen.reading, query.selection)
-            return flaky_over_time(seen.history, tests, slots)
+        def rows(asked: Asked) -> Listing[FlakyOverTime]:
+            slots = slots_of(query.days, asked.period)
+            return flaky_over_time(asked.history, _flakiest(query, asked), slots)
 
         return await self._table(viewer, query, rows, wire.FlakyTestHistory.of)
 
     async def failures(self, viewer: Viewer, query: FailuresQuery) -> ListPage[FailureAnswer]:
         """List failures with their labels."""
-        period = self._period(query)
 
-        def work(reader: Reader) -> ListPage[FailureAnswer]:
-            history = reader.history(viewer.org_id)
-            key = _key(reader, history, viewer, query, period)
-            found = self._readings.failures_of(key, history)
-            return query.page_of(tables.labelled_failures(found, query.selection), FailureAnswer.of)
+        def rows(asked: Asked) -> Listing[failures.LabelledFailure]:
+            found = read_failures(asked.history, asked.scope, asked.period)
+            return tables.labelled_failures(found, query.selection)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._table(viewer, query, rows, FailureAnswer.of)
 
     async def evidence(self, viewer: Viewer, failure_id: UUID | None) -> FailureEvidence:
         """Return one failure with its evidence. Raises `NotFoundError`."""
@@ -218,7 +228,7 @@ class Metrics:
 
     async def keep_decisions(self) -> None:
         """Keep what pages decided since the last call, so that no page decides it again."""
-        for one in self._readings.take_decided():
+        for one in self._notes.take():
             try:
                 await self._storage.write(partial(_keep, one), organization=one.org_id)
             except HwciServerError as error:
@@ -229,40 +239,34 @@ class Metrics:
         self,
         viewer: Viewer,
         query: TableQuery,
-        rows: Callable[[Snapshot], Listing[Row]],
+        rows: Callable[[Asked], Listing[Row]],
         of: Callable[[Row], Item],
     ) -> ListPage[Item]:
+        return await self._answer(viewer, query, lambda asked: query.page_of(rows(asked), of))
+
+    async def _answer(
+        self, viewer: Viewer, query: PeriodQuery, work: Callable[[Asked], Found]
+    ) -> Found:
         period = self._period(query)
 
-        def work(reader: Reader) -> ListPage[Item]:
-            return query.page_of(rows(self._read(reader, viewer, query, period)), of)
+        def look(reader: Reader) -> Found:
+            history, scope = reader.history(viewer.org_id), _scope(reader, viewer, query)
+            with self._notes.of(viewer.org_id, reader.version(viewer.org_id)) as decided:
+                return work(Asked(history, scope, period, decided))
 
-        return await self._storage.read(work, organization=viewer.org_id)
-
-    def _read(self, reader: Reader, viewer: Viewer, query: PeriodQuery, period: Period) -> Snapshot:
-        history = reader.history(viewer.org_id)
-        key = _key(reader, history, viewer, query, period)
-        return Snapshot(history, self._readings.of(key, history))
+        return await self._storage.read(look, organization=viewer.org_id)
 
     def _period(self, query: PeriodQuery | PlanQuery) -> Period:
         return last_days(query.days, query.as_of or self._clock())
 
 
+def _flakiest(query: FlakyQuery, asked: Asked) -> Listing[FlakyTest]:
+    found = read_flakiest(asked.history, asked.scope, asked.period)
+    return tables.flakiest_tests(found, query.selection)
+
+
 def _keep(one: Decided, writer: Writer) -> None:
     writer.keep_decisions(one.org_id, one.version, one.decisions)
-
-
-def _key(
-    reader: Reader, history: History, viewer: Viewer, query: PeriodQuery, period: Period
-) -> ReadingKey:
-    """Return the key of a reading; the number of the state is of the same snapshot.
-
-    A period is read over its extent, so that a page opened again later costs no second reading
-    unless something entered or left the period in between.
-    """
-    scope = _scope(reader, viewer, query)
-    extent = history.extent(scope, period) or period
-    return ReadingKey(viewer.org_id, reader.version(viewer.org_id), scope, extent)
 
 
 def _scope(reader: Reader, viewer: Viewer, query: PeriodQuery) -> Scope:
