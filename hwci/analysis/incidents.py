@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.engine.facts import Commit, Lane, Product
+from hwci.engine.facts import Commit, FailureKey, Lane, Product
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.changes import UnderTest, broken_by
@@ -26,6 +26,14 @@ Cause = tuple[object, ...]
 """What groups of one incident have in common."""
 Merges = Mapping[str, Mapping[str, datetime]]
 """Merges of a repository by branch, that with most first: their commits, and when they merged."""
+
+
+class Ends(NamedTuple):
+    """How a group ended, and whether the bench is blamed for it."""
+
+    label: Label
+    fix: str | None
+    of_bench: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +158,8 @@ def incidents(history: History, scope: Scope, period: Period) -> list[Incident]:
     merges = _merges(history, Scope(scope.repo_key), period)
     together: dict[Cause, list[int]] = defaultdict(list)
     for at, group in enumerate(groups):
-        together[_cause(group, tested[at], suspected[at])].append(at)
+        ends = Ends(group.label, group.fix, group.first.first.verdict is Verdict.INFRA)
+        together[cause_of(group.first.key, ends, tested[at], suspected[at])].append(at)
     found = []
     for members in together.values():
         first = members[0]
@@ -205,15 +214,17 @@ def _merged(history: RecordedRuns, one: Incident) -> Merged | None:
     return None
 
 
-def _cause(group: Group, tested: UnderTest, suspects: tuple[Commit, ...] | None) -> Cause:
-    """Return what a group has in common with others of its cause. Where no firmware commit is
-    suspected, it began with the changes under its first failing commit, all of them.
+def cause_of(
+    first: FailureKey, ends: Ends, tested: UnderTest, suspects: tuple[Commit, ...] | None
+) -> Cause:
+    """Return what a group has in common with others of its cause. `first`: its first failure. Where
+    no firmware commit is suspected, it began with the changes under its first failing commit, all
+    of them.
     """
-    lane, sha = group.first.key
+    lane, sha = first
     base = None if tested.changes is None else tested.changes.base_sha
     began = (base, sha) if suspects is None else tuple(one.sha for one in suspects)
-    of_bench = group.first.first.verdict is Verdict.INFRA
-    return lane.product, lane.branch, suspects is None, began, group.label, group.fix, of_bench
+    return lane.product, lane.branch, suspects is None, began, ends
 
 
 def _listed(tested: UnderTest, sha: str) -> Commit | None:

@@ -57,6 +57,7 @@ from hwci.wire.queries import (
     TableQuery,
 )
 from hwci.wire.suspects import SuspectAnswer
+from hwci.wire.times_to_fix import TimesToFixAnswer
 from hwci.wire.trends import TrendsAnswer
 from hwci.wire.wheels import WheelAnswer
 
@@ -665,6 +666,12 @@ def bisection(
     """Ask which commit broke a test, and which run tells most about it."""
     query = query_of(BisectionQuery, test_id=test_id, good=good, bad=bad, **asked)
     return _read(f"{org_path(org_id)}/ci-analysis/bisection", ProgressAnswer, query)
+
+
+def times_to_fix(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[TimesToFixAnswer]]:
+    """List how long failures took until they were seen, and fixed: by product and box."""
+    path = f"{org_path(org_id)}/ci-analysis/times-to-fix"
+    return _read(path, ListPage[TimesToFixAnswer], query_of(TableQuery, **table))
 
 
 def list_incidents(

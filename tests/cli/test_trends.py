@@ -44,6 +44,22 @@ def test_each_tile_stands_beside_the_period_before(signed_in: Command) -> None:
     assert " ".join(line.split()) == "Infra runs 5 of 10 2 of 10 +3"
 
 
+@pytest.mark.usefixtures("busy_server")
+def test_how_long_failures_took_is_a_table(signed_in: Command) -> None:
+    asked = ("metrics", "--table", "times-to-fix")
+    rows = json.loads(signed_in(*asked, "--json").out)
+    listed = json.loads(signed_in("incidents", "list", "--all", "--json").out)
+    code, out, err = signed_in(*asked, COLUMNS="200")
+
+    assert (code, err) == (0, "")
+    assert rows[0]["boxKey"] is rows[0]["suite"] is None
+    assert rows[0]["incidents"] == len(listed)
+    assert rows[0]["failing"] == sum(one["label"] == "pending" for one in listed)
+    assert rows[0]["toFix"]["says"] == "not enough data (2 known, 6 needed)"
+    assert "not enough data (2 known, 6 needed)" in out
+    assert signed_in(*asked, "-o", "csv").out.count("\n") == 1 + len(rows)
+
+
 @pytest.mark.usefixtures("told")
 def test_a_period_before_that_is_not_all_recorded_is_not_compared(signed_in: Command) -> None:
     code, out, err = signed_in("trends", "--days", "20", "--as-of", AS_OF, COLUMNS="120")

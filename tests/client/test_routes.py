@@ -130,6 +130,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.list_failures: calls.list_failures(ORG, Label.FLAKE, "boot", **FOUND),
     calls.get_failure: calls.get_failure(ORG, FAILURE),
     calls.list_gaps: calls.list_gaps(ORG, 7, "r", "s", NOON),
+    calls.times_to_fix: calls.times_to_fix(ORG, **PERIOD, page=2),
     calls.trends: calls.trends(ORG, 7, "r", "s", NOON),
     calls.explain_failure: calls.explain_failure(ORG, FAILURE),
     calls.confirm_failure: calls.confirm_failure(ORG, FAILURE, "why", "https://issues.example/7"),

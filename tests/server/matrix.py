@@ -202,6 +202,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/flaky-tests": FIGURES,
     f"GET {ORG}/ci-analysis/incidents": FIGURES,
     f"GET {ORG}/ci-analysis/gaps": FIGURES,
+    f"GET {ORG}/ci-analysis/times-to-fix": FIGURES,
     f"GET {ORG}/ci-analysis/trends": FIGURES,
     f"GET {ORG}/ci-analysis/test": Row(By.READER, 200, metrics=True, query=A_TEST),
     f"GET {ORG}/ci-failures": FIGURES,

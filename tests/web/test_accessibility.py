@@ -130,11 +130,14 @@ def test_the_page_of_the_account(page: Page, new: str, quiet_console: list[str])
     quiet_console.clear()  # the browser itself tells of what was refused
 
 
-@pytest.mark.parametrize("query", ["", "?other=open&daily=open&days=7", "?merges.search=zz"])
+@pytest.mark.parametrize(
+    "query", ["", "?other=open&daily=open&times=open&days=7", "?merges.search=zz"]
+)
 def test_the_metrics_page(page: Page, home: str, query: str) -> None:
     page.goto(f"{home}/metrics{query}")
     if "daily" in query:
         expect(page.locator("#daily tbody tr").first).to_be_visible()
+        expect(page.locator("#times tbody tr").first).to_be_visible()
     page.locator("#flaky").scroll_into_view_if_needed()
     expect(page.locator("#flaky .heat rect").first).to_be_attached()
     page.locator("#flaky tbody .fold").first.click()

@@ -136,7 +136,7 @@ def test_the_metrics_page_shows_all_of_them_as_text(visitor: Visitor) -> None:
     branches: set[str] = set()
     for number in pages(rows=3):
         tables = "&".join(f"{name}.page={number}" for name in ("merges", "bugs", "other", "flaky"))
-        visitor.open(f"metrics?other=open&daily=open&{tables}")
+        visitor.open(f"metrics?other=open&daily=open&times=open&{tables}")
         flaky = visitor.page.locator("#flaky")
         # Tables above that fill up would push it out of sight again.
         expect(flaky.locator("tbody tr").first).to_be_visible()
@@ -279,7 +279,7 @@ def test_an_address_may_say_any_of_them(visitor: Visitor, quiet_console: list[st
         places = (
             f"metrics?repoKey={word}&suite={word}&other=open&flaky.boxes={word}#{word}",
             f"metrics?days={word}&asOf={word}",
-            f"metrics?other={word}&daily={word}&flaky.search={word}&bugs.sort={word}",
+            f"metrics?other={word}&daily={word}&times={word}&flaky.search={word}&bugs.sort={word}",
             f"runs?repoKey={word}&branch={word}&boxKey={word}&sha={word}&status={word}",
             f"runs?helloOk={word}&from={word}&to={word}",
             f"failures?label={word}&testId={word}&asOf={word}&days={word}",

@@ -58,6 +58,9 @@ class Asked:
     def page(self) -> Any:
         return self._read("ci-metrics", {})
 
+    def times_to_fix(self) -> Any:
+        return self._read("ci-analysis/times-to-fix", {"limit": 100})["items"]
+
     def trends(self) -> Any:
         return self._read("ci-analysis/trends", {})
 
@@ -125,6 +128,21 @@ def test_every_figure_on_the_page_is_the_apis(
                 assert shown == [bare(WRITTEN[table](row, not of)) for row in rows]
         for row, why in zip(there.get("merges", ()), page.locator(".why").all(), strict=False):
             expect(why).to_have_attribute("title", asked.cause(row))
+
+
+@of_each_period_and_product
+def test_the_times_to_detect_and_to_fix_are_the_apis(
+    page: Page, demo: Dashboard, days: int, of: dict[str, str]
+) -> None:
+    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    query = {"days": days, "asOf": moment, **of}
+    page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
+    page.get_by_role("button", name="Time to detect and to fix").click()
+    rows = Asked(demo, demo.token(), org, query).times_to_fix()
+
+    assert rows
+    expect(page.locator("#times tbody > tr")).to_have_count(len(rows))
+    assert page.locator("#times table").evaluate(CELLS) == [bare(times_to_fix(row)) for row in rows]
 
 
 @of_each_period_and_product
@@ -318,6 +336,19 @@ def change(tile: Any, before: str) -> str:
     if tile["change"] == 0:
         return f"as many as in the {before}"
     return f"{tile['change']:+,} against the {before}".replace("-", "\N{MINUS SIGN}")
+
+
+def times_to_fix(row: Any) -> list[str]:
+    """Write how long failures of a product or box took."""
+    known = row["repoKey"] is not None
+    return [
+        f"{row['repoKey']} · {row['suite']}" if known else "All products",
+        row["boxKey"] or "All boxes",
+        f"{row['incidents']:,}",
+        f"{row['failing']:,}",
+        row["toDetect"]["says"],
+        row["toFix"]["says"],
+    ]
 
 
 def merge(row: Any, all_products: bool) -> list[str]:

@@ -30,8 +30,9 @@ TILE_HEIGHT = 6
 
 
 class TableName(StrEnum):
-    """The four tables of the page, the merges that its first tile counts, and what the runs of
-    flaky tests suggest. `tables` and the client's `calls` have a function of each name.
+    """The four tables of the page, the merges that its first tile counts, what the runs of flaky
+    tests suggest, and how long it took to fix what failed. `tables` and the client's `calls` have a
+    function of each name.
     """
 
     CHECKED_MERGES = "checked-merges"
@@ -40,6 +41,7 @@ class TableName(StrEnum):
     OTHER_FAILURES = "other-failures"
     FLAKIEST_TESTS = "flakiest-tests"
     SUSPECTS = "suspects"
+    TIMES_TO_FIX = "times-to-fix"
 
 
 class Scope(NamedTuple):

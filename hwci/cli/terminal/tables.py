@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hwci.wire.metrics import CheckedMergeAnswer, FlakyTestAnswer, UncheckedMerge
     from hwci.wire.runs import RunAnswer
     from hwci.wire.suspects import SuspectAnswer
+    from hwci.wire.times_to_fix import TimesToFixAnswer
 
 Row = TypeVar("Row", bound="BaseModel")
 
@@ -279,6 +280,29 @@ def suspects(view: View) -> Layout[SuspectAnswer]:
         "flakeRate.high found.since.before found.since.suspectsTotal found.boxes.alike "
         "found.fixed.chance found.fixed.cleanRuns found.fixed.needed missing text",
         "No test of the period had a failed attempt, or none was reported (hwci report-run).",
+    )
+
+
+def times_to_fix(_: View) -> Layout[TimesToFixAnswer]:
+    """How long failures took until they were seen, and fixed, by product and box."""
+
+    def of(row: TimesToFixAnswer) -> str:
+        return "all products" if row.repo_key is None else product(row.repo_key, row.suite)
+
+    return Layout(
+        "times-to-fix",
+        "Time to detect and to fix",
+        [
+            Column("Product", of),
+            Column("Box", lambda row: row.box_key or "all boxes"),
+            Column("Incidents", lambda row: str(row.incidents), right=True),
+            Column("Still failing", lambda row: str(row.failing), right=True, spare=1),
+            Column("From merge to failing run", lambda row: row.to_detect.says),
+            Column("From there to the fix", lambda row: row.to_fix.says),
+        ],
+        "repoKey suite boxKey incidents failing toDetect.known toDetect.quarterS toDetect.medianS "
+        "toDetect.threeQuartersS toFix.known toFix.quarterS toFix.medianS toFix.threeQuartersS",
+        "No failure began in this period, or each is a flake. Look further back with --days.",
     )
 
 

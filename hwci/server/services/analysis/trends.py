@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trends of a period (contract, "Answers beside the rules")."""
 
+from hwci.analysis.times_to_fix import times_to_fix
 from hwci.analysis.trends import trends
+from hwci.engine.history import Listing
 from hwci.engine.periods import last_days
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import asked
 from hwci.server.storage.ports import Reader
-from hwci.wire.queries import PeriodQuery
+from hwci.wire.base import ListPage
+from hwci.wire.queries import PeriodQuery, TableQuery
+from hwci.wire.times_to_fix import TimesToFixAnswer
 from hwci.wire.trends import TrendsAnswer
 
 
@@ -21,5 +25,16 @@ class Trends(Service):
         def work(reader: Reader) -> TrendsAnswer:
             history, scope, _ = asked(reader, viewer, query, period)
             return TrendsAnswer.of(trends(history, scope, query.days, period), query, period)
+
+        return await self._storage.read(work, organization=viewer.org_id)
+
+    async def to_fix(self, viewer: Viewer, query: TableQuery) -> ListPage[TimesToFixAnswer]:
+        """Return how long failures took until they were seen and fixed, by product and box."""
+        period = last_days(query.days, query.as_of or self._clock())
+
+        def work(reader: Reader) -> ListPage[TimesToFixAnswer]:
+            found = times_to_fix(*asked(reader, viewer, query, period))
+            rows = Listing(found[query.offset :][: query.limit], len(found))
+            return query.page_of(rows, TimesToFixAnswer.of)
 
         return await self._storage.read(work, organization=viewer.org_id)

@@ -25,6 +25,7 @@ const AWAY_MILLISECONDS = 60_000;
 
 // What is shown to few, or seldom.
 const Days = later(() => import("./metrics/days.js"), "Days");
+const TimesToFix = later(() => import("./metrics/times_to_fix.js"), "TimesToFix");
 const TurnOn = later(() => import("../parts/turn_on.js"), "TurnOn");
 const FirstSteps = later(() => import("./metrics/first_steps.js"), "FirstSteps");
 
@@ -101,6 +102,7 @@ function Shown({ page, trend, products, failing, isWhole, ...rest }) {
         <${Pending} orgId=${rest.orgId} scope=${rest.scope} turn=${rest.reviews.turn} />
       <//>
       <${DayByDay} trend=${trend} address=${rest.address} />
+      <${Times} address=${rest.address} orgId=${rest.orgId} scope=${{ ...rest.scope, asOf: data.period.to }} turn=${rest.reviews.turn} />
       <${Merges} ...${table} />
       <${RealBugs} ...${table} />
       <${OtherFailures} ...${table} />
@@ -120,6 +122,14 @@ function DayByDay({ trend, address }) {
   const open = address.query.get("daily") === "open";
   const toggle = () => change({ daily: open ? null : "open" }, { replace: true });
   return html`<${Collapsed} title="Day by day" anchor="daily" open=${open} onToggle=${toggle}><${Days} trend=${trend} /><//>`;
+}
+
+/** How long failures took, collapsed until its title is clicked. */
+function Times({ address, ...rest }) {
+  const open = address.query.get("times") === "open";
+  const toggle = () => change({ times: open ? null : "open" }, { replace: true });
+  return html`<${Collapsed} title="Time to detect and to fix" anchor="times" open=${open} onToggle=${toggle}>
+    <${TimesToFix} ...${rest} /><//>`;
 }
 
 /**

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long it took until a failure was seen, and until it was fixed, by product and box (ADR 0074).
+
+This module decides between which instants a time lies and what is counted once. Failures that one
+cause explains are one incident (`incidents.py`): a commit that breaks ten tests is fixed once.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from hwci.analysis.incidents import Cause, Ends, cause_of
+from hwci.analysis.spread import Spread, spread
+from hwci.engine.facts import Commit, Product
+from hwci.engine.history import Episode, EpisodeRuns, History, Scope
+from hwci.engine.periods import Period, last_days
+from hwci.engine.rules.changes import UnderTest, broken_by
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import label_of, review_of
+from hwci.engine.vocabulary import Label, Verdict
+
+LOOK_BACK_DAYS = 365
+"""A merge that broke a test is looked for in so many days before the period."""
+
+Merged = Mapping[tuple[str, str, str], datetime]
+"""When a commit of a repository and branch was merged, at first."""
+
+
+class Member(NamedTuple):
+    """A failure of an incident, as an episode. `merged_at`: when the commit was merged that brought
+    the first of those that may have broken it; None if unknown. `fixed_at`: None if it still fails.
+    """
+
+    product: Product
+    box_key: str
+    cause: Cause
+    merged_at: datetime | None
+    failed_at: datetime
+    fixed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimesToFix:
+    """The incidents that began in a period, of a product or one of its boxes; without a product, of
+    all. `to_detect`: from the merge to the start of the first failing run, of those whose merge is
+    known. `to_fix`: from there to the start of the first run in which all of it passed;
+    `failing`: how many still fail.
+    """
+
+    product: Product | None
+    box_key: str | None
+    incidents: int
+    failing: int
+    to_detect: Spread
+    to_fix: Spread
+
+
+def times_to_fix(history: History, scope: Scope, period: Period) -> list[TimesToFix]:
+    """Return the times of all products, then of each with its boxes, the boxes with most incidents
+    first.
+    """
+    members = _members(history, scope, period)
+    found: dict[tuple[Product | None, str | None], list[Member]] = defaultdict(list)
+    for one in members:
+        for of in ((None, None), (one.product, None), (one.product, one.box_key)):
+            found[of].append(one)
+    rows = [_row(*of, some, period.end) for of, some in found.items()]
+    rows.sort(key=_place)
+    return rows
+
+
+def _place(row: TimesToFix) -> tuple[object, ...]:
+    """Return what rows are sorted by; no name is empty."""
+    return (*(row.product or ("", "")), row.box_key is not None, -row.incidents, row.box_key or "")
+
+
+def _row(
+    product: Product | None, box_key: str | None, members: Iterable[Member], now: datetime
+) -> TimesToFix:
+    together: dict[Cause, list[Member]] = defaultdict(list)
+    for one in members:
+        together[one.cause].append(one)
+    detected, fixed, failing = [], [], []
+    for some in together.values():
+        first = min(some, key=lambda one: one.failed_at)
+        ends = [one.fixed_at for one in some if one.fixed_at is not None]
+        if first.merged_at is not None:
+            detected.append(first.failed_at - first.merged_at)
+        if len(ends) == len(some):
+            # A later commit may have run, and passed, before.
+            fixed.append(max(max(ends) - first.failed_at, timedelta()))
+        else:
+            failing.append(max(now - first.failed_at, timedelta()))
+    return TimesToFix(
+        product=product,
+        box_key=box_key,
+        incidents=len(together),
+        failing=len(failing),
+        to_detect=spread(detected),
+        to_fix=spread(fixed, failing),
+    )
+
+
+def _members(history: History, scope: Scope, period: Period) -> list[Member]:
+    episodes = _ended_or_failing(history, history.episodes(scope, period))
+    runs = history.episode_runs([one for one, _ in episodes])
+    classifier, tested = Classifier(history), []
+    for (episode, _), ran in zip(episodes, runs, strict=True):
+        history.check_time()
+        product = episode.key.lane.product
+        tested.append(UnderTest(classifier.files_of(product), ran.under_test))
+    suspected = broken_by(
+        history, [(one.key, under) for (one, _), under in zip(episodes, tested, strict=True)]
+    )
+    merged = _merges(history, scope, period)
+    return [
+        _member(*episode, ran, under, suspects, merged)
+        for episode, ran, under, suspects in zip(episodes, runs, tested, suspected, strict=True)
+    ]
+
+
+def _ended_or_failing(history: History, episodes: Sequence[Episode]) -> list[tuple[Episode, Label]]:
+    """Return the episodes with their labels, without those that a review alone calls resolved: it
+    is unknown when they were.
+    """
+    reviews = history.reviews([failure for one in episodes for failure in one.reviewed])
+    labels = [label_of(False, one.fix, review_of(one.reviewed, reviews)) for one in episodes]
+    return [
+        (one, label)
+        for one, label in zip(episodes, labels, strict=True)
+        if label is Label.PENDING or one.fix is not None
+    ]
+
+
+def _member(
+    episode: Episode,
+    label: Label,
+    ran: EpisodeRuns,
+    tested: UnderTest,
+    suspects: tuple[Commit, ...] | None,
+    merged: Merged,
+) -> Member:
+    lane = episode.key.lane
+    ends = Ends(label, episode.fix, episode.verdict is Verdict.INFRA)
+    return Member(
+        product=lane.product,
+        box_key=lane.box_key,
+        cause=cause_of(episode.key, ends, tested, suspects),
+        merged_at=_broken_at(episode, tested, suspects, merged),
+        failed_at=episode.started_at,
+        fixed_at=ran.fixed_at,
+    )
+
+
+def _merges(history: History, scope: Scope, period: Period) -> Merged:
+    """Return when commits were merged, whichever product they were announced for."""
+    found: dict[tuple[str, str, str], datetime] = {}
+    start = last_days(LOOK_BACK_DAYS, period.start).start
+    for merge in history.merges(Scope(scope.repo_key), Period(start, period.end)):
+        one = merge.announcement
+        of = one.repo_key, one.branch, one.sha
+        found[of] = min(one.merged_at, found.get(of, one.merged_at))
+    return found
+
+
+def _broken_at(
+    episode: Episode, tested: UnderTest, suspects: tuple[Commit, ...] | None, merged: Merged
+) -> datetime | None:
+    """Return when the first suspect was merged: by the first announced commit of the list from
+    there on, which is itself or the merge that brought it.
+    """
+    if suspects is None or tested.changes is None:
+        return None
+    lane, listed = episode.key.lane, [one.sha for one in tested.changes.commits]
+    after = listed[listed.index(suspects[0].sha) :]
+    times = (merged.get((lane.repo_key, lane.branch, sha)) for sha in after)
+    found = next((at for at in times if at is not None), None)
+    return None if found is None or found > episode.started_at else found

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long failures took until they were seen, and fixed, by product and box (ADR 0074). The API computes every
+// figure and writes every sentence.
+
+import { useAnswer } from "../../asking.js";
+import { count, productName } from "../../format.js";
+import { html } from "../../html.js";
+import { Failed, Waiting } from "../../parts/notice.js";
+import { PlainTable } from "../../parts/table.js";
+
+const ROWS = 100; // the most that the API gives at once
+
+const COLUMNS = [
+  { key: "product", title: "Product", cell: (row) => (row.repoKey === null ? "All products" : productName(row)) },
+  { key: "box", title: "Box", cell: (row) => row.boxKey ?? "All boxes" },
+  { key: "incidents", title: "Incidents", cell: (row) => count(row.incidents), numeric: true },
+  { key: "failing", title: "Still failing", cell: (row) => count(row.failing), numeric: true },
+  { key: "detect", title: "From merge to failing run", cell: (row) => row.toDetect.says },
+  { key: "fix", title: "From there to the fix", cell: (row) => row.toFix.says },
+];
+
+/** The times of a period: of all, then of each product with its boxes. */
+export function TimesToFix({ orgId, scope, turn }) {
+  const asked = useAnswer(`/api/orgs/${orgId}/ci-analysis/times-to-fix`, { ...scope, limit: ROWS }, turn);
+  if (!asked.data) return asked.error ? html`<${Failed} error=${asked.error} again=${asked.again} />` : html`<${Waiting} />`;
+  const { items, total } = asked.data;
+  if (total === 0) return html`<p class="quiet">No failure began in this period, or each was a flake.</p>`;
+  return html`<p class="quiet">Of incidents that began in this period; half of them took at most so long.</p>
+    <${PlainTable} label="Time to detect and to fix" columns=${COLUMNS} rows=${items}
+      rowKey=${(row) => JSON.stringify([row.repoKey, row.suite, row.boxKey])} />
+    ${total > items.length && html`<p class="quiet">${count(total - items.length)} rows more: hwci metrics --table times-to-fix</p>`}`;
+}
