@@ -213,3 +213,16 @@ def test_a_time_reads_alike_everywhere_and_names_the_zone_of_its_reader(
         expect(page.locator(".period")).to_have_text(
             re.compile(r"^\d+ [A-Z].* 20\d\d, as of \d\d:\d\d:\d\d GMT\+5:30$")
         )
+
+
+def test_a_table_that_has_no_room_scrolls_and_the_page_does_not(
+    page: Page, demo: Dashboard
+) -> None:
+    page.set_viewport_size({"width": 700, "height": 500})
+    opened(page, demo, "runs")
+    scroll = page.locator(".table-scroll")
+
+    assert scroll.evaluate("node => node.scrollWidth > node.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") == 700
+    page.set_viewport_size({"width": 1440, "height": 500})
+    expect(scroll).to_have_class(re.compile(r"\bfits\b"))

@@ -162,3 +162,17 @@ def test_on_a_phone_each_value_of_a_run_stands_below_its_name(page: Page, tmp_pa
         for cell in found:
             assert cell["name"] >= cell["left"], cell
             assert cell["value"] >= cell["top"] + cell["height"], cell
+
+
+def test_on_a_phone_a_card_has_values_beside_each_other(page: Page, demo: Dashboard) -> None:
+    page.set_viewport_size({"width": 390, "height": 740})
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/failures?days=90")
+    row = page.locator("tbody tr").first
+    expect(row).to_be_visible()
+
+    found = row.locator("td").evaluate_all(NAMES_AND_VALUES)
+
+    assert len({cell["top"] for cell in found}) <= len(found) / 2
+    for cell in found[1:]:
+        assert cell["value"] >= cell["top"] + cell["height"], cell
+    assert page.locator(".table-scroll").evaluate_all(OUT_OF_SIGHT) == [0]

@@ -15,7 +15,8 @@ const DIRECTIONS = { "": "none", up: "ascending", down: "descending" };
  */
 export function Rows({ columns, rows, rowKey, below = (_row) => null, label, busy, sort, onSort }) {
   const focus = useFocusPassedOn(rows);
-  return html`<div class="table-scroll" tabindex="0" role="region" aria-label=${label} ...${focus}>
+  const scroll = useRoom();
+  return html`<div class="table-scroll" ref=${scroll} tabindex="0" role="region" aria-label=${label} ...${focus}>
     <table role="table" aria-busy=${busy ? "true" : "false"}>
       <thead role="rowgroup"><tr role="row">${columns.map(
         (column) => html`<${Heading} key=${column.key} column=${column} sort=${sort} onSort=${onSort} />`,
@@ -25,6 +26,20 @@ export function Rows({ columns, rows, rowKey, below = (_row) => null, label, bus
       )}</tbody>
     </table>
   </div>`;
+}
+
+/** A table that fits needs no scrolling of its own, in which its headings could not stay in sight. */
+function useRoom() {
+  const scroll = useRef(null);
+  useEffect(() => {
+    const room = scroll.current;
+    const table = room.firstElementChild;
+    const sizes = new ResizeObserver(() => room.classList.toggle("fits", table.offsetWidth <= room.clientWidth));
+    sizes.observe(room);
+    sizes.observe(table);
+    return () => sizes.disconnect();
+  }, []);
+  return scroll;
 }
 
 function Row({ row, columns, below }) {
