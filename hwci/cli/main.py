@@ -39,7 +39,7 @@ COMMANDS = {
     "demo": "Show ninety days of sample data, with a server of its own.",
     "failures": "Failures: list, show, confirm, dismiss, reset.",
     "incidents": "Incidents, failures with one cause: list, confirm, dismiss, reset.",
-    "tests": "One test over time: show.",
+    "tests": "Tests, and one over time: list, show.",
     "runs": "Runs: list, show, watch.",
     "bisect": "Find the commit that broke a test, also one that fails only now and then: start,"
     " next, status.",

@@ -40,7 +40,7 @@ from hwci.wire.metrics import (
     TrendAnswer,
     UncheckedMerge,
 )
-from hwci.wire.one_test import OneTestAnswer, OneTestQuery
+from hwci.wire.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 from hwci.wire.queries import (
     BoxesQuery,
     BoxNotesQuery,
@@ -584,6 +584,21 @@ def one_test(
         OneTestQuery, days=days, repo_key=repo_key, suite=suite, test_id=test_id, as_of=as_of
     )
     return _read(f"{org_path(org_id)}/ci-analysis/test", OneTestAnswer, query)
+
+
+def list_tests(
+    org_id: Id,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    search: str | None = None,
+    page: int = 1,
+    limit: int = limits.PAGE_LIMIT_DEFAULT,
+) -> Call[ListPage[TestNameAnswer]]:
+    """List the tests that reports name. Servers before this one do not tell, and answer 404."""
+    query = query_of(
+        TestNamesQuery, repo_key=repo_key, suite=suite, search=search, page=page, limit=limit
+    )
+    return _read(f"{org_path(org_id)}/ci-analysis/tests", ListPage[TestNameAnswer], query)
 
 
 def unchecked_merges(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[UncheckedMerge]]:

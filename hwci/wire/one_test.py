@@ -12,7 +12,23 @@ from hwci.engine.periods import Slots
 from hwci.engine.vocabulary import Verdict
 from hwci.wire.base import Answer, Name, TestId, Time
 from hwci.wire.metrics import PeriodAnswer
-from hwci.wire.queries import PeriodQuery
+from hwci.wire.queries import PageQuery, PeriodQuery, ProductQuery, Search
+
+
+class TestNamesQuery(PageQuery, ProductQuery):
+    """Query of the tests that reports name. `search`: those in which every word occurs."""
+
+    search: Search | None = None
+
+
+class TestNameAnswer(Answer):
+    """A test, and the product it belongs to."""
+
+    __test__ = False  # pytest: not a test class
+
+    repo_key: str
+    suite: str
+    test_id: str
 
 
 class OneTestQuery(PeriodQuery):

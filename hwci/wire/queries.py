@@ -154,13 +154,11 @@ class BoxNotesQuery(PageQuery):
     box_key: Name | None = None
 
 
-class PeriodQuery(Query):
-    """The last `days` before `as_of` (default: now), of all or of some products."""
+class ProductQuery(Query):
+    """All or some products: those of a repository, or one."""
 
-    days: Days = limits.DAYS_DEFAULT
     repo_key: Name | None = None
     suite: Name | None = None
-    as_of: Time | None = None
 
     @field_validator("suite")
     @classmethod
@@ -169,6 +167,13 @@ class PeriodQuery(Query):
         if suite is not None and info.data.get("repo_key", suite) is None:
             raise PydanticCustomError("suite", "Needs `repoKey`: a suite belongs to a repository")
         return suite
+
+
+class PeriodQuery(ProductQuery):
+    """The last `days` before `as_of` (default: now), of all or of some products."""
+
+    days: Days = limits.DAYS_DEFAULT
+    as_of: Time | None = None
 
 
 class MetricsQuery(PeriodQuery):

@@ -98,6 +98,7 @@ CONTRACT = {
     "failures confirm",
     "failures dismiss",
     "failures reset",
+    "tests list",
     "tests show",
     "runs list",
     "runs show",

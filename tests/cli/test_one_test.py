@@ -88,3 +88,24 @@ def test_a_query_names_product_and_test(told: RunningServer) -> None:
     for missing in ("suite=s&testId=t", "repoKey=r&testId=t", "repoKey=r&suite=s"):
         assert answer(told, missing).status == 400
     assert answer(told, f"repoKey=r&suite=s&testId={quote('x' * 513)}").status == 400
+
+
+@pytest.mark.usefixtures("told")
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [((), ["i2c"]), (("--search", "HARDWARE 2C"), ["i2c"]), (("--search", "i2c spi"), [])],
+)
+def test_tests_are_found_by_words_of_their_name_and_product(
+    signed_in: Command, asked: tuple[str, ...], found: list[str]
+) -> None:
+    rows = json.loads(signed_in("tests", "list", "--json", *asked).out)
+
+    assert [row["testId"] for row in rows] == found
+
+
+@pytest.mark.usefixtures("told")
+def test_tests_of_a_product_that_nothing_names_are_refused(signed_in: Command) -> None:
+    code, _, err = signed_in("tests", "list", "--product", "acme/firmware:hardwear")
+
+    assert code != 0
+    assert "hardware" in err

@@ -205,6 +205,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/times-to-fix": FIGURES,
     f"GET {ORG}/ci-analysis/trends": FIGURES,
     f"GET {ORG}/ci-analysis/test": Row(By.READER, 200, metrics=True, query=A_TEST),
+    f"GET {ORG}/ci-analysis/tests": FIGURES,
     f"GET {ORG}/ci-failures": FIGURES,
     f"GET {REVIEW}": Row(By.READER, 200, "real", metrics=True),
     f"GET {ORG}/ci-analysis/failures/{{failureId}}": Row(By.READER, 200, "real", metrics=True),

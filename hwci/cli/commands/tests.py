@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci tests`: one test over time. `one_test.py` decides how it looks."""
+"""`hwci tests`: which there are, and one over time. `one_test.py` decides how that looks."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hwci import client
-from hwci.cli.session.connection import Connection, connected
-from hwci.cli.terminal import one_test, options
+from hwci.cli.session.connection import Connection, connected, listing
+from hwci.cli.terminal import one_test, options, tables
 from hwci.client.explained import wrong_usage
+from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hwci.wire.one_test import TestNameAnswer
 
 tests = typer.Typer(no_args_is_help=True)
 
 DAYS = 90
 """As the page of a test shows."""
+Search = Annotated[
+    str | None,
+    typer.Option("--search", metavar="TEXT", help="Only tests in which every word occurs."),
+]
 Test = Annotated[str, typer.Argument(metavar="TEST", help="The whole id of the test.")]
 
 
@@ -52,3 +62,36 @@ def show(
     end = options.time_of(as_of, "--as-of")
     call = client.calls.one_test(server.org_id(), repo_key, suite, test, days, end)
     one_test.show(server.send(call), form, server.links)
+
+
+def _layout(_: tables.View) -> "tables.Layout[TestNameAnswer]":
+    return tables.Layout(
+        "tests",
+        "Tests",
+        [
+            tables.Column("Test", lambda row: row.test_id),
+            tables.Column("Product", lambda row: tables.product(row.repo_key, row.suite)),
+        ],
+        "repoKey suite testId",
+        "No report names such a test",
+    )
+
+
+@tests.command("list")
+@listing(_layout, by_key=True)
+def listed(
+    server: Connection,
+    *,
+    product: options.Product = None,
+    search: Search = None,
+) -> "Iterable[TestNameAnswer]":
+    """List the tests that reports name: the names for hwci tests show.
+
+    For example:
+
+      hwci tests list --search uart
+    """
+    repo_key, suite = options.scope_of(product, None)
+    most = limits.PAGE_LIMIT_MAX
+    call = client.calls.list_tests(server.org_id(), repo_key, suite, search, limit=most)
+    return server.items(call)

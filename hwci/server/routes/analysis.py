@@ -61,6 +61,10 @@ ANALYSIS = (
         "One test over time on each box: how often it failed, and what a retry gave", metrics=True
     ),
     Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/tests", Who.READER, Tests.listed,
+        "List the tests that reports name", metrics=True
+    ),
+    Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER, Trends.to_fix,
         "How long failures took until they were seen, and fixed, by product and box", metrics=True
     ),

@@ -1,16 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One test over a period (contract, "Answers beside the rules")."""
+"""One test over a period, and the tests that there are (contract, "Answers beside the rules")."""
+
+from typing import NamedTuple
 
 from hwci.analysis.one_test import one_test
 from hwci.engine.facts import Product
+from hwci.engine.page.tables import Selection, Table
 from hwci.engine.periods import last_days, slots_of
+from hwci.engine.vocabulary import FlakyColumn
 from hwci.server.services import Service
-from hwci.server.services.access import Viewer
+from hwci.server.services.access import Viewer, require_product
 from hwci.server.services.analysis.asking import asked
 from hwci.server.services.analysis.statistics import has_statistics
-from hwci.server.services.known import require_known_test
+from hwci.server.services.known import require_known_product, require_known_test
 from hwci.server.storage.ports import Reader
-from hwci.wire.one_test import OneTestAnswer, OneTestQuery
+from hwci.wire.base import ListPage
+from hwci.wire.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
+
+
+class _Named(NamedTuple):
+    """A test of a product."""
+
+    test_id: str
+    repo_key: str
+    suite: str
+
+
+_NAMED: Table[_Named, FlakyColumn] = Table({}, lambda row: row)
 
 
 class Tests(Service):
@@ -29,5 +45,27 @@ class Tests(Service):
             if found.all is None:
                 require_known_test(history, product, query.test_id)
             return OneTestAnswer.of(found, query, slots)
+
+        return await self._storage.read(work, organization=viewer.org_id)
+
+    async def listed(self, viewer: Viewer, query: TestNamesQuery) -> ListPage[TestNameAnswer]:
+        """List the tests that reports name, by name. No runs are read, so this takes no time."""
+        require_product(viewer, query.repo_key, query.suite)
+
+        def work(reader: Reader) -> ListPage[TestNameAnswer]:
+            require_known_product(reader, viewer, query.repo_key, query.suite)
+            history = reader.history(viewer.org_id)
+            products = {
+                Product(repo_key, suite)
+                for repo_key, suite in reader.repositories(viewer.org_id)
+                if suite is not None
+                and query.repo_key in {None, repo_key}
+                and query.suite in {None, suite}
+            }
+            rows = sorted(
+                _Named(name, *one) for one in products for name in history.test_names(one)
+            )
+            found = _NAMED.listing(rows, Selection(query.search, None, query.offset, query.limit))
+            return query.page_of(found, TestNameAnswer.model_validate)
 
         return await self._storage.read(work, organization=viewer.org_id)
