@@ -9,9 +9,10 @@ did, and changes no count of them.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from hwci.engine.facts import Announcement
-from hwci.engine.history import History, SightedRun, Sighting
+from hwci.engine.history import History, SightedRun
 from hwci.engine.rules.merges import checks, is_of_product
 
 
@@ -23,26 +24,6 @@ class Cause(StrEnum):
     OTHER_PRODUCT = "other_product"
     NOT_IN_PUSH_LIST = "not_in_push_list"
     NOTHING_RAN = "nothing_ran"
-
-
-CAUSES = {
-    Cause.HARDWARE_NOT_REACHED: "A run of it did not reach the hardware",
-    Cause.NO_TESTS: "A run of it ran no test",
-    Cause.OTHER_PRODUCT: "Only another product ran on it",
-    Cause.NOT_IN_PUSH_LIST: "A later run tested it, but its push list does not name it",
-    Cause.NOTHING_RAN: "Nothing ran on it",
-}
-"""The causes in the order in which they are tried, each as people read it."""
-
-_OF_ITS_RUNS: tuple[tuple[Cause, Callable[[Sighting, Announcement], bool]], ...] = (
-    (
-        Cause.HARDWARE_NOT_REACHED,
-        lambda run, merge: is_of_product(run, merge) and not run.hello_ok,
-    ),
-    (Cause.NO_TESTS, lambda run, merge: is_of_product(run, merge) and not run.has_tests),
-    (Cause.OTHER_PRODUCT, lambda run, merge: not is_of_product(run, merge)),
-)
-"""The causes that a report tells which names the merge's commit as its own or in its push list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +49,74 @@ def explain(history: History, merges: Sequence[Announcement]) -> list[Explained]
     return found
 
 
+class _Unchecked(NamedTuple):
+    """An unchecked merge, and the runs that name its commit, the earliest first: as the commit that
+    they tested, or in their push list.
+    """
+
+    history: History
+    merge: Announcement
+    runs: Sequence[SightedRun]
+
+
 def _cause(history: History, merge: Announcement) -> tuple[Cause, SightedRun | None]:
-    runs = sorted(history.sighted_runs(merge.repo_key, merge.sha))
-    for cause, tells in _OF_ITS_RUNS:
-        for run in runs:
-            if tells(run.sighting, merge):
-                return cause, run
-    later = next(_later_runs(history, merge), None)
-    return (Cause.NOTHING_RAN, None) if later is None else (Cause.NOT_IN_PUSH_LIST, later)
+    asked = _Unchecked(history, merge, sorted(history.sighted_runs(merge.repo_key, merge.sha)))
+    for cause, row in CAUSES.items():
+        run = next(row.told_by(asked), None)
+        if run is not None:
+            return cause, run
+    return Cause.NOTHING_RAN, None
 
 
-def _later_runs(history: History, merge: Announcement) -> Iterator[SightedRun]:
+def _not_reached(asked: _Unchecked) -> Iterator[SightedRun]:
+    return (run for run in _of_product(asked) if not run.sighting.hello_ok)
+
+
+def _without_tests(asked: _Unchecked) -> Iterator[SightedRun]:
+    return (run for run in _of_product(asked) if not run.sighting.has_tests)
+
+
+def _of_product(asked: _Unchecked) -> Iterator[SightedRun]:
+    return (run for run in asked.runs if is_of_product(run.sighting, asked.merge))
+
+
+def _of_another_product(asked: _Unchecked) -> Iterator[SightedRun]:
+    return (run for run in asked.runs if not is_of_product(run.sighting, asked.merge))
+
+
+def _later(asked: _Unchecked) -> Iterator[SightedRun]:
     """Yield the runs whose changes list the commit, so that it was in the tree that they tested,
     and that would have checked it, had their push list named it. The order is that of the changes.
     """
+    history, merge, _ = asked
     for listed in history.changes_listing(merge.repo_key, merge.sha):
         for run in sorted(history.sighted_runs(merge.repo_key, listed.sha)):
             is_same = (run.sha, run.ci_run_id) == (listed.sha, listed.ci_run_id)
             if is_same and checks(run.sighting, merge):
                 yield run
+
+
+def _none(_: _Unchecked) -> Iterator[SightedRun]:
+    return iter(())
+
+
+class Row(NamedTuple):
+    """A cause as people read it, and the runs that tell it."""
+
+    text: str
+    told_by: Callable[[_Unchecked], Iterator[SightedRun]]
+
+
+CAUSES = {
+    Cause.HARDWARE_NOT_REACHED: Row("A run on it did not reach the hardware", _not_reached),
+    Cause.NO_TESTS: Row("A run on it ran no test", _without_tests),
+    Cause.OTHER_PRODUCT: Row("Only another product ran on it", _of_another_product),
+    Cause.NOT_IN_PUSH_LIST: Row(
+        "A later run tested it, but its push list does not name it", _later
+    ),
+    Cause.NOTHING_RAN: Row("Nothing ran on it", _none),
+}
+"""The causes in the order in which they are tried."""
 
 
 def subjects_of(history: History, merges: Sequence[Announcement]) -> dict[tuple[str, str], str]:

@@ -36,7 +36,7 @@ class ExplainedMergeAnswer(MergeAnswer):
         return cls(
             **asdict(merge),
             cause=row.cause,
-            cause_text=CAUSES[row.cause],
+            cause_text=CAUSES[row.cause].text,
             run=None if run is None else CheckingRun.of(org_id, merge.repo_key, run),
             subject=row.subject,
         )
