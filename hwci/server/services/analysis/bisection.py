@@ -6,19 +6,15 @@ beside the rules"). Nothing is kept of one: its answers are the reports of its r
 from hwci.analysis.bisection import Asked, progress
 from hwci.engine.facts import Product
 from hwci.engine.periods import last_days
-from hwci.server.clock import Clock
+from hwci.server.services import Service
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import asked
-from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.ports import Reader
 from hwci.wire.bisection import BisectionQuery, ProgressAnswer
 
 
-class Bisections:
+class Bisections(Service):
     """Reads about bisections."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def progress(self, viewer: Viewer, query: BisectionQuery) -> ProgressAnswer:
         """Return how far a bisection is, and its next run."""

@@ -5,22 +5,18 @@ rules").
 
 from hwci.analysis.suspects import flaky_tests
 from hwci.engine.periods import last_days
-from hwci.server.clock import Clock
+from hwci.server.services import Service
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import asked
 from hwci.server.services.analysis.statistics import require_statistics
-from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.ports import Reader
 from hwci.wire.base import ListPage
 from hwci.wire.queries import SuspectsQuery
 from hwci.wire.suspects import SuspectAnswer
 
 
-class FlakyTests:
+class FlakyTests(Service):
     """What the runs of flaky tests suggest."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def listed(self, viewer: Viewer, query: SuspectsQuery) -> ListPage[SuspectAnswer]:
         """Return the rows of "Flakiest tests", each with what its runs suggest."""

@@ -4,20 +4,16 @@
 from hwci.analysis.incidents import described, incidents
 from hwci.engine.history import Listing
 from hwci.engine.periods import last_days
-from hwci.server.clock import Clock
+from hwci.server.services import Service
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import asked
-from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.ports import Reader
 from hwci.wire.base import ListPage
 from hwci.wire.incidents import IncidentAnswer, IncidentsQuery
 
 
-class Incidents:
+class Incidents(Service):
     """Reads of failures that one cause explains."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def incidents(self, viewer: Viewer, query: IncidentsQuery) -> ListPage[IncidentAnswer]:
         """List the incidents with a failure in the period, the last to begin first."""

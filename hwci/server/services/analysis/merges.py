@@ -12,21 +12,17 @@ from hwci.engine.history import Listing
 from hwci.engine.page.reading import read_merges
 from hwci.engine.page.tables import MERGES
 from hwci.engine.periods import last_days
-from hwci.server.clock import Clock
+from hwci.server.services import Service
 from hwci.server.services.access import Viewer, may_see
 from hwci.server.services.analysis.asking import asked
-from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.ports import Reader
 from hwci.wire import merges as wire
 from hwci.wire.base import ListPage
 from hwci.wire.queries import MergesQuery, TableQuery
 
 
-class MergeAnalysis:
+class MergeAnalysis(Service):
     """Reads about the merges that no run checked."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def unchecked(
         self, viewer: Viewer, query: MergesQuery
