@@ -197,7 +197,7 @@ def _judged(
 def _runs_of(found: Sequence[ProductOutcomes], test_id: str) -> Iterator[_Result]:
     """Yield the runs of the test by start. What the harness blames on the bench tells nothing."""
     for one in found:
-        number = next((number for number, name in one.tests.items() if name == test_id), None)
+        number = one.number_of(test_id)
         for run in one.runs:
             if number is None or not run.hello_ok or not run.ran >> number & 1:
                 continue

@@ -140,7 +140,7 @@ def _seen(found: ProductOutcomes, test_id: str, history: RecordedRuns) -> Iterat
     """Yield the runs with a test, in the order of reports. One that never reached the hardware
     often lists no test: it counts where its workflow ran the test on its box.
     """
-    number = next((one for one, name in found.tests.items() if name == test_id), None)
+    number = found.number_of(test_id)
     if number is None:
         return
     lost = Trials(found, history.check_time, {}).lost

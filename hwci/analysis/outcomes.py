@@ -60,6 +60,10 @@ class ProductOutcomes:
     tests: Mapping[int, str]
     runs: Sequence[RunOutcomes]
 
+    def number_of(self, test_id: str) -> int | None:
+        """Return the number of a test; None if no run has it."""
+        return next((number for number, name in self.tests.items() if name == test_id), None)
+
 
 class RecordedRuns(History, Protocol):
     """A history that also has the runs themselves."""

@@ -11,7 +11,6 @@ from uuid import UUID
 
 from hwci.analysis.merge_plan import LACKS, Lack, MergePlan, PlannedRun
 from hwci.analysis.unchecked import CAUSES, Cause, Explained
-from hwci.engine.history import Listing
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, ListPage
 from hwci.wire.metrics import CheckingRun, MergeAnswer, PeriodAnswer, ProductKey
@@ -101,7 +100,6 @@ class MergePlanAnswer(Answer):
     @classmethod
     def of(cls, found: MergePlan, query: TableQuery, period: Period) -> Self:
         """Make the plan that was asked for. `period`: the days of `query`."""
-        shown = found.runs[query.offset :][: query.limit]
         lacking = Counter(
             (merge.repo_key, merge.suite, lack) for merge, lack in found.lacking.items()
         )
@@ -110,7 +108,7 @@ class MergePlanAnswer(Answer):
             product=ProductKey.of(query),
             unchecked_merges=found.merges,
             board_seconds=found.board_seconds,
-            runs=query.page_of(Listing(shown, len(found.runs)), PlannedRunAnswer.of),
+            runs=query.page_of(query.slice_of(found.runs), PlannedRunAnswer.of),
             unplanned=[
                 UnplannedMerges(
                     repo_key=repo_key,

@@ -15,7 +15,7 @@ from uuid import UUID
 from pydantic import Field
 
 from hwci.engine.facts import SuiteConfig
-from hwci.engine.history import Listing, ProductState, SightedRun
+from hwci.engine.history import ProductState, SightedRun
 from hwci.engine.page import over_time, plan, reading, tables
 from hwci.engine.page.overview import Page
 from hwci.engine.periods import Period
@@ -337,13 +337,12 @@ class SuiteConfigPlan(Answer):
     @classmethod
     def of(cls, config: SuiteConfig, found: plan.Plan, query: PlanQuery, period: Period) -> Self:
         """Make the plan of a configuration. `period`: the days of `query`."""
-        rows = found.changes[query.offset :][: query.limit]
         return cls(
             period=PeriodAnswer.of(query.days, period),
             product=ProductKey(repo_key=config.repo_key, suite=config.suite),
             before=RealFwBugs.model_validate(found.before),
             after=RealFwBugs.model_validate(found.after),
-            changes=query.page_of(Listing(rows, len(found.changes)), ReclassifiedFailure.of),
+            changes=query.page_of(query.slice_of(found.changes), ReclassifiedFailure.of),
             complete=found.looked_at == found.failures,
             looked_at=found.looked_at,
             failures=found.failures,

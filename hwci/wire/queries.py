@@ -5,7 +5,7 @@ give everybody's figures for those of one product.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
@@ -135,6 +135,10 @@ class PageQuery(Query):
     def offset(self) -> int:
         """Rows before this page, within the 64 bits that a database counts in."""
         return min((self.page - 1) * self.limit, limits.INTEGER_MAX)
+
+    def slice_of(self, rows: Sequence[Row]) -> Listing[Row]:
+        """Return the rows of this page, and the number of all."""
+        return Listing(rows[self.offset :][: self.limit], len(rows))
 
     def page_of(self, rows: Listing[Row], of: Callable[[Row], Item]) -> ListPage[Item]:
         """Make the answer with the rows of this page; `of` makes each."""

@@ -24,7 +24,8 @@ class Incidents(Service):
             found = [
                 one for one in incidents(history, scope, days) if query.label in {None, one.label}
             ]
-            shown = described(history, found[query.offset :][: query.limit])
-            return query.page_of(Listing(shown, len(found)), IncidentAnswer.of)
+            shown = query.slice_of(found)
+            rows = Listing(described(history, shown.items), shown.total)
+            return query.page_of(rows, IncidentAnswer.of)
 
         return await self._storage.read(work, organization=viewer.org_id)

@@ -3,7 +3,6 @@
 
 from hwci.analysis.times_to_fix import times_to_fix
 from hwci.analysis.trends import trends
-from hwci.engine.history import Listing
 from hwci.engine.periods import last_days
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer
@@ -34,7 +33,6 @@ class Trends(Service):
 
         def work(reader: Reader) -> ListPage[TimesToFixAnswer]:
             found = times_to_fix(*asked(reader, viewer, query, period))
-            rows = Listing(found[query.offset :][: query.limit], len(found))
-            return query.page_of(rows, TimesToFixAnswer.of)
+            return query.page_of(query.slice_of(found), TimesToFixAnswer.of)
 
         return await self._storage.read(work, organization=viewer.org_id)

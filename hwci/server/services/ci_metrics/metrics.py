@@ -199,8 +199,7 @@ class Metrics:
             known = reader.history(viewer.org_id).products()
             found = [state for state in known if may_see(viewer, state.product)]
             found.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
-            rows = Listing(found[query.offset :][: query.limit], len(found))
-            return query.page_of(rows, wire.ProductAnswer.of)
+            return query.page_of(query.slice_of(found), wire.ProductAnswer.of)
 
         return await self._storage.read(work, organization=viewer.org_id)
 
