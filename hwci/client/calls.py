@@ -40,6 +40,7 @@ from hwci.wire.metrics import (
     TrendAnswer,
     UncheckedMerge,
 )
+from hwci.wire.one_box import OneBoxAnswer, OneBoxQuery
 from hwci.wire.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 from hwci.wire.queries import (
     BoxesQuery,
@@ -569,6 +570,21 @@ def box_health(
     """
     query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
     return _read(f"{org_path(org_id)}/ci-analysis/boxes", BenchesAnswer, query)
+
+
+def one_box(
+    org_id: Id,
+    box_key: str,
+    days: int = limits.DAYS_DEFAULT,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    as_of: datetime | None = None,
+) -> Call[OneBoxAnswer]:
+    """Ask how one box compares, what its shares are beside the others', what failed on it alone."""
+    query = query_of(
+        OneBoxQuery, box_key=box_key, days=days, repo_key=repo_key, suite=suite, as_of=as_of
+    )
+    return _read(f"{org_path(org_id)}/ci-analysis/box", OneBoxAnswer, query)
 
 
 def one_test(

@@ -66,6 +66,7 @@ CONTRACT = {
     "keys revoke",
     "boxes list",
     "boxes health",
+    "boxes show",
     "boxes create",
     "boxes install-token",
     "boxes rename",

@@ -124,6 +124,7 @@ RESET = {"resetToken": "unknown", "newPassword": PASSWORD}
 ORG = "/api/orgs/{orgId}"
 REVIEW = f"{ORG}/ci-failures/{{failureId}}"
 LIST = Row(By.MEMBER, 200)
+A_BOX = "?boxKey=bench-1"
 A_TEST = "?repoKey=acme/firmware&suite=hardware&testId=i2c"
 FIGURES = Row(By.READER, 200, metrics=True)
 
@@ -204,6 +205,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/gaps": FIGURES,
     f"GET {ORG}/ci-analysis/times-to-fix": FIGURES,
     f"GET {ORG}/ci-analysis/trends": FIGURES,
+    f"GET {ORG}/ci-analysis/box": Row(By.READER, 200, metrics=True, query=A_BOX),
     f"GET {ORG}/ci-analysis/test": Row(By.READER, 200, metrics=True, query=A_TEST),
     f"GET {ORG}/ci-analysis/tests": FIGURES,
     f"GET {ORG}/ci-failures": FIGURES,

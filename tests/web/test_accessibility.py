@@ -173,15 +173,19 @@ def test_the_pages_of_lists(page: Page, home: str, place: str, query: str) -> No
     see(page)
 
 
-def test_the_page_of_a_test(page: Page, home: str) -> None:
+def test_the_pages_of_a_test_and_of_a_box(page: Page, home: str) -> None:
     page.goto(f"{home}/metrics?days=90")
     page.locator("#flaky tbody a").first.click()
     expect(
         page.get_by_role("region", name="Failures of the test").locator("tbody tr").first
     ).to_be_visible()
     see(page)
-    page.goto(f"{home}/test")
+    page.get_by_role("region", name="Boxes").get_by_role("link").first.click()
+    expect(page.get_by_role("region", name="Shares")).to_be_visible()
     see(page)
+    for place in ("test", "box"):
+        page.goto(f"{home}/{place}")
+        see(page)
 
 
 def test_the_page_of_a_run(page: Page, home: str) -> None:

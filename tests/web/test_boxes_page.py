@@ -132,7 +132,7 @@ def test_the_benches_of_the_demo_are_boxes_that_are_online(page: Page, demo: Das
         assert state(listed(page, name)) == ["online", "installed"]
 
 
-def test_a_box_leads_to_its_runs(own: Site) -> None:
+def test_a_box_leads_to_its_page_which_has_its_runs(own: Site) -> None:
     own.benches.installed("bench-7")
     own.benches.report(run_id=71, box_key="bench-7")
     own.benches.report(run_id=72, box_key="other")
@@ -140,7 +140,7 @@ def test_a_box_leads_to_its_runs(own: Site) -> None:
 
     own.page.get_by_role("link", name="bench-7").click()
 
-    expect(own.page).to_have_url(re.compile(r"/runs\?boxKey=bench-7$"))
+    expect(own.page).to_have_url(re.compile(r"/box\?boxKey=bench-7$"))
     expect(row(own.page, "run 71")).to_be_visible()
     expect(row(own.page, "run 72")).to_have_count(0)
 

@@ -187,6 +187,18 @@ def test_the_page_of_a_test_shows_each_as_text(visitor: Visitor) -> None:
         assert any(said.endswith(text) for said in visitor.texts(".commits title"))
 
 
+def test_the_page_of_a_box_shows_each_as_text(visitor: Visitor) -> None:
+    visitor.open("box")
+    for text in part_of(1):
+        visitor.go(f"box?boxKey={in_address(text)}")
+        runs = visitor.page.get_by_role("region", name="Runs of the box").locator("tbody tr")
+        expect(runs).to_have_count(3)
+        visitor.settled()
+        assert visitor.texts("h1") == {text}
+        assert visitor.texts("td[data-title=Test] a") == set()
+        assert text in "".join(visitor.texts("td[data-title=Product]"))
+
+
 def test_the_page_of_a_failure_shows_each_as_text(
     visitor: Visitor, quiet_console: list[str]
 ) -> None:
@@ -286,6 +298,7 @@ def test_an_address_may_say_any_of_them(visitor: Visitor, quiet_console: list[st
             f"failures?testId={word}&failures.search={word}&failures.sort={word}",
             f"test?repoKey={word}&suite={word}&testId={word}",
             f"test?repoKey={word}&suite={word}&testId=none&days={word}&asOf={word}",
+            f"box?boxKey={word}&repoKey={word}&days={word}&asOf={word}",
         )
         visitor.open(places[number % len(places)])
         expect(visitor.page.get_by_role("heading", level=1)).to_be_visible()

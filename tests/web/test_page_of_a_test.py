@@ -23,8 +23,8 @@ TITLES = "nodes => nodes.map(node => node.textContent)"
 class Reader:
     """Someone who is signed in to the demo, and asks its API for the same."""
 
-    def __init__(self, page: Page, demo: Dashboard) -> None:
-        self.page, self._demo = page, demo
+    def __init__(self, page: Page, demo: Dashboard, place: str = "test") -> None:
+        self.page, self._demo, self._place = page, demo, place
         self._token, self._org = demo.token(), demo.sign_in(page.context)
         self.home = f"{demo.url}/orgs/{self._org}"
 
@@ -33,7 +33,7 @@ class Reader:
         return self._demo.ask(address, self._token)
 
     def open(self, **query: Any) -> None:
-        self.page.goto(f"{self.home}/test?{urlencode(query)}")
+        self.page.goto(f"{self.home}/{self._place}?{urlencode(query)}")
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def written(box: Any) -> list[str]:
     verdicts = [f"{box['verdicts'][key]} {word}" for key, word in names.items()]
     said = ", ".join(one for one in verdicts if not one.startswith("0 "))
     figures = [str(box[key]) for key in ("passed", "retried", "failed", "lost")]
-    shown = [box.get("boxKey", "All boxes"), rate, *figures, said]
+    shown = [box.get("boxKey", "All boxes"), rate, *figures, "runs", said]
     return [re.sub(r"\s", "", one) for one in shown]
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from hwci.analysis.outcomes import RecordedRuns
+    from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
     from hwci.engine.facts import Product
     from hwci.engine.history import Scope
     from hwci.engine.periods import Period
@@ -120,18 +120,27 @@ def benches(
     """Return what the runs of a period say about boxes, `most` rows of each kind. `notes`: the
     latest one within the period of each box that has any.
     """
+    return benches_of(history.outcomes(scope, period), most, notes, history.check_time)
+
+
+def benches_of(
+    outcomes: Sequence[ProductOutcomes],
+    most: int,
+    notes: Mapping[str, Note],
+    check_time: Callable[[], None],
+) -> Benches:
+    """Return the same of runs that were read already."""
     noted = {box: note.at for box, note in notes.items()}
-    outcomes = history.outcomes(scope, period)
-    products = [Trials(one, history.check_time, noted) for one in outcomes]
+    products = [Trials(one, check_time, noted) for one in outcomes]
     places = runs_by_side(products)
     strata = Strata.of(sorted(places, key=lambda side: (box_of(side), isinstance(side, str))))
-    groups = [*_groups(products, history.check_time)]
+    groups = [*_groups(products, check_time)]
     for product, group in groups:
-        history.check_time()
+        check_time()
         strata.add(product, group)
     strata.gather()
     boxes = len({*map(box_of, places)})
-    compared = _compared(strata, boxes, history.check_time)
+    compared = _compared(strata, boxes, check_time)
     order = _worst_first(strata, compared, _trouble(products))
     figures = {
         side: _figures(strata, compared, side, boxes, health_of(places[side]))

@@ -29,6 +29,8 @@ boxes = typer.Typer(no_args_is_help=True)
 box = typer.Typer(no_args_is_help=True)
 
 Box = Annotated[str, typer.Argument(metavar="BOX", help="The box, by id or name.")]
+DAYS = 90
+"""As the page of a box shows."""
 ONLINE_FOR_S = int(limits.BOX_ONLINE_FOR.total_seconds())
 _WAYS = "--token-stdin, or as HWCI_INSTALL_TOKEN (in a file: HWCI_INSTALL_TOKEN_FILE)"
 
@@ -175,6 +177,39 @@ def health(
     end = options.time_of(as_of, "--as-of")
     found = server.send(client.calls.box_health(server.org_id(), days, *scope, end))
     box_health.show(found, form, server.links)
+
+
+@boxes.command("show")
+@connected(by_key=True)
+def show(
+    server: Connection,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The box, as its runs name it.")],
+    *,
+    days: options.Days = DAYS,
+    product: options.Product = None,
+    repo: options.Repo = None,
+    as_of: options.AsOf = None,
+    json: options.Json = False,
+    output: options.Output = None,
+) -> None:
+    """Show one box: its shares beside all other boxes together, and what failed on it alone.
+
+    Shares count all runs of the period, whatever they tested; the sentence compares the same tests
+    on the same commits. The server needs the extra `statistics`.
+
+    For example:
+
+      hwci boxes show bench-2
+
+      hwci boxes show bench-2 --product acme/firmware:sensor-fw --json
+    """
+    from hwci.cli.terminal import one_box
+
+    form = options.form_of(json, output)
+    scope = options.scope_of(product, repo)
+    end = options.time_of(as_of, "--as-of")
+    found = server.send(client.calls.one_box(server.org_id(), name, days, *scope, end))
+    one_box.show(found, form, server.links)
 
 
 @boxes.command("create")

@@ -30,6 +30,11 @@ ANALYSIS = (
         metrics=True, also=(409,)
     ),
     Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/box", Who.READER, Benches.show,
+        "One box: how it compares, its shares beside the others', what failed on it alone",
+        metrics=True, also=(409,)
+    ),
+    Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
         Explanations.of_failure,
         "Show which single edits would give a failure another class", metrics=True

@@ -41,6 +41,7 @@ PAGES: Mapping[str, str] = {
     f"{_ORGANIZATION}/runs": "runs",
     f"{_ORGANIZATION}/runs/{{runId}}": "run",
     f"{_ORGANIZATION}/boxes": "boxes",
+    f"{_ORGANIZATION}/box": "box",
     f"{_ORGANIZATION}/members": "members",
     f"{_ORGANIZATION}/audit-log": "audit_log",
 }

@@ -3,15 +3,20 @@
 rules").
 """
 
+from collections.abc import Mapping
+
+from hwci.analysis.benches.one_box import one_box
 from hwci.analysis.benches.report import Note, benches
-from hwci.engine.periods import last_days
+from hwci.engine.periods import Period, last_days
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import asked
 from hwci.server.services.analysis.statistics import require_statistics
+from hwci.server.services.known import require_known_box
 from hwci.server.storage.ports import Reader
 from hwci.wire import limits
 from hwci.wire.benches import BenchesAnswer
+from hwci.wire.one_box import OneBoxAnswer, OneBoxQuery
 from hwci.wire.queries import PeriodQuery
 
 
@@ -25,9 +30,27 @@ class Benches(Service):
 
         def work(reader: Reader) -> BenchesAnswer:
             about = asked(reader, viewer, query, period)
-            kept = reader.latest_box_notes(viewer.org_id, period)
-            notes = {box: Note(note.at, note.text) for box, note in kept.items()}
+            notes = _notes(reader, viewer, period)
             found = benches(*about, limits.PAGE_LIMIT_MAX, notes)
             return BenchesAnswer.of(found, query, period)
 
         return await self._storage.read(work, organization=viewer.org_id)
+
+    async def show(self, viewer: Viewer, query: OneBoxQuery) -> OneBoxAnswer:
+        """Return one box."""
+        require_statistics()
+        period = last_days(query.days, query.as_of or self._clock())
+
+        def work(reader: Reader) -> OneBoxAnswer:
+            about = asked(reader, viewer, query, period)
+            require_known_box(reader, viewer, query.box_key)
+            notes = _notes(reader, viewer, period)
+            found = one_box(*about, query.box_key, notes, limits.PAGE_LIMIT_MAX)
+            return OneBoxAnswer.of(found, query, period)
+
+        return await self._storage.read(work, organization=viewer.org_id)
+
+
+def _notes(reader: Reader, viewer: Viewer, period: Period) -> Mapping[str, Note]:
+    kept = reader.latest_box_notes(viewer.org_id, period)
+    return {box: Note(note.at, note.text) for box, note in kept.items()}

@@ -20,6 +20,7 @@ const PAGES = {
   runs: "/orgs/{orgId}/runs",
   run: "/orgs/{orgId}/runs/{runId}",
   boxes: "/orgs/{orgId}/boxes",
+  box: "/orgs/{orgId}/box",
   members: "/orgs/{orgId}/members",
   "audit-log": "/orgs/{orgId}/audit-log",
 };

@@ -29,6 +29,7 @@ const OF_ORGANIZATION = {
   runs: later(() => import("./pages/runs.js"), "Runs"),
   run: later(() => import("./pages/run.js"), "Run"),
   boxes: later(() => import("./pages/boxes.js"), "Boxes"),
+  box: later(() => import("./pages/box.js"), "Box"),
   members: later(() => import("./pages/members.js"), "Members"),
   "audit-log": later(() => import("./pages/audit_log.js"), "AuditLog"),
 };

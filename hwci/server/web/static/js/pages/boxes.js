@@ -3,13 +3,13 @@
 // do with each; below it, how the boxes fare, and what was done to them. An install token is shown only once, on this
 // page, and stored nowhere.
 
-import { addressOf } from "../address.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { Deed } from "../parts/deed.js";
 import { Waiting } from "../parts/notice.js";
 import { isAdmin } from "../parts/roles.js";
+import { BoxLink } from "../parts/past.js";
 import { PagedTable } from "../parts/table.js";
-import { Badge, ExactTimes, LongName, Time } from "../parts/values.js";
+import { Badge, ExactTimes, Time } from "../parts/values.js";
 import { AddBox, InstallToken, useInstallTokens } from "./boxes/adding.js";
 import { BoxHealth } from "./boxes/health.js";
 import { useManaging } from "./boxes/managing.js";
@@ -60,7 +60,7 @@ export function Boxes({ address, orgId, organization }) {
 
 function columns(orgId, may, tokens, managing) {
   const shown = [
-    { key: "name", title: "Box", name: true, cell: ({ name }) => runsOn(name, orgId) },
+    { key: "name", title: "Box", name: true, cell: ({ name }) => html`<${BoxLink} boxKey=${name} orgId=${orgId} />` },
     { key: "status", title: "Status", words: true, cell: status },
     { key: "seen", title: "Last seen", words: true, cell: ({ lastSeenAt }) => timeOr(lastSeenAt, "never") },
     { key: "report", title: "Last report", words: true, cell: ({ lastReportAt }) => timeOr(lastReportAt, "none") },
@@ -69,11 +69,6 @@ function columns(orgId, may, tokens, managing) {
   ];
   const actions = { key: "actions", title: "Actions", cell: (box) => actionsOf(box, tokens, managing) };
   return may ? [...shown, actions] : shown;
-}
-
-function runsOn(name, orgId) {
-  const address = addressOf("runs", { orgId }, { boxKey: name });
-  return html`<a href=${address} title=${`Runs on ${name}`}><${LongName} name=${name} /></a>`;
 }
 
 function keyOf(box) {

@@ -19,7 +19,7 @@ const PLACES = [
   ["audit-log", "Audit log"],
 ];
 const OF_ADMINS = new Set(["audit-log"]);
-const PARTS_OF = { failure: "failures", test: "failures", run: "runs" };
+const PARTS_OF = { failure: "failures", test: "failures", run: "runs", box: "boxes" };
 
 /** The frame around a page. */
 export function Frame({ address, me, organization, children }) {

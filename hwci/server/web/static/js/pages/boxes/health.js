@@ -6,9 +6,10 @@ import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
+import { BoxLink, TestLink } from "../../parts/past.js";
 import { PlainTable } from "../../parts/table.js";
 import { Section } from "../../parts/section.js";
-import { Badge, LongName, Time } from "../../parts/values.js";
+import { Badge, Time } from "../../parts/values.js";
 
 const DAYS = 90;
 const NOT_HERE = 409; // the server does no statistics, and says how it would
@@ -27,7 +28,7 @@ export function BoxHealth({ orgId, organization, turn }) {
     <${PlainTable} label="Boxes compared" rows=${data.boxes} rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId)} />
     ${rest(data.boxesTotal - data.boxes.length, "box", "boxes")}
     ${data.tests.length > 0 && html`<ul>${data.tests.map((one) => html`<li key=${`${one.repoKey} ${one.suite} ${one.testId} ${one.boxKey}`}>
-      <${LongName} name=${one.testId} /> ${one.says}
+      <${TestLink} test=${one} orgId=${orgId} /> ${one.says}
     </li>`)}</ul>`}
     ${rest(data.testsTotal - data.tests.length, "test", "tests")}
   <//>`;
@@ -35,7 +36,7 @@ export function BoxHealth({ orgId, organization, turn }) {
 
 function columns(orgId) {
   return [
-    { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${LongName} name=${boxKey} />` },
+    { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${BoxLink} boxKey=${boxKey} orgId=${orgId} />` },
     { key: "says", title: "Against the others", own: "down", words: true, cell: said },
     {
       key: "never",

@@ -13,9 +13,10 @@ import { LongName, Time } from "../../parts/values.js";
 
 const LIMIT = 100;
 
-/** The list, latest first; nothing where there is none. `turn`: a change of it asks again; `removed()`: one is gone. */
-export function BoxNotes({ path, may, turn, removed }) {
-  const { data } = useAnswer(path, { limit: LIMIT }, turn);
+/** The list, latest first; nothing where there is none. `boxKey`: of one box; `turn`: a change of it asks again;
+ * `removed()`: one is gone. */
+export function BoxNotes({ path, boxKey = null, may, turn, removed }) {
+  const { data } = useAnswer(path, { boxKey, limit: LIMIT }, turn);
   if (!data?.items.length) return null;
   const rest = data.total - data.items.length;
   return html`<${Section} title="Notes" total=${data.total}>

@@ -4,8 +4,9 @@
 import { addressOf } from "../../address.js";
 import { count, counted, percent } from "../../format.js";
 import { html } from "../../html.js";
+import { BoxLink } from "../../parts/past.js";
 import { PlainTable } from "../../parts/table.js";
-import { LongName, Time } from "../../parts/values.js";
+import { Time } from "../../parts/values.js";
 
 /**
  * Key, title, and the query that finds the runs it counts; the list of runs knows no lost board.
@@ -39,11 +40,13 @@ function columns({ repoKey, suite, testId, period }, orgId) {
     if (!asked || box[key] === 0) return count(box[key]);
     return html`<a class="plain" href=${runs(box, asked)}>${count(box[key])}</a>`;
   };
-  const named = ({ boxKey }) => (boxKey === null ? "All boxes" : html`<${LongName} name=${boxKey} />`);
+  const named = ({ boxKey }) => (boxKey === null ? "All boxes" : html`<${BoxLink} boxKey=${boxKey} orgId=${orgId} />`);
+  const runsOf = ({ boxKey }) => `Runs of ${testId} on ${boxKey ?? "all boxes"}`;
   return [
-    { key: "box", title: "Box", name: true, cell: (box) => html`<a href=${runs(box)}>${named(box)}</a>` },
+    { key: "box", title: "Box", name: true, cell: named },
     { key: "rate", title: "First attempt failed", numeric: true, cell: ({ first }) => rate(first) },
     ...FIGURES.map(([key, title, asked]) => ({ key, title, numeric: true, cell: (box) => figure(box, key, asked) })),
+    { key: "runs", title: "Runs", words: true, cell: (box) => html`<a href=${runs(box)} aria-label=${runsOf(box)}>runs</a>` },
     { key: "verdicts", title: "Verdicts", words: true, cell: verdicts },
     { key: "last", title: "Last run", words: true, cell: ({ lastRunAt }) => html`<${Time} at=${lastRunAt} />` },
   ];

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One box over a period: how it compares, its shares beside those of all other boxes together, and
+the tests that failed on it alone. The shares are counts of all runs, whatever these tested; the
+comparison is within test and commit (ADR 0069).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from sys import maxsize
+from typing import TYPE_CHECKING, NamedTuple
+
+from hwci.analysis.benches.health import health_of, runs_by_side
+from hwci.analysis.benches.report import benches_of
+from hwci.analysis.benches.trials import Trials, box_of
+from hwci.analysis.certainty import Rate, rates
+from hwci.engine.derived.rows import tests_in
+from hwci.engine.history import Listing
+from hwci.engine.vocabulary import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from hwci.analysis.benches.health import Health
+    from hwci.analysis.benches.report import BoxReport, Note, TestOnBox
+    from hwci.analysis.benches.trials import Trial
+    from hwci.analysis.outcomes import RecordedRuns, RunOutcomes
+    from hwci.engine.facts import Product
+    from hwci.engine.history import Scope
+    from hwci.engine.periods import Period
+
+
+class Shares(NamedTuple):
+    """Shares of runs and results; None: there is nothing to be a part of. `reached`: runs that
+    reached the hardware. `lost`: of these, those that lost their board. `blamed`: results that
+    failed, and whose harness blamed the bench. `flaky`: failed attempts, of all.
+    """
+
+    reached: Rate | None
+    lost: Rate | None
+    blamed: Rate | None
+    flaky: Rate | None
+
+
+class Alone(NamedTuple):
+    """A test that failed at first on this box and on no other that ran it at the commit: on how
+    many commits, of those on which another box ran it too.
+    """
+
+    product: Product
+    test_id: str
+    commits: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class OneBox:
+    """A box. `report`: as it stands among all. `tests`: those that fail more on it. `health`: over
+    the whole period, whatever was noted. `others`: the shares of all other boxes; None: there is
+    none.
+    """
+
+    report: BoxReport
+    tests: Sequence[TestOnBox]
+    health: Health
+    shares: Shares
+    others: Shares | None
+    alone: Listing[Alone]
+
+
+def one_box(
+    history: RecordedRuns,
+    scope: Scope,
+    period: Period,
+    box_key: str,
+    notes: Mapping[str, Note],
+    most: int,
+) -> OneBox | None:
+    """Return what the runs of a period say about a box; None: it has none. `most`: so many tests
+    are named.
+    """
+    outcomes = history.outcomes(scope, period)
+    found = benches_of(outcomes, maxsize, notes, history.check_time)
+    report = next((one for one in found.boxes if one.box_key == box_key), None)
+    if report is None:
+        return None
+    products = [Trials(one, history.check_time, {}) for one in outcomes]
+    healths = {box_of(on): health_of(runs) for on, runs in runs_by_side(products).items()}
+    every = [run for one in outcomes for run in one.runs]
+    own = [run for run in every if run.box_key == box_key]
+    rest = [run for run in every if run.box_key != box_key]
+    others = [health for box, health in healths.items() if box != box_key]
+    alone = sorted(_alone(products, box_key), key=lambda one: (-one.commits, -one.of, *one[:2]))
+    return OneBox(
+        report=report,
+        tests=[one for one in found.tests if one.box_key == box_key][:most],
+        health=healths[box_key],
+        shares=_shares([healths[box_key]], own),
+        others=_shares(others, rest) if others else None,
+        alone=Listing(alone[:most], len(alone)),
+    )
+
+
+def _shares(healths: Sequence[Health], runs: Iterable[RunOutcomes]) -> Shares:
+    never = [one.unreached for one in healths]
+    lost = [one.lost for one in healths if one.lost is not None]
+    counted = Counter[str]()
+    for run in runs:
+        if run.hello_ok:
+            results = run.notable.values()
+            retries = sum(one.attempts - 1 for one in results)
+            fails = [one for one in results if one.outcome is Outcome.FAIL]
+            counted["results"] += run.ran.bit_count()
+            counted["retries"] += retries
+            counted["failed"] += retries + len(fails)
+            counted["blamed"] += sum(one.verdict is Verdict.INFRA for one in fails)
+    runs_of = sum(one.attempts for one in never)
+    pairs = [
+        (runs_of - sum(one.failed for one in never), runs_of),
+        (sum(one.failed for one in lost), sum(one.attempts for one in lost)),
+        (counted["blamed"], counted["results"]),
+        (counted["failed"], counted["results"] + counted["retries"]),
+    ]
+    there = iter(rates([pair for pair in pairs if pair[1]]))
+    return Shares(*(next(there) if total else None for _, total in pairs))
+
+
+def _alone(products: Sequence[Trials], box_key: str) -> Iterator[Alone]:
+    for product in products:
+        ran, failed = Counter[int](), Counter[int]()
+        for trials in product.by_commit.values():
+            product.check_time()
+            both, alone = _on(trials, box_key)
+            ran.update(tests_in(both))
+            failed.update(tests_in(alone))
+        for test, commits in failed.items():
+            found = product.found
+            yield Alone(found.product, found.tests[test], commits, ran[test])
+
+
+def _on(trials: Sequence[Trial], box_key: str) -> tuple[int, int]:
+    """Return the tests of a commit that this box and another ran, and those that failed on this one
+    alone.
+    """
+    ran: dict[bool, int] = defaultdict(int)
+    failed: dict[bool, int] = defaultdict(int)
+    for one in trials:
+        own = box_of(one.side) == box_key
+        ran[own] |= one.ran
+        failed[own] |= one.failed
+    both = ran[True] & ran[False]
+    return both, both & failed[True] & ~failed[False]

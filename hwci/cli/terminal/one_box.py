@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One box, as a terminal, a spreadsheet or a document shows it: its shares beside those of the
+others, and the tests that failed on it alone. Sentences and figures are the server's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hwci.cli.terminal import render, tables
+from hwci.cli.terminal.render import Format, Links
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hwci.wire.benches import ShareAnswer
+    from hwci.wire.one_box import AloneAnswer, OneBoxAnswer
+
+_HOUR = 3600
+_SHARES = {
+    "reached": "Runs that reached the hardware",
+    "lost_board": "Of these, lost their board",
+    "blamed": "Results blamed on the bench",
+    "failed_attempts": "Failed attempts",
+}
+
+
+def show(found: OneBoxAnswer, form: Format, links: Links | None = None) -> None:
+    """Write the answer in the form that was asked for. JSON is the API's own."""
+    if form is Format.JSON:
+        render.emit_json(found)
+        return
+    if form is Format.TABLE:
+        for line in _lines(found):
+            render.write(line)
+    render.emit(alone(), found.alone, form, links)
+    if form is Format.TABLE and found.alone_total > len(found.alone):
+        render.note(f"… {found.alone_total - len(found.alone):,} more tests")
+
+
+def alone() -> tables.Layout[AloneAnswer]:
+    """Return the layout of the tests that failed on the box alone."""
+    column = tables.Column
+    return tables.Layout(
+        "alone",
+        "Tests that failed on it alone",
+        [
+            column("Failed here alone", lambda row: row.test_id),
+            column("Product", lambda row: tables.product(row.repo_key, row.suite), spare=1),
+            column("Commits", lambda row: f"{row.commits:,} of {row.of:,}", right=True),
+        ],
+        "repoKey suite testId commits of",
+        "No test failed on this box alone in this period.",
+    )
+
+
+def _lines(found: OneBoxAnswer) -> Iterator[str]:
+    if found.box is None:
+        yield f"No run of this period was on {found.box_key}."
+        return
+    yield f"{found.box_key}: {found.box.says}"
+    for name, title in _SHARES.items():
+        others = "" if found.others is None else f"; others {_of(getattr(found.others, name))}"
+        yield f"{title}: {_of(getattr(found.shares, name))}{others}"
+    yield f"Board hours: {found.board_seconds / _HOUR:,.1f}"
+    for test in found.tests:
+        yield f"{test.test_id} {test.says}"
+
+
+def _of(share: ShareAnswer | None) -> str:
+    if share is None:
+        return "none"
+    rate, low, high = (100 * one for one in (share.part / share.total, share.low, share.high))
+    return f"{share.part:,} of {share.total:,}, {rate:.1f} % ({low:.1f}-{high:.1f})"

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// One box over time: how it compares, its shares beside those of all other boxes, what failed on it alone, its notes and
+// its runs (contract, "Answers beside the rules"). The API decides every figure and sentence.
+
+import { addressOf, lastOf } from "../address.js";
+import { useAnswer } from "../asking.js";
+import { html, useState } from "../html.js";
+import { GivenTime } from "../parts/given_time.js";
+import { useProducts } from "../parts/links.js";
+import { NotThere } from "../parts/missing.js";
+import { Empty, Failed, Waiting } from "../parts/notice.js";
+import { isAdmin } from "../parts/roles.js";
+import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/scope.js";
+import { Section } from "../parts/section.js";
+import { PagedTable } from "../parts/table.js";
+import { useTitle } from "../parts/title.js";
+import { TurnOn } from "../parts/turn_on.js";
+import { ExactTimes, LongName } from "../parts/values.js";
+import { Alone, Shares } from "./box/figures.js";
+import { BoxNotes } from "./boxes/notes.js";
+import { runColumns } from "./runs/columns.js";
+
+const DAYS = 90;
+const NOT_HERE = 409; // the server does no statistics, and says how it would
+
+/** The page. */
+export function Box({ address, orgId, organization }) {
+  const boxKey = address.query.get("boxKey");
+  if (boxKey) return html`<${OfBox} key=${boxKey} ...${{ address, orgId, organization, boxKey }} />`;
+  return html`<${NotThere} title="No box is named" sought=${address.path} organizations=${organization ? [organization] : []}>
+    the address of a box has its boxKey. The page “Boxes” lists them.
+  <//>`;
+}
+
+function OfBox({ address, orgId, organization, boxKey }) {
+  const scope = scopeOf(address.query, DAYS);
+  const products = useProducts(orgId, organization?.ciMetricsEnabled).data;
+  useTitle(boxKey);
+  const isOff = organization?.ciMetricsEnabled === false;
+  return html`
+    <div class="failure-top"><${Back} orgId=${orgId} /><${ExactTimes} /></div>
+    <div class="page-head">
+      <h1><${LongName} name=${boxKey} /></h1>
+      ${scope.asOf && html`<p class="quiet">up to <${GivenTime} at=${scope.asOf} /></p>`}
+      <${UpToNow} address=${address} scope=${scope} />
+      <${Products} products=${products} scope=${scope} several=${severalRepositories(products)} />
+      <${Periods} days=${scope.days} usual=${DAYS} />
+    </div>
+    ${isOff ? html`<${TurnOn} orgId=${orgId} />` : html`<${Past} ...${{ address, orgId, organization, boxKey, scope }} />`}
+  `;
+}
+
+/** Where the reader came from, with its period and place. */
+function Back({ orgId }) {
+  const left = lastOf("boxes", "test", "failure", "runs", "run", "metrics", "failures");
+  const back = left?.params.orgId === orgId ? left : { page: "boxes", path: addressOf("boxes", { orgId }) };
+  return html`<a href=${back.path} data-scroll=${back.scroll}>Back to ${back.page}</a>`;
+}
+
+function Past({ address, orgId, organization, boxKey, scope }) {
+  const { data, error, again } = useAnswer(`/api/orgs/${orgId}/ci-analysis/box`, { ...scope, boxKey });
+  const lacks = error?.status === NOT_HERE;
+  if (error && !data && !lacks) {
+    return html`<${Failed} error=${error} again=${again}><p><a href=${addressOf("boxes", { orgId })}>All boxes</a></p><//>`;
+  }
+  if (!data && !lacks) return html`<${Waiting} />`;
+  return html`
+    ${error && !lacks && html`<${Failed} error=${error} again=${again} />`}
+    ${lacks ? html`<p class="quiet">${error.message}.</p>` : html`<${Figures} found=${data} orgId=${orgId} scope=${scope} />`}
+    <${Notes} ...${{ orgId, organization, boxKey }} />
+    <${Runs} ...${{ address, orgId, boxKey, scope }} />
+  `;
+}
+
+function Figures({ found, orgId, scope }) {
+  if (!found.box) return html`<${Empty}>No run of this period was on this box. Choose a longer period.<//>`;
+  return html`
+    <${Section} title="Against the other boxes"><${Shares} found=${found} orgId=${orgId} /><//>
+    <${Section} title="Failed here alone" total=${found.aloneTotal}>
+      <${Alone} found=${found} orgId=${orgId} scope=${scope} />
+    <//>
+  `;
+}
+
+function Notes({ orgId, organization, boxKey }) {
+  const [turn, setTurn] = useState(0);
+  const removed = () => setTurn((was) => was + 1);
+  if (!organization) return null;
+  const path = `/api/orgs/${orgId}/box-notes`;
+  return html`<${BoxNotes} path=${path} boxKey=${boxKey} may=${isAdmin(organization)} turn=${turn} removed=${removed} />`;
+}
+
+/** The runs of the box, of all time: those that run now, too. */
+function Runs({ address, orgId, boxKey, scope: { repoKey, suite } }) {
+  const columns = runColumns(orgId).filter(({ key }) => key !== "box");
+  return html`<${Section} title="Runs">
+    <${PagedTable} name="runs" label="Runs of the box" thing="run" path=${`/api/orgs/${orgId}/runs`} address=${address}
+      query=${{ boxKey, repoKey, suite }} searched=${false} columns=${columns} rowKey=${({ id }) => id}
+      empty="No run was reported of this box." />
+  <//>`;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of a box: its shares beside those of all other boxes together, and the tests that failed on it alone.
+
+import { count, counted, percent } from "../../format.js";
+import { html } from "../../html.js";
+import { Empty } from "../../parts/notice.js";
+import { TestLink } from "../../parts/past.js";
+import { PlainTable } from "../../parts/table.js";
+import { Badge } from "../../parts/values.js";
+
+const HOUR = 3600;
+
+/** Key and title of each share. */
+const SHARES = [
+  ["reached", "Runs that reached the hardware"],
+  ["lostBoard", "Of these, lost their board midway"],
+  ["blamed", "Results that the harness blamed on the bench"],
+  ["failedAttempts", "Failed attempts of tests"],
+];
+
+/** How the box compares, in a sentence and in shares. */
+export function Shares({ found, orgId }) {
+  const { box, shares, others, tests } = found;
+  const rows = SHARES.map(([key, title]) => ({ key, title, own: shares[key], rest: others?.[key] }));
+  return html`
+    <p>${box.comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}${box.says}</p>
+    ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>
+      <${TestLink} test=${one} orgId=${orgId} /> ${one.says}
+    </li>`)}</ul>`}
+    <${PlainTable} label="Shares" rows=${rows} rowKey=${({ key }) => key} columns=${COLUMNS} />
+    <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")}. Shares count all runs of the period, whatever
+      they tested; the sentence compares the same tests on the same commits. Below each: where it lies with 95 %.</p>
+  `;
+}
+
+const COLUMNS = [
+  { key: "what", title: "Share", name: true, cell: ({ title }) => title },
+  { key: "own", title: "This box", numeric: true, cell: ({ own }) => share(own) },
+  { key: "rest", title: "All others", numeric: true, cell: ({ rest }) => share(rest) },
+];
+
+function share(one) {
+  if (!one) return html`<span class="quiet">none</span>`;
+  return html`${percent((100 * one.part) / one.total)} (${count(one.part)} of ${count(one.total)})
+    ${" "}<span class="under">${percent(100 * one.low)} to ${percent(100 * one.high)}</span>`;
+}
+
+/** The tests that failed at first here, and on no other box that ran them at the commit. */
+export function Alone({ found: { alone, aloneTotal }, orgId, scope }) {
+  if (alone.length === 0) return html`<${Empty}>On each commit, what failed here failed on another box too, or ran nowhere else.<//>`;
+  const columns = [
+    { key: "test", title: "Test", name: true, cell: (row) => html`<${TestLink} test=${row} orgId=${orgId} asOf=${scope.asOf} />` },
+    { key: "product", title: "Product", words: true, cell: ({ repoKey, suite }) => html`${suite} <span class="under">${repoKey}</span>` },
+    { key: "commits", title: "Commits", own: "down", numeric: true, cell: ({ commits }) => count(commits) },
+    { key: "of", title: "Of those on another box too", numeric: true, cell: ({ of }) => count(of) },
+  ];
+  const rest = aloneTotal - alone.length;
+  return html`
+    <${PlainTable} label="Failed here alone" rows=${alone} columns=${columns}
+      rowKey=${({ repoKey, suite, testId }) => JSON.stringify([repoKey, suite, testId])} />
+    ${rest > 0 && html`<p class="quiet">${counted(rest, "more test")}</p>`}
+  `;
+}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One box over time, by small pictures."""
+
+from hwci.analysis.benches.one_box import Alone, OneBox, one_box
+from hwci.analysis.benches.report import Note, benches
+from hwci.engine.facts import Facts, Product, Report
+from hwci.engine.history import Scope
+from tests.engine.timeline import ALL, EVER, ORG, REPO, SUITE, item, minute, report
+from tests.support.outcomes import FullRecordedRuns
+
+TESTS = ("boot", "i2c")
+
+
+def history(*reports: Report) -> FullRecordedRuns:
+    return FullRecordedRuns(ORG, Facts(reports=reports))
+
+
+def found(*reports: Report, box: str = "box-1", most: int = 100) -> OneBox:
+    one = one_box(history(*reports), ALL, EVER, box, {}, most)
+    assert one is not None
+    return one
+
+
+def run(sha: str, at: float, results: str, box: str = "box-1") -> Report:
+    """A run with a result for each of the tests, with blanks between; "L": never reached."""
+    if results == "L":
+        return report(f"{sha}:L", at, box=box)
+    tests = [item(one, name) for one, name in zip(results.split(), TESTS, strict=True)]
+    return report(f"{sha}:P", at, box=box, tests=tests)
+
+
+PAST = (
+    run("a", 1, "P F"),
+    run("a", 2, "P P", "box-2"),
+    run("b", 3, "I2 F"),
+    run("b", 4, "P F", "box-2"),
+    run("c", 5, "P3 F"),
+    run("d", 6, "L"),
+    run("d", 7, "P P", "box-2"),
+    run("d", 8, "P P", "box-3"),
+)
+
+
+def test_its_shares_stand_beside_those_of_all_other_boxes() -> None:
+    one = found(*PAST)
+    assert one.others is not None
+    pairs = [
+        [(share.failed, share.attempts) for share in shares if share is not None]
+        for shares in (one.shares, one.others)
+    ]
+
+    assert pairs == [
+        [(3, 4), (0, 3), (1, 6), (7, 9)],
+        [(4, 4), (0, 4), (0, 8), (1, 8)],
+    ]
+    assert all(share and share.low <= share.rate <= share.high for share in one.shares)
+
+
+def test_a_test_failed_alone_where_no_other_box_that_ran_it_at_the_commit_failed_it() -> None:
+    one = found(*PAST)
+
+    assert one.alone.items == [
+        Alone(Product(REPO, SUITE), "boot", 1, 2),
+        Alone(Product(REPO, SUITE), "i2c", 1, 2),
+    ]
+    assert found(*PAST, most=1).alone.total == 2
+    assert len(found(*PAST, most=1).alone.items) == 1
+
+
+def test_an_only_box_has_no_others_and_one_that_never_reached_has_no_results() -> None:
+    alone = found(run("a", 1, "P F"))
+    assert (alone.others, alone.alone.items) == (None, [])
+
+    never = found(run("a", 1, "L")).shares
+    assert never.reached is not None
+    assert (never.reached.failed, never.reached.attempts) == (0, 1)
+    assert never[1:] == (None, None, None)
+
+
+def test_it_stands_as_in_the_answer_about_all_boxes_with_its_note() -> None:
+    notes = {"box-1": Note(minute(2.5), "new cable")}
+    [row] = [
+        one
+        for one in benches(history(*PAST), Scope(), EVER, 100, notes).boxes
+        if one.box_key == "box-1"
+    ]
+    one = one_box(history(*PAST), ALL, EVER, "box-1", notes, 100)
+
+    assert one is not None
+    assert one.report == row
+    assert one.health.unreached.attempts == 4, "of the whole period"
+
+
+def test_a_box_without_a_run_has_nothing() -> None:
+    assert one_box(history(*PAST), ALL, EVER, "box-9", {}, 100) is None

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci boxes show`: one box beside the others, from reports to its lines (contract, "Answers
+beside the rules"). The reports are those of `test_box_health.py`.
+"""
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.cli.test_box_health import SAYS, told
+from tests.support.asking import ask, bearer
+from tests.support.running import RunningServer
+
+__all__ = ["told"]  # a fixture
+
+
+@pytest.mark.usefixtures("told")
+def test_its_shares_stand_beside_the_others_and_what_failed_on_it_alone_below(
+    signed_in: Command,
+) -> None:
+    code, out, _ = signed_in("boxes", "show", "bench-2", COLUMNS="200")
+
+    assert code == 0
+    assert f"bench-2: {SAYS}" in out
+    assert "Runs that reached the hardware: 12 of 12, 100.0 % (" in out
+    assert "Failed attempts: 12 of 48, 25.0 % (" in out
+    assert "; others 0 of 48, 0.0 % (0.0-" in out
+    assert out.splitlines()[-1].split() == ["i2c", "acme/firmware:hardware", "12", "of", "12"]
+
+
+@pytest.mark.usefixtures("told")
+def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) -> None:
+    found = json.loads(signed_in("boxes", "show", "bench-2", "--json").out)
+    header, row = signed_in("boxes", "show", "bench-2", "--output", "csv").out.splitlines()
+    listed = json.loads(signed_in("boxes", "health", "--days", "90", "--json").out)["boxes"][0]
+
+    exact = dict(zip(header.split(","), row.split(","), strict=True))
+    assert exact == {name: str(value) for name, value in found["alone"][0].items()}
+    assert found["box"] == listed
+
+
+@pytest.mark.usefixtures("told")
+def test_what_is_not_there_is_named_with_what_to_do(signed_in: Command) -> None:
+    for asked, said in (
+        (("bench-3",), "did you mean bench-"),
+        (("x" * 1000,), "255 characters"),
+        (("bench-2", "--product", "acme/firmware:hardwear"), "did you mean hardware?"),
+    ):
+        code, out, err = signed_in("boxes", "show", *asked)
+        assert (code != 0, out) == (True, ""), asked
+        assert said in err
+    earlier = signed_in("boxes", "show", "bench-2", "--as-of", "2001-01-01T00:00:00Z")
+    assert earlier.code == 0
+    assert "No run of this period was on bench-2." in earlier.out
+
+
+def test_a_server_without_statistics_says_what_it_lacks(
+    told: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
+    path = f"/api/orgs/{told.org_id}/ci-analysis/box?boxKey=bench-2"
+
+    assert ask(told.url, "GET", path, bearer(told.token)).status == 409

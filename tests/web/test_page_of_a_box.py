@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of one box: every figure on it is the API's, rows of boxes lead to it, and an address
+that names no box says so and leads on.
+"""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hwci.demo.project import BOXES
+from hwci.server.clock import system_clock
+from tests.web.conftest import Dashboard
+from tests.web.live import cells
+from tests.web.test_page_of_a_test import PRODUCT, Reader
+
+pytestmark = pytest.mark.clock
+
+SHARES = ("reached", "lostBoard", "blamed", "failedAttempts")
+
+
+@pytest.fixture
+def reader(page: Page, demo: Dashboard) -> Reader:
+    return Reader(page, demo, "box")
+
+
+def bare(text: str) -> str:
+    return re.sub(r"\s", "", text)
+
+
+def written(share: Any) -> str:
+    if share is None:
+        return "none"
+    rate, low, high = (
+        100 * one for one in (share["part"] / share["total"], share["low"], share["high"])
+    )
+    counts = f"({share['part']:,} of {share['total']:,})"
+    return bare(f"{rate:.1f} % {counts} {low:.1f} % to {high:.1f} %")
+
+
+@pytest.mark.parametrize(("days", "of"), [(90, {}), (30, PRODUCT)])
+def test_every_figure_on_the_page_is_the_apis(
+    reader: Reader, days: int, of: dict[str, str]
+) -> None:
+    query = {"days": days, "asOf": system_clock().isoformat(), **of}
+    for box in BOXES[:2]:
+        found = reader.ask("ci-analysis/box", **query, boxKey=box)
+        reader.open(**query, boxKey=box)
+
+        page = reader.page
+        expect(page.get_by_role("heading", level=1)).to_have_text(box)
+        expect(page.get_by_text(found["box"]["says"])).to_be_visible()
+        rows = page.get_by_role("region", name="Shares").locator("tbody tr")
+        expect(rows).to_have_count(len(SHARES))
+        assert [[bare(one) for one in cells(row)[1:]] for row in rows.all()] == [
+            [written(found["shares"][one]), written(found["others"][one])] for one in SHARES
+        ]
+        hours = round(found["boardSeconds"] / 3600)
+        expect(page.get_by_text(f"{hours:,} board hour")).to_be_visible()
+        alone = page.get_by_role("region", name="Failed here alone", exact=True)
+        shown = [cells(row) for row in alone.locator("tbody tr").all()]
+        assert [[row[0], *row[2:]] for row in shown] == [
+            [one["testId"], f"{one['commits']:,}", f"{one['of']:,}"] for one in found["alone"]
+        ]
+
+
+def test_a_test_leads_to_its_boxes_and_a_box_to_its_tests_and_runs(reader: Reader) -> None:
+    page, box = reader.page, BOXES[0]
+    page.goto(f"{reader.home}/boxes")
+    page.get_by_role("region", name="Boxes", exact=True).get_by_role("link", name=box).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(box)
+    expect(page).to_have_title(f"{box} · hwci")
+
+    page.get_by_role("region", name="Failed here alone", exact=True).get_by_role(
+        "link"
+    ).first.click()
+    expect(page).to_have_url(re.compile("/test\\?"))
+    page.get_by_role("region", name="Boxes").get_by_role("link", name=box, exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(box)
+    runs = page.get_by_role("region", name="Runs of the box")
+    expect(runs.locator("tbody tr")).to_have_count(20)
+    found = reader.ask("runs", boxKey=box)["items"]
+    numbers = [f"run {one['runId']}" for one in found]
+    links = runs.locator("tbody").get_by_role("link", name=re.compile("^run "))
+    assert [link.inner_text().partition(",")[0] for link in links.all()] == numbers
+
+
+def test_what_is_not_there_says_so_and_leads_on(reader: Reader, quiet_console: list[str]) -> None:
+    page, box = reader.page, BOXES[0]
+    for asked, said in (
+        ({"boxKey": "bench-"}, "did you mean bench-"),
+        ({"boxKey": "x" * 1000}, "should have at most 255 characters"),
+        ({"boxKey": box, "repoKey": "acme/none"}, "names the repository 'acme/none'"),
+        ({"boxKey": box, "days": "x" * 1000}, "should be a whole number"),
+    ):
+        reader.open(**asked)
+        expect(page.get_by_role("alert").first).to_contain_text(said)
+        expect(page.get_by_role("link", name="All boxes")).to_be_visible()
+    page.get_by_role("link", name="Show the page without this value").click()
+    expect(page.get_by_role("region", name="Shares")).to_be_visible()
+
+    reader.open()
+    expect(page.get_by_role("heading", level=1)).to_have_text("No box is named")
+    reader.open(boxKey=box, asOf="2001-01-01T00:00:00Z")
+    expect(page.get_by_text("Choose a longer period.")).to_be_visible()
+    quiet_console.clear()  # the browser itself tells of each refusal
