@@ -9,11 +9,10 @@ from typing import NamedTuple
 from uuid import UUID
 
 from hwci.analysis.gaps import Gap
+from hwci.analysis.said import short
 from hwci.analysis.what_if import Edit, EditKind
 from hwci.engine.history import RunChanges
 from hwci.engine.vocabulary import FileKind, ReviewAction
-
-_SHOWN = 8
 
 
 class Advice(NamedTuple):
@@ -68,7 +67,7 @@ def advice(failure_id: UUID, edit: Edit) -> Advice:
             return _review(failure_id, edit)
         case EditKind.FILES_WHOLE:
             assert edit.commit is not None
-            sha = _short(edit.commit)
+            sha = short(edit.commit)
             return Advice(
                 f"commit {sha} had changed no other files than those that were sent",
                 f"See the whole commit with git show --stat {sha}, then review this failure.",
@@ -113,7 +112,7 @@ def _run(edit: Edit, run: RunChanges) -> Advice:
             "A report holds the newest 250 commits: test more often, or review this failure.",
         )
     assert run.changes.base_sha is not None
-    base, sha = _short(run.changes.base_sha), _short(run.sha)
+    base, sha = short(run.changes.base_sha), short(run.sha)
     sent = f"{where} had sent the changes from {base} to {sha}"
     if edit.assumed is not None:
         sent = f"{sent}, and these were changes of {edit.assumed} alone"
@@ -122,7 +121,3 @@ def _run(edit: Edit, run: RunChanges) -> Advice:
         "Clone the whole history in that job (fetch-depth: 0), or name the commit tested before:"
         f" hwci report-run --base-sha {run.changes.base_sha}",
     )
-
-
-def _short(sha: str) -> str:
-    return sha[:_SHOWN]

@@ -3,8 +3,8 @@
 whether it is so on all boxes alike, and how many clean runs say that it is fixed.
 
 This module decides what is counted for these answers and when there is too little of it. The
-models behind them are in `onset.py` and `certainty.py`. Which tests are flaky, and their order, is
-the table's of the specification (`rules/flakiness.py`).
+models behind them are in `onset.py` and `certainty.py`, the sentences in `suspect_words.py`. Which
+tests are flaky, and their order, is the table's of the specification (`rules/flakiness.py`).
 """
 
 from collections import defaultdict
@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from hwci.analysis import said
+from hwci.analysis.branch_order import CommitKind, OrderedCommit, branch_order
 from hwci.analysis.certainty import (
-    SURE,
     Bisection,
     Rate,
     bisection,
@@ -23,25 +24,24 @@ from hwci.analysis.certainty import (
 )
 from hwci.analysis.onset import Onset, Step, onset
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
-from hwci.engine.facts import Commit, Product
+from hwci.engine.facts import Product
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.tables import FLAKIEST, FlakySelection
 from hwci.engine.periods import Period
-from hwci.engine.rules.changes import ProductFiles, last_place, product_files
 from hwci.engine.rules.flakiness import FlakyTest, flakiest
-from hwci.engine.vocabulary import FileKind, Outcome, Verdict
+from hwci.engine.vocabulary import Outcome, Verdict
 
 RUNS_NEEDED = 20
 FAILURES_NEEDED = 2
+"""So many runs on the branch, and so many that failed at first, are the fewest to judge by."""
 FAILURES_OF_A_BOX = 2
 """With fewer for each box, those of one bad box would pass for chance."""
-COMMITS_MAX = 500
-"""The newest tested commits of a branch; what was before them is before the period."""
 SHOWN_MAX = 20
-"""So many commits and boxes of an answer are named; their numbers tell of all."""
+"""The most commits and boxes that an answer names; it counts all."""
 SET_HOLDS = 0.9
-_LIKELY = 0.5
-_STRONG = 0.9
+"""The suspects hold together so large a part of the chance that a commit of the period did it."""
+STRONG = 0.9
+"""A chance that is called sure; one below 10 % is called sure not to be."""
 
 
 class RankBy(StrEnum):
@@ -51,26 +51,6 @@ class RankBy(StrEnum):
 
     FLAKE_RATE = "flakeRate"
     LOWER_BOUND = "lowerBound"
-
-
-class CommitKind(StrEnum):
-    """What a commit changed, by the product's configuration. `unknown`: it was not sent whole, came
-    with commits that were not sent, or nothing is configured.
-    """
-
-    FIRMWARE = "firmware"
-    HARNESS = "harness"
-    BOTH = "both"
-    OTHER = "other"
-    UNKNOWN = "unknown"
-
-
-class OrderedCommit(NamedTuple):
-    """A commit of a branch, in its place among those that ran or were listed."""
-
-    sha: str
-    subject: str
-    kind: CommitKind
 
 
 class SuspectCommit(NamedTuple):
@@ -146,13 +126,6 @@ class Suspect:
     found: Intermittent | None
     missing: str | None
 
-    @property
-    def text(self) -> str:
-        """All of it in a line for people."""
-        if self.found is None:
-            return f"not enough data: {self.missing}"
-        return ", ".join(_words(self.found))
-
 
 def flaky_tests(
     history: RecordedRuns,
@@ -218,8 +191,8 @@ class SeenProduct:
     def _missing(self, counted: Sequence[Counted]) -> str | None:
         failed = sum(one.tries.first_failed for one in counted)
         if len(counted) < RUNS_NEEDED:
-            runs = "run" if len(counted) == 1 else "runs"
-            return f"{len(counted)} {runs} on {self._branch}; {RUNS_NEEDED} are needed"
+            runs = said.counted(len(counted), "run")
+            return f"{runs} on {self._branch}; {RUNS_NEEDED} are needed"
         if len({one.at for one in counted}) == 1:
             return f"all runs on {self._branch} are of one commit"
         if failed < FAILURES_NEEDED:
@@ -285,52 +258,6 @@ class SeenProduct:
         return sorted(shares, key=lambda one: -one.share)
 
 
-def branch_order(
-    history: RecordedRuns, product: Product, branch: str, shas: set[str]
-) -> list[OrderedCommit]:
-    """Return the commits of a branch that ran, by their places, each after those that its run lists
-    and that did not run themselves. A commit stands once, wherever else lists name it: rebases may
-    list commits in any order.
-    """
-    placed = (history.place(product.repo_key, branch, sha) for sha in shas)
-    places = sorted(one for one in placed if one is not None)[-COMMITS_MAX:]
-    listings = history.first_listing(product.repo_key, [one.sha for one in places])
-    config = history.config(product)
-    files = None if config is None else product_files(config, history.check_time)
-    order: dict[str, OrderedCommit] = {}
-    tested = {one.sha for one in places}
-    for place in places:
-        changes = listings.get(place.sha)
-        listed = changes.commits[: last_place(changes.commits, place.sha) + 1] if changes else ()
-        for commit in listed[:-1]:
-            if commit.sha not in tested:
-                order.setdefault(commit.sha, _ordered(commit, files))
-        whole = changes is not None and not changes.truncated and changes.base_sha in order
-        own = listed[-1] if listed else Commit(place.sha, files_truncated=True)
-        order[place.sha] = _ordered(own, files if whole else None)
-    return list(order.values())
-
-
-def _ordered(commit: Commit, files: ProductFiles | None) -> OrderedCommit:
-    return OrderedCommit(commit.sha, commit.subject, commit_kind(commit, files))
-
-
-def commit_kind(commit: Commit, files: ProductFiles | None) -> CommitKind:
-    """Return what a commit changed. A list that was cut short never proves what is not in it."""
-    if files is None:
-        return CommitKind.UNKNOWN
-    kinds = {files.kind(path) for path in commit.files}
-    firmware = bool(kinds & {FileKind.FIRMWARE, FileKind.BOTH})
-    harness = bool(kinds & {FileKind.HARNESS, FileKind.BOTH})
-    if firmware and harness:
-        return CommitKind.BOTH
-    if commit.files_truncated:
-        return CommitKind.UNKNOWN
-    if firmware:
-        return CommitKind.FIRMWARE
-    return CommitKind.HARNESS if harness else CommitKind.OTHER
-
-
 def _tries(result: NotableResult | None) -> Step:
     if result is None:
         return Step(1, 0)
@@ -391,7 +318,7 @@ def boxes_compared(flaky: Sequence[Counted]) -> BoxesCompared:
     boxes.sort(key=lambda one: (-one.rate.low, one.box_key))
     alike = chance_alike(pairs) if len(boxes) > 1 else None
     few = sum(failed for failed, _ in pairs) < FAILURES_OF_A_BOX * len(boxes)
-    if alike is not None and few and alike > 1 - _STRONG:
+    if alike is not None and few and alike > 1 - STRONG:
         alike = None
     return BoxesCompared(boxes[:SHOWN_MAX], len(boxes), alike)
 
@@ -407,58 +334,3 @@ def chance_alike(counts: Sequence[tuple[int, int]]) -> float:
     each = betaln(failed + 0.5, runs - failed + 0.5) - betaln(0.5, 0.5)
     one = betaln(failed.sum() + 0.5, (runs - failed).sum() + 0.5) - betaln(0.5, 0.5)
     return float(expit(one - each.sum()))
-
-
-def _words(found: Intermittent) -> Iterator[str]:
-    yield _since_words(found)
-    yield _boxes_words(found.boxes)
-    kind, share = max(found.since.kinds.items(), key=lambda one: one[1])
-    if found.since.before < _LIKELY:
-        sure = "" if share >= _STRONG else f" ({percent(share)})"
-        yield f"{_KIND_WORDS[kind]}{sure}"
-    runs = "run" if found.fixed.clean_runs == 1 else "runs"
-    clean = f"{found.fixed.clean_runs} clean {runs} since"
-    if found.fixed.needed:
-        clean += f", {found.fixed.needed} more until it is fixed with {percent(SURE)}"
-    yield clean
-
-
-_KIND_WORDS = {
-    CommitKind.FIRMWARE: "firmware only",
-    CommitKind.HARNESS: "harness only",
-    CommitKind.BOTH: "firmware and harness at once",
-    CommitKind.OTHER: "neither firmware nor harness",
-    CommitKind.UNKNOWN: "not known what changed",
-}
-
-
-def _since_words(found: Intermittent) -> str:
-    since, is_fixed = found.since, found.fixed.chance >= SURE
-    flaky = f"fixed ({percent(found.fixed.chance)}), was flaky" if is_fixed else "flaky"
-    if since.before >= _LIKELY:
-        return f"{flaky} since before this period ({percent(since.before)})"
-    best = since.suspects[0]
-    if best.share >= _LIKELY:
-        return f"{flaky} since {best.commit.sha[:8]} ({percent(best.share)})"
-    likeliest = f"likeliest {best.commit.sha[:8]} ({percent(best.share)})"
-    return f"{flaky} since one of {since.suspects_total} commits, {likeliest}"
-
-
-def _boxes_words(boxes: BoxesCompared) -> str:
-    worst = boxes.boxes[0]
-    if boxes.boxes_total == 1:
-        return f"on {worst.box_key}, the only box"
-    if boxes.alike is None or 1 - _STRONG < boxes.alike < _STRONG:
-        return "not enough runs to compare its boxes"
-    if boxes.alike >= _STRONG:
-        return "on all boxes alike"
-    return f"most on {worst.box_key} ({worst.rate.failed} of {worst.rate.attempts} runs)"
-
-
-def percent(chance: float) -> str:
-    """Write a chance as people say it; only what is certain is 0 or 100 %."""
-    if 0 < chance < 0.005:  # noqa: PLR2004 - what would be 0
-        return "under 1 %"
-    if 0.995 < chance < 1:  # noqa: PLR2004 - what would be 100
-        return "over 99 %"
-    return f"{100 * chance:.0f} %"

@@ -8,8 +8,8 @@ Chances are between 0 and 1; rates are percentages, as `flakeRate` is.
 from collections.abc import Sequence
 from typing import Self
 
-from hwci.analysis import certainty, suspects
-from hwci.analysis.suspects import CommitKind
+from hwci.analysis import certainty, suspect_words, suspects
+from hwci.analysis.branch_order import CommitKind
 from hwci.wire.base import Answer
 
 
@@ -133,7 +133,7 @@ class SuspectAnswer(Answer):
             suite=row.test.suite,
             test_id=row.test.test_id,
             flake_rate=RateAnswer.of(row.rate),
-            text=row.text,
+            text=suspect_words.of_suspect(row),
             found=None if row.found is None else _found(row.found),
             missing=row.missing,
         )

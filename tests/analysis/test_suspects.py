@@ -9,8 +9,9 @@ from uuid import UUID
 import pytest
 from scipy.special import beta
 
+from hwci.analysis.branch_order import CommitKind
+from hwci.analysis.suspect_words import of_suspect
 from hwci.analysis.suspects import (
-    CommitKind,
     Intermittent,
     RankBy,
     Suspect,
@@ -83,7 +84,7 @@ def test_the_line_says_it_in_words() -> None:
             if one.changes is not None
         ),
     )
-    text = only(every).text
+    text = of_suspect(only(every))
     best = found_in(every).since.suspects[0].commit.sha[:8]
     assert best in text
     assert "on all boxes alike, firmware only, " in text
@@ -105,7 +106,7 @@ def test_a_race_that_was_there_before_the_period_is_not_put_on_a_commit_of_it() 
     found = only(planted(replace(RACE, since=0)).facts)
     assert found.found is not None
     assert found.found.since.before > 0.9
-    assert "since before this period" in found.text
+    assert "since before this period" in of_suspect(found)
 
 
 def test_a_fixed_race_is_said_to_be_fixed_after_enough_clean_runs() -> None:
@@ -113,7 +114,7 @@ def test_a_fixed_race_is_said_to_be_fixed_after_enough_clean_runs() -> None:
     assert found.found is not None
     assert found.found.fixed.chance > 0.95
     assert found.found.fixed.needed == 0
-    assert found.text.startswith("fixed (")
+    assert of_suspect(found).startswith("fixed (")
 
 
 def test_a_test_that_fails_on_one_box_is_not_on_all_alike() -> None:
@@ -123,7 +124,7 @@ def test_a_test_that_fails_on_one_box_is_not_on_all_alike() -> None:
     assert found.found is not None
     assert (found.found.boxes.alike or 0) < 0.1
     assert found.found.boxes.boxes[0].box_key == "bench-2"
-    assert "most on bench-2 (" in found.text
+    assert "most on bench-2 (" in of_suspect(found)
 
 
 @pytest.mark.parametrize("counts", list(product([(0, 3), (1, 3), (3, 4)], repeat=3)))
@@ -142,7 +143,9 @@ def test_what_the_harness_blames_on_the_bench_says_nothing_of_the_firmware() -> 
     cause = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=1.0)
     found = only(planted(cause).facts)
     assert found.found is None
-    assert "runs on main failed at first without blame on the bench; 2 are needed" in found.text
+    assert "runs on main failed at first without blame on the bench; 2 are needed" in of_suspect(
+        found
+    )
 
 
 def test_the_order_is_the_specifications_unless_the_lower_bound_is_asked_for() -> None:
@@ -179,13 +182,13 @@ def test_commits_that_were_not_sent_whole_are_of_no_known_kind() -> None:
 def test_one_run_is_not_enough() -> None:
     [run] = _passing(1)
     retried = replace(run, tests=(TestItem("t", Outcome.PASS, attempts=2),))
-    text = only(with_reports(planted().facts, [retried])).text
+    text = of_suspect(only(with_reports(planted().facts, [retried])))
     assert text == "not enough data: 1 run on main; 20 are needed"
 
 
 def test_one_that_always_fails_is_broken() -> None:
     facts = planted(Cause(Kind.BUG, ONE, rate=1.0)).facts
-    assert only(facts).text == "not enough data: it never passed in this period"
+    assert of_suspect(only(facts)) == "not enough data: it never passed in this period"
 
 
 def test_none_failing_is_no_flaky_test() -> None:
@@ -196,7 +199,7 @@ def test_none_failing_is_no_flaky_test() -> None:
 def test_runs_of_one_commit_do_not_tell_since_when() -> None:
     reports = planted(replace(RACE, since=0)).facts.reports
     same = [replace(one, sha=reports[0].sha, changes=None) for one in reports]
-    text = only(Facts(reports=tuple(same))).text
+    text = of_suspect(only(Facts(reports=tuple(same))))
     assert text == "not enough data: all runs on main are of one commit"
 
 
@@ -204,7 +207,7 @@ def test_one_box_cannot_be_compared() -> None:
     found = only(planted(RACE, boxes=1, runs=60).facts)
     assert found.found is not None
     assert found.found.boxes.alike is None
-    assert "on bench-1, the only box" in found.text
+    assert "on bench-1, the only box" in of_suspect(found)
 
 
 def test_few_failures_do_not_say_that_boxes_are_alike() -> None:
@@ -212,7 +215,7 @@ def test_few_failures_do_not_say_that_boxes_are_alike() -> None:
     assert found.found is not None
     assert sum(one.rate.failed for one in found.found.boxes.boxes) < 10
     assert found.found.boxes.alike is None
-    assert "not enough runs to compare its boxes" in found.text
+    assert "not enough runs to compare its boxes" in of_suspect(found)
 
 
 def test_no_box_in_common_still_gives_counts_for_each() -> None:
@@ -262,7 +265,7 @@ def test_a_test_that_ran_on_another_branch_only_has_no_runs_on_the_branch() -> N
         one if one.branch == "main" else _with(one, "elsewhere", one.box_key == "bench-1")
         for one in facts.reports
     ]
-    assert only(with_reports(facts, reports)).text == (
+    assert of_suspect(only(with_reports(facts, reports))) == (
         "not enough data: 0 runs on main; 20 are needed"
     )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hwci.analysis.benches.compare import COMMITS_MIN, Comparison, Counts, Missing
+from hwci.analysis.said import counted
 
 if TYPE_CHECKING:
     from hwci.analysis.benches.health import LostRun
@@ -63,8 +64,8 @@ def _missing(box: Figures) -> str:
             "nothing to compare: on each commit, each test passed on all boxes or failed on all"
         ),
         Missing.FEW_COMMITS: (
-            f"not enough data: tests passed on one box and failed on another on {box.commits}"
-            f" {'commit' if box.commits == 1 else 'commits'}, {COMMITS_MIN} are needed"
+            "not enough data: tests passed on one box and failed on another on"
+            f" {counted(box.commits, 'commit')}, {COMMITS_MIN} are needed"
         ),
         None: "",
     }

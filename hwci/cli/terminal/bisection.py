@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from hwci.analysis.suspects import percent
+from hwci.analysis.said import percent
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.run_command import run_command
 from hwci.cli.terminal.tables import counted, duration

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hwci.analysis.branch_order import CommitKind
 from hwci.analysis.certainty import SURE, clean_runs_needed
 from hwci.analysis.onset import Onset, Rates, onset
 from hwci.analysis.suspects import (
     FAILURES_NEEDED,
-    CommitKind,
     Counted,
     SeenProduct,
     boxes_compared,

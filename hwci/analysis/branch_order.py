@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commits of a branch in order, with those that no run tested, and what each changed.
+
+This module decides the order from places and lists of changes. It knows no test and no box.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from hwci.engine.facts import Commit, Product
+from hwci.engine.history import History
+from hwci.engine.rules.changes import ProductFiles, last_place, product_files
+from hwci.engine.vocabulary import FileKind
+
+COMMITS_MAX = 500
+"""The newest tested commits of a branch; what was before them is before the period."""
+
+
+class CommitKind(StrEnum):
+    """What a commit changed, by the product's configuration. `unknown`: it was not sent whole, came
+    with commits that were not sent, or nothing is configured.
+    """
+
+    FIRMWARE = "firmware"
+    HARNESS = "harness"
+    BOTH = "both"
+    OTHER = "other"
+    UNKNOWN = "unknown"
+
+
+class OrderedCommit(NamedTuple):
+    """A commit of a branch, in its place among those that ran or were listed."""
+
+    sha: str
+    subject: str
+    kind: CommitKind
+
+
+def branch_order(
+    history: History, product: Product, branch: str, shas: set[str]
+) -> list[OrderedCommit]:
+    """Return the commits of a branch that ran, by their places, each after those that its run lists
+    and that did not run themselves. A commit stands once, wherever else lists name it: rebases may
+    list commits in any order.
+    """
+    placed = (history.place(product.repo_key, branch, sha) for sha in shas)
+    places = sorted(one for one in placed if one is not None)[-COMMITS_MAX:]
+    listings = history.first_listing(product.repo_key, [one.sha for one in places])
+    config = history.config(product)
+    files = None if config is None else product_files(config, history.check_time)
+    order: dict[str, OrderedCommit] = {}
+    tested = {one.sha for one in places}
+    for place in places:
+        changes = listings.get(place.sha)
+        listed = changes.commits[: last_place(changes.commits, place.sha) + 1] if changes else ()
+        for commit in listed[:-1]:
+            if commit.sha not in tested:
+                order.setdefault(commit.sha, _ordered(commit, files))
+        whole = changes is not None and not changes.truncated and changes.base_sha in order
+        own = listed[-1] if listed else Commit(place.sha, files_truncated=True)
+        order[place.sha] = _ordered(own, files if whole else None)
+    return list(order.values())
+
+
+def _ordered(commit: Commit, files: ProductFiles | None) -> OrderedCommit:
+    return OrderedCommit(commit.sha, commit.subject, commit_kind(commit, files))
+
+
+def commit_kind(commit: Commit, files: ProductFiles | None) -> CommitKind:
+    """Return what a commit changed. A list that was cut short never proves what is not in it."""
+    if files is None:
+        return CommitKind.UNKNOWN
+    kinds = {files.kind(path) for path in commit.files}
+    firmware = bool(kinds & {FileKind.FIRMWARE, FileKind.BOTH})
+    harness = bool(kinds & {FileKind.HARNESS, FileKind.BOTH})
+    if firmware and harness:
+        return CommitKind.BOTH
+    if commit.files_truncated:
+        return CommitKind.UNKNOWN
+    if firmware:
+        return CommitKind.FIRMWARE
+    return CommitKind.HARNESS if harness else CommitKind.OTHER

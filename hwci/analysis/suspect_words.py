@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of a flaky test in a line: the terminal and the dashboard show the same."""
+
+from collections.abc import Iterator
+
+from hwci.analysis.branch_order import CommitKind
+from hwci.analysis.certainty import SURE
+from hwci.analysis.said import counted, percent, short
+from hwci.analysis.suspects import STRONG, BoxesCompared, Intermittent, Suspect
+
+LIKELY = 0.5
+"""From this chance on a commit, or the time before the period, is named."""
+
+
+def of_suspect(row: Suspect) -> str:
+    """Say what the runs of a test suggest, or what is missing for that."""
+    if row.found is None:
+        return f"not enough data: {row.missing}"
+    return ", ".join(_words(row.found))
+
+
+def _words(found: Intermittent) -> Iterator[str]:
+    yield _since_words(found)
+    yield _boxes_words(found.boxes)
+    kind, share = max(found.since.kinds.items(), key=lambda one: one[1])
+    if found.since.before < LIKELY:
+        sure = "" if share >= STRONG else f" ({percent(share)})"
+        yield f"{_KIND_WORDS[kind]}{sure}"
+    clean = f"{counted(found.fixed.clean_runs, 'clean run')} since"
+    if found.fixed.needed:
+        clean += f", {found.fixed.needed} more until it is fixed with {percent(SURE)}"
+    yield clean
+
+
+_KIND_WORDS = {
+    CommitKind.FIRMWARE: "firmware only",
+    CommitKind.HARNESS: "harness only",
+    CommitKind.BOTH: "firmware and harness at once",
+    CommitKind.OTHER: "neither firmware nor harness",
+    CommitKind.UNKNOWN: "not known what changed",
+}
+
+
+def _since_words(found: Intermittent) -> str:
+    since, is_fixed = found.since, found.fixed.chance >= SURE
+    flaky = f"fixed ({percent(found.fixed.chance)}), was flaky" if is_fixed else "flaky"
+    if since.before >= LIKELY:
+        return f"{flaky} since before this period ({percent(since.before)})"
+    best = since.suspects[0]
+    if best.share >= LIKELY:
+        return f"{flaky} since {short(best.commit.sha)} ({percent(best.share)})"
+    likeliest = f"likeliest {short(best.commit.sha)} ({percent(best.share)})"
+    return f"{flaky} since one of {since.suspects_total} commits, {likeliest}"
+
+
+def _boxes_words(boxes: BoxesCompared) -> str:
+    worst = boxes.boxes[0]
+    if boxes.boxes_total == 1:
+        return f"on {worst.box_key}, the only box"
+    if boxes.alike is None or 1 - STRONG < boxes.alike < STRONG:
+        return "not enough runs to compare its boxes"
+    if boxes.alike >= STRONG:
+        return "on all boxes alike"
+    return f"most on {worst.box_key} ({worst.rate.failed} of {worst.rate.attempts} runs)"
