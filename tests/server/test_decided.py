@@ -23,6 +23,7 @@ from hwci.server.services.access import Member
 from hwci.server.services.ci_metrics import metrics as metrics_service
 from hwci.server.services.ci_metrics.decided import Notes
 from hwci.server.services.ci_metrics.metrics import Metrics
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Membership
@@ -55,7 +56,7 @@ async def test_of_readers_at_once_one_reads_and_the_others_hold_no_thread_meanwh
     storage = open_storage(tmp_path / "hwci.db")
     metrics = Metrics(storage, lambda: NOON)
     query = ResolvedQuery.model_validate(QUERY)
-    waiting = [asyncio.ensure_future(metrics.real_bugs(MEMBER, query)) for _ in range(8)]
+    waiting = [asyncio.ensure_future(metrics.real_bugs(MEMBER, query, Tags())) for _ in range(8)]
     try:
         assert await asyncio.to_thread(reading.wait, 30)
         assert await storage.read(lambda r: r.version(OTHER.id), organization=OTHER.id) == 0
@@ -113,12 +114,13 @@ async def test_what_a_page_decided_is_kept_and_counted_by_the_next() -> None:
         found = reader.history(ACME.id).resolved(Scope(), EVER, 1).settled
         return sum(one.total for one in found.values())
 
-    before = await metrics.page(MEMBER, query)
+    before = await metrics.page(MEMBER, query, Tags())
+    assert before is not None
     assert before.tiles.real_fw_bugs.ambiguous == 6
     assert await storage.read(settled) == 0
     await metrics.keep_decisions()
     assert await storage.read(settled) == 6
-    assert await metrics.page(MEMBER, query) == before
+    assert await metrics.page(MEMBER, query, Tags()) == before
     await storage.close()
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.running import running_in_thread
+from tests.support.asking import ask, ci_key
+from tests.support.running import report, running_in_thread
 from tests.web.conftest import Account, Dashboard, module
 from tests.web.slow_proxy import slow_proxy
 
@@ -58,6 +59,33 @@ def test_drawing_waits_a_little_for_the_sign_in_to_be_renewed(page: Page, tmp_pa
         page.clock.resume()
         proxy.release()
         expect(page.get_by_role("heading", level=1, name="Metrics")).to_be_visible()
+
+
+def test_who_comes_back_to_a_page_gets_no_answer_twice_until_something_is_new(
+    page: Page, tmp_path: Path
+) -> None:
+    def figure(count: int) -> None:
+        expect(page.get_by_label("Tiles")).to_contain_text(f"of {count} run report")
+
+    def metrics() -> int:
+        """Open the page of metrics from another one; return the status of its answer."""
+        page.get_by_role("link", name="Runs").first.click()
+        with page.expect_response(re.compile(r"/ci-metrics\?")) as found:
+            page.get_by_role("link", name="Metrics").first.click()
+        return found.value.status
+
+    with running_in_thread(tmp_path) as server:
+        account = Account(server.email, server.password)
+        organization = Dashboard(server.url, account).sign_in(page.context)
+        key = ci_key(server.ci_key)
+        ask(server.url, "POST", "/api/ci/run-report", key, json_body=report(run_id=1))
+        page.goto(f"{server.url}/orgs/{organization}/metrics")
+        figure(1)
+        assert metrics() == 304
+        figure(1)
+        ask(server.url, "POST", "/api/ci/run-report", key, json_body=report(run_id=2))
+        assert metrics() == 200
+        figure(2)
 
 
 @pytest.mark.own_tab

@@ -8,6 +8,7 @@ and the router; existence (404) and state (409) after it, in the services. Betwe
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import unquote, unquote_to_bytes
@@ -28,7 +29,14 @@ from hwci.server.http.headers import (
 )
 from hwci.server.http.rate_limits import log_uncounted, take_own_limit
 from hwci.server.http.refusals import InvalidRequestError
-from hwci.server.http.responses import answer, error_answer, metrics_answer, request_id, written
+from hwci.server.http.responses import (
+    answer,
+    error_answer,
+    metrics_answer,
+    not_modified,
+    request_id,
+    written,
+)
 from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
@@ -171,11 +179,15 @@ async def _answered(call: Call) -> Answered:
     """Return the handler's answer; a long one is written in a thread, off the event loop."""
     route = call.route
     found = await (_while_there(call) if route.may_stop else call.perform())
+    tag = None if call.tags is None else call.tags.tag
+    if found is None and tag is not None:
+        return not_modified(tag)
     if not isinstance(found, BaseModel):
         return found
     if route.metrics:
         gzip = takes_gzip(call.request)
-        return await asyncio.to_thread(metrics_answer, found, route.status, compressed=gzip)
+        written_apart = partial(metrics_answer, found, route.status, compressed=gzip, tag=tag)
+        return await asyncio.to_thread(written_apart)
     return await asyncio.to_thread(written, found) if route.long else found
 
 

@@ -91,18 +91,33 @@ def answer(body: BaseModel | bytes | web.StreamResponse | None, status: int) -> 
     return web.Response(body=written(body), status=status, content_type="application/json")
 
 
-def metrics_answer(body: BaseModel, status: int, *, compressed: bool) -> web.Response:
-    """Return an answer of metrics, compressed if the caller reads that.
+def metrics_answer(
+    body: BaseModel, status: int, *, compressed: bool, tag: str | None = None
+) -> web.Response:
+    """Return an answer of metrics, compressed if the caller reads that, with its tag.
 
     Metrics hold no secret that the length of a compressed answer could reveal to somebody who chose
     some of its names. Answers with tokens or keys are never compressed.
     """
     data = written(body)
     headers: dict[str, str] = {hdrs.VARY: hdrs.ACCEPT_ENCODING}
+    if tag is not None:
+        headers[hdrs.ETAG] = _weak(tag)
     if compressed:
         data = gzip.compress(data, _GZIP_LEVEL, mtime=0)
         headers[hdrs.CONTENT_ENCODING] = GZIP
     return web.Response(body=data, status=status, headers=headers, content_type="application/json")
+
+
+def not_modified(tag: str) -> web.Response:
+    """Return the answer to who has the answer of this tag already."""
+    headers = {hdrs.VARY: hdrs.ACCEPT_ENCODING, hdrs.ETAG: _weak(tag)}
+    return web.Response(status=HTTPStatus.NOT_MODIFIED, headers=headers)
+
+
+def _weak(tag: str) -> str:
+    """Return a tag of the same answer in other bytes: compressed or not."""
+    return f'W/"{tag}"'
 
 
 def error_answer(error: errors.HwciServerError) -> web.Response:

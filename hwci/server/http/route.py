@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from http import HTTPStatus
 from typing import Any, TypeGuard, get_args, get_type_hints
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from pydantic import BaseModel
 from hwci.server.http.addresses import address_of
 from hwci.server.http.bodies.buffers import BodyBuffer
 from hwci.server.services.access import Member, Person, Viewer
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.services.registry import Services
 from hwci.server.storage.records import Box, CiKey, Key, User
 from hwci.wire import limits
@@ -30,7 +32,7 @@ this room has written or is still writing (cookies, redirects, streams).
 Handler = Callable[..., Awaitable[Answered]]
 """Each parameter is filled by its type: `Call`; who calls (`Member`, `Person`, `User`, `Viewer`,
 `ReaderKey`, `CiKey`, `Box`); `UUID | None` for the ids of the path after the organization's; the
-body; the query.
+body; the query; `Tags`.
 """
 LIMITED = "/api/"
 """Requests to what stands under it count against the limits; static files and health do not."""
@@ -75,6 +77,7 @@ class Route:
     JSON, `text/event-stream` or none at all. `long`: the answer may be so long that it is written
     in a thread; those with `metrics` always are. `reads`: a POST that keeps nothing. `bodiless`:
     the body may be left out.
+    A route whose handler takes `Tags` has an `ETag` in its answers, and answers 304.
     """
 
     method: str
@@ -137,6 +140,16 @@ class Route:
         return self.who is Who.CI_KEY
 
     @property
+    def tagged(self) -> bool:
+        """Whether who has the answer already is told so."""
+        return Tags in self.parameters
+
+    @property
+    def successes(self) -> tuple[int, ...]:
+        """Every status of an answer that is no error."""
+        return (self.status, HTTPStatus.NOT_MODIFIED) if self.tagged else (self.status,)
+
+    @property
     def errors(self) -> tuple[int, ...]:
         """Every status of an error that this route may answer, beside 500 and 503."""
         of_caller = {
@@ -172,6 +185,7 @@ class Call:
     caller: Person | Viewer | CiKey | Box | None = None
     body: BaseModel | None = field(default=None, repr=False)
     query: Query | None = None
+    tags: Tags | None = None
     begun: web.StreamResponse | None = None
 
     @property
@@ -195,6 +209,10 @@ class Call:
     def _argument(self, kind: Any, ids: Iterator[UUID | None]) -> object:  # noqa: ANN401 - any annotation
         if kind is Call:
             return self
+        if kind is Tags:
+            known = self.request.if_none_match or ()
+            self.tags = Tags(self.request.rel_url.raw_path_qs, {one.value for one in known})
+            return self.tags
         if kind == UUID | None:
             return next(ids)
         if kind is User:

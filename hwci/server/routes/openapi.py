@@ -67,8 +67,19 @@ _HEADERS_OF = {
     503: ("Retry-After",),
 }
 """Beside the one that every answer has."""
+_KNOWN: Json = {
+    "description": "The caller has this answer: that of an `ETag` in `If-None-Match`",
+    "headers": {"x-request-id": {"$ref": "#/components/headers/x-request-id"}},
+}
 
 
+_IF_NONE_MATCH: Json = {
+    "name": "If-None-Match",
+    "in": "header",
+    "description": "The `ETag` of an answer to the same question that the caller has",
+    "required": False,
+    "schema": {"type": "string"},
+}
 _RESUME: Json = {
     "name": LAST_EVENT_ID,
     "in": "header",
@@ -150,9 +161,11 @@ def _operation(route: Route, models: Models) -> Json:
             *_path_parameters(route),
             *_query_parameters(route),
             *([_RESUME] if route.handler in _STREAMS else []),
+            *([_IF_NONE_MATCH] if route.tagged else []),
         ],
         "responses": {
             str(route.status): _success(route, models),
+            **({"304": _KNOWN} if route.tagged else {}),
             **{
                 str(status): {"$ref": f"#/components/responses/{status}"}
                 for status in (*route.errors, *_ALWAYS)

@@ -224,6 +224,12 @@ class Records(Protocol):
         answer, so two snapshots with one version answer the same.
         """
 
+    def state(self, org_id: UUID) -> bytes | None:
+        """Return the name of the state of the history, which each such write draws anew. So two
+        snapshots with one name answer the same, also in a restored or copied database, whose
+        versions repeat. None: no such write has drawn one yet.
+        """
+
     def facts(self, org_id: UUID) -> Facts:
         """Load everything: the ground truth that derived rows are checked against."""
 

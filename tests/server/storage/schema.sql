@@ -71,7 +71,7 @@ CREATE INDEX audit_entry_at ON audit_entry (org_id, at);
 CREATE TABLE history_version (
   org_id BLOB NOT NULL PRIMARY KEY,
   version INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, state BLOB) STRICT, WITHOUT ROWID;
 
 CREATE TABLE announcement (
   number INTEGER PRIMARY KEY,

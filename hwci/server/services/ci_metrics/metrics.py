@@ -31,6 +31,7 @@ from hwci.server.clock import Clock
 from hwci.server.errors import HwciServerError, NotFoundError
 from hwci.server.services.access import Member, Viewer, may_see, require_product
 from hwci.server.services.ci_metrics.decided import Decided, Notes
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.services.known import require_known_product
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.wire import limits
@@ -84,7 +85,9 @@ class Metrics:
         self._clock = clock
         self._notes = Notes()
 
-    async def page(self, viewer: Viewer, query: MetricsQuery) -> wire.MetricsPage:
+    async def page(
+        self, viewer: Viewer, query: MetricsQuery, tags: Tags
+    ) -> wire.MetricsPage | None:
         """Return the tiles and the first rows of each table."""
 
         def work(asked: Asked) -> wire.MetricsPage:
@@ -92,9 +95,9 @@ class Metrics:
             found = read_page(history, scope, period, query.limit, decided)
             return wire.MetricsPage.of(viewer.org_id, found, query, period)
 
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, work, tags)
 
-    async def trend(self, viewer: Viewer, query: PeriodQuery) -> wire.TrendAnswer:
+    async def trend(self, viewer: Viewer, query: PeriodQuery) -> wire.TrendAnswer | None:
         """Return the tiles over time."""
 
         def work(asked: Asked) -> wire.TrendAnswer:
@@ -104,19 +107,19 @@ class Metrics:
         return await self._answer(viewer, query, work)
 
     async def unchecked_merges(
-        self, viewer: Viewer, query: MergesQuery
-    ) -> ListPage[wire.UncheckedMerge]:
+        self, viewer: Viewer, query: MergesQuery, tags: Tags
+    ) -> ListPage[wire.UncheckedMerge] | None:
         """Return "Merges not checked on hardware"."""
 
         def rows(asked: Asked) -> Listing[Announcement]:
             found = read_merges(asked.history, asked.scope, asked.period)
             return tables.unchecked_merges(found.unchecked, query.selection)
 
-        return await self._table(viewer, query, rows, wire.UncheckedMerge.model_validate)
+        return await self._table(viewer, query, rows, wire.UncheckedMerge.model_validate, tags)
 
     async def checked_merges(
-        self, viewer: Viewer, query: MergesQuery
-    ) -> ListPage[wire.CheckedMergeAnswer]:
+        self, viewer: Viewer, query: MergesQuery, tags: Tags
+    ) -> ListPage[wire.CheckedMergeAnswer] | None:
         """Return the merges checked on hardware."""
 
         def rows(asked: Asked) -> Listing[tables.CheckedMerge]:
@@ -124,22 +127,22 @@ class Metrics:
             return tables.checked_merges(asked.history, found.checked, query.selection)
 
         of = partial(wire.CheckedMergeAnswer.of, viewer.org_id)
-        return await self._table(viewer, query, rows, of)
+        return await self._table(viewer, query, rows, of, tags)
 
     async def real_bugs(
-        self, viewer: Viewer, query: ResolvedQuery
-    ) -> ListPage[ResolvedFailureAnswer]:
+        self, viewer: Viewer, query: ResolvedQuery, tags: Tags
+    ) -> ListPage[ResolvedFailureAnswer] | None:
         """Return "Real FW bugs caught"."""
 
         def rows(asked: Asked) -> Listing[failures.ResolvedFailure]:
             return tables.real_bugs(asked.history, asked.resolved.real_bugs, query.selection)
 
         of = partial(ResolvedFailureAnswer.of, viewer.org_id)
-        return await self._table(viewer, query, rows, of)
+        return await self._table(viewer, query, rows, of, tags)
 
     async def other_failures(
-        self, viewer: Viewer, query: OthersQuery
-    ) -> ListPage[ResolvedFailureAnswer]:
+        self, viewer: Viewer, query: OthersQuery, tags: Tags
+    ) -> ListPage[ResolvedFailureAnswer] | None:
         """Return "Resolved by a bench or harness change"."""
 
         def rows(asked: Asked) -> Listing[failures.ResolvedFailure]:
@@ -147,18 +150,18 @@ class Metrics:
             return tables.other_failures(asked.history, others, query.selection)
 
         of = partial(ResolvedFailureAnswer.of, viewer.org_id)
-        return await self._table(viewer, query, rows, of)
+        return await self._table(viewer, query, rows, of, tags)
 
     async def flakiest_tests(
-        self, viewer: Viewer, query: FlakyQuery
-    ) -> ListPage[wire.FlakyTestAnswer]:
+        self, viewer: Viewer, query: FlakyQuery, tags: Tags
+    ) -> ListPage[wire.FlakyTestAnswer] | None:
         """Return "Flakiest tests"."""
         rows = partial(_flakiest, query)
-        return await self._table(viewer, query, rows, wire.FlakyTestAnswer.model_validate)
+        return await self._table(viewer, query, rows, wire.FlakyTestAnswer.model_validate, tags)
 
     async def flaky_history(
         self, viewer: Viewer, query: FlakyQuery
-    ) -> ListPage[wire.FlakyTestHistory]:
+    ) -> ListPage[wire.FlakyTestHistory] | None:
         """Return the same rows over time and boxes."""
 
         def rows(asked: Asked) -> Listing[FlakyOverTime]:
@@ -167,14 +170,16 @@ class Metrics:
 
         return await self._table(viewer, query, rows, wire.FlakyTestHistory.of)
 
-    async def failures(self, viewer: Viewer, query: FailuresQuery) -> ListPage[FailureAnswer]:
+    async def failures(
+        self, viewer: Viewer, query: FailuresQuery, tags: Tags
+    ) -> ListPage[FailureAnswer] | None:
         """List failures with their labels."""
 
         def rows(asked: Asked) -> Listing[failures.LabelledFailure]:
             found = read_failures(asked.history, asked.scope, asked.period)
             return tables.labelled_failures(found, query.selection)
 
-        return await self._table(viewer, query, rows, FailureAnswer.of)
+        return await self._table(viewer, query, rows, FailureAnswer.of, tags)
 
     async def evidence(self, viewer: Viewer, failure_id: UUID | None) -> FailureEvidence:
         """Return one failure with its evidence. Raises `NotFoundError`."""
@@ -240,20 +245,30 @@ class Metrics:
         query: TableQuery,
         rows: Callable[[Asked], Listing[Row]],
         of: Callable[[Row], Item],
-    ) -> ListPage[Item]:
-        return await self._answer(viewer, query, lambda asked: query.page_of(rows(asked), of))
+        tags: Tags | None = None,
+    ) -> ListPage[Item] | None:
+        return await self._answer(viewer, query, lambda asked: query.page_of(rows(asked), of), tags)
 
     async def _answer(
-        self, viewer: Viewer, query: PeriodQuery, work: Callable[[Asked], Found]
-    ) -> Found:
-        period = self._period(query)
+        self,
+        viewer: Viewer,
+        query: PeriodQuery,
+        work: Callable[[Asked], Found],
+        tags: Tags | None = None,
+    ) -> Found | None:
+        """Return what `work` makes of the history; None if the caller has this answer."""
+        period, org_id = self._period(query), viewer.org_id
 
-        def look(reader: Reader) -> Found:
-            history, scope = reader.history(viewer.org_id), _scope(reader, viewer, query)
-            with self._notes.of(viewer.org_id, reader.version(viewer.org_id)) as decided:
+        def look(reader: Reader) -> Found | None:
+            history, scope = reader.history(org_id), _scope(reader, viewer, query)
+            if tags is not None:
+                tags.note(reader.state(org_id), history.extent(scope, period))
+                if tags.is_known:
+                    return None
+            with self._notes.of(org_id, reader.version(org_id)) as decided:
                 return work(Asked(history, scope, period, decided))
 
-        return await self._storage.read(look, organization=viewer.org_id)
+        return await self._storage.read(look, organization=org_id)
 
     def _period(self, query: PeriodQuery | PlanQuery) -> Period:
         return last_days(query.days, query.as_of or self._clock())

@@ -5,7 +5,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
@@ -47,12 +47,19 @@ class RecordRows(Rows):
         )
         return 0 if row is None else int(row[0])
 
+    def state(self, org_id: UUID) -> bytes | None:
+        row = self._connection.row(
+            "SELECT state FROM history_version WHERE org_id = ?", (org_id.bytes,)
+        )
+        return None if row is None else row[0]
+
     def _changed(self, org_id: UUID) -> None:
         """Raise the version of the history after a write that may change its answers."""
         self._connection.execute(
-            "INSERT INTO history_version (org_id, version) VALUES (?, 1)"
-            " ON CONFLICT (org_id) DO UPDATE SET version = history_version.version + 1",
-            (org_id.bytes,),
+            "INSERT INTO history_version (org_id, version, state) VALUES (?, 1, ?)"
+            " ON CONFLICT (org_id) DO UPDATE SET version = history_version.version + 1,"
+            " state = excluded.state",
+            (org_id.bytes, uuid4().bytes),
         )
 
     def facts(self, org_id: UUID) -> Facts:

@@ -3,7 +3,14 @@
 // know what the answers mean.
 
 import { cutShort, patience, refusal, signedOut } from "./refusal.js";
-import { accessToken, renew } from "./session.js";
+import { accessToken, renew, watchSession } from "./session.js";
+
+const NOT_MODIFIED = 304;
+const KNOWN_MAX = 12; // answers
+// The period of an answer ends when it was asked for, so it is asked for whole again after a while.
+const KNOWN_MILLISECONDS = 300_000;
+const known = new Map(); // address: {tag, answer, at}, what was asked last at the end
+watchSession(() => known.clear());
 
 /** Read from the API without a sign-in. */
 export async function getOpenly(path) {
@@ -21,7 +28,22 @@ export async function postOpenly(path, body) {
 export function get(path, query = {}, /** @type {Request} */ { signal } = {}) {
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
   const search = new URLSearchParams(given).toString();
-  return call("GET", search ? `${path}?${search}` : path, { signal });
+  return answerOf(search ? `${path}?${search}` : path, signal);
+}
+
+/** Return the answer that is kept if the server says that it is still the one, else the new one. */
+async function answerOf(address, signal) {
+  const had = known.get(address);
+  const isRecent = had !== undefined && performance.now() - had.at < KNOWN_MILLISECONDS;
+  const headers = isRecent ? { "If-None-Match": had.tag } : {};
+  const response = await asked("GET", address, { signal: ending(signal), headers });
+  if (isRecent && response.status === NOT_MODIFIED) return structuredClone(had.answer);
+  const answer = await read(response);
+  const tag = response.headers.get("ETag");
+  known.delete(address);
+  if (tag !== null) known.set(address, { tag, answer: structuredClone(answer), at: performance.now() });
+  if (known.size > KNOWN_MAX) known.delete(known.keys().next().value);
+  return answer;
 }
 
 /** Send to the API. */
@@ -46,9 +68,13 @@ export async function open(path, /** @type {Request} */ { signal, headers = {} }
   return response;
 }
 
-async function call(method, path, /** @type {Request} */ { body, signal } = {}) {
-  const ends = signal ? AbortSignal.any([signal, patience()]) : patience();
-  return read(await asked(method, path, { body, signal: ends }));
+async function call(method, path, /** @type {Request} */ { body } = {}) {
+  return read(await asked(method, path, { body, signal: patience() }));
+}
+
+/** Return what ends a request: its page, or the patience with the server. */
+function ending(signal) {
+  return signal ? AbortSignal.any([signal, patience()]) : patience();
 }
 
 async function read(response) {

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tags of answers (`ETag`, RFC 9110, 8.8.3): what an answer rests on, in a name.
+
+This module decides what a tag is made of, and so which answers a caller has already. What the
+caller may see is decided before.
+"""
+
+from collections.abc import Collection
+from hashlib import blake2b
+
+from hwci import __version__
+from hwci.engine.periods import Period
+from hwci.engine.rules import classify
+
+_CODE = f"{__version__} {classify.VERSION}"
+_BYTES = 16
+
+
+class Tags:
+    """The tags of the answers that a caller has to a question, and that of the answer it gets."""
+
+    def __init__(self, question: str = "", known: Collection[str] = ()) -> None:
+        self._question = question
+        self._known = known
+        self.tag: str | None = None
+        """Of the answer; None: it has none."""
+        self.is_known = False
+        """Whether the caller has this answer: it gets no other."""
+
+    def note(self, state: bytes | None, holds: Period | None) -> None:
+        """Note what the answer rests on: the state of the history, and the first and the last
+        instant of what the period holds; None: nothing.
+        """
+        if state is None:
+            return
+        ends = () if holds is None else (holds.start.isoformat(), holds.end.isoformat())
+        made_of = "\n".join((_CODE, state.hex(), *ends, self._question))
+        self.tag = blake2b(made_of.encode(), digest_size=_BYTES).hexdigest()
+        self.is_known = self.tag in self._known

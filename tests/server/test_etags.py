@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who has an answer already is told so, and only then (contract, "Everywhere"; ADR 0066)."""
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from hwci.engine.facts import Report, Review
+from hwci.engine.history import Scope
+from hwci.engine.vocabulary import ReviewAction, Role
+from hwci.server.routes.table import ROUTES
+from hwci.server.security.tokens import Claims
+from hwci.server.services.access import Member
+from hwci.server.services.ci_metrics.metrics import Metrics
+from hwci.server.services.ci_metrics.tags import Tags
+from hwci.server.storage.opening import open_storage
+from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.records import Membership
+from tests.server.storage.examples import ACME, ADA, NOON, REPORT
+from tests.server.storage.histories import EVER, HistoryDraw
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.databases import about_a_file, query
+from tests.support.running import RunningServer, report, running_in_thread
+from tests.support.soak import rounds
+
+MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON), Claims(ADA.id, UUID(int=1)))
+TAGGED = [route for route in ROUTES if route.tagged]
+PATHS = [route.path.removeprefix("/api/orgs/{orgId}/") for route in TAGGED]
+SCOPES: list[dict[str, str]] = [{}, {"repo_key": "fw"}, {"repo_key": "fw", "suite": "hil"}]
+START = datetime(2026, 1, 10, tzinfo=UTC)
+
+
+class Asking:
+    """Asks a database, and sees that a tag means one answer wherever it was seen before."""
+
+    def __init__(self, storage: Storage, draw: random.Random, seen: dict[str, str]) -> None:
+        self.storage = storage
+        self._draw = draw
+        self._seen = seen
+        self._now = NOON
+        self._metrics = Metrics(storage, lambda: self._now)
+        self.known = 0
+
+    async def ask(self) -> None:
+        """Ask a question at a moment at which, or beside which, a run may have started."""
+        draw = self._draw
+        beside = timedelta(microseconds=draw.choice((-1, 0, 1)))
+        self._now = NOON + timedelta(hours=draw.randrange(28)) + beside
+        route = draw.choice(TAGGED)
+        asked = {"days": draw.choice((1, 2)), **draw.choice(SCOPES)}
+        assert route.query is not None
+        found = route.query.model_validate(asked)
+        question = f"{route.path} {asked}"
+        show = getattr(self._metrics, route.handler.__name__)
+        tags = Tags(question)
+        body = (await show(MEMBER, found, tags)).model_dump_json(exclude={"period"})
+        assert tags.tag is not None
+        self.known += tags.tag in self._seen
+        assert self._seen.setdefault(tags.tag, body) == body
+        if draw.random() < 0.2:
+            await self._metrics.keep_decisions()  # changes no answer
+        again = Tags(question, {tags.tag})
+        assert await show(MEMBER, found, again) is None
+
+
+def some_write(draw: HistoryDraw) -> Callable[[Writer], None]:
+    """Draw any write that a history can see."""
+
+    def review(writer: Writer) -> None:
+        failures = sorted(writer.history(ACME.id).failures(Scope(), EVER), key=lambda one: one.id)
+        for failure in draw.random.sample(failures, min(1, len(failures))):
+            action = draw.random.choice(list(ReviewAction))
+            word = Review(failure.key, action, str(ADA.id), "Ada", NOON, number=0)
+            writer.put_review(ACME.id, failure.id, word)
+
+    def reset(writer: Writer) -> None:
+        writer.drop_reviews(ACME.id, list(writer.history(ACME.id).reviews())[:1])
+
+    sent, announcement, config = draw.next_report(), draw.announcement(), draw.config()
+    others: list[Callable[[Writer], None]] = [
+        lambda w: w.announce(ACME.id, announcement, NOON),
+        lambda w: w.put_config(ACME.id, config, NOON),
+        review,
+        reset,
+        lambda w: w.rebuild(ACME.id),
+    ]
+    usual: list[Callable[[Writer], None]] = [partial(put, sent)] * 5
+    return draw.random.choice(usual + others)
+
+
+def put(sent: Report, writer: Writer) -> None:
+    writer.put_report(ACME.id, sent, NOON)
+
+
+@pytest.mark.parametrize("seed", range(rounds(3, 100)))
+async def test_one_tag_means_one_answer_also_when_a_copy_goes_on_by_itself(
+    seed: int, tmp_path: Path
+) -> None:
+    seen: dict[str, str] = {}
+    draw = HistoryDraw(seed)
+    async with AsyncExitStack() as stack:
+
+        async def opened(name: str) -> Asking:
+            storage = open_storage(tmp_path / name)
+            stack.push_async_callback(storage.close)
+            return Asking(storage, draw.random, seen)
+
+        databases = [await opened("first.db")]
+        # A repository and a product that nothing names could not be asked for.
+        await databases[0].storage.write(partial(put, replace(REPORT, repo_key="fw", suite="hil")))
+        for number in range(12):
+            for one in databases:
+                await one.storage.write(some_write(draw))
+                for _ in range(40):
+                    await one.ask()
+            if number == 5:
+                await databases[0].storage.backup(tmp_path / "copy.db")
+                databases.append(await opened("copy.db"))
+    assert all(one.known > 10 for one in databases)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RunningServer]:
+    with running_in_thread(tmp_path) as found:
+        send(found, run("b", 1, "fail"))
+        send(found, run("c", 2, "pass"))
+        yield found
+
+
+def run(letter: str, hour: int, outcome: str) -> Mapping[str, Any]:
+    at = (START + timedelta(hours=hour)).isoformat()
+    test = {"id": "boot", "outcome": outcome, "attempts": 1, "duration_s": 1, "verdict": "device"}
+    return report(run_id=hour, sha=letter * 40, started_at=at, ended_at=at, tests=[test])
+
+
+def send(server: RunningServer, body: Mapping[str, Any]) -> None:
+    key = ci_key(server.ci_key)
+    assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
+
+
+def get(server: RunningServer, path: str, tag: str = "") -> Reply:
+    known = [("If-None-Match", tag)] if tag else []
+    asked = f"/api/orgs/{server.org_id}/{path}?days=3650"
+    return ask(server.url, "GET", asked, bearer(server.member_token), *known)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_an_answer_that_the_caller_has_is_not_sent_again(server: RunningServer, path: str) -> None:
+    first = get(server, path)
+    tag = first.headers["etag"]
+    again = get(server, path, tag)
+
+    assert (first.status, again.status, again.body) == (200, 304, b"")
+    assert tag.startswith('W/"')
+    assert again.headers["etag"] == tag
+    assert get(server, path, f'"other", {tag}').status == 304
+    for other in ('"other"', "no tag at all", "*"):
+        assert get(server, path, other).status == 200
+    send(server, run("d", 3, "pass"))
+    assert get(server, path, tag).status == 200
+
+
+def test_who_may_not_ask_is_refused_whatever_tag_they_send(server: RunningServer) -> None:
+    tag = ("If-None-Match", get(server, "ci-metrics").headers["etag"])
+    path, other = (f"/api/orgs/{org}/ci-metrics?days=3650" for org in (server.org_id, uuid4()))
+
+    assert ask(server.url, "GET", path, tag).status == 401
+    assert ask(server.url, "GET", other, bearer(server.member_token), tag).status == 404
+
+
+@about_a_file
+def test_a_history_of_the_version_before_has_a_tag_from_its_next_report_on(
+    server: RunningServer,
+) -> None:
+    query(server.location, "UPDATE history_version SET state = NULL")
+    assert "etag" not in get(server, "ci-metrics").headers
+    send(server, run("d", 3, "pass"))
+    assert "etag" in get(server, "ci-metrics").headers
