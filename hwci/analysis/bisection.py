@@ -24,7 +24,7 @@ from hwci.engine.rules.walk import Walks
 from hwci.engine.vocabulary import Verdict
 
 COMMITS_MAX = 500
-_BEFORE = (0.1, 9.9)
+_BEFORE = (0.5, 19.5)
 _AFTER = (0.5, 0.5)
 """Priors of the two rates: as if so many runs had failed, and passed, before any was seen."""
 _CONTRADICTION = 100
@@ -124,11 +124,6 @@ class Progress:
     chances: Sequence[float]
     bracket: Bracket
     next_run: NextRun | None
-
-    @property
-    def found(self) -> bool:
-        """Whether one commit is left."""
-        return self.bracket.first == self.bracket.last
 
 
 class Asked(NamedTuple):
