@@ -20,6 +20,7 @@ from hwci.wire.accounts import SignedIn
 from hwci.wire.base import HealthAnswer, ListPage
 from hwci.wire.benches import BenchesAnswer
 from hwci.wire.bisection import BisectionQuery, ProgressAnswer
+from hwci.wire.causes import CauseAnswer, CausesQuery, OfTable, ReviewedAnswer, ReviewsBody
 from hwci.wire.explanations import ExplanationAnswer, GapsAnswer
 from hwci.wire.failures import (
     FailureAnswer,
@@ -714,6 +715,20 @@ def list_incidents(
     return _read(path, ListPage[IncidentAnswer], query)
 
 
+def list_causes(
+    org_id: Id,
+    table: OfTable | None = None,
+    failure_class: FailureClass | None = None,
+    to_review: bool = False,
+    **page: Unpack[TableFilters],
+) -> Call[ListPage[CauseAnswer]]:
+    """List the resolved failures of the period by cause; `to_review`: those without a review."""
+    query = query_of(
+        CausesQuery, table=table, failure_class=failure_class, to_review=to_review, **page
+    )
+    return _read(f"{org_path(org_id)}/ci-analysis/causes", ListPage[CauseAnswer], query)
+
+
 def list_failures(
     org_id: Id,
     label: Label | None = None,
@@ -779,6 +794,12 @@ def reset_failure(
 ) -> Call[ResolvedFailureAnswer]:
     """Restore the automatic label of a reviewed failure."""
     return _review(org_id, failure_id, "reset", note, issue)
+
+
+def review_failures(org_id: Id, body: ReviewsBody) -> Call[ReviewedAnswer]:
+    """Review several failures in this order, all or none."""
+    path = f"{org_path(org_id)}/ci-reviews"
+    return Call("POST", path, ReviewedAnswer, 200, body=written(body), repeatable=False)
 
 
 def _review(

@@ -62,6 +62,8 @@ EVIDENCE_MAX = 200
 """Commits of one list, files and runs of one commit, that the evidence of a failure shows."""
 INCIDENT_MAX = 100
 """Tests, boxes and failures that an incident lists."""
+REVIEWS_AT_ONCE_MAX = 200
+"""Reviews that are made together."""
 
 ISSUES_MAX = 100
 """Faults listed in one answer."""

@@ -18,6 +18,7 @@ from hwci.engine.vocabulary import FailureClass, Label, Outcome, Role, RunStatus
 from hwci.server.http.route import Route, Who
 from hwci.server.routes.table import ROUTES
 from hwci.wire.accounts import KeyProduct
+from hwci.wire.causes import OfTable, OneReview, ReviewsBody, ReviewStep
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead, TestEvent
 
@@ -53,6 +54,8 @@ HEAD = RunHead.model_validate(
 )
 PRODUCT = KeyProduct(repo_key="r", suite="s")
 EVENTS = RunEvents(events=[TestEvent(type="test", id="boot", outcome=Outcome.PASS, attempts=1)])
+ONE_REVIEW = OneReview(failure_id=FAILURE, action=ReviewStep.RESET, seen_review_at=NOON)
+REVIEWS = ReviewsBody(reviews=[ONE_REVIEW])
 RUNS: dict[str, Any] = {
     "repo_key": "r",
     "suite": "s",
@@ -135,6 +138,10 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.times_to_fix: calls.times_to_fix(ORG, **PERIOD, page=2),
     calls.trends: calls.trends(ORG, 7, "r", "s", NOON),
     calls.explain_failure: calls.explain_failure(ORG, FAILURE),
+    calls.list_causes: calls.list_causes(
+        ORG, OfTable.REAL_BUGS, FailureClass.DISMISSED, True, **PERIOD, page=2
+    ),
+    calls.review_failures: calls.review_failures(ORG, REVIEWS),
     calls.confirm_failure: calls.confirm_failure(ORG, FAILURE, "why", "https://issues.example/7"),
     calls.dismiss_failure: calls.dismiss_failure(ORG, FAILURE, "why", "https://issues.example/7"),
     calls.reset_failure: calls.reset_failure(ORG, FAILURE, "why", "https://issues.example/7"),

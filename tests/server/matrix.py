@@ -120,6 +120,7 @@ def always(body: Any) -> Body:
 
 EXCHANGE = {"code": "unknown", "verifier": "v" * 43}
 SAME_PASSWORD = {"currentPassword": PASSWORD, "newPassword": PASSWORD}
+UNKNOWN_REVIEW = {"reviews": [{"failureId": f"{7:032x}", "action": "reset", "seenReviewAt": None}]}
 RESET = {"resetToken": "unknown", "newPassword": PASSWORD}
 ORG = "/api/orgs/{orgId}"
 REVIEW = f"{ORG}/ci-failures/{{failureId}}"
@@ -202,6 +203,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/bisection": Row(By.READER, 400, metrics=True),  # of no test
     f"GET {ORG}/ci-analysis/flaky-tests": FIGURES,
     f"GET {ORG}/ci-analysis/incidents": FIGURES,
+    f"GET {ORG}/ci-analysis/causes": FIGURES,
     f"GET {ORG}/ci-analysis/gaps": FIGURES,
     f"GET {ORG}/ci-analysis/times-to-fix": FIGURES,
     f"GET {ORG}/ci-analysis/trends": FIGURES,
@@ -220,6 +222,7 @@ ROWS = {
     f"POST {REVIEW}/reset": Row(
         By.ADMIN, 200, "reviewed", metrics=True, undo=review("dismiss", "reviewed")
     ),
+    f"POST {ORG}/ci-reviews": Row(By.ADMIN, 404, body=always(UNKNOWN_REVIEW), metrics=True),
     "GET /api/wheel": Row(By.ANYONE, 200),
     "GET /healthz": Row(By.ANYONE, 200),
     "GET /readyz": Row(By.ANYONE, 200),

@@ -59,6 +59,7 @@ def see(page: Page) -> None:
     for scheme, (width, height), rules in LOOKS:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("scrollTo(0, 0)")  # elsewhere a heading that stays covers part of some row
         found = page.evaluate(FOUND, rules)
         assert found == [], f"{scheme} {width} {page.url} {json.dumps(found, indent=1)}"
 
@@ -165,7 +166,7 @@ def test_the_page_of_a_failure(page: Page, demo: Dashboard, home: str, label: st
     see(page)
 
 
-@pytest.mark.parametrize("place", ["failures", "runs", "boxes", "members", "audit-log"])
+@pytest.mark.parametrize("place", ["failures", "review", "runs", "boxes", "members", "audit-log"])
 @pytest.mark.parametrize("query", ["", EMPTIED, CHOSEN])
 def test_the_pages_of_lists(page: Page, home: str, place: str, query: str) -> None:
     page.goto(f"{home}/{place}{query}")
@@ -205,7 +206,9 @@ def test_what_is_not_there(page: Page, home: str, place: str, quiet_console: lis
     quiet_console.clear()
 
 
-@pytest.mark.parametrize("place", ["metrics", "failures", "runs", "boxes", "members", "audit-log"])
+@pytest.mark.parametrize(
+    "place", ["metrics", "failures", "review", "runs", "boxes", "members", "audit-log"]
+)
 def test_an_organization_without_reports(page: Page, new: str, place: str) -> None:
     page.goto(f"{new}/{place}")
     expect(page.get_by_role("heading", level=1)).to_be_visible()

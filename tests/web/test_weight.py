@@ -22,6 +22,7 @@ FIRST_VIEW_BYTES = 100_000
 HEADINGS = {
     "metrics": "Metrics",
     "failures": "Failures",
+    "review": "Review",
     "runs": "Runs",
     "boxes": "Boxes",
     "members": "Members",

@@ -6,6 +6,7 @@ specification.
 from hwci.server.http.route import Route, Who
 from hwci.server.services.analysis.benches import Benches
 from hwci.server.services.analysis.bisection import Bisections
+from hwci.server.services.analysis.causes import Causes
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
@@ -46,6 +47,10 @@ ANALYSIS = (
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests", Who.READER, FlakyTests.listed,
         "Flaky tests: since which commit, on which boxes, and how sure", metrics=True, also=(409,)
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/causes", Who.READER, Causes.causes,
+        "Resolved failures by cause: what one commit broke and one fixed, as one", metrics=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/incidents", Who.READER, Incidents.incidents,

@@ -19,6 +19,7 @@ from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_metrics.ingest import Ingest
 from hwci.server.services.ci_metrics.metrics import Metrics
+from hwci.server.services.ci_metrics.reviews import Reviews
 from hwci.server.services.health import Health
 from hwci.server.services.keys import Keys
 from hwci.server.services.people.accounts import Accounts
@@ -354,6 +355,10 @@ _METRICS = (
         "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/reset", ADMIN, _review(None),
         "Restore the automatic label of a reviewed failure", metrics=True, bodiless=True,
         also=(409,)
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/ci-reviews", ADMIN, Reviews.together,
+        "Confirm, dismiss and reset several failures, all or none", metrics=True, also=(404, 409)
     ),
 )
 

@@ -14,6 +14,7 @@ from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
 from hwci.server.services.analysis.benches import Benches
 from hwci.server.services.analysis.bisection import Bisections
+from hwci.server.services.analysis.causes import Causes
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
@@ -60,6 +61,7 @@ class Services:
     flaky_tests: FlakyTests
     health: Health
     incidents: Incidents
+    causes: Causes
     ingest: Ingest
     invitations: Invitations
     keys: Keys
@@ -116,6 +118,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         flaky_tests=FlakyTests(storage, clock),
         health=Health(storage, tools.limiter),
         incidents=Incidents(storage, clock),
+        causes=Causes(storage, clock),
         ingest=Ingest(storage, clock),
         invitations=Invitations(storage, clock),
         keys=Keys(storage, clock),

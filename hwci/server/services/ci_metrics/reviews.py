@@ -4,18 +4,22 @@
 The engine decides what is allowed and where a review is kept; this module carries it out.
 """
 
+from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from hwci.engine.facts import Review
 from hwci.engine.page import failures
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.rules import reviews
+from hwci.engine.rules.labels import group_of
 from hwci.engine.vocabulary import ReviewAction
 from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of, name_of
 from hwci.server.storage.ports import Writer
+from hwci.wire.causes import OneReview, ReviewedAnswer, ReviewsBody, ReviewStep
 from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
 
 RESET = "reset"
@@ -48,21 +52,74 @@ class Reviews(Service):
         def work(writer: Writer) -> ResolvedFailureAnswer:
             role_now(writer, member, ADMINS)
             plan = _plan(writer, org_id, known_id, action)
-            writer.drop_reviews(org_id, plan.drop)
-            if action is not None and plan.store_at is not None:
-                by = member.user  # with their present name (contract, "CI metrics")
-                kept = Review(plan.store_at.key, action, str(by.id), name_of(by), now, 0, **written)
-                writer.put_review(org_id, plan.store_at.id, kept)
-            after = _shown(writer, org_id, known_id)
-            writer.add_audit(
-                org_id,
-                entry_of(
-                    member.user, now, action or RESET, known_id, **_details(plan, after), **written
-                ),
-            )
+            after = _carry_out(writer, member, now, _Decided(known_id, action, plan, written))
             return ResolvedFailureAnswer.of(org_id, after)
 
         return await self._storage.write(work, organization=org_id, seconds=REVIEW_SECONDS)
+
+    async def together(self, member: Member, body: ReviewsBody) -> ReviewedAnswer:
+        """Make several reviews in their order, all or none, and return their failures.
+
+        Raises:
+            NotFoundError: there is no such failure.
+            ConflictError: a failure was reviewed after the reviewer had seen it, or its present
+                state does not allow the action.
+        """
+        now, org_id = self._clock(), member.org_id
+
+        def work(writer: Writer) -> ReviewedAnswer:
+            role_now(writer, member, ADMINS)
+            after: dict[UUID, ResolvedFailure] = {}
+            for one in body.reviews:
+                if one.failure_id not in after:
+                    _see_that_none_was_made_meanwhile(writer, org_id, one)
+                action = None if one.action is ReviewStep.RESET else ReviewAction(one.action.value)
+                plan = _plan(writer, org_id, one.failure_id, action)
+                written = one.model_dump(include={"note", "issue"}, exclude_none=True)
+                decided = _Decided(one.failure_id, action, plan, written)
+                after[one.failure_id] = _carry_out(writer, member, now, decided)
+            return ReviewedAnswer(
+                items=[ResolvedFailureAnswer.of(org_id, one) for one in after.values()]
+            )
+
+        return await self._storage.write(work, organization=org_id, seconds=REVIEW_SECONDS)
+
+
+class _Decided(NamedTuple):
+    """A review that is allowed. `written`: its note and its issue, if it has them."""
+
+    failure_id: UUID
+    action: ReviewAction | None
+    plan: reviews.ReviewPlan
+    written: dict[str, str]
+
+
+def _carry_out(writer: Writer, member: Member, now: datetime, one: _Decided) -> ResolvedFailure:
+    """Keep a review with its audit entry. Return the failure as it is then."""
+    org_id, plan, by = member.org_id, one.plan, member.user
+    writer.drop_reviews(org_id, plan.drop)
+    if one.action is not None and plan.store_at is not None:
+        name = name_of(by)  # their present name (contract, "CI metrics")
+        kept = Review(plan.store_at.key, one.action, str(by.id), name, now, 0, **one.written)
+        writer.put_review(org_id, plan.store_at.id, kept)
+    after = _shown(writer, org_id, one.failure_id)
+    details = {**_details(plan, after), **one.written}
+    writer.add_audit(
+        org_id, entry_of(member.user, now, one.action or RESET, one.failure_id, **details)
+    )
+    return after
+
+
+def _see_that_none_was_made_meanwhile(writer: Writer, org_id: UUID, one: OneReview) -> None:
+    history = writer.history(org_id)
+    failure = history.failure(one.failure_id)
+    if failure is None:
+        raise NotFoundError("Failure not found")
+    review, lane = group_of(history, failure).review, failure.key.lane
+    if (review and review.at) != one.seen_review_at:
+        who = "A review was reset" if review is None else f"{review.by_name} reviewed it"
+        where = f"{lane.test_id} on {lane.box_key}"
+        raise ConflictError(f"{where}: {who} meanwhile. Nothing was changed.")
 
 
 def _plan(

@@ -17,6 +17,7 @@ const PAGES = {
   failures: "/orgs/{orgId}/failures",
   failure: "/orgs/{orgId}/failures/{failureId}",
   test: "/orgs/{orgId}/test",
+  review: "/orgs/{orgId}/review",
   runs: "/orgs/{orgId}/runs",
   run: "/orgs/{orgId}/runs/{runId}",
   boxes: "/orgs/{orgId}/boxes",

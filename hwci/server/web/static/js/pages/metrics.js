@@ -34,13 +34,13 @@ export function Metrics(props) {
   return html`<${MetricsOf} key=${props.orgId} ...${props} />`;
 }
 
-function MetricsOf({ address, orgId, organization }) {
+function MetricsOf({ address, orgId, organization, me }) {
   const scope = scopeOf(address.query);
   const base = `/api/orgs/${orgId}/ci-metrics`;
   const page = useAnswer(base, scope);
   const trend = useAnswer(`${base}/trend`, scope);
   const products = useProducts(orgId);
-  const reviews = useReviews(orgId, page, trend, isAdmin(organization));
+  const reviews = useReviews(orgId, page, trend, isAdmin(organization), me);
   const failing = useFailingNow(orgId, scope, reviews.turn);
   useReturn(scope.asOf ? () => {} : reviews.renew);
   // Reviewers see one column more: wait for the role, so that no row moves when it comes.

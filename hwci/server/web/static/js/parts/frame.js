@@ -13,6 +13,7 @@ import { ThemeChoice } from "./theme.js";
 const PLACES = [
   ["metrics", "Metrics"],
   ["failures", "Failures"],
+  ["review", "Review"],
   ["runs", "Runs"],
   ["boxes", "Boxes"],
   ["members", "Members"],

@@ -10,7 +10,7 @@ import { Badge } from "./values.js";
 const PERIODS = [7, 30, 90];
 const DAYS_DEFAULT = 30;
 
-const OF_DAYS = ["metrics", "failures"];
+const OF_DAYS = ["metrics", "failures", "review"];
 const OF_PRODUCTS = [...OF_DAYS, "runs"];
 const DAYS_MAX = 3650; // that the API takes
 const DAY_MILLISECONDS = 86_400_000;

@@ -6,26 +6,32 @@ import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
 import { PagedTable } from "../../parts/table.js";
 import { Sha, Subject, Time } from "../../parts/values.js";
+import { ByCause, CauseSwitch, isByCause } from "./by_cause.js";
 import { failureColumns, verdictColumn } from "./failure_columns.js";
 import { reviewColumns } from "./review.js";
 
+const NONE_REAL =
+  "No failure of this period counts as a firmware bug. Failures resolved otherwise are listed below, with the reason.";
+const NONE_RESOLVED =
+  "No failure of this period is resolved yet: a test that failed has to pass on a later commit, on the same box.";
 const SHOWN_AT_ONCE = 3; // commits of a range; longer ones unfold
 
 /** The table. */
 export function RealBugs({ address, base, scope, several, page, orgId, reviews }) {
-  const columns = [
-    ...failureColumns(orgId, page.product, several),
+  const [test, ...known] = failureColumns(orgId, page.product, several);
+  const began = [
+    ...known,
     { key: "broken", title: "Broken by", cell: brokenBy },
     { key: "fix", title: "Fixed by", cell: fixedBy },
-    verdictColumn,
-    ...reviewColumns(reviews),
   ];
+  const columns = [test, ...began, verdictColumn, ...reviewColumns(reviews)];
+  const table = { name: "bugs", label: "Real FW bugs caught", address, empty: page.otherFailures.total ? NONE_REAL : NONE_RESOLVED };
   return html`<${Section} title="Real FW bugs caught" total=${page.realBugs.total} anchor="bugs">
-    <${PagedTable} folds name="bugs" label="Real FW bugs caught" thing="bug" path=${`${base}/real-bugs`} query=${scope}
-      turn=${reviews.turn} address=${address} first=${page.realBugs} columns=${columns} rowKey=${(row) => row.id}
-      empty=${page.otherFailures.total
-        ? "No failure of this period counts as a firmware bug. Failures resolved otherwise are listed below, with the reason."
-        : "No failure of this period is resolved yet: a test that failed has to pass on a later commit, on the same box."} />
+    <${CauseSwitch} ...${table} />
+    ${isByCause("bugs", address.query)
+      ? html`<${ByCause} ...${table} ...${{ orgId, reviews }} query=${{ ...scope, table: "realBugs" }} columns=${began} />`
+      : html`<${PagedTable} folds ...${table} thing="bug" path=${`${base}/real-bugs`} query=${scope}
+        turn=${reviews.turn} first=${page.realBugs} columns=${columns} rowKey=${(row) => row.id} />`}
   <//>`;
 }
 
@@ -43,7 +49,8 @@ function Commit({ commit, repo }) {
   return html`<${Sha} sha=${commit.sha} repo=${repo} /> <${Subject} text=${commit.subject} repo=${repo} />`;
 }
 
-function fixedBy({ repoKey: repo, fix }) {
+/** What fixed a test. */
+export function fixedBy({ repoKey: repo, fix }) {
   if (!fix) return html`<span class="quiet">unknown</span>`;
   return html`<${Sha} sha=${fix.sha} repo=${repo} /> <span class="under"><${Time} at=${fix.startedAt} /></span>`;
 }

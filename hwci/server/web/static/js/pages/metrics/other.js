@@ -6,6 +6,8 @@ import { html } from "../../html.js";
 import { Collapsed } from "../../parts/section.js";
 import { PagedTable } from "../../parts/table.js";
 import { OTHER_CLASSES, classBadge, className } from "../../parts/words.js";
+import { brokenBy, fixedBy } from "./bugs.js";
+import { ByCause, CauseSwitch, isByCause } from "./by_cause.js";
 import { failureColumns, verdictColumn } from "./failure_columns.js";
 import { Gaps } from "./gaps.js";
 import { reviewColumns } from "./review.js";
@@ -17,19 +19,26 @@ const TITLE = "Resolved by a bench or harness change, ambiguous or dismissed";
 export function OtherFailures({ address, base, scope, several, page, orgId, reviews }) {
   const open = address.query.get("other") === "open";
   const ofClass = address.query.get("other.class");
+  const [test, ...known] = failureColumns(orgId, page.product, several);
   const columns = [
-    ...failureColumns(orgId, page.product, several),
+    test,
+    ...known,
     { key: "reason", title: "Reason", sort: "class", cell: (row) => reason(reviews.entryOf(row).row ?? row) },
     verdictColumn,
     ...reviewColumns(reviews),
   ];
+  const empty = ofClass ? "No failure of this period has this class. “All” shows the other classes." : NONE;
+  const table = { name: "other", label: TITLE, address, empty };
+  const query = { ...scope, class: ofClass };
+  const began = [...known, { key: "broken", title: "Broken by", cell: brokenBy }, { key: "fix", title: "Fixed by", cell: fixedBy }];
   return html`<${Collapsed} title=${TITLE} total=${page.otherFailures.total} anchor="other" open=${open}
     onToggle=${() => change({ other: open ? null : "open" }, { replace: true })}>
     <${Classes} chosen=${ofClass} />
-    <${PagedTable} folds name="other" label=${TITLE} thing="failure" path=${`${base}/other-failures`}
-      turn=${reviews.turn} query=${{ ...scope, class: ofClass }} address=${address}
-      first=${ofClass ? undefined : page.otherFailures} columns=${columns} rowKey=${(row) => row.id}
-      empty=${ofClass ? "No failure of this period has this class. “All” shows the other classes." : NONE} />
+    <${CauseSwitch} ...${table} />
+    ${isByCause("other", address.query)
+      ? html`<${ByCause} ...${table} ...${{ orgId, reviews }} query=${{ ...query, table: "otherFailures" }} columns=${began} />`
+      : html`<${PagedTable} folds ...${table} thing="failure" path=${`${base}/other-failures`} query=${query}
+        turn=${reviews.turn} first=${ofClass ? undefined : page.otherFailures} columns=${columns} rowKey=${(row) => row.id} />`}
     ${page.tiles.realFwBugs.ambiguous > 0 && html`<${Gaps} ...${{ address, orgId, scope }} turn=${reviews.turn} />`}
   <//>`;
 }

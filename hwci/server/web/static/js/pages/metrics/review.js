@@ -2,18 +2,21 @@
 // Confirm, Dismiss and Reset in the tables of resolved failures (spec, "Review of a resolved failure").
 // The row shows the answer of the API, then the whole page is asked for again.
 
+import { counted } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { fittingActions, review } from "../../parts/review.js";
+import { useTogether } from "../../parts/together.js";
 import { classText } from "../../parts/words.js";
 
 const SHIFTED_MILLISECONDS = 1_000;
 
 /**
- * The reviews of a page. Return `{may, turn, message, renew(), entryOf(row), review(row, action)}`: an entry is
+ * The reviews of a page. Return `{may, turn, message, renew(), entryOf(row), review(row, action), together, isSettled()}`:
+ * `together` reviews several failures as one, unless the rows have just moved (`isSettled`); an entry is
  * what happens to a row, `{doing, row, fault}`; `turn` counts how often tables had to be asked for again; `message`
  * tells what happened last, and offers to take it back.
  */
-export function useReviews(orgId, page, trend, may) {
+export function useReviews(orgId, page, trend, may, me) {
   const [entries, setEntries] = useState({});
   const [turn, setTurn] = useState(0);
   const [message, setMessage] = useState(null);
@@ -29,6 +32,12 @@ export function useReviews(orgId, page, trend, may) {
     trend.again();
     setTurn((was) => was + 1);
   };
+  const changed = (_key, items, isUndo) => {
+    const text = isUndo ? "The review is taken back." : `${counted(items.length, "failure")} reviewed.`;
+    setMessage({ text, undoes: !isUndo });
+    renew();
+  };
+  const together = useTogether({ orgId, me, changed, passed: renew });
   const act = async (row, action) => {
     if (!isSettled()) return;
     put(row.id, { doing: action });
@@ -47,8 +56,9 @@ export function useReviews(orgId, page, trend, may) {
   };
   const shown = message && html`${message.text} ${message.reviewed && html`<button type="button"
     aria-label=${`Reset ${message.reviewed.testId} on ${message.reviewed.boxKey}`}
-    onClick=${() => act(message.reviewed, "reset")}>Reset</button>`}`;
-  return { may, turn, message: shown, renew, review: act, entryOf: (row) => entries[row.id] ?? {} };
+    onClick=${() => act(message.reviewed, "reset")}>Reset</button>`}
+    ${message.undoes && html`<button type="button" onClick=${together.undo}>Undo</button>`}`;
+  return { may, turn, message: shown, renew, review: act, together, isSettled, entryOf: (row) => entries[row.id] ?? {} };
 }
 
 /**

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Causes: the resolved failures of a period, those that one commit broke and one fixed as one.
+
+They are the failures of the specification's two tables, so that the sizes of all causes sum up to
+what the tiles count. Failures have one cause if they are of one product and branch, began with the
+same commits, have the same fix, and the bench is blamed for all of them or for none.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hwci.engine.history import Decision, Episode, History, Scope
+from hwci.engine.page.failures import ResolvedFailure, describe_rows
+from hwci.engine.page.reading import Classified, classified, resolved_episodes
+from hwci.engine.periods import Period
+from hwci.engine.vocabulary import FailureClass, Verdict
+
+_TO_REVIEW = (FailureClass.AMBIGUOUS, FailureClass.REAL_FW_BUG, FailureClass.BENCH_OR_HARNESS)
+"""The classes in the order in which people review them: the checks could not decide the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Resolved failures with one cause, the first to fail first."""
+
+    failures: tuple[ResolvedFailure, ...]
+
+    @property
+    def tests(self) -> int:
+        """How many tests failed."""
+        return len({one.key.lane.test_id for one in self.failures})
+
+    @property
+    def boxes(self) -> int:
+        """On how many boxes something of it failed."""
+        return len({one.key.lane.box_key for one in self.failures})
+
+
+def causes(
+    history: History,
+    scope: Scope,
+    period: Period,
+    chosen: Callable[[Classified], bool] = lambda _: True,
+) -> list[Cause]:
+    """Return the causes of the chosen failures, the newest first."""
+    decided: list[tuple[Episode, Decision]] = []
+    rows = classified(history, resolved_episodes(history, scope, period), decided)
+    together: dict[tuple[object, ...], list[ResolvedFailure]] = defaultdict(list)
+    for row in describe_rows(history, [one for one in rows if chosen(one)]):
+        together[_cause(row)].append(row)
+    return [Cause(tuple(reversed(members))) for members in together.values()]
+
+
+def to_review(found: Sequence[Cause]) -> list[Cause]:
+    """Return causes in the order in which people review them: with an ambiguous failure first."""
+    return sorted(
+        found,
+        key=lambda one: min(_TO_REVIEW.index(row.shown.failure_class) for row in one.failures),
+    )
+
+
+def _cause(row: ResolvedFailure) -> tuple[object, ...]:
+    """Return what a failure has in common with others of its cause. Where no firmware commit is
+    suspected, it began with its first failing commit.
+    """
+    lane = row.key.lane
+    suspects = tuple(one.sha for one in row.broken_by or ())
+    fix = None if row.fix is None else row.fix.sha
+    began = suspects or row.key.sha
+    return lane.product, lane.branch, began, fix, row.verdict is Verdict.INFRA

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of resolved failures with a row for each cause (contract, "Answers beside the rules"): what one commit broke
+// and one fixed is unfolded in place and reviewed together. The titles of the tables count failures, as the tiles do.
+
+import { change } from "../../address.js";
+import { html } from "../../html.js";
+import { CauseFailures, causeName } from "../../parts/cause.js";
+import { PagedTable } from "../../parts/table.js";
+import { reviewsOf } from "../../parts/together.js";
+import { FailureLink, classBadge, verdict } from "../../parts/words.js";
+
+const ANSWERS = [
+  ["confirm", "Confirm as firmware bug"],
+  ["dismiss", "Dismiss"],
+];
+
+/** Whether a table shows causes. */
+export function isByCause(name, query) {
+  return query.get(`${name}.by`) === "cause";
+}
+
+/** The switch between a row for each cause and one for each failure. */
+export function CauseSwitch({ name, label, address }) {
+  const on = isByCause(name, address.query);
+  const of = (...parts) => Object.fromEntries(parts.map((part) => [`${name}.${part}`, null]));
+  const turn = () => change({ ...of("page", "sort", "search", "cause"), [`${name}.by`]: on ? null : "cause" });
+  return html`<p><button type="button" aria-pressed=${on ? "true" : "false"} aria-label=${`By cause: ${label}`}
+    onClick=${turn}>By cause</button></p>`;
+}
+
+/** The table. `query`: which failures it is of; `columns`: of one failure, shown of the first of a cause. */
+export function ByCause({ name, label, address, orgId, query, columns, reviews, empty }) {
+  const open = address.query.get(`${name}.cause`);
+  const unfold = (cause) => change({ [`${name}.cause`]: open === cause.id ? null : cause.id }, { replace: true });
+  const shown = [
+    { key: "cause", title: "Test and box", name: true, cell: (cause) => html`<${What} ...${{ cause, orgId, open, unfold }} />` },
+    ...columns.map(({ sort: _sort, own: _own, ...column }) => ({ ...column, cell: ({ failures }) => column.cell(failures[0]) })),
+    { key: "verdicts", title: "Verdict", cell: ({ failures }) => each(failures, (one) => one.verdict).map(verdict) },
+    { key: "classes", title: "Class", cell: ({ failures }) => each(failures, (one) => one.class).map(classBadge) },
+    { key: "status", title: "Status", words: true, cell: ({ failures }) => each(failures, (one) => one.status).join(", ") },
+    ...(reviews.may ? [{ key: "review", title: "Review", cell: (cause) => html`<${Actions} ...${{ cause, reviews }} />` }] : []),
+  ];
+  return html`<${PagedTable} folds name=${name} label=${label} thing="cause" path=${`/api/orgs/${orgId}/ci-analysis/causes`}
+    query=${query} turn=${reviews.turn} address=${address} columns=${shown} rowKey=${({ id }) => id} searched=${false} empty=${empty}
+    below=${(cause) => cause.id === open && html`<${CauseFailures} ...${{ orgId, cause }} />`} totalled />`;
+}
+
+function What({ cause, orgId, open, unfold }) {
+  const [first] = cause.failures;
+  if (cause.failuresTotal === 1) return html`<${FailureLink} failure=${first} orgId=${orgId} />`;
+  return html`<button type="button" class="fold" aria-expanded=${cause.id === open ? "true" : "false"}
+      onClick=${() => unfold(cause)}>${causeName(cause)}</button>
+    <span class="under">${first.branch}</span>`;
+}
+
+function Actions({ cause, reviews: { together, isSettled } }) {
+  const { doing, fault, lost } = together.stateOf(cause.id);
+  const fitting = ANSWERS.filter(([action]) => reviewsOf(cause.failures, action).length > 0);
+  const press = (action) => isSettled() && together.review(cause.id, cause.failures, action);
+  return html`<div class="actions">
+    ${fitting.map(([action, title]) => html`<button key=${action} type="button" aria-disabled=${doing || lost ? "true" : undefined}
+      aria-label=${`${title}: ${causeName(cause)}`} onClick=${() => press(action)}>${title}</button>`)}
+    ${fault && html`<p class="fault" role="alert">${lost && "Nobody knows yet whether it was reviewed. "}${fault.message}</p>`}
+    ${lost && html`<button type="button" onClick=${() => together.look(cause.id)}>Look again</button>`}
+  </div>`;
+}
+
+function each(failures, of) {
+  return [...new Set(failures.map(of))];
+}

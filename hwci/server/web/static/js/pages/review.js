@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inbox of reviews: resolved failures that nobody reviewed, a row for each cause, ambiguous ones first. Keys go
+// through it; the row that is looked at stands in the address. What is reviewed stays in its place until the next visit.
+
+import { change } from "../address.js";
+import { useAnswer } from "../asking.js";
+import { counted } from "../format.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { useProducts } from "../parts/links.js";
+import { Empty, Failed, Waiting } from "../parts/notice.js";
+import { isAdmin } from "../parts/roles.js";
+import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/scope.js";
+import { useTogether } from "../parts/together.js";
+import { TurnOn } from "../parts/turn_on.js";
+import { ExactTimes } from "../parts/values.js";
+import { causeName } from "../parts/cause.js";
+import { useDraft } from "./review/draft.js";
+import { Row } from "./review/row.js";
+
+const ASKED = 100; // the most that the API gives at once
+const KEYS = [["j", "next"], ["k", "previous"], ["c", "confirm"], ["d", "not a firmware bug"], ["u", "undo"]];
+
+/** The page. */
+export function Review({ address, orgId, organization, me }) {
+  const scope = scopeOf(address.query);
+  const products = useProducts(orgId, organization?.ciMetricsEnabled).data;
+  const path = `/api/orgs/${orgId}/ci-analysis/causes`;
+  const answer = useAnswer(organization?.ciMetricsEnabled ? path : null, { ...scope, toReview: true, limit: ASKED });
+  const isThere = answer.data && me;
+  return html`
+    <div class="page-head">
+      <h1>Review</h1>
+      <${UpToNow} address=${address} scope=${scope} />
+      <${ExactTimes} />
+      <${Products} products=${products} scope=${scope} several=${severalRepositories(products)} />
+      <${Periods} days=${scope.days} />
+    </div>
+    ${organization?.ciMetricsEnabled === false && html`<${TurnOn} orgId=${orgId} />`}
+    ${answer.error && html`<${Failed} error=${answer.error} again=${answer.again} />`}
+    ${organization?.ciMetricsEnabled && !isThere && !answer.error && html`<${Waiting} />`}
+    ${isThere && html`<${Inbox} key=${JSON.stringify(scope)} ...${{ address, orgId, me, path, scope }} found=${answer.data}
+      may=${isAdmin(organization)} />`}
+  `;
+}
+
+function Inbox({ address, orgId, me, path, scope, found, may }) {
+  const [causes, setCauses] = useState(found.items);
+  const [message, setMessage] = useState("");
+  const [next, setNext] = useState(0); // counts how often another cause is to be asked for again
+  const replace = (key, change_) => setCauses((was) => was.map((one) => (one.id === key ? change_(one) : one)));
+  const draft = useDraft(me);
+  const open = causes.find(({ id }) => id === address.query.get("cause")) ?? causes[0];
+  const list = useRef(null);
+  const wanted = useRef(null); // the row that gets the focus once it is drawn
+  const show = (cause) => {
+    if (!cause) return;
+    wanted.current = cause.id;
+    change({ cause: cause.id }, { replace: true });
+  };
+  const at = causes.indexOf(open);
+  const together = useTogether({
+    orgId,
+    me,
+    changed: (key, items, isUndo) => {
+      const now = new Map(items.map((one) => [one.id, one]));
+      replace(key, (one) => ({ ...one, failures: one.failures.map((failure) => now.get(failure.id) ?? failure) }));
+      draft.clear(key);
+      const cause = causes.find(({ id }) => id === key);
+      setMessage(`${causeName(cause)}: ${isUndo ? "the review is taken back." : done(items)}`);
+      show(!isUndo && key === open.id ? causes[at + 1] ?? cause : cause);
+    },
+    passed: () => setNext((was) => was + 1),
+  });
+  useFresh({ path, scope, next, cause: open, replace });
+  useKeys({
+    j: () => show(causes[at + 1]),
+    k: () => show(causes[at - 1]),
+    ...(may && {
+      c: () => together.review(open.id, open.failures, "confirm", draft.of(open.id)),
+      d: () => together.review(open.id, open.failures, "dismiss", draft.of(open.id)),
+      u: () => together.undo(),
+    }),
+  });
+  useEffect(() => {
+    if (wanted.current !== open?.id) return;
+    wanted.current = null;
+    list.current.querySelector("[aria-expanded=true]")?.focus();
+  }, [open?.id, causes]);
+  if (causes.length === 0) return html`<${Empty}>Nothing to review: no resolved failure of this period is without a review.<//>`;
+  return html`<section class="part inbox" aria-label="To review">
+    <p class="quiet">${counted(found.total, "cause")}, those that the checks could not decide first.
+      ${found.total > ASKED && ` These are the first ${ASKED}.`} Keys:
+      ${KEYS.filter(([key]) => may || "jk".includes(key)).map(([key, what]) => html` <kbd>${key}</kbd> ${what}`)}</p>
+    <ol ref=${list}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${() => show(cause)}
+      ...${{ cause, orgId, together, draft, may }} />`)}</ol>
+    <p class="toast" role="status">${message} ${together.last && message && html`<button type="button"
+      onClick=${together.undo}>Undo</button>`}</p>
+  </section>`;
+}
+
+function done(reviewed) {
+  const confirmed = reviewed.every(({ review }) => review.action === "confirm");
+  const what = confirmed ? "counted as a real firmware bug" : "not counted as a firmware bug";
+  return reviewed.length === 1 ? `${what}.` : `${counted(reviewed.length, "failure")} ${what}.`;
+}
+
+/** Ask how the failures of a cause are now, whoever reviewed them. */
+function useFresh({ path, scope, next, cause, replace }) {
+  const { data } = useAnswer(next ? path : null, { ...scope, limit: ASKED }, next);
+  useEffect(() => {
+    if (!data) return;
+    const now = new Map(data.items.flatMap(({ failures }) => failures).map((one) => [one.id, one]));
+    replace(cause.id, (one) => ({ ...one, failures: one.failures.map((failure) => now.get(failure.id) ?? failure) }));
+  }, [data]);
+}
+
+/** Keys of the page; not while somebody writes, and none of the browser's. */
+function useKeys(actions) {
+  const latest = useRef(actions);
+  latest.current = actions;
+  // Before the page is seen, so that the first key counts.
+  useLayoutEffect(() => {
+    const press = (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+      if (event.target.closest?.("input, textarea, select")) return;
+      const act = latest.current[event.key];
+      if (!act) return;
+      event.preventDefault();
+      act();
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, []);
+}

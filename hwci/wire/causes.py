@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resolved failures by their cause, and several reviews at once (contract, "Answers beside the
+rules"). No figure is computed here.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, Self
+from uuid import UUID
+
+from pydantic import Field
+
+from hwci.analysis.causes import Cause
+from hwci.engine.page.reading import Classified
+from hwci.engine.vocabulary import FailureClass
+from hwci.wire import limits
+from hwci.wire.base import Answer, Body, Time
+from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
+from hwci.wire.queries import Flag, TableQuery
+
+
+class OfTable(StrEnum):
+    """A table of resolved failures."""
+
+    REAL_BUGS = "realBugs"
+    OTHER_FAILURES = "otherFailures"
+
+
+class CausesQuery(TableQuery):
+    """Query of the causes: of the failures of one table, of one class; `to_review`: of those that
+    nobody reviewed, ambiguous ones first.
+    """
+
+    table: OfTable | None = None
+    failure_class: FailureClass | None = Field(None, alias="class")
+    to_review: Flag = False
+
+    def chosen(self, one: Classified) -> bool:
+        """Whether a failure is asked for."""
+        real = one.failure_class is FailureClass.REAL_FW_BUG
+        return (
+            self.table in {None, OfTable.REAL_BUGS if real else OfTable.OTHER_FAILURES}
+            and self.failure_class in {None, one.failure_class}
+            and not (self.to_review and one.review is not None)
+        )
+
+
+class CauseAnswer(Answer):
+    """Resolved failures with one cause, the first to fail first. `id`: of the first of them. The
+    list holds 100 at most, the numbers beside it count all.
+    """
+
+    id: UUID
+    tests_total: int
+    boxes_total: int
+    failures: Sequence[ResolvedFailureAnswer]
+    failures_total: int
+
+    @classmethod
+    def of(cls, org_id: UUID, cause: Cause) -> Self:
+        """Make one cause."""
+        shown = cause.failures[: limits.INCIDENT_MAX]
+        return cls(
+            id=cause.failures[0].id,
+            tests_total=cause.tests,
+            boxes_total=cause.boxes,
+            failures=[ResolvedFailureAnswer.of(org_id, one) for one in shown],
+            failures_total=len(cause.failures),
+        )
+
+
+class ReviewStep(StrEnum):
+    """What a reviewer does to a failure."""
+
+    CONFIRM = "confirm"
+    DISMISS = "dismiss"
+    RESET = "reset"
+
+
+class OneReview(ReviewNote):
+    """One review of several. `seen_review_at`: when the review was made that the reviewer saw, null
+    if they saw none; only the first of several reviews of a failure is compared with what is there.
+    """
+
+    failure_id: UUID = Field(strict=False)
+    action: ReviewStep = Field(strict=False)
+    seen_review_at: Time | None
+
+
+class ReviewsBody(Body):
+    """Reviews that are made in their order, all or none."""
+
+    reviews: Annotated[list[OneReview], Field(min_length=1, max_length=limits.REVIEWS_AT_ONCE_MAX)]
+
+
+class ReviewedAnswer(Answer):
+    """Each reviewed failure once, as it is now, in the order of the reviews."""
+
+    items: Sequence[ResolvedFailureAnswer]

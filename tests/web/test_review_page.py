@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The inbox of reviews: what it shows is the API's, keys go through it, and whatever happens during
+a review, nothing is lost and nothing is done twice (contract, "Answers beside the rules").
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.support.asking import ask, bearer
+from tests.web.conftest import Dashboard
+from tests.web.live import Site, site
+
+REVIEWS = "**/ci-reviews"
+TO_REVIEW = "ci-analysis/causes?days=30&toReview=true&limit=100"
+
+
+@pytest.fixture
+def own(page: Page, tmp_path: Path) -> Iterator[Site]:
+    """A server with two causes: two tests that one commit broke and one fixed, and a third."""
+    with site(page, tmp_path) as made:
+        stories = (("a", {"boot": "pass"}), ("b", {"boot": "fail", "i2c": "fail"}))
+        fixed = (("c", {"boot": "pass", "i2c": "pass", "spi": "fail"}), ("d", {"spi": "pass"}))
+        for number, (sha, outcomes) in enumerate((*stories, *fixed)):
+            at = (made.benches.hands.now - timedelta(minutes=9 - number)).isoformat()
+            tests = [
+                {"id": name, "outcome": outcome, "attempts": 1, "duration_s": 1.0}
+                for name, outcome in outcomes.items()
+            ]
+            made.benches.report(
+                run_id=number + 1, sha=sha * 40, started_at=at, ended_at=at, tests=tests
+            )
+        yield made
+
+
+def rows(page: Page) -> Locator:
+    return page.locator(".cause")
+
+
+def opened(page: Page) -> Locator:
+    return page.locator(".cause:has(> [aria-expanded=true])")
+
+
+def opened_inbox(own: Site) -> Page:
+    own.open("review")
+    expect(rows(own.page)).to_have_count(2)
+    return own.page
+
+
+def audit(own: Site) -> list[str]:
+    told = [one["action"] for one in own.ask("audit-log?limit=100")["items"]]
+    return [action for action in told if action in {"confirm", "dismiss", "reset"}]
+
+
+def reviewed(own: Site) -> dict[str, Any]:
+    """Return the review of each failure by its test."""
+    causes = own.ask("ci-analysis/causes?days=30&limit=100")["items"]
+    return {row["testId"]: row["review"] for one in causes for row in one["failures"]}
+
+
+def test_the_inbox_has_a_row_for_each_cause_of_the_api_in_its_order(
+    page: Page, demo: Dashboard
+) -> None:
+    org = demo.sign_in(page.context)
+    told = demo.ask(f"/api/orgs/{org}/{TO_REVIEW}", demo.token())
+    page.goto(f"{demo.url}/orgs/{org}/review")
+
+    expect(rows(page)).to_have_count(told["total"])
+    first = told["items"][0]["failures"]
+    links = opened(page).locator("a[href*='/failures/']")
+    assert [str(link.get_attribute("href"))[-36:] for link in links.all()] == [
+        one["id"] for one in first
+    ]
+    assert first[0]["class"] == "ambiguous"
+
+
+def test_keys_go_through_the_inbox_confirm_and_take_back(own: Site) -> None:
+    page = opened_inbox(own)
+    page.keyboard.press("j")
+    expect(opened(page)).to_contain_text("2 tests on bench-1")
+    expect(opened(page).get_by_role("button").first).to_be_focused()
+    expect(page).to_have_url(re.compile("cause="))
+    page.keyboard.press("k")
+    expect(opened(page)).to_contain_text("spi on bench-1")
+    page.keyboard.press("j")
+
+    page.keyboard.press("c")
+
+    expect(page.locator(".toast")).to_contain_text("2 failures counted as a real firmware bug")
+    expect(opened(page)).to_contain_text("reviewed")
+    expect(opened(page).get_by_role("button").first).to_be_focused()
+    assert sorted(audit(own)) == ["confirm", "confirm"]
+    page.keyboard.press("c")  # there is nothing left to confirm
+    page.keyboard.press("u")
+    expect(page.locator(".toast")).to_contain_text("the review is taken back")
+    expect(opened(page).locator(".badge-good")).to_have_count(0)
+    expect(opened(page).get_by_role("button").first).to_be_focused()
+    assert sorted(audit(own)) == ["confirm", "confirm", "reset", "reset"]
+    assert set(reviewed(own).values()) == {None}
+
+
+def test_a_note_and_an_issue_go_with_each_review_and_no_key_is_taken_from_them(own: Site) -> None:
+    page = opened_inbox(own)
+    page.keyboard.press("j")
+    opened(page).get_by_label("Note").press_sequentially("cold jacket, kudu")
+    opened(page).get_by_label("Issue link").fill("https://issues.example.org/7")
+
+    opened(page).get_by_role("button", name="Not a firmware bug").click()
+
+    expect(page.locator(".toast")).to_contain_text("2 failures not counted as a firmware bug")
+    found = reviewed(own)
+    for test in ("boot", "i2c"):
+        assert found[test]["action"] == "dismiss"
+        assert found[test]["note"] == "cold jacket, kudu"
+        assert found[test]["issue"] == "https://issues.example.org/7"
+    assert found["spi"] is None
+    expect(opened(page)).to_contain_text("cold jacket, kudu")
+
+
+def test_what_the_api_refuses_of_a_note_is_said_beside_it(
+    own: Site, quiet_console: list[str]
+) -> None:
+    page = opened_inbox(own)
+    opened(page).get_by_label("Issue link").fill("javascript:alert(1)")
+
+    opened(page).get_by_role("button", name="Confirm").click()
+
+    expect(opened(page).get_by_role("alert")).to_be_visible()
+    expect(opened(page).get_by_label("Issue link")).to_have_attribute("aria-invalid", "true")
+    assert audit(own) == []
+    quiet_console.clear()  # the browser itself logs the status
+
+
+def test_two_people_review_one_cause_and_the_second_is_told(
+    own: Site, quiet_console: list[str]
+) -> None:
+    page = opened_inbox(own)
+    page.keyboard.press("j")
+    opened(page).get_by_label("Note").fill("mine")
+    (row,) = own.ask("ci-analysis/causes?days=30&limit=100")["items"][1:]
+    other = own.dashboard
+    path = f"/api/orgs/{own.server.org_id}/ci-failures/{row['failures'][0]['id']}/confirm"
+    assert ask(other.url, "POST", path, bearer(own.benches.token)).status == 200
+
+    opened(page).get_by_role("button", name="Not a firmware bug").click()
+
+    expect(opened(page).get_by_role("alert")).to_contain_text("reviewed it meanwhile")
+    expect(opened(page)).to_contain_text("Confirmed by")
+    expect(opened(page).get_by_label("Note")).to_have_value("mine")
+    assert audit(own) == ["confirm"]
+    opened(page).get_by_role("button", name="Not a firmware bug").click()  # having seen it
+    expect(page.locator(".toast")).to_contain_text("not counted as a firmware bug")
+    page.keyboard.press("u")
+    expect(page.locator(".toast")).to_contain_text("the review is taken back")
+    found = reviewed(own)
+    assert (found["boot"]["action"], found["i2c"]) == ("confirm", None)
+    quiet_console.clear()  # the browser itself logs the status
+
+
+def test_a_request_that_never_came_is_told_and_made_once_when_it_is_asked_for_again(
+    own: Site, quiet_console: list[str]
+) -> None:
+    page = opened_inbox(own)
+    opened(page).get_by_label("Note").fill("kept")
+    page.route(REVIEWS, lambda route: route.abort())
+
+    opened(page).get_by_role("button", name="Confirm").click()
+
+    expect(opened(page).get_by_role("alert")).to_contain_text("It was not reviewed. Try again.")
+    expect(opened(page).get_by_label("Note")).to_have_value("kept")
+    page.unroute(REVIEWS)
+    opened(page).get_by_role("button", name="Confirm").click()
+    expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
+    assert audit(own) == ["confirm"]
+    assert reviewed(own)["spi"]["note"] == "kept"
+    quiet_console.clear()  # the browser names what it could not load
+
+
+def test_a_review_whose_answer_was_lost_is_found_and_not_made_twice(
+    own: Site, quiet_console: list[str]
+) -> None:
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page = opened_inbox(own)
+    page.route(REVIEWS, lose)
+    page.route("**/ci-failures/*", lambda route: route.abort())
+    page.keyboard.press("c")
+    expect(opened(page).get_by_role("alert")).to_contain_text("Nobody knows yet")
+    page.keyboard.press("c")  # is not sent before it is known
+    page.unroute("**/ci-failures/*")
+
+    opened(page).get_by_role("button", name="Look again").click()
+
+    expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
+    assert audit(own) == ["confirm"]
+    page.unroute(REVIEWS)
+    page.keyboard.press("u")
+    expect(page.locator(".toast")).to_contain_text("taken back")
+    assert sorted(audit(own)) == ["confirm", "reset"]
+    quiet_console.clear()  # the browser names what it could not load
+
+
+def test_what_was_written_outlives_a_session_that_ends(own: Site, quiet_console: list[str]) -> None:
+    page = opened_inbox(own)
+    page.keyboard.press("j")
+    opened(page).get_by_label("Note").fill("a long story")
+    sessions = "/api/auth/sessions"
+    assert ask(own.server.url, "DELETE", sessions, bearer(own.benches.token)).status == 200
+    page.context.clear_cookies()
+    page.reload()
+    page.get_by_label("E-mail").fill(own.server.email)
+    page.get_by_label("Password").fill(own.server.password)
+
+    page.get_by_role("button", name="Sign in").click()
+
+    expect(opened(page)).to_contain_text("2 tests on bench-1")
+    expect(opened(page).get_by_label("Note")).to_have_value("a long story")
+    assert audit(own) == []
+    quiet_console.clear()  # the browser itself logs the status
+
+
+def test_where_nothing_is_to_be_reviewed_the_page_says_so(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as made:
+        made.open("review")
+        expect(page.get_by_text("Nothing to review")).to_be_visible()
+
+
+def test_a_table_by_cause_is_unfolded_reviewed_together_and_undone(own: Site) -> None:
+    page = own.page
+    own.open("metrics?other=open")
+    part = page.locator("#other")
+    expect(part.locator("tbody tr")).to_have_count(3)
+
+    part.get_by_role("button", name="By cause").click()
+
+    expect(page).to_have_url(re.compile(r"other\.by=cause"))
+    expect(part.locator("tbody tr")).to_have_count(2)
+    expect(part.locator(".total")).to_have_text("3")  # the title counts failures, as the tiles do
+    part.get_by_role("button", name="2 tests on bench-1", exact=True).click()
+    links = part.locator(".below a")
+    expect(links).to_have_text(["boot", "i2c"])
+    part.get_by_role("button", name="Confirm as firmware bug: 2 tests on bench-1").click()
+    expect(page.get_by_role("status").filter(has_text="2 failures reviewed.")).to_be_visible()
+    expect(page.locator("#bugs .total")).to_have_text("2")
+    expect(part.locator("tbody tr")).to_have_count(1)
+
+    page.get_by_role("button", name="Undo").click()
+
+    expect(part.locator("tbody tr:not(.below)")).to_have_count(2)
+    expect(page.locator("#bugs .total")).to_have_text("0")
+    assert set(reviewed(own).values()) == {None}
