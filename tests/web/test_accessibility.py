@@ -156,6 +156,16 @@ def test_the_metrics_page_that_the_server_refuses(
     quiet_console.clear()
 
 
+@pytest.mark.parametrize("text", ["bench", "nothing is called so"])
+def test_the_finder(page: Page, home: str, text: str) -> None:
+    page.goto(f"{home}/boxes")
+    expect(page.locator("tbody tr").first).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Find").fill(text)
+    expect(page.get_by_role("dialog").get_by_role("status")).not_to_have_text("Searching…")
+    see(page)
+
+
 @pytest.mark.parametrize("label", ["resolved", "flake", "pending"])
 def test_the_page_of_a_failure(page: Page, demo: Dashboard, home: str, label: str) -> None:
     organization = home.rpartition("/")[2]

@@ -3,6 +3,7 @@
 loaded, no rule of the document is broken, and no page grows wider than its window.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -161,6 +162,22 @@ def test_the_page_of_failures_shows_all_of_them_as_text(visitor: Visitor) -> Non
         tests |= visitor.texts("tbody td:first-child a")
     assert tests == {row["testId"] for row in seeded}
     assert tests == {test for text in SIXTY for test in ids_of(text)}
+
+
+def test_the_finder_shows_each_as_text(visitor: Visitor) -> None:
+    visitor.open("boxes")
+    expect(visitor.page.locator("tbody tr").first).to_be_visible()
+    visitor.page.keyboard.press("Control+k")
+    field = visitor.page.get_by_role("combobox", name="Find")
+    found = visitor.page.get_by_role("dialog")
+    for text in part_of(1):
+        field.fill(text)
+        expect(found.get_by_role("status")).to_have_text(re.compile("found|Nothing fits"))
+        visitor.settled()
+        field.press("ArrowDown")
+    assert {"Boxes", "Tests"} <= {
+        name.partition(":")[0] for name in visitor.texts(".finder [role=group] > :first-child")
+    }
 
 
 def test_the_failures_of_one_test_are_those_of_its_whole_name(visitor: Visitor) -> None:

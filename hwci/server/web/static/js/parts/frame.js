@@ -5,6 +5,7 @@ import { addressOf } from "../address.js";
 import { counted } from "../format.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { signOut } from "../session.js";
+import { Finding } from "./finding.js";
 import { Menu } from "./menu.js";
 import { isAdmin } from "./roles.js";
 import { takenAlong } from "./scope.js";
@@ -29,6 +30,8 @@ export function Frame({ address, me, organization, children }) {
     <header class="frame">
       <a class="brand" href="/">hwci</a>
       <${Places} address=${address} organization=${organization} />
+      ${address.params.orgId && html`<${Finding} orgId=${address.params.orgId} organization=${organization}
+        places=${[...placesOf(organization), ["account", "Account"]]} />`}
       <${Person} me=${me} organization=${organization} page=${address.page} />
     </header>
     ${me?.invitations > 0 && address.page !== "invitations" && html`<${Waits} number=${me.invitations} />`}
@@ -58,14 +61,17 @@ function Places({ address, organization }) {
   const { orgId } = address.params;
   if (!orgId) return null;
   const current = PARTS_OF[address.page] ?? address.page;
-  const shown = PLACES.filter(([page]) => !OF_ADMINS.has(page) || isAdmin(organization));
   return html`<nav aria-label="Pages"><ul>
-    ${shown.map(
+    ${placesOf(organization).map(
       ([page, title]) => html`<li key=${page}>
         <a href=${addressOf(page, { orgId }, takenAlong(page, orgId))} aria-current=${page === current ? "page" : undefined}>${title}</a>
       </li>`,
     )}
   </ul></nav>`;
+}
+
+function placesOf(organization) {
+  return PLACES.filter(([page]) => !OF_ADMINS.has(page) || isAdmin(organization));
 }
 
 function Person({ me, organization, page }) {
