@@ -44,7 +44,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 def test_start_prints_the_range_and_a_run_to_paste(signed_in: Command) -> None:
     code, out, err = signed_in("bisect", "start", "hil.boot", *ENDS)
 
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err.strip() == f"Then: hwci bisect next hil.boot {shlex.join(ENDS)}"
     lines = out.splitlines()
     assert lines[:2] == [
         "# hil.boot began to fail in one of 9 commits",
@@ -55,7 +56,15 @@ def test_start_prints_the_range_and_a_run_to_paste(signed_in: Command) -> None:
     words = shlex.split(command)
     assert words[3] in COMMITS
     assert words[words.index("--branch") + 1] == BRANCH
-    assert lines[-1] == f"# Then: hwci bisect next hil.boot {shlex.join(ENDS)}"
+
+
+def test_the_command_to_go_on_repeats_where_it_asked(
+    signed_in: Command, server: RunningServer
+) -> None:
+    _, _, err = signed_in("bisect", "start", "hil.boot", *ENDS, "--days", "9", "--url", server.url)
+
+    assert f"--url {server.url}" in err
+    assert err.rstrip().endswith("--days 9")
 
 
 def test_pasted_runs_lead_to_the_commit(signed_in: Command, in_ci: Command, tmp_path: Path) -> None:

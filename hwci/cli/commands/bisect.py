@@ -184,7 +184,7 @@ def _lines(
         render.write(line)
     if bisected.next_run is not None:
         days = "" if wanted.days == limits.DAYS_DEFAULT else f"--days {wanted.days}"
-        render.write(bisection.again(found, wanted.good, wanted.bad, wanted.box, days))
+        render.note(bisection.again(found, wanted.good, wanted.bad, wanted.box, days))
 
 
 def _found(answer: "ProgressAnswer") -> "BisectedAnswer":

@@ -47,7 +47,7 @@ def again(found: ProgressAnswer, good: str, bad: str, box: str | None, days: str
     """Return the command that asks for the run after it."""
     words = [found.test_id, "--product", f"{found.repo_key}:{found.suite}"]
     words += ["--good", good, "--bad", bad, *(["--box", box] if box else []), *days.split()]
-    return f"# Then: hwci bisect next {shlex.join(words)}"
+    return f"Then: hwci bisect next {shlex.join(words)}"
 
 
 def bracket(found: BisectedAnswer) -> str:
