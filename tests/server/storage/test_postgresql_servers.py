@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several servers on one database, asked over HTTP."""
 
+import asyncio
 import re
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -8,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import product
 from pathlib import Path
 
 import jwt
@@ -30,6 +32,7 @@ from tests.support.running import (
     running,
     settings_of,
 )
+from tests.support.soak import rounds
 
 pytestmark = only_where_wanted
 
@@ -77,6 +80,29 @@ def is_signed_by(token: str, key: bytes) -> bool:
 def sign_in(url: str) -> str:
     body = {"email": EMAIL, "password": PASSWORD}
     return str(ask(url, "POST", "/api/auth/login", json_body=body).json["accessToken"])
+
+
+async def test_of_those_who_use_the_set_up_tokens_of_two_servers_at_once_one_is_the_first_user(
+    postgresql: Server,
+) -> None:
+    async def register(url: str, email: str, token: str | None) -> int:
+        body = {"email": email, "password": PASSWORD, "name": "Ada", "inviteToken": token}
+        path = "/api/auth/register"
+        return (await asyncio.to_thread(ask, url, "POST", path, json_body=body)).status
+
+    for _ in range(rounds(2, 40)):
+        with postgresql.database() as location:
+            settings = settings_of(location, rate_limit="off", auth_rate_limit="off")
+            async with serving(settings) as one, serving(settings) as other:
+                tokens = (one.set_up_token, other.set_up_token)
+                asked = product((one.url, other.url), tokens)
+                found = await asyncio.gather(
+                    *(
+                        register(url, f"{number}@example.org", token)
+                        for number, (url, token) in enumerate(asked)
+                    )
+                )
+        assert sorted(found) == [201, 403, 403, 403]
 
 
 def test_while_the_signing_key_is_changed_each_server_takes_the_tokens_of_all(
