@@ -14,6 +14,9 @@ from hwci.analysis.what_if import Edit, EditKind
 from hwci.engine.history import RunChanges
 from hwci.engine.vocabulary import FileKind, ReviewAction
 
+COMMITS_MAX, FILES_MAX = 250, 2_000
+"""What a report holds of changes, as `hwci/wire/limits.py` has it, which this room cannot ask."""
+
 
 class Advice(NamedTuple):
     """`condition` goes on from "Would be a real firmware bug if"; `to_do` is a sentence."""
@@ -45,8 +48,8 @@ GAPS = {
     ),
     Gap.CUT_LISTS: GapWords(
         "Lists of commits or files were cut short",
-        "Start the suite on more pushes: a report holds the newest 250 commits, and 2,000 files of"
-        " each.",
+        f"Start the suite on more pushes: a report holds the newest {COMMITS_MAX} commits, and"
+        f" {FILES_MAX:,} files of each.",
     ),
     Gap.UNCONNECTED_FIX: GapWords(
         "Some run between the failure and its fix did not send what changed",
@@ -109,7 +112,8 @@ def _run(edit: Edit, run: RunChanges) -> Advice:
     if edit.kind is EditKind.COMMITS_WHOLE:
         return Advice(
             f"{where} had tested no other commits than those that it sent",
-            "A report holds the newest 250 commits: test more often, or review this failure.",
+            f"A report holds the newest {COMMITS_MAX} commits: test more often, or review this"
+            " failure.",
         )
     assert run.changes.base_sha is not None
     base, sha = short(run.changes.base_sha), short(run.sha)

@@ -44,7 +44,7 @@ class Lack(StrEnum):
 
 LACKS = {
     Lack.NO_RUN: "Not enough data: no run of it reached the hardware with a test in the period",
-    Lack.NOT_REACHED: "Each box that ran it did not reach the hardware in its last run",
+    Lack.NOT_REACHED: "No box that ran it reached the hardware in its last run",
 }
 
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from docs.generate import ENFORCED, REFERENCE, constants
+from hwci.analysis import advice, what_if
 from hwci.wire import limits
 
 ROOT = Path(__file__).parents[2]
@@ -87,3 +88,9 @@ def test_the_page_lets_people_type_as_much_as_the_server_takes() -> None:
     typed = {int(number) for number in re.findall(r'm(?:ax|in)length(?:="|: )(\d+)', text)}
 
     assert typed - named == {len(str(limits.INTEGER_MAX))}
+
+
+def test_the_analysis_has_the_limits_of_the_wire() -> None:
+    held = advice.COMMITS_MAX, advice.FILES_MAX, what_if.PATTERNS_MAX
+
+    assert held == (limits.COMMITS_MAX, limits.FILES_MAX, limits.PATTERNS_MAX)

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from hwci.analysis.benches.strata import Numbers, Strata, Whole
 
 COMMITS_MIN = 5
-"""So many commits with a test that failed and passed it takes to compare, at least."""
+"""The fewest commits with a test that passed on one box and failed on another, to compare."""
 ODDS_MIN = 1.5
-"""What is less than so many times the odds of the others is not worth a name."""
+"""The lowest odds of a failure, as times those of the others, from which a box is called worse."""
 FALSE_DISCOVERIES = 0.05
+"""The part of all that are called worse that may be so by chance."""
 _SURE = 0.975  # both sides of 95 %
 _NOTHING, _STRAIGHT = 1e-12, 1e-3
 _WIDEST = 20.0  # logarithm; a number all the same

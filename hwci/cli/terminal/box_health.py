@@ -69,11 +69,11 @@ def boxes(now: datetime) -> tables.Layout[BoxHealthAnswer]:
 
 
 def tests() -> tables.Layout[TestOnBoxAnswer]:
-    """Return the layout of the tests that fail on one box."""
+    """Return the layout of the tests that fail more on one box."""
     column = tables.Column
     return tables.Layout(
         "tests",
-        "Tests that fail on one box",
+        "Tests that fail more on one box",
         [
             column("Test", lambda row: row.test_id),
             column("Product", lambda row: tables.product(row.repo_key, row.suite), spare=1),
@@ -82,7 +82,7 @@ def tests() -> tables.Layout[TestOnBoxAnswer]:
         "repoKey suite testId boxKey only counts.failed counts.results counts.othersFailed"
         " counts.othersResults comparison.oddsRatio comparison.low comparison.high"
         " comparison.chance comparison.falseDiscovery",
-        "No test fails on one box only.",
+        "No test fails more on one box.",
     )
 
 

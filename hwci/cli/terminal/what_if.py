@@ -41,7 +41,7 @@ def _lines(found: ExplanationAnswer) -> Iterator[str]:
     for _, alike in groupby(ordered, lambda one: (one.failure_class, one.kind)):
         yield from _first_of(list(alike))
     if not found.complete:
-        yield "… more may: not everything was tried"
+        yield "… there may be more: not everything was tried"
 
 
 def _first_of(alike: list[WhatIfAnswer]) -> Iterator[str]:
@@ -67,7 +67,7 @@ def gaps(found: GapsAnswer) -> Iterator[str]:
         yield f"{gap.text}: {counted(gap.failures, 'failure')}; {_decides(gap)}"
         yield f"  {gap.to_do}"
     if not found.gaps:
-        yield "None of them lacks what a report could have sent."
+        yield "CI left out nothing that could decide one of them."
 
 
 def _decides(gap: GapAnswer) -> str:

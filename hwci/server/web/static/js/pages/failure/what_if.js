@@ -25,7 +25,7 @@ export function WhatIf({ orgId, failureId }) {
       <p>${WOULD_BE.get(first.class)} ${first.condition}.</p>
       <p class="quiet">${first.toDo}${alike(others)}</p>
     </li>`)}</ul>
-    ${!data.complete && html`<p class="quiet">More may: not everything was tried.</p>`}
+    ${!data.complete && html`<p class="quiet">There may be more: not everything was tried.</p>`}
   <//>`;
 }
 

@@ -18,7 +18,7 @@ export function Gaps({ address, orgId, scope, turn }) {
 }
 
 function Found({ data }) {
-  if (!data.gaps.length) return html`<p class="quiet">Nothing that CI leaves out would.</p>`;
+  if (!data.gaps.length) return html`<p class="quiet">CI left out nothing that could decide one of them.</p>`;
   const part = data.lookedAt < data.ambiguous ? ` (the newest ${count(data.lookedAt)} of them)` : "";
   return html`<p class="quiet">${counted(data.ambiguous, "failure")} that nobody reviewed${part}. Each gap by itself:</p>
     <ul class="gaps">${data.gaps.map((gap) => html`<li key=${gap.gap}>
