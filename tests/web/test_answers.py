@@ -108,7 +108,7 @@ def test_who_asks_too_often_learns_when_the_page_asks_again_and_it_does(
     before = len(requests)
 
     page.clock.fast_forward(300_000)
-    assert len(requests) == before
+    assert requests[before:] == []
     page.clock.fast_forward(301_000)
 
     expect(page.get_by_label("Tiles")).to_be_visible()

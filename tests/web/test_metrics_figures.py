@@ -194,13 +194,12 @@ def test_a_flaky_test_leads_to_its_failures(page: Page, demo: Dashboard) -> None
         page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **OPEN})}")
         page.locator("#flaky").get_by_role("link", name=row["testId"], exact=True).click()
 
+        expect(page.get_by_role("heading", level=1, name=row["testId"])).to_be_visible()
+        expect(page.get_by_text(f"{row['repoKey']} · {row['suite']}")).to_be_visible()
         total = asked.failures(row)["total"]
-        assert total > 0
-        shown = page.locator(".table-tools").get_by_role("status")
-        expect(shown).to_have_text(counted(total, "failure"))
-        names = page.locator("tbody td:first-child a")
-        assert set(names.all_inner_texts()) == {row["testId"]}
-        expect(page.get_by_label("Product")).to_have_value(re.compile(row["suite"]))
+        assert 0 < total <= 20, "those on the first page"
+        names = page.get_by_label("Failures of the test").locator("tbody td:first-child a")
+        expect(names).to_have_text([row["testId"]] * total)
 
 
 def test_a_figure_of_a_flaky_test_leads_to_the_runs_that_it_counts(

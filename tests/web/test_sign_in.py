@@ -172,7 +172,8 @@ def test_who_was_signed_out_elsewhere_reads_why_and_comes_back(
     with urlopen(Request(f"{server.url}/api/auth/sessions", headers=elsewhere, method="DELETE")):
         page.reload()
 
-    expect(page.get_by_role("status")).to_contain_text("Your sign-in has ended")
+    why = page.get_by_role("status").filter(has_text="Your sign-in has ended")
+    expect(why).to_be_visible()
     fill(page, OWNER.email, OWNER.password)
 
     expect(page).to_have_url(wanted)

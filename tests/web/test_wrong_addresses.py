@@ -114,10 +114,11 @@ def test_an_unknown_product_is_named_as_unknown(
 ) -> None:
     page.goto(f"{home}/metrics?days=7&repoKey=acme/none&suite=none")
     expect(page.get_by_text("names the repository 'acme/none'")).to_be_visible()
-    quiet_console.clear()
     expect(page.get_by_label("Tiles")).to_have_count(0)
 
     page.get_by_role("link", name="Show all products").click()
 
     expect(page.get_by_label("Tiles")).to_be_visible()
     expect(page).to_have_url(f"{home}/metrics?days=7")
+    assert all("status of 404" in line for line in quiet_console if line)
+    quiet_console.clear()
