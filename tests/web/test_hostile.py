@@ -232,6 +232,20 @@ def test_the_page_of_a_failure_shows_each_as_text(
     only_refused(quiet_console)
 
 
+def test_the_inbox_of_reviews_shows_each_as_text_and_keys_go_through_it(visitor: Visitor) -> None:
+    told = visitor.ask("ci-analysis/causes?toReview=true")[:100]  # the most that the page shows
+    visitor.open("review")
+    rows, tests = visitor.page.locator(".cause"), set()
+    expect(rows).to_have_count(len(told))
+    for number in range(len(told)):
+        expect(rows.nth(number).locator("> [aria-expanded=true]")).to_have_count(1)
+        tests |= visitor.texts(".cause .commits a")
+        if number % 20 == 0:
+            visitor.settled()
+        visitor.page.keyboard.press("j")
+    assert tests == {row["testId"] for one in told for row in one["failures"]}
+
+
 def test_the_pages_of_runs_show_each_as_text(visitor: Visitor) -> None:
     boxes: set[str] = set()
     for number in pages(rows=3):

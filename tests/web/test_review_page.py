@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support.asking import ask, bearer
+from tests.support.running import MEMBER_EMAIL
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, site
 
@@ -224,6 +225,18 @@ def test_what_was_written_outlives_a_session_that_ends(own: Site, quiet_console:
     expect(opened(page).get_by_label("Note")).to_have_value("a long story")
     assert audit(own) == []
     quiet_console.clear()  # the browser itself logs the status
+
+
+def test_a_member_reads_the_inbox_and_reviews_nothing(own: Site) -> None:
+    own.sign_in(MEMBER_EMAIL)
+    page = opened_inbox(own)
+
+    page.keyboard.press("c")
+    page.keyboard.press("j")
+
+    expect(opened(page)).to_contain_text("2 tests on bench-1")
+    expect(page.get_by_role("button", name=re.compile("^(Confirm|Not a)"))).to_have_count(0)
+    assert audit(own) == []
 
 
 def test_where_nothing_is_to_be_reviewed_the_page_says_so(page: Page, tmp_path: Path) -> None:

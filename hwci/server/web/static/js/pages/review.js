@@ -93,8 +93,8 @@ function Inbox({ address, orgId, me, path, scope, found, may }) {
       ${KEYS.filter(([key]) => may || "jk".includes(key)).map(([key, what]) => html` <kbd>${key}</kbd> ${what}`)}</p>
     <ol ref=${list}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${() => show(cause)}
       ...${{ cause, orgId, together, draft, may }} />`)}</ol>
-    <p class="toast" role="status">${message} ${together.last && message && html`<button type="button"
-      onClick=${together.undo}>Undo</button>`}</p>
+    <p class="toast" role="status">${message && html`${message} ${together.last && html`<button type="button"
+      onClick=${together.undo}>Undo</button>`}`}</p>
   </section>`;
 }
 

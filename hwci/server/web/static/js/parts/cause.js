@@ -20,7 +20,7 @@ export function CauseFacts({ cause: { failures } }) {
   const [{ repoKey: repo, branch, brokenBy, firstFailure, fix }] = failures;
   const suspects = brokenBy?.commits ?? [];
   const first = suspects[0];
-  return html`<span class="under">${branch} · failed <${Time} at=${firstFailure.startedAt} />
+  return html`<span class="under">${branch} · failed <${Time} at=${firstFailure.startedAt} />${" "}
     at <${Sha} sha=${firstFailure.sha} repo=${repo} /></span>
     <span class="under">Broken by ${suspects.length === 0 ? "an unknown commit"
       : suspects.length === 1 ? html`<${Sha} sha=${first.sha} repo=${repo} /> <${Subject} text=${first.subject} repo=${repo} />`
