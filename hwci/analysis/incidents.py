@@ -3,6 +3,8 @@
 
 Groups of failures are one incident if they are of one product and branch, began with the same
 commits, ended with the same fix or still fail, and the bench is blamed for all of them or for none.
+Where no commit is suspected, those that fail together again and again are one, too
+(`co_failure.py`).
 The label and the group of a failure are rules (`engine/rules/labels.py`); no count of failures
 changes through an incident.
 """
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from hwci.analysis.co_failure import failing_together
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Commit, FailureKey, Lane, Product
 from hwci.engine.history import History, Scope
@@ -53,6 +56,17 @@ class Incident:
     def first(self) -> Group:
         """The group that failed first, and gives the incident its identity."""
         return self.groups[0]
+
+    @property
+    def fix(self) -> str | None:
+        """The commit that passed again; None if they still fail, or passed on different ones."""
+        fixes = {group.fix for group in self.groups}
+        return fixes.pop() if len(fixes) == 1 else None
+
+    @property
+    def times(self) -> int:
+        """On how many commits something of it began to fail."""
+        return len({group.first.key.sha for group in self.groups})
 
     @property
     def product(self) -> Product:
@@ -138,7 +152,7 @@ class Described(NamedTuple):
     merged: Merged | None
 
 
-def incidents(history: History, scope: Scope, period: Period) -> list[Incident]:
+def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incident]:
     """Return the incidents with a failure in the period, the last to begin first."""
     groups = [
         group
@@ -156,10 +170,15 @@ def incidents(history: History, scope: Scope, period: Period) -> list[Incident]:
         [(group.first.key, under_test) for group, under_test in zip(groups, tested, strict=True)],
     )
     merges = _merges(history, Scope(scope.repo_key), period)
+    unknown = [group for group, known in zip(groups, suspected, strict=True) if known is None]
+    common = failing_together(unknown, lambda: history.outcomes(scope, period), history.check_time)
     together: dict[Cause, list[int]] = defaultdict(list)
     for at, group in enumerate(groups):
+        key = group.first.key
         ends = Ends(group.label, group.fix, group.first.first.verdict is Verdict.INFRA)
-        together[cause_of(group.first.key, ends, tested[at], suspected[at])].append(at)
+        cause = cause_of(key, ends, tested[at], suspected[at])
+        again = (common.get(key), ends.label, ends.of_bench)
+        together[again if key in common else cause].append(at)
     found = []
     for members in together.values():
         first = members[0]

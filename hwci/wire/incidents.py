@@ -64,13 +64,14 @@ class MergedAnswer(Answer):
 
 class IncidentAnswer(Answer):
     """Failures with one cause. `id`: of the first of them. `on_merge_branch`: whether merges of the
-    period were announced for its branch. `first_commit`: the first that failed; its `subject` is
-    empty if no report told it. `suspects`: the firmware commit, or the range of those, that may
-    have broken them; null if unknown. `runs`: results that failed; `reruns`: those of a test that
-    had failed before on that commit and box, and failed again; `retries`: attempts after the first
-    one within a run, which failed too. `merged_into`: null for an incident that is resolved or on
-    a branch that merges went to, and where nothing tells that it was merged. Each list holds 100
-    at most, the numbers beside them count all.
+    period were announced for its branch. `times`: on how many commits it began. `first_commit`: the
+    first that failed; its `subject` is empty if no report told it. `suspects`: the firmware commit,
+    or the range of those, that may have broken them; null if unknown. `fix_sha`: null if it still
+    fails, or passed again on several commits. `runs`: results that failed; `reruns`: those of a
+    test that had failed before on that commit and box, and failed again; `retries`: attempts after
+    the first one within a run, which failed too. `merged_into`: null for an incident that is
+    resolved or on a branch that merges went to, and where nothing tells that it was merged. Each
+    list holds 100 at most, the numbers beside them count all.
     """
 
     id: UUID
@@ -82,6 +83,7 @@ class IncidentAnswer(Answer):
     since: Time
     last_failed_at: Time
     commits: int
+    times: int
     first_commit: CommitSubject
     suspects: BrokenByAnswer | None
     fix_sha: str | None
@@ -112,11 +114,12 @@ class IncidentAnswer(Answer):
             since=found.since,
             last_failed_at=found.last_failed_at,
             commits=found.commits,
+            times=found.times,
             first_commit=CommitSubject(
                 sha=found.first.first.key.sha, subject="" if commit is None else commit.subject
             ),
             suspects=None if found.suspects is None else BrokenByAnswer.of(found.suspects),
-            fix_sha=found.first.fix,
+            fix_sha=found.fix,
             verdicts=[one for one in Verdict if one in found.verdicts],
             runs=found.runs,
             reruns=found.reruns,

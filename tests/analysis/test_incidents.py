@@ -33,7 +33,7 @@ from tests.support.soak import rounds
 
 
 def found(past: Past) -> list[Incident]:
-    return incidents(past.history, ALL, EVER)
+    return incidents(FullRecordedRuns(ORG, past.facts), ALL, EVER)
 
 
 def shown(past: Past) -> list[Described]:

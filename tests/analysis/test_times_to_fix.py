@@ -24,6 +24,7 @@ from tests.engine.timeline import (
     BOX,
     EVER,
     MAIN,
+    ORG,
     REPO,
     SUITE,
     Past,
@@ -33,6 +34,7 @@ from tests.engine.timeline import (
     report,
     seen,
 )
+from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
 
 DAY = 24 * 60
@@ -211,7 +213,7 @@ def test_what_is_counted_once_is_one_incident_on_random_histories() -> None:
     sizes = Counter[int]()
     for seed in range(rounds(200, 10_000)):
         past = story(random.Random(seed))
-        told = incidents(past.history, ALL, EVER)
+        told = incidents(FullRecordedRuns(ORG, past.facts), ALL, EVER)
         rows = found(past)
         counted = Counter[tuple[str | None, str | None]]()
         failing = Counter[tuple[str | None, str | None]]()

@@ -47,13 +47,14 @@ class Kind(StrEnum):
     HARNESS = "harness"  # a test that is written badly
     BAD_BOX = "bad box"  # every test fails more often there
     BOX_TEST = "box and test"  # one test fails there, for the box lacks something
+    OUTAGE = "outage"  # its tests fail together, in some runs, in every attempt
 
 
 @dataclass(frozen=True)
 class Cause:
     """A planted cause. It is in the commits of main from number `since` up to, but without,
-    `until` (None: never fixed). Empty `tests` or `boxes`: all. An attempt fails at `rate`, and the
-    odds that it fails for any reason are `odds` times as high.
+    `until` (None: never fixed). Empty `tests` or `boxes`: all. An attempt (of an outage: a
+    run) fails at `rate`, and the odds that it fails for any reason are `odds` times as high.
     """
 
     kind: Kind
@@ -225,15 +226,27 @@ class _Fleet:
 
     def _items(self, commit: int, box: str) -> tuple[TestItem, ...]:
         """Run all tests. A bench that is lost midway fails each test from there on."""
-        tests = self._plan.tests
+        tests, struck = self._plan.tests, self._struck(box, commit)
         lost = self._random.random() < self._plan.lost
         lost_from = self._random.randrange(tests) if lost else tests
         return tuple(
             self._item(self.name(test, commit), 1.0, Verdict.INFRA)
             if test >= lost_from
+            else self._item(self.name(test, commit), 1.0, Verdict.DEVICE)
+            if test in struck
             else self._item(self.name(test, commit), *self._chance(test, box, commit))
             for test in range(tests)
         )
+
+    def _struck(self, box: str, commit: int) -> frozenset[int]:
+        """Return the tests of outages that strike this run."""
+        struck = [
+            cause.tests
+            for cause in self._causes
+            if cause.kind is Kind.OUTAGE and self._random.random() < cause.rate
+            if any(cause.acts(test, box, commit) for test in cause.tests)
+        ]
+        return frozenset().union(*struck)
 
     def name(self, test: int, commit: int) -> str:
         """Return the name of a test, which a renamed one changes at some commit."""
@@ -244,7 +257,7 @@ class _Fleet:
         """Return the chance that an attempt fails, and what an honest harness would blame."""
         passing, odds, verdict = 1 - self._plan.base_rate, 1.0, Verdict.DEVICE
         for cause in self._causes:
-            if cause.acts(test, box, commit):
+            if cause.kind is not Kind.OUTAGE and cause.acts(test, box, commit):
                 passing, odds = passing * (1 - cause.rate), odds * cause.odds
                 if cause.kind in {Kind.BAD_BOX, Kind.BOX_TEST}:
                     verdict = Verdict.INFRA
@@ -270,7 +283,7 @@ class _Fleet:
         kinds, weights = list(_DRAWN_OF_TWENTY), list(_DRAWN_OF_TWENTY.values())
         drawn = self._random.choices(kinds, weights, k=commits_of(self._plan))
         for cause in self._causes:
-            if cause.kind not in {Kind.BAD_BOX, Kind.BOX_TEST}:
+            if cause.kind not in {Kind.BAD_BOX, Kind.BOX_TEST, Kind.OUTAGE}:
                 for number in {cause.since, cause.until} - {None, len(drawn)}:
                     drawn[number or 0] = "harness" if cause.kind is Kind.HARNESS else "firmware"
         return tuple(drawn)

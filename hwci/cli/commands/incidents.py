@@ -186,13 +186,14 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
             column("Tests", lambda row: _some(row.tests, row.tests_total)),
             column("Boxes", lambda row: _some(row.boxes, row.boxes_total)),
             column("Commits", lambda row: str(row.commits), right=True, spare=1),
+            column("Times", lambda row: str(row.times), right=True, spare=1),
             column("First failed on", _first, spare=2),
             column("Broken by", lambda row: tables.broken_by(row.suspects)),
             column("Verdict", lambda row: ", ".join(row.verdicts), spare=1),
             column("Run again", _again, spare=1),
         ],
         "id repoKey suite branch onMergeBranch label since lastFailedAt testsTotal boxesTotal"
-        " failuresTotal commits firstCommit.sha firstCommit.subject suspects.from suspects.to"
+        " failuresTotal commits times firstCommit.sha firstCommit.subject suspects.from suspects.to"
         " fixSha runs reruns retries mergedInto.branch mergedInto.passing mergedInto.failing"
         " mergedInto.notRun",
         "No failure in this period, or each is a flake. Look further back with --days.",

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tests fail together again and again, where nobody knows what broke them (ADR 0078).
+
+Two tests on their boxes fail together if they began to fail on the same commits more often than
+chance explains. A beginning counts once, however long it failed from there on: else any two long
+failures would look alike. Only commits between the first and the last beginning of both count: two
+races of the same month need not be one. This module knows no incident and no cause.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+from math import comb
+
+from hwci.analysis.outcomes import ProductOutcomes
+from hwci.engine.facts import FailureKey, Lane
+from hwci.engine.rules.labels import Group
+
+TIMES_MIN = 3
+"""So often two tests began to fail on one commit, at least."""
+OVERLAP_MIN = 0.5
+"""Of the commits on which one of them began to fail, so many are common, at least."""
+CHANCE_MAX = 0.05
+"""So likely is any false pair of a period, at most: a pair is held to it over all pairs."""
+
+
+@dataclass
+class _Past:
+    """A test on its box: the places of commits on which it began to fail, and of those on which it
+    could have: it ran, and was not failing already.
+    """
+
+    began: set[int] = field(default_factory=set)
+    went_on: set[str] = field(default_factory=set)
+    open: set[int] = field(default_factory=set)
+
+
+def failing_together(
+    groups: Sequence[Group],
+    runs: Callable[[], Sequence[ProductOutcomes]],
+    check_time: Callable[[], None],
+) -> Mapping[FailureKey, int]:
+    """Return for each common beginning the number of its cause. `groups`: of all failures whose
+    cause is unknown; `runs`: asked only where two tests began to fail so often.
+    """
+    begun: dict[Lane, set[str]] = defaultdict(set)
+    for group in groups:
+        begun[group.first.key.lane].add(group.first.key.sha)
+    again = {lane: shas for lane, shas in begun.items() if len(shas) >= TIMES_MIN}
+    if len(again) < 2:  # noqa: PLR2004 - a test and another
+        return {}
+    pasts = _pasts(again, groups, runs())
+    least = CHANCE_MAX / comb(len(again), 2)
+    cause, found = _Causes(), {}
+    for one, other in _pairs(again):
+        check_time()
+        if _beyond_chance(pasts[one], pasts[other], least):
+            cause.join(one, other)
+            for sha in again[one] & again[other]:
+                found[FailureKey(one, sha)] = found[FailureKey(other, sha)] = one
+    numbers = {lane: number for number, lane in enumerate(again)}
+    return {key: numbers[cause.of(lane)] for key, lane in found.items()}
+
+
+class _Causes:
+    """Tests that have one cause, each known by the first of them."""
+
+    def __init__(self) -> None:
+        self._first: dict[Lane, Lane] = {}
+
+    def of(self, lane: Lane) -> Lane:
+        while (before := self._first.get(lane, lane)) != lane:
+            lane = before
+        return lane
+
+    def join(self, one: Lane, other: Lane) -> None:
+        first, second = sorted([self.of(one), self.of(other)])
+        if first != second:
+            self._first[second] = first
+
+
+def _pairs(begun: Mapping[Lane, Collection[str]]) -> Iterator[tuple[Lane, Lane]]:
+    """Yield pairs of one product and branch that began to fail together often enough. Of tests that
+    always began together each is paired with the next, and one of them with others.
+    """
+    alike: dict[object, list[Lane]] = defaultdict(list)
+    at: dict[object, list[Lane]] = defaultdict(list)
+    for lane, shas in begun.items():
+        alike[lane.product, lane.branch, frozenset(shas)].append(lane)
+    for lanes in alike.values():
+        yield from pairwise(lanes)
+        for sha in begun[lanes[0]]:
+            at[lanes[0].product, lanes[0].branch, sha].append(lanes[0])
+    times = Counter(pair for lanes in at.values() for pair in combinations(lanes, 2))
+    yield from (pair for pair, number in times.items() if number >= TIMES_MIN)
+
+
+def _pasts(
+    begun: Mapping[Lane, Collection[str]],
+    groups: Sequence[Group],
+    runs: Sequence[ProductOutcomes],
+) -> Mapping[Lane, _Past]:
+    found = {lane: _Past() for lane in begun}
+    for group in groups:
+        lane, sha = group.first.key
+        if lane in found:
+            found[lane].went_on.update(one.key.sha for one in group.failures if one.key.sha != sha)
+    for product in runs:
+        _follow(product, found, begun)
+    return found
+
+
+def _follow(
+    product: ProductOutcomes, found: Mapping[Lane, _Past], begun: Mapping[Lane, Collection[str]]
+) -> None:
+    """Add the commits of a product to the pasts of its tests."""
+    numbers = {name: number for number, name in product.tests.items()}
+    on: dict[tuple[str, str], list[tuple[int, Lane]]] = defaultdict(list)
+    for lane in found:
+        if lane.product == product.product and lane.test_id in numbers:
+            on[lane.box_key, lane.branch].append((numbers[lane.test_id], lane))
+    places: dict[tuple[str, str], int] = {}
+    for run in product.runs:
+        place = places.setdefault((run.branch, run.sha), len(places))
+        for test, lane in on[run.box_key, run.branch] if run.hello_ok else ():
+            past = found[lane]
+            if run.ran >> test & 1 and run.sha not in past.went_on:
+                past.open.add(place)
+                if run.sha in begun[lane]:
+                    past.began.add(place)
+
+
+def _beyond_chance(one: _Past, other: _Past, least: float) -> bool:
+    """Whether two tests began to fail together more often than by chance, and mostly together."""
+    if not one.began or not other.began:
+        return False
+    first = max(min(one.began), min(other.began))
+    last = min(max(one.began), max(other.began))
+    commits = {place for place in one.open & other.open if first <= place <= last}
+    here, there = one.began & commits, other.began & commits
+    common = len(here & there)
+    enough = common >= TIMES_MIN and common >= OVERLAP_MIN * len(here | there)
+    return enough and _chance(len(commits), len(here), len(there), common) <= least
+
+
+def _chance(commits: int, here: int, there: int, common: int) -> float:
+    """Return the chance that so many are common or more, if each began on any commits."""
+    ways = sum(
+        comb(here, number) * comb(commits - here, there - number)
+        for number in range(common, min(here, there) + 1)
+    )
+    return ways / comb(commits, there)
