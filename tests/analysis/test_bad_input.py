@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Histories that say too little, or contradict themselves: each answer says so, and none fails."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from hwci.analysis.benches.report import benches
+from hwci.analysis.gaps import budget
+from hwci.analysis.incidents import incidents
+from hwci.analysis.merge_plan import plan
+from hwci.analysis.suspects import flaky_tests
+from hwci.analysis.unchecked import explain
+from hwci.analysis.what_if import what_if
+from hwci.engine.facts import Announcement, Facts, Report
+from hwci.engine.page.reading import read_period
+from hwci.engine.rules.labels import groups_of
+from hwci.engine.vocabulary import Label
+from hwci.wire.queries import SuspectsQuery
+from tests.engine.timeline import (
+    ALL,
+    EVER,
+    MAIN,
+    ORG,
+    REPO,
+    SUITE,
+    changes,
+    item,
+    minute,
+    report,
+)
+from tests.support.outcomes import FullRecordedRuns
+
+RUNS, BOXES = 30, 10_000
+QUERY = SuspectsQuery()
+
+
+def runs(outcomes: str, boxes: int = 1, number: int = RUNS) -> list[Report]:
+    """Runs of commits that nothing is known of, whose one test ends so in turn."""
+    return [
+        report(
+            f"{n:07x}:P",
+            n,
+            box=f"box-{n % boxes}",
+            tests=[item(outcomes[n % len(outcomes)], "boot")],
+        )
+        for n in range(number)
+    ]
+
+
+def rebased() -> list[Report]:
+    """Each run lists the commits of the others before its own, in a circle."""
+    return [
+        replace(one, changes=changes(f"{(n + 7) % RUNS:07x}", *_circle(n)))
+        for n, one in enumerate(runs("PFF", boxes=2))
+    ]
+
+
+def _circle(number: int) -> Sequence[str]:
+    return [f"{(number + step) % RUNS:07x}" for step in range(8, RUNS + 1)]
+
+
+HISTORIES = {
+    "nothing": [],
+    "one run": runs("F", number=1),
+    "no box in common": runs("PF", boxes=3),
+    "all failing": runs("F", boxes=2),
+    "none failing": runs("P", boxes=2),
+    "ten thousand boxes": runs("PPF", boxes=BOXES, number=BOXES),
+    "rebased in circles": rebased(),
+}
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_no_answer_fails_or_compares_what_cannot_be_compared(name: str) -> None:
+    merge = Announcement(REPO, SUITE, "fffffff", MAIN, minute(1))
+    history = FullRecordedRuns(ORG, Facts((merge,), tuple(HISTORIES[name])))
+    about = history, ALL, EVER
+    compared = benches(*about, 100)
+    suspects = flaky_tests(*about, QUERY.selection, QUERY.rank_by)
+    found = incidents(*about)
+    merges = read_period(*about).unchecked_merges
+
+    assert not any(one.figures.comparison for one in compared.boxes)
+    assert not compared.tests
+    assert all(one.found or one.missing for one in suspects.items)
+    assert len(explain(history, merges)) == len(merges) == 1
+    planned = plan(*about, merges)
+    assert len(planned.runs) + len(planned.lacking) == 1
+    assert bool(planned.runs) == bool(HISTORIES[name])
+    budget(*about)
+    groups = groups_of(history, history.failures(ALL, EVER))
+    failing = [one for one in groups if one.label is not Label.FLAKE]
+    assert sum(len(one.groups) for one in found) == len(failing)
+    assert max((one.times for one in found), default=1) == 1
+    for group in failing[:20]:
+        what_if(history, group)
+
+
+def test_a_circle_of_commits_puts_each_in_one_place() -> None:
+    listed = {sha for one in HISTORIES["rebased in circles"] for sha in _shas(one)}
+    assert len(listed) == RUNS
+    history = FullRecordedRuns(ORG, Facts(reports=tuple(rebased())))
+    [one] = flaky_tests(history, ALL, EVER, QUERY.selection, QUERY.rank_by).items
+    named = [] if one.found is None or one.found.since is None else one.found.since.suspects
+    assert len({each.commit.sha for each in named}) == len(named)
+
+
+def _shas(one: Report) -> Sequence[str]:
+    return [] if one.changes is None else [each.sha for each in one.changes.commits]
