@@ -6,6 +6,12 @@ from dataclasses import replace
 from hwci.analysis.onset import Step
 from hwci.analysis.suspects import Counted
 from tests.simulation.calibration.benches import by_eye, lost_runs
+from tests.simulation.calibration.bisection import (
+    Case,
+    bisected,
+    bisected_by_git,
+    repeats_that_suffice,
+)
 from tests.simulation.calibration.flaky_tests import cases, entropy, flip_rate, said, told
 from tests.simulation.calibration.page import auc, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, simulate
@@ -58,3 +64,24 @@ def test_only_runs_that_lost_their_board_count_as_lost() -> None:
     bug = Cause(Kind.BUG, frozenset({1, 2, 3, 4}), rate=1.0)
     assert lost_runs(simulate(Plan(lost=0.0), [bug], 1)) == set()
     assert len(lost_runs(simulate(Plan(lost=1.0), [bug], 1))) > 100
+
+
+def test_a_bisection_ends_on_the_commit_and_takes_fewer_runs_than_repeats_of_git() -> None:
+    found = [Case(20, 1.0, seed) for seed in range(30)]
+    ours, git = [bisected(one) for one in found], [bisected_by_git(one) for one in found]
+
+    assert all(one.held for one in ours)
+    assert sum(one.minutes for one in ours) < 0.8 * sum(one.minutes for one in git)
+
+
+def test_a_bisection_is_right_where_repeats_of_git_are_not() -> None:
+    found = [Case(8, 0.1, seed) for seed in range(30)]
+
+    assert sum(bisected(one).held for one in found) >= 27
+    assert sum(bisected_by_git(one).held for one in found) <= 15
+
+
+def test_who_knows_the_rate_repeats_until_all_steps_are_right() -> None:
+    assert repeats_that_suffice(Case(20, 1.0, 0)) == 1
+    assert repeats_that_suffice(Case(2, 0.5, 0)) == 5
+    assert repeats_that_suffice(Case(20, 0.05, 0)) == 90

@@ -3,9 +3,9 @@
 
 from pathlib import Path
 
-from tests.simulation.calibration import benches, flaky_tests, incidents
+from tests.simulation.calibration import benches, bisection, flaky_tests, incidents
 
-PARTS = (flaky_tests.part, benches.part, incidents.part)
+PARTS = (flaky_tests.part, benches.part, incidents.part, bisection.part)
 PAGE = Path(__file__).parents[3] / "docs/calibration.md"
 
 _HEAD = """\
