@@ -78,7 +78,7 @@ class Asked(NamedTuple):
 
 
 class Metrics:
-    """Reads of the CI Metrics feature."""
+    """Reads of the CI Metrics feature. None instead of an answer: by its tag, the caller has it."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
