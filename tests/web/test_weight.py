@@ -8,9 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import CDPSession, Page, expect
+from playwright.sync_api import CDPSession, Page, Route, expect
 
 from tests.support.asking import ask, bearer
 from tests.web.conftest import SHOWN_MILLISECONDS, Dashboard
@@ -18,6 +19,7 @@ from tests.web.conftest import SHOWN_MILLISECONDS, Dashboard
 pytestmark = pytest.mark.own_tab
 
 FIRST_VIEW_BYTES = 100_000
+BEFORE_THE_TILES_BYTES = 80_000
 # The heading of each page that anyone who is signed in can open by its address.
 HEADINGS = {
     "metrics": "Metrics",
@@ -91,6 +93,36 @@ def test_the_first_view_of_thirty_days_weighs_at_most_a_hundred_kilobytes(
     heaviest = sorted(wire.answers, key=lambda answer: -answer.bytes)[:10]
     assert any("flakiest-tests/history" in answer.url for answer in wire.answers)
     assert sum(answer.bytes for answer in wire.answers) <= FIRST_VIEW_BYTES, heaviest
+
+
+def test_three_requests_and_eighty_kilobytes_come_before_the_tiles(
+    page: Page, demo: Dashboard, wire: Wire
+) -> None:
+    organization = demo.sign_in(page.context)
+    figures = re.compile(r"/ci-metrics(\?|$)")
+    held: list[Route] = []
+    asked: list[str] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.on("request", lambda one: asked.append(urlsplit(one.url).path))
+    page.route(figures, hold)
+
+    page.goto(f"{demo.url}/orgs/{organization}/metrics")
+    expect(page.get_by_role("link", name="Audit log")).to_be_visible()  # it is known who asks
+    wire.wait_until(lambda: bool(held))
+
+    before = [path for path in asked if path.startswith("/api/")]
+    org = f"/api/orgs/{organization}"
+    assert sorted(before) == ["/api/auth/me", "/api/auth/refresh", f"{org}/ci-metrics"]
+    loaded = list(wire.answers)
+    wire.answers.clear()
+    held[0].continue_()
+    expect(page.get_by_label("Tiles")).to_be_visible()
+    wire.wait_until(lambda: any(figures.search(answer.url) for answer in wire.answers))
+    loaded += [answer for answer in wire.answers if figures.search(answer.url)]
+    assert sum(answer.bytes for answer in loaded) <= BEFORE_THE_TILES_BYTES, loaded
 
 
 @pytest.mark.parametrize("place", HEADINGS)

@@ -38,15 +38,17 @@ function MetricsOf({ address, orgId, organization, me }) {
   const scope = scopeOf(address.query);
   const base = `/api/orgs/${orgId}/ci-metrics`;
   const page = useAnswer(base, scope);
-  const trend = useAnswer(`${base}/trend`, scope);
-  const products = useProducts(orgId);
+  const begun = useBegun(page);
+  const trend = useAnswer(begun ? `${base}/trend` : null, scope);
+  const products = useProducts(orgId, begun);
   const reviews = useReviews(orgId, page, trend, isAdmin(organization), me);
-  const failing = useFailingNow(orgId, scope, reviews.turn);
+  const failing = useFailingNow(begun ? orgId : null, scope, reviews.turn);
   useReturn(scope.asOf ? () => {} : reviews.renew);
   // Reviewers see one column more: wait for the role, so that no row moves when it comes.
-  const isThere = page.data !== null && organization !== undefined;
-  // The tables are below what fails now: they wait for it, so that they do not move.
-  const isWhole = isThere && (failing.data !== null || failing.error !== null);
+  // Where there is nothing, the products tell whether it is the beginning.
+  const isThere = page.data !== null && organization !== undefined && (isDone(products) || !isBlank(page.data));
+  // The tables are below what fails now, and name products: they wait for both, so that they do not move.
+  const isWhole = isThere && isDone(failing) && isDone(products);
   useEffect(() => {
     if (isWhole) showSection(window.location.hash.slice(1));
   }, [address, isWhole]);
@@ -67,6 +69,17 @@ function MetricsOf({ address, orgId, organization, me }) {
       html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, trend, products, reviews, failing, isWhole }} />`}
     <p class="toast" role="status">${reviews.message}</p>
   `;
+}
+
+/** Whether the tiles have come, for which all other figures wait at first: a server answers few at a time. */
+function useBegun(page) {
+  const begun = useRef(false);
+  begun.current ||= isDone(page);
+  return begun.current;
+}
+
+function isDone({ data, error }) {
+  return data !== null || error !== null;
 }
 
 function Period({ from, to }) {

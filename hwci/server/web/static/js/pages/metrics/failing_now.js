@@ -19,9 +19,10 @@ const ASKED = 100; // the most that the API gives at once
 const NONE = "No test is failing: each one that failed in this period has passed since.";
 const NONE_THERE = "No test is failing on a branch that merges of this period went to.";
 
-/** The incidents that are not resolved, as the API has them. */
+/** The incidents that are not resolved, as the API has them; `orgId` of null asks for none. */
 export function useFailingNow(orgId, scope, turn) {
-  return useAnswer(`/api/orgs/${orgId}/ci-analysis/incidents`, { ...scope, label: "pending", limit: ASKED }, turn);
+  const path = orgId && `/api/orgs/${orgId}/ci-analysis/incidents`;
+  return useAnswer(path, { ...scope, label: "pending", limit: ASKED }, turn);
 }
 
 /** The section. `answer`: of `useFailingNow`. */
