@@ -67,7 +67,7 @@ function MetricsOf({ address, orgId, organization, me }) {
     ${!page.error && !isThere && html`<${Waiting} />`}
     ${isThere && !isRefused(page.error) &&
       html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, trend, products, reviews, failing, isWhole }} />`}
-    <p class="toast" role="status">${reviews.message}</p>
+    <p class="toast" role="status" tabindex="-1">${reviews.message}</p>
   `;
 }
 

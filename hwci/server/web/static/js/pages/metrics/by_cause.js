@@ -3,7 +3,7 @@
 // and one fixed is unfolded in place and reviewed together. The titles of the tables count failures, as the tiles do.
 
 import { change } from "../../address.js";
-import { html } from "../../html.js";
+import { html, useRef } from "../../html.js";
 import { CauseFailures, causeName } from "../../parts/cause.js";
 import { PagedTable } from "../../parts/table.js";
 import { reviewsOf } from "../../parts/together.js";
@@ -56,12 +56,17 @@ function What({ cause, orgId, open, unfold }) {
 function Actions({ cause, reviews: { together, isSettled } }) {
   const { doing, fault, lost } = together.stateOf(cause.id);
   const fitting = ANSWERS.filter(([action]) => reviewsOf(cause.failures, action).length > 0);
+  const place = useRef(null);
+  const look = () => {
+    place.current.focus(); // the button that was pressed goes away
+    together.look(cause.id);
+  };
   const press = (action) => isSettled() && together.review(cause.id, cause.failures, action);
-  return html`<div class="actions">
+  return html`<div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place}>
     ${fitting.map(([action, title]) => html`<button key=${action} type="button" aria-disabled=${doing || lost ? "true" : undefined}
       aria-label=${`${title}: ${causeName(cause)}`} onClick=${() => press(action)}>${title}</button>`)}
     ${fault && html`<p class="fault" role="alert">${lost && "Nobody knows yet whether it was reviewed. "}${fault.message}</p>`}
-    ${lost && html`<button type="button" onClick=${() => together.look(cause.id)}>Look again</button>`}
+    ${lost && html`<button type="button" onClick=${look}>Look again</button>`}
   </div>`;
 }
 

@@ -56,9 +56,17 @@ export function useReviews(orgId, page, trend, may, me) {
   };
   const shown = message && html`${message.text} ${message.reviewed && html`<button type="button"
     aria-label=${`Reset ${message.reviewed.testId} on ${message.reviewed.boxKey}`}
-    onClick=${() => act(message.reviewed, "reset")}>Reset</button>`}
-    ${message.undoes && html`<button type="button" onClick=${together.undo}>Undo</button>`}`;
+    onClick=${stays(() => act(message.reviewed, "reset"))}>Reset</button>`}
+    ${message.undoes && html`<button type="button" onClick=${stays(together.undo)}>Undo</button>`}`;
   return { may, turn, message: shown, renew, review: act, together, isSettled, entryOf: (row) => entries[row.id] ?? {} };
+}
+
+/** Give the message the focus before its button goes away. */
+function stays(act) {
+  return ({ currentTarget }) => {
+    currentTarget.closest(".toast").focus({ preventScroll: true });
+    act();
+  };
 }
 
 /**
