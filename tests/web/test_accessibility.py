@@ -132,7 +132,7 @@ def test_the_page_of_the_account(page: Page, new: str, quiet_console: list[str])
 
 
 @pytest.mark.parametrize(
-    "query", ["", "?other=open&daily=open&times=open&days=7", "?merges.search=zz"]
+    "query", ["", "?other=open&daily=open&timesToFix=open&days=7", "?merges.search=zz"]
 )
 def test_the_metrics_page(page: Page, home: str, query: str) -> None:
     page.goto(f"{home}/metrics{query}")

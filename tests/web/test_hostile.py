@@ -137,7 +137,7 @@ def test_the_metrics_page_shows_all_of_them_as_text(visitor: Visitor) -> None:
     branches: set[str] = set()
     for number in pages(rows=3):
         tables = "&".join(f"{name}.page={number}" for name in ("merges", "bugs", "other", "flaky"))
-        visitor.open(f"metrics?other=open&daily=open&times=open&{tables}")
+        visitor.open(f"metrics?other=open&daily=open&timesToFix=open&{tables}")
         flaky = visitor.page.locator("#flaky")
         # Tables above that fill up would push it out of sight again.
         expect(flaky.locator("tbody tr").first).to_be_visible()

@@ -259,6 +259,8 @@ def test_times_can_be_read_in_full_with_their_zone_by_whom_the_link_is_given(
     page.evaluate("localStorage.clear()")
     page.reload()
     expect(time).to_have_text(in_full)
+    page.get_by_role("button", name="Time to detect and to fix").click()
+    expect(page).to_have_url(re.compile("times=exact"))  # a section that opens is another matter
     page.get_by_role("link", name="Boxes").click()
     expect(page.locator("tbody time").first).to_have_text(in_full)
     page.get_by_role("button", name="Exact times").click()

@@ -139,8 +139,8 @@ function DayByDay({ trend, address }) {
 
 /** How long failures took, collapsed until its title is clicked. */
 function Times({ address, ...rest }) {
-  const open = address.query.get("times") === "open";
-  const toggle = () => change({ times: open ? null : "open" }, { replace: true });
+  const open = address.query.get("timesToFix") === "open";
+  const toggle = () => change({ timesToFix: open ? null : "open" }, { replace: true });
   return html`<${Collapsed} title="Time to detect and to fix" anchor="times" open=${open} onToggle=${toggle}>
     <${TimesToFix} ...${rest} /><//>`;
 }
