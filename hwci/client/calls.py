@@ -21,6 +21,7 @@ from hwci.wire.base import HealthAnswer, ListPage
 from hwci.wire.benches import BenchesAnswer
 from hwci.wire.bisection import BisectionQuery, ProgressAnswer
 from hwci.wire.causes import CauseAnswer, CausesQuery, OfTable, ReviewedAnswer, ReviewsBody
+from hwci.wire.days import DaysAnswer, DaysQuery
 from hwci.wire.explanations import ExplanationAnswer, GapsAnswer
 from hwci.wire.failures import (
     FailureAnswer,
@@ -761,6 +762,19 @@ def list_gaps(
     """Ask what CI leaves out, and how many ambiguous failures it would decide."""
     query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
     return _read(f"{org_path(org_id)}/ci-analysis/gaps", GapsAnswer, query)
+
+
+def metrics_by_day(
+    org_id: Id,
+    days: int = limits.DAYS_DEFAULT,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    as_of: datetime | None = None,
+    zone: str = "UTC",
+) -> Call[DaysAnswer]:
+    """Ask for the tiles by the calendar days of a time zone, each share with its interval."""
+    query = query_of(DaysQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of, zone=zone)
+    return _read(f"{org_path(org_id)}/ci-analysis/days", DaysAnswer, query)
 
 
 def trends(

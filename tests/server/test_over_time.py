@@ -94,6 +94,47 @@ def test_a_trend_of_no_period_or_product_is_at_fault(told: RunningServer, query:
     assert reply(told, "/trend", query).issue_paths == [["query", query.partition("=")[0]]]
 
 
+def days(server: RunningServer, query: str) -> Reply:
+    url = f"/api/orgs/{server.org_id}/ci-analysis/days?{query}"
+    return ask(server.url, "GET", url, bearer(server.member_token))
+
+
+TILES = {
+    "mergesChecked": ("mergesChecked", "checked"),
+    "mergesAnnounced": ("mergesChecked", "announced"),
+    "realFwBugs": ("realFwBugs", "real"),
+    "flakyFailures": ("flakyFailures", "count"),
+    "infraRuns": ("infraRuns", "infra"),
+    "runs": ("infraRuns", "total"),
+}
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata", "America/St_Johns"])
+@pytest.mark.parametrize("query", PERIODS)
+def test_the_days_of_a_zone_add_up_to_the_tiles_and_a_whole_one_is_the_page_of_that_day(
+    told: RunningServer, query: str, zone: str
+) -> None:
+    page, found = get(told, "", query)["tiles"], days(told, f"{query}&zone={zone}").json
+    sums = {name: sum(day[name] for day in found["days"]) for name in TILES}
+    assert sums == {name: page[tile][part] for name, (tile, part) in TILES.items()}
+    assert found["zone"] == zone
+
+    product = query[query.find("&repoKey") :] if "&repoKey" in query else ""
+    whole = [day for day in found["days"] if day["whole"] and day["firstDay"] == day["lastDay"]]
+    for day in [one for one in whole if one["runs"] or one["mergesAnnounced"]]:
+        alone = get(told, "", f"asOf={day['to']}&days=1{product}")["tiles"]
+        assert {name: day[name] for name in TILES} == {
+            name: alone[tile][part] for name, (tile, part) in TILES.items()
+        }
+
+
+@pytest.mark.parametrize("zone", ["Mars/Base", "../etc/passwd", "Europe", "x" * 1000, ""])
+def test_a_zone_that_does_not_exist_is_at_fault(told: RunningServer, zone: str) -> None:
+    answer = days(told, f"zone={zone}")
+
+    assert (answer.status, answer.issue_paths) == (400, [["query", "zone"]])
+
+
 TABLES = ["", "&limit=1&page=2", "&sort=-testId&limit=2", "&search=hardware%20u", "&search=none"]
 
 

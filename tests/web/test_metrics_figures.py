@@ -287,14 +287,14 @@ def test_the_trend_of_a_tile_shows_the_figure_of_the_tile_and_no_sum_of_its_own(
     def more(route: Route) -> None:
         answer = route.fetch()
         result = answer.json()
-        result["slots"][0]["infraRuns"] += 1000
+        result["days"][0]["infraRuns"] += 1000
         route.fulfill(response=answer, json=result)
 
-    page.route("**/ci-metrics/trend?*", more)
+    page.route("**/ci-analysis/days?*", more)
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics?days=90")
 
     tile = page.locator(".tile", has_text="Infra runs")
-    trend = tile.get_by_role("img", name=re.compile("Infra runs: .* at most 1,0.. on"))
+    trend = tile.get_by_role("group", name=re.compile("Infra runs: .* at most 1,0.. on"))
     figure = tile.locator(".figure").inner_text()
     expect(trend).to_have_accessible_name(re.compile(f"^Infra runs: {figure} in all, "))
 

@@ -535,7 +535,7 @@ def test_a_page_that_was_left_for_a_while_asks_again_when_it_is_looked_at(
 
 def test_nothing_moves_when_what_comes_later_comes(page: Page, metrics: str) -> None:
     trend, pending = (
-        re.compile(r"/ci-metrics/trend\?"),
+        re.compile(r"/ci-analysis/days\?"),
         re.compile(r"/ci-failures\?.*label=pending"),
     )
     held: list[Route] = []
@@ -554,7 +554,7 @@ def test_nothing_moves_when_what_comes_later_comes(page: Page, metrics: str) -> 
     for route in held:
         route.continue_()
 
-    expect(page.locator(".tile svg.trend")).to_have_count(4)
+    expect(page.locator(".tile svg.plot")).to_have_count(4)
     expect(page.locator(".pending").first).to_contain_text("pending")
     assert table.bounding_box() == before
 

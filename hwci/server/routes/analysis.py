@@ -75,6 +75,10 @@ ANALYSIS = (
         "List the tests that reports name", metrics=True
     ),
     Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/days", Who.READER, Trends.by_day,
+        "The tiles by the calendar days of a time zone, each share with its interval", metrics=True
+    ),
+    Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER, Trends.to_fix,
         "How long failures took until they were seen, and fixed, by product and box", metrics=True
     ),

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trends of a period (contract, "Answers beside the rules")."""
 
+from hwci.analysis.days import by_day, calendar_days
 from hwci.analysis.times_to_fix import times_to_fix
 from hwci.analysis.trends import trends
+from hwci.engine.page.over_time import read_dates
 from hwci.engine.periods import last_days
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import asked
 from hwci.server.storage.ports import Reader
 from hwci.wire.base import ListPage
+from hwci.wire.days import DaysAnswer, DaysQuery
 from hwci.wire.queries import PeriodQuery, TableQuery
 from hwci.wire.times_to_fix import TimesToFixAnswer
 from hwci.wire.trends import TrendsAnswer
@@ -24,6 +27,17 @@ class Trends(Service):
         def work(reader: Reader) -> TrendsAnswer:
             history, scope, _ = asked(reader, viewer, query, period)
             return TrendsAnswer.of(trends(history, scope, query.days, period), query, period)
+
+        return await self._storage.read(work, organization=viewer.org_id)
+
+    async def by_day(self, viewer: Viewer, query: DaysQuery) -> DaysAnswer:
+        """Return the tiles by the calendar days of a zone."""
+        period = last_days(query.days, query.as_of or self._clock())
+        days = calendar_days(period, query.zone_info)
+
+        def work(reader: Reader) -> DaysAnswer:
+            dates = read_dates(*asked(reader, viewer, query, period), [])
+            return DaysAnswer.of(by_day(dates, days), query, period)
 
         return await self._storage.read(work, organization=viewer.org_id)
 

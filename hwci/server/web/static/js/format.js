@@ -43,6 +43,7 @@ const dateAndTime = new Intl.DateTimeFormat(LOCALE, {
   minute: "2-digit",
   timeZoneName: "short",
 });
+const calendarDay = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", timeZone: "UTC" });
 const tenths = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const number = new Intl.NumberFormat("en");
 
@@ -75,6 +76,11 @@ export function periodName({ from, to }) {
 /** A slot of a period. It begins and ends at the hour of the request, so its date alone would fit two slots. */
 export function slotName({ from, to }) {
   return dateAndTime.formatRange(new Date(from), new Date(to));
+}
+
+/** A calendar day of the API, or several: "24 Oct", "24 – 27 Oct". It is told in the reader's zone already. */
+export function dayName({ firstDay, lastDay }) {
+  return calendarDay.formatRange(new Date(firstDay), new Date(lastDay));
 }
 
 /** A whole number with its thousands apart. */

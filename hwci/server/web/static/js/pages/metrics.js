@@ -5,7 +5,7 @@
 import { addressOf, change } from "../address.js";
 import { useAnswer } from "../asking.js";
 import { counted, moment, periodName, timeOfDay } from "../format.js";
-import { html, useEffect, useRef } from "../html.js";
+import { html, useEffect, useRef, useState } from "../html.js";
 import { later } from "../parts/later.js";
 import { useProducts } from "../parts/links.js";
 import { Failed, Renewing, Waiting } from "../parts/notice.js";
@@ -39,7 +39,7 @@ function MetricsOf({ address, orgId, organization, me }) {
   const base = `/api/orgs/${orgId}/ci-metrics`;
   const page = useAnswer(base, scope);
   const begun = useBegun(page);
-  const trend = useAnswer(begun ? `${base}/trend` : null, scope);
+  const trend = useDays(begun ? orgId : null, scope);
   const products = useProducts(orgId, begun);
   const reviews = useReviews(orgId, page, trend, isAdmin(organization), me);
   const failing = useFailingNow(begun ? orgId : null, scope, reviews.turn);
@@ -84,6 +84,17 @@ function isDone({ data, error }) {
 
 function Period({ from, to }) {
   return html`<span title=${`${moment(from)} to ${moment(to)}`}>${periodName({ from, to })}, as of ${timeOfDay(new Date(to))}</span>`;
+}
+
+/** Ask for the tiles by the reader's days, if there is an organization. A zone that the server does not know yet is UTC. */
+function useDays(orgId, scope) {
+  const [zone, setZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone ?? "UTC");
+  const answer = useAnswer(orgId && `/api/orgs/${orgId}/ci-analysis/days`, { ...scope, zone });
+  const isUnknown = answer.error?.issues?.some(({ path }) => path[1] === "zone") ?? false;
+  useEffect(() => {
+    if (isUnknown) setZone("UTC");
+  }, [isUnknown]);
+  return answer;
 }
 
 /** Ask again when the page becomes visible after a while: yesterday's figures are not today's. */

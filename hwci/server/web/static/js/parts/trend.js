@@ -1,51 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
-// A figure over the slots of a period, as bars beside its tile. The same figures stand as a table on
-// the page (`pages/metrics/days.js`), for people who prefer figures.
+// A figure over the days of a period, as a chart beside its tile: bars with their axes, and where the figure is a
+// part, above them its share as a line within its interval. The same figures stand as a table on the page
+// (`pages/metrics/days.js`), for people who prefer figures. The API computes each of them.
 
-import { count, slotName } from "../format.js";
+import { count, dayName, percent } from "../format.js";
 import { html, useState } from "../html.js";
 
 const WIDTH = 240;
-const HEIGHT = 36;
+const HEIGHT = 80;
+const SHARES = 24; // of the height, above the counts
+const COUNTS = 50; // beneath shares; else the whole height
 const LEAST = 3; // of a bar above 0
 const GAP = 1;
+const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -7, PageDown: 7, Home: -Infinity, End: Infinity };
 
 /**
- * Bars of a figure: `of` reads it from a slot, `outOf` what it is a part of, drawn behind; `all`: of the whole
- * period. While the slots load, their place is kept free, so that nothing below moves.
+ * A chart of a figure: `of` reads it from a day, `outOf` what it is a part of, which stands above it; `share`: the
+ * part with its interval, null where there is none; `all`: of the whole period; `rowsOf` gives the address of a
+ * day's rows. While the days load, their place is kept free, so that nothing below moves.
  */
-export function Trend({ slots, of, outOf = (_slot) => 0, all, title, kind }) {
-  const [pointed, setPointed] = useState(null);
-  if (!slots) return html`<div class="trend"></div><p class="trend-text"></p>`;
-  const most = Math.max(1, ...slots.map(of), ...slots.map(outOf));
-  const step = WIDTH / slots.length;
-  const slot = slots[pointed];
-  return html`<svg class=${`trend trend-${kind}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none"
-      role="img" aria-label=${described(title, slots, of, all)} onPointerLeave=${() => setPointed(null)}>
-      ${slots.map((one, i) => html`<g key=${i} onPointerEnter=${() => setPointed(i)} class=${i === pointed ? "pointed" : undefined}>
-        <rect class="column" ...${box(i, step, HEIGHT)} />
-        ${outOf(one) > of(one) && html`<rect class="whole" ...${box(i, step, tall(outOf(one), most))} />`}
-        ${of(one) > 0 ? html`<rect ...${box(i, step, tall(of(one), most))} />` : html`<rect class="none" ...${box(i, step, 1)} />`}
-      </g>`)}
-    </svg>
-    <p class="trend-text" aria-hidden="true">${slot && slotText(slot, of, outOf)}</p>`;
+export function Trend({ days, of, outOf = (_day) => 0, share = null, all, title, kind, rowsOf }) {
+  const [chosen, setChosen] = useState(null);
+  if (!days) return html`<div class="trend"></div><p class="trend-text"></p>`;
+  const at = Math.min(chosen ?? days.length - 1, days.length - 1);
+  const most = Math.max(1, ...days.map(of), ...days.map(outOf));
+  const text = (day) => dayText(day, of, outOf, share);
+  return html`<div class=${share ? "trend of-shares" : "trend"} role="group" aria-label=${described(title, days, of, all)}>
+      ${share && html`<span class="share-most">100 %</span><span class="share-none">0 %</span>`}
+      <span class="count-most">${count(most)}</span><span class="count-none">0</span>
+      <${Bars} ...${{ days, at: chosen === null ? null : at, setChosen, rowsOf, name: `${title}, ${text(days[at])}` }}>
+        <${Plot} ...${{ days, of, outOf, share, most, kind, pointed: chosen }} />
+      <//>
+      <span class="axis-first">${endName(days[0])}</span><span class="axis-last">${endName(days[days.length - 1])}</span>
+    </div>
+    <p class="trend-text" aria-hidden="true">${chosen !== null && text(days[at])}</p>`;
 }
 
-function slotText(slot, of, outOf) {
-  return `${slotName(slot)}: ${count(of(slot))}${outOf(slot) ? ` of ${count(outOf(slot))}` : ""}`;
+/** The bars as one link to the rows of the day that is pointed at, touched, or chosen by the arrow keys. */
+function Bars({ days, at, setChosen, rowsOf, name, children }) {
+  const dayUnder = ({ currentTarget, clientX }) => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    return Math.max(0, Math.min(days.length - 1, Math.floor(((clientX - left) / width) * days.length)));
+  };
+  const last = days.length - 1;
+  const onKeyDown = (event) => {
+    const step = STEPS[event.key];
+    if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    setChosen(Math.max(0, Math.min(last, (at ?? last) + step)));
+  };
+  // A finger covers several bars: the first touch shows a day, a touch of the same day goes there.
+  const onClick = (event) => {
+    const under = event.detail === 0 ? at : dayUnder(event); // 0: by a key
+    if (event.pointerType !== "touch" || under === at) return;
+    event.preventDefault();
+    setChosen(under);
+  };
+  const point = (event) => event.pointerType !== "touch" && setChosen(dayUnder(event));
+  const leave = (event) => event.pointerType !== "touch" && setChosen(null);
+  const enter = ({ target }) => at === null && target.matches(":focus-visible") && setChosen(last);
+  return html`<a class="bars" href=${rowsOf(days[at ?? last])} aria-label=${`${name}. Arrow keys choose another day`}
+    onKeyDown=${onKeyDown} onClick=${onClick} onPointerMove=${point} onFocus=${enter}
+    onPointerLeave=${leave} onBlur=${() => setChosen(null)}>${children}</a>`;
 }
 
-function box(i, step, height) {
-  return { x: i * step, y: HEIGHT - height, width: Math.max(step - GAP, step / 2), height };
+function Plot({ days, of, outOf, share, most, kind, pointed }) {
+  const step = WIDTH / days.length;
+  const shares = share ? days.map(share) : [];
+  const room = share ? COUNTS : HEIGHT;
+  const tall = (value) => (value === 0 ? 0 : Math.max(LEAST, (value / most) * room));
+  return html`<svg class=${`plot plot-${kind}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+    ${days.map((day, i) => html`<g key=${day.from} class=${i === pointed ? "pointed" : undefined}>
+      <rect class=${day.whole ? "column" : "column cut"} ...${box(i, step, 0, HEIGHT)} />
+      ${outOf(day) > of(day) && html`<rect class="rest" ...${box(i, step, tall(of(day)), tall(outOf(day)))} />`}
+      ${of(day) > 0 && html`<rect class="counted" ...${box(i, step, 0, tall(of(day)))} />`}
+    </g>`)}
+    ${share && html`<path class="base" d=${`M0 ${level(0)}H${WIDTH}`} />`}
+    <path class="band" d=${shares.map((one, i) => one && band(one, i, step)).filter(Boolean).join("")} />
+    <path class="rate" d=${line(shares, step)} />
+  </svg>`;
 }
 
-function tall(value, most) {
-  return Math.max(LEAST, (value / most) * HEIGHT);
+/** A bar between two heights; one above another leaves a gap, as colours alone tell too little. */
+function box(i, step, low, high) {
+  const bottom = low > 0 ? low + GAP : 0;
+  return { x: i * step, y: HEIGHT - high, width: Math.max(step - GAP, step / 2), height: Math.max(0, high - bottom) };
 }
 
-function described(title, slots, of, all) {
-  const values = slots.map(of);
+function level(rate) {
+  return 1 + SHARES * (1 - rate / 100);
+}
+
+function band({ low, high }, i, step) {
+  return `M${i * step} ${level(high)}h${step}V${level(low)}h${-step}z`;
+}
+
+/** A line with a step for each day; it has a gap where a day has no share. */
+function line(shares, step) {
+  return shares.map((one, i) => one && `${shares[i - 1] ? "L" : "M"}${i * step} ${level(one.rate)}h${step}`).filter(Boolean).join("");
+}
+
+/** The first or last day below the axis; one that the period cuts is a part. */
+function endName(day) {
+  return `${dayName(day)}${day.whole ? "" : " (part)"}`;
+}
+
+function dayText(day, of, outOf, share) {
+  const one = share?.(day);
+  const sure = one ? `, ${percent(one.rate)} (${percent(one.low)} to ${percent(one.high)})` : "";
+  return `${endName(day)}: ${count(of(day))}${outOf(day) ? ` of ${count(outOf(day))}` : ""}${sure}`;
+}
+
+function described(title, days, of, all) {
+  const values = days.map(of);
   const most = Math.max(...values);
-  const peak = most > 0 ? `, at most ${count(most)} on ${slotName(slots[values.indexOf(most)])}` : "";
+  const peak = most > 0 ? `, at most ${count(most)} on ${dayName(days[values.indexOf(most)])}` : "";
   return `${title}: ${count(all)} in all${peak}`;
 }

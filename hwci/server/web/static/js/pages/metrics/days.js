@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trends of the tiles as a table, for those who read figures rather than bars.
+// The trends of the tiles as a table, for those who read figures rather than bars. Days are those of the reader.
 
-import { count, slotName } from "../../format.js";
+import { count, dayName } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Waiting } from "../../parts/notice.js";
 import { PlainTable } from "../../parts/table.js";
 
 const FIGURES = [
-  ["Merges checked", (slot) => `${count(slot.mergesChecked)} of ${count(slot.mergesAnnounced)}`],
-  ["Real FW bugs", (slot) => count(slot.realFwBugs)],
-  ["Flaky failures", (slot) => count(slot.flakyFailures)],
-  ["Infra runs", (slot) => `${count(slot.infraRuns)} of ${count(slot.runs)}`],
+  ["Merges checked", (day) => `${count(day.mergesChecked)} of ${count(day.mergesAnnounced)}`],
+  ["Real FW bugs", (day) => count(day.realFwBugs)],
+  ["Flaky failures", (day) => count(day.flakyFailures)],
+  ["Infra runs", (day) => `${count(day.infraRuns)} of ${count(day.runs)}`],
 ];
 
 const COLUMNS = [
-  { key: "day", title: "Day", cell: slotName },
+  { key: "day", title: "Day", cell: (day) => `${dayName(day)}${day.whole ? "" : " (part of it)"}` },
   ...FIGURES.map(([title, cell]) => ({ key: title, title, cell, numeric: true })),
 ];
 
@@ -23,7 +23,7 @@ export function Days({ trend }) {
   return html`
     ${trend.error && html`<${Failed} error=${trend.error} again=${trend.again} />`}
     ${trend.data
-      ? html`<${PlainTable} label="Day by day" columns=${COLUMNS} rows=${[...trend.data.slots].reverse()} rowKey=${(slot) => slot.from} />`
+      ? html`<${PlainTable} label="Day by day" columns=${COLUMNS} rows=${[...trend.data.days].reverse()} rowKey=${(day) => day.from} />`
       : !trend.error && html`<${Waiting} />`}
   `;
 }

@@ -10,18 +10,23 @@ import { showAll } from "../../parts/table.js";
 import { Trend } from "../../parts/trend.js";
 import { toMerges } from "./merges.js";
 
+const DAY_MILLISECONDS = 86_400_000;
+
 /** The tiles of a page. `trend`: null while it loads; `against`: the period before, null while it loads. */
 export function Tiles({ page, trend, against, address }) {
   const { mergesChecked, flakyFailures } = page.tiles;
   const to = (part, changes) => ({ address, part, changes });
   const changed = (tile) => changeText(against, tile);
+  const ofDay = (part) => (day) => `${addressOf("metrics", address.params, dayScope(address, day))}#${part}`;
   return html`<section class="tiles" aria-label="Tiles">
-    <${Tile} title="Merges checked on hardware" trend=${trend} of=${(slot) => slot.mergesChecked}
-      outOf=${(slot) => slot.mergesAnnounced} kind="good" all=${mergesChecked.checked} changed=${changed("mergesChecked")}
+    <${Tile} title="Merges checked on hardware" trend=${trend} of=${(day) => day.mergesChecked}
+      outOf=${(day) => day.mergesAnnounced} share=${(day) => day.checked} rowsOf=${ofDay("merges")}
+      kind="good" all=${mergesChecked.checked} changed=${changed("mergesChecked")}
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(mergesChecked.checked)}<//>`}
       beside=${html`<${MergesBeside} counts=${mergesChecked} unchecked=${page.uncheckedMerges.total} to=${to} />`} />
-    <${RealBugsTile} trend=${trend} counts=${page.tiles.realFwBugs} changed=${changed("realFwBugs")} to=${to} />
-    <${Tile} title="Flaky failures" trend=${trend} of=${(slot) => slot.flakyFailures} kind="warn"
+    <${RealBugsTile} trend=${trend} counts=${page.tiles.realFwBugs} rowsOf=${ofDay("bugs")} changed=${changed("realFwBugs")} to=${to} />
+    <${Tile} title="Flaky failures" trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
+      rowsOf=${(day) => addressOf("failures", address.params, { ...dayScope(address, day), label: "flake" })}
       changed=${changed("flakyFailures")} all=${flakyFailures.count}
       value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
       beside="failing runs on commits that also passed" />
@@ -34,7 +39,7 @@ function MergesBeside({ counts: { checked, announced }, unchecked, to }) {
     ${unchecked > 0 && html`${" · "}<${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}`;
 }
 
-function RealBugsTile({ trend, counts, changed, to }) {
+function RealBugsTile({ trend, counts, changed, to, rowsOf }) {
   const others = [
     ["bench_or_harness", counts.benchOrHarness, "bench or harness"],
     ["ambiguous", counts.ambiguous, "ambiguous"],
@@ -44,8 +49,9 @@ function RealBugsTile({ trend, counts, changed, to }) {
     const changes = { other: "open", ...showAll("other"), "other.class": name, "other.page": null, "other.search": null };
     return html`${i > 0 && ", "}<${Part} ...${to("other", changes)}>${count(value)} ${text}<//>`;
   });
-  return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(slot) => slot.realFwBugs} kind="bad"
-    changed=${changed} all=${counts.real} value=${html`<${Part} ...${to("bugs", showAll("bugs"))}>${count(counts.real)}<//>`}
+  return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(day) => day.realFwBugs} kind="bad"
+    rowsOf=${rowsOf} changed=${changed} all=${counts.real}
+    value=${html`<${Part} ...${to("bugs", showAll("bugs"))}>${count(counts.real)}<//>`}
     beside=${beside} />`;
 }
 
@@ -58,19 +64,26 @@ function InfraTile({ page, trend, changed, address }) {
   const { repoKey, suite } = scopeOf(address.query);
   const { from, to } = page.period;
   const runs = (more) => addressOf("runs", address.params, { repoKey, suite, status: "reported", from, to, ...more });
-  return html`<${Tile} title="Infra runs" trend=${trend} of=${(slot) => slot.infraRuns} outOf=${(slot) => slot.runs}
+  return html`<${Tile} title="Infra runs" trend=${trend} of=${(day) => day.infraRuns} outOf=${(day) => day.runs}
+    share=${(day) => day.infra} rowsOf=${({ from, to }) => runs({ helloOk: false, from, to })}
     kind="warn" changed=${changed} all=${infra} value=${html`<a href=${runs({ helloOk: false })}>${count(infra)}</a>`}
     beside=${html`of <a href=${runs()}>${counted(total, "run report")}</a>${share(infra, total)}`} />`;
 }
 
-function Tile({ title, value, all, beside, changed, trend, of, outOf, kind }) {
+function Tile({ title, value, all, beside, changed, trend, ...chart }) {
   return html`<article class="tile">
     <h2>${title}</h2>
     <p class="figure"><strong>${value}</strong></p>
     <p class="beside">${beside}</p>
     <p class="change">${changed}</p>
-    <${Trend} slots=${trend?.slots} ...${{ of, outOf, all, title, kind }} />
+    <${Trend} days=${trend?.days} ...${{ ...chart, all, title }} />
   </article>`;
+}
+
+/** What is asked of another page for the rows of a day. */
+function dayScope({ query }, { firstDay, lastDay, to }) {
+  const days = (Date.parse(lastDay) - Date.parse(firstDay)) / DAY_MILLISECONDS + 1;
+  return { ...scopeOf(query), days, asOf: to };
 }
 
 /** How a tile compares with the period before; its line is there before its words, so that nothing below moves. */

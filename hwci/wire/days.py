@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tiles by the calendar days of a reader (contract, "Answers beside the rules"). No figure is
+computed here.
+"""
+
+from collections.abc import Sequence
+from datetime import date
+from functools import cache
+from typing import Annotated, Self
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from hwci.analysis.days import DayCounts, Share
+from hwci.engine.periods import Period
+from hwci.wire.base import Answer, Name, Time
+from hwci.wire.metrics import PeriodAnswer, ProductKey
+from hwci.wire.queries import PeriodQuery
+
+_zones = cache(available_timezones)
+
+
+def _known_zone(name: str) -> str:
+    if name not in _zones():
+        raise PydanticCustomError("zone", "Should be a time zone, as `Europe/Berlin` or `UTC`")
+    return name
+
+
+class DaysQuery(PeriodQuery):
+    """Query of the tiles by day. `zone`: where the days begin at midnight."""
+
+    zone: Annotated[Name, AfterValidator(_known_zone)] = "UTC"
+
+    @property
+    def zone_info(self) -> ZoneInfo:
+        """The zone."""
+        return ZoneInfo(self.zone)
+
+
+class ShareOfDay(Answer):
+    """A share in percent, and the interval that holds the true one with 95 % (Wilson)."""
+
+    rate: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, found: Share | None) -> Self | None:
+        """Make the share; None of nothing."""
+        if found is None:
+            return None
+        rate = 100 * found.part / found.total
+        return cls(rate=rate, low=100 * found.low, high=100 * found.high)
+
+
+class DayAnswer(Answer):
+    """The counts of the tiles on one day, or on several from `first_day` to `last_day`. `from` and
+    `to` belong to it; `whole` false: the period has a part of it only. `checked` is the share of
+    the merges, null without a merge; `infra` that of the runs.
+    """
+
+    first_day: date
+    last_day: date
+    whole: bool
+    start: Time = Field(alias="from")
+    end: Time = Field(alias="to")
+    merges_checked: int
+    merges_announced: int
+    checked: ShareOfDay | None
+    real_fw_bugs: int
+    flaky_failures: int
+    infra_runs: int
+    runs: int
+    infra: ShareOfDay | None
+
+    @classmethod
+    def of(cls, found: DayCounts) -> Self:
+        """Make one day."""
+        days = found.days
+        return cls(
+            first_day=days.first,
+            last_day=days.last,
+            whole=days.is_whole,
+            start=days.period.start,
+            end=days.period.end,
+            merges_checked=found.merges_checked,
+            merges_announced=found.merges_announced,
+            checked=ShareOfDay.of(found.checked),
+            real_fw_bugs=found.real_fw_bugs,
+            flaky_failures=found.flaky_failures,
+            infra_runs=found.infra_runs,
+            runs=found.runs,
+            infra=ShareOfDay.of(found.infra),
+        )
+
+
+class DaysAnswer(Answer):
+    """The tiles by day, the first day first."""
+
+    period: PeriodAnswer
+    product: ProductKey | None
+    zone: str
+    days: Sequence[DayAnswer]
+
+    @classmethod
+    def of(cls, found: Sequence[DayCounts], query: DaysQuery, period: Period) -> Self:
+        """Make the days that were asked for. `period`: the days of `query`."""
+        return cls(
+            period=PeriodAnswer.of(query.days, period),
+            product=ProductKey.of(query),
+            zone=query.zone,
+            days=[DayAnswer.of(one) for one in found],
+        )

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The charts of the tiles: each day says the API's figures in the reader's zone and leads to its
+rows, by pointer, key and finger.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, Page, Position, expect
+
+from hwci.server.clock import system_clock
+from tests.web.conftest import Dashboard
+from tests.web.test_metrics_figures import Asked, of_each_period_and_product, percent
+
+pytestmark = [pytest.mark.clock, pytest.mark.own_tab]
+
+ZONE = "Pacific/Auckland"
+TILES = {
+    "Merges checked on hardware": ("mergesChecked", "mergesAnnounced", "checked"),
+    "Real FW bugs caught": ("realFwBugs", None, None),
+    "Flaky failures": ("flakyFailures", None, None),
+    "Infra runs": ("infraRuns", "runs", "infra"),
+}
+COLOURS = """() => {
+    const of = (one) => getComputedStyle(document.querySelector(one));
+    return [[".tile", "backgroundColor"], [".plot-bad .counted", "fill"],
+        [".plot-warn .counted", "fill"], [".plot-good .counted", "fill"],
+        [".plot .rest", "fill"], [".plot .rate", "stroke"]]
+        .map(([one, name]) => of(one)[name].match(/[\\d.]+/g).slice(0, 3).map(Number));
+}"""
+
+
+class Reader:
+    """Who looks at the charts of one period and product at one moment, from New Zealand."""
+
+    def __init__(self, page: Page, demo: Dashboard, days: int, of: Mapping[str, str]) -> None:
+        self.page = page
+        line = page.context.new_cdp_session(page)
+        line.send("Emulation.setTimezoneOverride", {"timezoneId": ZONE})
+        org, token = demo.sign_in(page.context), demo.token()
+        query = {"days": days, "asOf": system_clock().isoformat(), **of}
+        self.asked = Asked(demo, token, org, query)
+        self.told = demo.ask(
+            f"/api/orgs/{org}/ci-analysis/days?{urlencode({**query, 'zone': ZONE})}", token
+        )["days"]
+        page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
+        expect(page.locator(".tile .plot")).to_have_count(4)
+
+    def tile(self, title: str) -> Locator:
+        return self.page.locator(".tile", has=self.page.get_by_role("heading", name=title))
+
+    def point(self, title: str, number: int) -> Position:
+        """Return where the bar of a day is, within its chart."""
+        box = self.tile(title).locator(".bars").bounding_box()
+        assert box is not None
+        return {"x": box["width"] * (number + 0.5) / len(self.told), "y": box["height"] / 2}
+
+
+def text(day: Any, title: str) -> str:
+    """Write what a chart says of a day."""
+    part, whole, share = TILES[title]
+    first = date.fromisoformat(day["firstDay"])
+    month = f"{first:%b}".replace("Sep", "Sept")
+    words = f"{first.day} {month}{'' if day['whole'] else ' (part)'}: {day[part]:,}"
+    if whole and day[whole]:
+        words += f" of {day[whole]:,}"
+    if share and day[share]:
+        rate, low, high = (
+            percent(Decimal(str(day[share][name]))) for name in ("rate", "low", "high")
+        )
+        words += f", {rate} ({low} to {high})"
+    return words
+
+
+@of_each_period_and_product
+def test_each_day_says_the_figures_of_the_api_in_the_zone_of_the_reader(
+    page: Page, demo: Dashboard, days: int, of: dict[str, str]
+) -> None:
+    reader = Reader(page, demo, days, of)
+    assert {day["firstDay"] == day["lastDay"] for day in reader.told} == {True}
+    assert not reader.told[-1]["whole"]
+
+    for title in TILES:
+        chart, shown = (
+            reader.tile(title).locator(".bars"),
+            reader.tile(title).locator(".trend-text"),
+        )
+        chart.focus()
+        page.keyboard.press("Home")
+        said = []
+        for _ in reader.told:
+            said.append(shown.inner_text())
+            expect(chart).to_have_accessible_name(re.compile(re.escape(f"{title}, {said[-1]}")))
+            page.keyboard.press("ArrowRight")
+        assert said == [text(day, title) for day in reader.told]
+        ends = reader.tile(title).locator(".axis-first, .axis-last").all_inner_texts()
+        assert ends == [said[0].partition(":")[0], said[-1].partition(":")[0]]
+        most = max(max(day[one] for one in TILES[title][:2] if one) for day in reader.told)
+        expect(reader.tile(title).locator(".count-most")).to_have_text(f"{max(1, most):,}")
+
+
+@pytest.mark.parametrize("title", TILES)
+def test_a_bar_leads_to_its_rows(page: Page, demo: Dashboard, title: str) -> None:
+    reader = Reader(page, demo, 30, {})
+    part, whole, _ = TILES[title]
+    number = max(
+        (at for at, day in enumerate(reader.told) if day["whole"]),
+        key=lambda at: reader.told[at][part],
+    )
+    day = reader.told[number]
+    assert day[part] > 0
+
+    reader.tile(title).locator(".bars").click(position=reader.point(title, number))
+
+    if part == "infraRuns":
+        status = page.locator(".table-tools").get_by_role("status")
+        expect(status).to_have_text(re.compile(rf"^{day[part]:,} runs?$"))
+        return
+    if part == "flakyFailures":
+        expect(page.locator(".only")).to_contain_text(f"{day[part]:,} in this period")
+        return
+    expect(page).to_have_url(re.compile("days=1&"))
+    expect(reader.tile(title).locator(".figure")).to_have_text(f"{day[part]:,}")
+    if whole:
+        expect(reader.tile(title).locator(".beside")).to_contain_text(f"of {day[whole]:,} merge")
+
+
+def test_by_key_a_chart_is_one_stop_and_its_day_is_opened(page: Page, demo: Dashboard) -> None:
+    reader = Reader(page, demo, 30, {})
+    reader.tile("Infra runs").locator(".beside a").focus()
+
+    page.keyboard.press("Tab")
+
+    chart = reader.tile("Infra runs").locator(".bars")
+    expect(chart).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    day = reader.told[-2]
+    expect(page).to_have_url(re.compile(re.escape(urlencode({"from": day["from"]}))))
+
+
+def test_a_first_touch_shows_the_day_and_a_second_goes_there(page: Page, demo: Dashboard) -> None:
+    line = page.context.new_cdp_session(page)
+    line.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    reader = Reader(page, demo, 30, {})
+    tile, at = reader.tile("Infra runs"), reader.point("Infra runs", 12)
+    box = tile.locator(".bars").bounding_box()
+    assert box is not None
+    where = {"x": box["x"] + at["x"], "y": box["y"] + at["y"]}
+
+    def touch() -> None:
+        for kind, points in (("touchStart", [where]), ("touchEnd", [])):
+            line.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch()
+    expect(tile.locator(".trend-text")).to_have_text(text(reader.told[12], "Infra runs"))
+    expect(page).to_have_url(re.compile("/metrics"))
+
+    touch()
+    expect(page).to_have_url(re.compile("/runs"))
+
+
+def test_a_zone_that_the_server_does_not_know_is_utc(
+    page: Page, demo: Dashboard, quiet_console: list[str]
+) -> None:
+    page.add_init_script(
+        "const own = Intl.DateTimeFormat.prototype.resolvedOptions;"
+        "Intl.DateTimeFormat.prototype.resolvedOptions = function () {"
+        "  return { ...own.call(this), timeZone: 'Mars/Base' }; };"
+    )
+    with page.expect_response(lambda one: "zone=UTC" in one.url and one.ok):
+        page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics")
+
+    expect(page.locator(".tile .plot")).to_have_count(4)
+    quiet_console.clear()  # the browser names what was refused
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_bars_and_lines_stand_out_from_what_is_behind_them(
+    page: Page, demo: Dashboard, scheme: Any
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    Reader(page, demo, 90, {})
+    behind, *marks = page.evaluate(COLOURS)
+
+    for mark in marks:
+        lighter, darker = sorted((luminance(behind), luminance(mark)), reverse=True)
+        assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
+def luminance(colour: list[float]) -> float:
+    """Return the relative luminance of a colour, as WCAG defines it."""
+    parts = [one / 255 for one in colour]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return sum(w * one for w, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
