@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from statistics import median
 from typing import NamedTuple
 
 from hwci.analysis.benches.trials import Trials
@@ -64,13 +65,26 @@ class SlotTries(NamedTuple):
     lost: int
 
 
+class Took(NamedTuple):
+    """Seconds of the runs that passed at the first attempt: the middle one, and what nine of ten
+    took at most.
+    """
+
+    runs: int
+    middle: float
+    nine_of_ten: float
+
+
 @dataclass(frozen=True, slots=True)
 class OnBox:
-    """The test on one box. A slot without a run is left out."""
+    """The test on one box. A slot without a run is left out. `took` None: it never passed at the
+    first attempt.
+    """
 
     box_key: str
     tries: Tries
     slots: Sequence[SlotTries]
+    took: Took | None
 
 
 class CommitMark(NamedTuple):
@@ -123,11 +137,14 @@ def one_test(
     for one in seen:
         by_box[one.run.box_key].append(one)
     boxes = sorted(by_box.items())
+    seconds: dict[str, list[float]] = defaultdict(list)
+    for box, took in history.durations(product, test_id, slots.period):
+        seconds[box].append(took)
     tries = _tries([seen, *(runs for _, runs in boxes)], statistics)
     return OneTest(
         all=tries[0],
         boxes=[
-            OnBox(box, own, _by_slot(runs, slots))
+            OnBox(box, own, _by_slot(runs, slots), _took(seconds[box]))
             for (box, runs), own in zip(boxes, tries[1:], strict=True)
         ],
         commits=_marks(seen, slots, history, product.repo_key),
@@ -190,6 +207,13 @@ def _by_slot(seen: Iterable[Seen], slots: Slots) -> list[SlotTries]:
     for one in seen:
         counts[slots.slot(one.run.started_at)][one.did] += 1
     return [SlotTries(slot, *(did[one] for one in Did)) for slot, did in sorted(counts.items())]
+
+
+def _took(seconds: Sequence[float]) -> Took | None:
+    if not seconds:
+        return None
+    nine_of_ten = sorted(seconds)[-(-9 * len(seconds) // 10) - 1]
+    return Took(len(seconds), median(seconds), nine_of_ten)
 
 
 def _marks(

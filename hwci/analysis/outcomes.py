@@ -81,5 +81,12 @@ class RecordedRuns(History, Protocol):
         test on its box; None if none ran it.
         """
 
+    def durations(
+        self, product: Product, test_id: str, period: Period
+    ) -> Sequence[tuple[str, float]]:
+        """Box and seconds of each run of the period that reached the hardware and in which the test
+        passed at the first attempt, in any order.
+        """
+
     def test_names(self, product: Product) -> Collection[str]:
         """Every test that a report of the product ever named."""

@@ -119,10 +119,23 @@ class SlotTriesAnswer(Answer):
     lost: int
 
 
+class TookAnswer(Answer):
+    """Seconds of the runs that passed at the first attempt: the middle one, and what nine of ten
+    took at most.
+    """
+
+    runs: int
+    middle: float
+    nine_of_ten: float
+
+
 class OnBoxAnswer(TriesAnswer):
-    """The test on one box: the slots in which it ran, in order."""
+    """The test on one box: the slots in which it ran, in order. `took` null: it never passed at the
+    first attempt.
+    """
 
     box_key: str
+    took: TookAnswer | None
     slots: Sequence[SlotTriesAnswer]
 
 
@@ -182,5 +195,6 @@ def _on_box(found: one_test.OnBox) -> OnBoxAnswer:
     return OnBoxAnswer(
         **dict(TriesAnswer.of(found.tries)),
         box_key=found.box_key,
+        took=None if found.took is None else TookAnswer.model_validate(found.took),
         slots=[*map(SlotTriesAnswer.model_validate, found.slots)],
     )

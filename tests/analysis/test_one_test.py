@@ -2,11 +2,12 @@
 """One test over time, by small pictures."""
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from hwci.analysis.one_test import CommitMark, Given, OnBox, OneTest, SlotTries, one_test
+from hwci.analysis.one_test import CommitMark, Given, OnBox, OneTest, SlotTries, Took, one_test
 from hwci.engine.facts import Facts, Product, Report
 from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import flakiest
@@ -53,6 +54,18 @@ def test_each_run_did_one_thing_in_the_slot_of_its_start() -> None:
     assert box.tries.first == (3, 4)
     assert box.tries.within is not None
     assert box.tries.within.low < 0.75 < box.tries.within.high
+
+
+def test_it_took_what_runs_took_that_passed_at_the_first_attempt() -> None:
+    def took(at: float, seconds: float, outcome: str = "P", box: str = "box-1") -> Report:
+        test = replace(item(outcome), duration_s=seconds)
+        return report(f"a:{outcome}", at, box=box, tests=[test])
+
+    runs = [took(at, float(at)) for at in range(1, 11)]
+    other = [took(20, 300, "F"), took(21, 300, "P2"), took(22, 300, "F", "box-2")]
+    boxes = found(*runs, *other).boxes
+
+    assert [one.took for one in boxes] == [Took(10, 5.5, 9.0), None]
 
 
 def test_without_statistics_the_counts_stay_and_the_interval_is_missing() -> None:

@@ -44,6 +44,19 @@ class FullRecordedRuns(FullHistory):
         ]
         return max(ran)[1] if ran else None
 
+    def durations(
+        self, product: Product, test_id: str, period: Period
+    ) -> Sequence[tuple[str, float]]:
+        return [
+            (one.box_key, item.duration_s)
+            for one in self._facts.reports
+            for item in one.tests
+            if (one.repo_key, one.suite, item.id) == (*product, test_id)
+            and one.hello_ok
+            and period.start <= one.started_at <= period.end
+            and not has_failed_attempt(item)
+        ]
+
     def test_names(self, product: Product) -> Collection[str]:
         reports = [one for one in self._facts.reports if (one.repo_key, one.suite) == product]
         return {item.id for report in reports for item in report.tests}

@@ -49,13 +49,13 @@ class Failures:
         """See that the page has these failures, in this order, and says how many there are."""
         expect(total(self.page)).to_have_text(counted(told["total"]))
         rows = self.page.locator("tbody tr")
-        places = [f"{row['boxKey']} · {row['branch']}" for row in told["items"]]
-        expect(rows.locator("td:first-child a")).to_have_text(
+        places = [f"{row['boxKey']} · {row['branch']} history" for row in told["items"]]
+        expect(rows.locator("td:first-child > a")).to_have_text(
             [row["testId"] for row in told["items"]]
         )
         expect(rows.locator("td:first-child .under")).to_have_text(places)
         expect(rows.locator(".sha")).to_have_text([row["sha"][:10] for row in told["items"]])
-        leading = rows.locator("td:first-child a").evaluate_all(LEADING)
+        leading = rows.locator("td:first-child > a").evaluate_all(LEADING)
         assert leading == [row["id"] for row in told["items"]]
         for place, row in enumerate(told["items"]):
             shown = cells(rows.nth(place))

@@ -145,7 +145,7 @@ def test_the_metrics_page_shows_all_of_them_as_text(visitor: Visitor) -> None:
         flaky.scroll_into_view_if_needed()
         expect(flaky.locator(".heat rect").first).to_be_attached()
         visitor.settled()
-        tests |= visitor.texts("#bugs tbody a") | visitor.texts("#other tbody a")
+        tests |= visitor.texts("#bugs td > a") | visitor.texts("#other td > a")
         branches |= visitor.texts("#merges td[data-title=Branch]")
 
     assert tests == {test for text in SIXTY for test in ids_of(text)}
@@ -159,7 +159,7 @@ def test_the_page_of_failures_shows_all_of_them_as_text(visitor: Visitor) -> Non
         visitor.open(f"failures?failures.page={number}")
         expect(visitor.page.locator("tbody tr").first).to_be_visible()
         visitor.settled()
-        tests |= visitor.texts("tbody td:first-child a")
+        tests |= visitor.texts("tbody td:first-child > a")
     assert tests == {row["testId"] for row in seeded}
     assert tests == {test for text in SIXTY for test in ids_of(text)}
 
@@ -185,7 +185,7 @@ def test_the_failures_of_one_test_are_those_of_its_whole_name(visitor: Visitor) 
         visitor.open(f"failures?testId={in_address(text)}")
         expect(visitor.page.locator("tbody tr").first).to_be_visible()
         visitor.settled()
-        assert visitor.texts("tbody td:first-child a") == {text}
+        assert visitor.texts("tbody td:first-child > a") == {text}
         assert text in visitor.texts(".only strong")
 
 

@@ -44,7 +44,7 @@ VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
 # What stands in the cells, but for blanks and for times, which are told from now.
 CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {
     const read = cell.cloneNode(true);
-    read.querySelectorAll("time, .copy-status, .heat, .why").forEach(one => one.remove());
+    read.querySelectorAll("time, .copy-status, .heat, .why, .history").forEach(one => one.remove());
     return read.textContent.replace(/\\s/g, "");
 }))"""
 
@@ -183,7 +183,7 @@ def test_the_number_of_flaky_failures_leads_to_rows_that_say_how_many_runs_they_
         page.reload()
 
 
-def test_a_flaky_test_leads_to_its_failures(page: Page, demo: Dashboard) -> None:
+def test_a_flaky_test_leads_to_its_page_with_its_failures(page: Page, demo: Dashboard) -> None:
     org, moment = demo.sign_in(page.context), system_clock().isoformat()
     query = {"days": 90, "asOf": moment}
     asked = Asked(demo, demo.token(), org, query)
@@ -198,7 +198,7 @@ def test_a_flaky_test_leads_to_its_failures(page: Page, demo: Dashboard) -> None
         expect(page.get_by_text(f"{row['repoKey']} · {row['suite']}")).to_be_visible()
         total = asked.failures(row)["total"]
         assert 0 < total <= 20, "those on the first page"
-        names = page.get_by_label("Failures of the test").locator("tbody td:first-child a")
+        names = page.get_by_label("Failures of the test").locator("tbody td:first-child > a")
         expect(names).to_have_text([row["testId"]] * total)
 
 

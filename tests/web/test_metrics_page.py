@@ -80,7 +80,7 @@ def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_
 ) -> None:
     page.goto(f"{metrics}?other=open&other.rows=all")
     row = rows(page, "bugs").filter(has_text="Automatic").first
-    test = row.get_by_role("link").inner_text()
+    test = row.get_by_role("link").first.inner_text()
 
     row.get_by_role("button", name=re.compile("^Dismiss")).click()
 
@@ -98,7 +98,7 @@ def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_
 def test_focus_goes_to_a_row_nearby_when_the_reviewed_one_leaves(page: Page, metrics: str) -> None:
     page.goto(f"{metrics}?other=open&bugs.rows=all")
     button = rows(page, "other").first.get_by_role("button", name=re.compile("^Confirm"))
-    test = rows(page, "other").first.get_by_role("link").inner_text()
+    test = rows(page, "other").first.get_by_role("link").first.inner_text()
     button.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("status").filter(has_text="reviewed by")).to_be_visible()

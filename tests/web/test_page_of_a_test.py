@@ -4,6 +4,7 @@ that names no test says so and leads on.
 """
 
 import re
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from urllib.parse import urlencode
 
@@ -46,6 +47,11 @@ def flaky_tests(reader: Reader, **query: Any) -> list[str]:
     return [one["testId"] for one in found]
 
 
+def seconds(number: float) -> str:
+    """Write how long a test of the demo took: under a minute."""
+    return f"{Decimal(str(number)).quantize(Decimal('0.1'), ROUND_HALF_UP)} s"
+
+
 def written(box: Any) -> list[str]:
     """Return the cells of a row as a person reads them, without blanks, but for the last run."""
     first = box["first"]
@@ -55,7 +61,9 @@ def written(box: Any) -> list[str]:
     verdicts = [f"{box['verdicts'][key]} {word}" for key, word in names.items()]
     said = ", ".join(one for one in verdicts if not one.startswith("0 "))
     figures = [str(box[key]) for key in ("passed", "retried", "failed", "lost")]
-    shown = [box.get("boxKey", "All boxes"), rate, *figures, "runs", said]
+    took = box.get("took")
+    durations = took and f"{seconds(took['middle'])}9 of 10: {seconds(took['nineOfTen'])}"
+    shown = [box.get("boxKey", "All boxes"), rate, *figures, "runs", said, durations or ""]
     return [re.sub(r"\s", "", one) for one in shown]
 
 
@@ -140,3 +148,36 @@ def test_what_is_not_there_says_so_and_leads_on(reader: Reader, quiet_console: l
     reader.open(**PRODUCT, testId=test_id, asOf="2001-01-01T00:00:00Z")
     expect(page.get_by_text("Choose a longer period.")).to_be_visible()
     quiet_console.clear()  # the browser itself tells of each refusal
+
+
+def test_rows_that_name_a_test_or_a_box_lead_to_their_pages(reader: Reader) -> None:
+    page, home = reader.page, reader.home
+    [failure] = reader.ask("ci-failures", **PRODUCT, days=90, limit=1)["items"]
+    [run] = reader.ask("runs", **PRODUCT, status="reported", helloOk="true", limit=1)["items"]
+    test_id, box = failure["testId"], failure["boxKey"]
+    to_test = re.compile(rf"/test\?.*testId={re.escape(test_id)}")
+    to_box = re.compile(rf"/box\?boxKey={box}$")
+
+    page.goto(f"{home}/failures?days=90&{urlencode(PRODUCT)}")
+    row = page.locator("tbody tr").first
+    expect(row.get_by_role("link", name="history")).to_have_attribute("href", to_test)
+    expect(row.get_by_role("link", name=box, exact=True)).to_have_attribute("href", to_box)
+
+    page.goto(f"{home}/failures/{failure['id']}")
+    title = page.get_by_role("heading", level=1)
+    expect(title.get_by_role("link", name=test_id)).to_have_attribute("href", to_test)
+    expect(title.get_by_role("link", name=box, exact=True)).to_have_attribute("href", to_box)
+
+    page.goto(f"{home}/runs/{run['id']}")
+    of_run = re.compile(rf"/box\?boxKey={run['boxKey']}$")
+    facts = page.locator(".facts").get_by_role("link", name=run["boxKey"], exact=True)
+    expect(facts).to_have_attribute("href", of_run)
+    expect(page.locator("#tests tbody a[href*='/test?']").first).to_be_visible()
+
+    page.goto(f"{home}/runs?{urlencode(PRODUCT)}")
+    links = page.locator("td[data-title=Box] a")
+    expect(links.first).to_have_attribute("href", re.compile(r"/box\?boxKey="))
+    for region in ("Failing now", "Merges, checked"):
+        page.goto(f"{home}/metrics?days=90&failing=all&merges=checked")
+        rows = page.get_by_role("region", name=region, exact=True).locator("tbody")
+        expect(rows.locator("a[href*='/box?boxKey=']").first).to_be_attached()

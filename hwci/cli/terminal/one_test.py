@@ -43,11 +43,12 @@ def boxes(now: datetime) -> tables.Layout[OnBoxAnswer]:
             column("On a retry", lambda row: f"{row.retried:,}", right=True),
             column("Failed", lambda row: f"{row.failed:,}", right=True),
             column("Lost", lambda row: f"{row.lost:,}", right=True),
+            column("Took (9 of 10 within)", _took, right=True, spare=1),
             column("Last run", lambda row: tables.ago(row.last_run_at, now), spare=1),
         ],
         "boxKey passed retried failed lost attempts failedAttempts first.failed first.attempts"
         " first.rate first.low first.high verdicts.device verdicts.infra verdicts.unknown"
-        " lastRunAt",
+        " took.middle took.nineOfTen lastRunAt",
         "No run of this period had the test. Look further back with --days.",
     )
 
@@ -58,6 +59,13 @@ def _rate(row: OnBoxAnswer) -> str:
         return ""
     rate = f"{first.failed:,} of {first.attempts:,}: {first.rate:.1f} %"
     return rate if first.low is None else f"{rate} ({first.low:.1f}-{first.high:.1f})"
+
+
+def _took(row: OnBoxAnswer) -> str:
+    took = row.took
+    if took is None:
+        return ""
+    return f"{tables.duration(took.middle)} ({tables.duration(took.nine_of_ten)})"
 
 
 def _given(given: GivenAnswer, what: str) -> str:

@@ -241,6 +241,8 @@ def _about_period(
     members = [sorted(of, key=lambda one: one.place) for of in history.members(episodes)]
     yield "members", members
     yield "outcomes", by_name(history.outcomes(scope, period))
+    for product, test_id in sorted({*sorted(tests)[::3], *never_ran}):
+        yield "durations", sorted(history.durations(product, test_id, period))
     yield "failed_attempts", dict(history.failed_attempts([UUID(int=7), *items]))
     yield "episode_runs", list(history.episode_runs(episodes))
 

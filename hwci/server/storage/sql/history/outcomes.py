@@ -20,6 +20,7 @@ from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Trigger
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.reports import names
 
 _OF_PERIOD = (
     "ON {row}.org_id = ? AND {row}.product_id = j.value AND {row}.started_at BETWEEN ? AND ?"
@@ -38,6 +39,17 @@ _NOTABLE = (
 _TEST_LISTS = (
     "SELECT t.id, t.tests FROM json_each(?) j CROSS JOIN template t"
     " ON t.org_id = ? AND t.id = j.value"
+)
+_OF_PRODUCT = (
+    " FROM report r INDEXED BY report_time WHERE r.org_id = ?1 AND r.product_id = ?2"
+    " AND r.started_at BETWEEN ?3 AND ?4 AND r.hello_ok = 1"
+)
+_TEMPLATES = f"SELECT DISTINCT r.template_id{_OF_PRODUCT}"
+_DURATIONS = (
+    f"SELECT r.box_key, r.template_id, r.durations{_OF_PRODUCT}"
+    " AND r.template_id IN (SELECT j.value FROM json_each(?5) j)"
+    " AND NOT EXISTS (SELECT 1 FROM item i WHERE i.org_id = r.org_id AND i.report_id = r.id"
+    " AND i.test = ?6 AND (i.outcome = 1 OR i.attempts > 1))"
 )
 _NAMES = "SELECT name FROM test WHERE org_id = ? AND product_id = ?"
 _TIME_EVERY = 1000  # reports
@@ -69,6 +81,24 @@ class OutcomeAnswers(Answers):
             self._of_product(product, number, sorted(rows[number]), lists, notable)
             for product, number in by_name
         ]
+
+    def durations(
+        self, product: Product, test_id: str, period: Period
+    ) -> Sequence[tuple[str, float]]:
+        number = self._products.get(product)
+        if number is None:
+            return []
+        test = names.of_names(self._connection, self._org, number, [test_id]).get(test_id)
+        ends = codec.to_micros(period.start), codec.to_micros(period.end)
+        values = (self._org, number, *ends)
+        lists = self._test_lists({one for (one,) in self._connection.rows(_TEMPLATES, values)})
+        places = {
+            template: listed.order.index(test)
+            for template, listed in lists.items()
+            if test is not None and listed.tests >> test & 1
+        }
+        rows = self._connection.rows(_DURATIONS, (*values, codec.numbers(places), test))
+        return [(box, codec.duration_at(packed, places[at])) for box, at, packed in rows]
 
     def test_names(self, product: Product) -> Collection[str]:
         values = (self._org, self._products.get(product))

@@ -57,7 +57,7 @@ function titleOf(run) {
 
 function Whole({ run, address, orgId, organization }) {
   return html`
-    <${Head} run=${run} />
+    <${Head} run=${run} orgId=${orgId} />
     <${Tests} ...${{ run, address, orgId, organization }} />
     <${Changes} run=${run} />
     <${Siblings} run=${run} orgId=${orgId} />

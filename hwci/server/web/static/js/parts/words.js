@@ -4,6 +4,7 @@
 
 import { addressOf } from "../address.js";
 import { html } from "../html.js";
+import { BoxLink, HistoryLink } from "./past.js";
 import { Badge, LongName } from "./values.js";
 
 const OUTCOMES = { pass: ["good", "passed"], fail: ["bad", "failed"] };
@@ -60,10 +61,11 @@ export function RunLink({ run, orgId }) {
   return html`<a href=${addressOf("run", { orgId, runId: run.runRecordId })}>${runText(run)}</a>`;
 }
 
-/** A failure by its test, box and branch, which leads to its evidence. */
-export function FailureLink({ failure, orgId }) {
+/** A failure by its test, box and branch, which leads to its evidence; below it the ways to its box and its test. */
+export function FailureLink({ failure, orgId, history = true }) {
   return html`<a href=${addressOf("failure", { orgId, failureId: failure.id })}><${LongName} name=${failure.testId} /></a>
-    <span class="under">${failure.boxKey} · ${failure.branch}</span>`;
+    <span class="under"><${BoxLink} plain boxKey=${failure.boxKey} orgId=${orgId} /> · ${failure.branch}
+      ${history && html` <${HistoryLink} test=${failure} orgId=${orgId} />`}</span>`;
 }
 
 /** The kind of a file, as a word with its colour. */

@@ -7,7 +7,8 @@ import { count, counted, productName } from "../../format.js";
 import { html } from "../../html.js";
 import { labelBadge } from "../../parts/labels.js";
 import { Outside } from "../../parts/outside.js";
-import { LongName, Message, Sha, Subject, Time } from "../../parts/values.js";
+import { BoxLink, TestLink } from "../../parts/past.js";
+import { Message, Sha, Subject, Time } from "../../parts/values.js";
 import { Review } from "./review.js";
 import { firstFailing } from "./story.js";
 import { RunLink, classBadge, classText, verdict } from "../../parts/words.js";
@@ -17,7 +18,8 @@ export function Head({ evidence, answer, orgId, reviewer }) {
   const { failure, resolved } = evidence;
   return html`
     <header class="failure-head">
-      <h1><${LongName} name=${failure.testId} /> <span class="on">on ${failure.boxKey}</span></h1>
+      <h1><${TestLink} plain test=${failure} orgId=${orgId} />
+        ${" "}<span class="on">on <${BoxLink} plain boxKey=${failure.boxKey} orgId=${orgId} /></span></h1>
       <p class="verdict-line">${resolved ? classBadge(resolved.class) : labelBadge(failure.label)} <span>${sentence(evidence)}</span></p>
       ${resolved?.review && html`<${Written} review=${resolved.review} /><p class="quiet">${automatically(resolved)}</p>`}
       <${Others} evidence=${evidence} orgId=${orgId} />

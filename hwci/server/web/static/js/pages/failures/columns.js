@@ -8,9 +8,9 @@ import { productColumn } from "../../parts/scope.js";
 import { Sha, Time } from "../../parts/values.js";
 import { FailureLink, verdict } from "../../parts/words.js";
 
-/** The columns of the list of failures. `product`: the one that it is about, `several`: repositories. */
+/** The columns of the list of failures. `product`: the one that it is about, or a test of it, `several`: repositories. */
 export function failureColumns(orgId, product, several) {
-  const test = (row) => html`<${FailureLink} failure=${row} orgId=${orgId} />`;
+  const test = (row) => html`<${FailureLink} failure=${row} orgId=${orgId} history=${!product.testId} />`;
   return [
     { key: "test", title: "Test and box", sort: "testId", name: true, cell: test },
     ...productColumn(product, several),

@@ -8,6 +8,7 @@ import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed } from "../../parts/notice.js";
 import { productColumn } from "../../parts/scope.js";
+import { BoxLink, HistoryLink } from "../../parts/past.js";
 import { Section } from "../../parts/section.js";
 import { PlainTable } from "../../parts/table.js";
 import { LongName, Sha, Subject, Time } from "../../parts/values.js";
@@ -62,16 +63,19 @@ function All({ all, rows, merged }) {
 }
 
 /** The failures of an incident: one by its name, several by how many they are, unfolded to each. */
-function tests({ branch, failures, failuresTotal, testsTotal, boxesTotal, boxes }, orgId) {
+function tests({ repoKey, suite, branch, failures, failuresTotal, testsTotal, boxesTotal, boxes }, orgId) {
   const link = ({ id, testId }) => html`<a href=${addressOf("failure", { orgId, failureId: id })}><${LongName} name=${testId} /></a>`;
-  if (failuresTotal === 1) return html`${link(failures[0])} <span class="under">${failures[0].boxKey} · ${branch}</span>`;
+  const box = ({ boxKey }) => html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`;
+  const history = html`<${HistoryLink} test=${{ repoKey, suite, testId: failures[0].testId }} orgId=${orgId} />`;
+  if (failuresTotal === 1) return html`${link(failures[0])} <span class="under">${box(failures[0])} · ${branch}
+    ${" "}${history}</span>`;
   const where = boxesTotal === 1 ? boxes[0] : counted(boxesTotal, "box", "boxes");
   return html`<details>
       <summary>${testsTotal === 1 ? html`<${LongName} name=${failures[0].testId} />` : counted(testsTotal, "test")} on ${where}</summary>
-      <ul class="commits">${failures.map((one) => html`<li key=${one.id}>${link(one)} <span class="quiet">${one.boxKey}</span></li>`)}</ul>
+      <ul class="commits">${failures.map((one) => html`<li key=${one.id}>${link(one)} <span class="quiet">${box(one)}</span></li>`)}</ul>
       ${failuresTotal > failures.length && html`<p class="quiet">and ${counted(failuresTotal - failures.length, "more failure")}</p>`}
     </details>
-    <span class="under">${branch}</span>`;
+    <span class="under">${branch}${testsTotal === 1 && html` ${history}`}</span>`;
 }
 
 function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first }, suspects: range, commits }) {

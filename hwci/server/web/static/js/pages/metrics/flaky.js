@@ -44,7 +44,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, revi
   const analysis = wanted && unfolded !== null ? `/api/orgs/${orgId}/ci-analysis/flaky-tests` : null;
   const suspects = useAnswer(analysis, { ...scope, ...asked, broken });
   const heat = (row) => html`<${MergedStrip} history=${histories.get(keyOf(row))} period=${page.period} />`;
-  const strips = (row) => html`<${BoxStrips} history=${histories.get(keyOf(row))} answer=${answer} period=${page.period} />`;
+  const strips = (row) => html`<${BoxStrips} history=${histories.get(keyOf(row))} answer=${answer} ...${{ orgId, period: page.period }} />`;
   const boxes = (row) => html`<${Boxes} row=${row} open=${unfolded === keyOf(row)} />`;
   const columns = [
     { key: "test", title: "Test", sort: "testId", name: true, cell: (row) => test(row, address, scope) },

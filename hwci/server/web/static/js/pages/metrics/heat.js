@@ -5,6 +5,7 @@
 import { count, counted, percent, slotName } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Waiting } from "../../parts/notice.js";
+import { BoxLink } from "../../parts/past.js";
 
 const SLOTS_MAX = 90; // a longer period has wider slots (contract, "CI metrics")
 const WIDTH = 180;
@@ -19,13 +20,13 @@ export function MergedStrip({ history, period }) {
 }
 
 /** A strip for each box of a test. `answer`: what brings the history. */
-export function BoxStrips({ history, answer, period }) {
+export function BoxStrips({ history, answer, period, orgId }) {
   if (!history && answer.error) return html`<${Failed} error=${answer.error} again=${answer.again} />`;
   if (!history) return html`<${Waiting} />`;
   const hidden = history.boxesTotal - history.boxes.length;
   return html`<ul class="strips">
     ${history.boxes.map(({ boxKey, slots }) => html`<li key=${boxKey}>
-      <span>${boxKey}</span>
+      <span><${BoxLink} plain boxKey=${boxKey} orgId=${orgId} /></span>
       <${Strip} slots=${slots} period=${period} />
     </li>`)}
     ${hidden > 0 && html`<li class="quiet">and ${counted(hidden, "more box", "more boxes")}</li>`}

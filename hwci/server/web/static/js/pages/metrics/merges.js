@@ -8,6 +8,7 @@ import { useAnswer } from "../../asking.js";
 import { count, short } from "../../format.js";
 import { html } from "../../html.js";
 import { Outside } from "../../parts/outside.js";
+import { BoxLink } from "../../parts/past.js";
 import { productColumn } from "../../parts/scope.js";
 import { Section } from "../../parts/section.js";
 import { PagedTable, showAll, tableState } from "../../parts/table.js";
@@ -116,5 +117,6 @@ function commit(orgId, { repoKey, sha, ciUrl }) {
 function checkedBy(orgId, { repoKey, suite, sha, firstRun: run }) {
   return html`<${RunLink} run=${run} orgId=${orgId} />
     ${run.sha !== sha && html` <span class="unbroken">at <${Sha} sha=${run.sha} repo=${repoKey} /></span>`}
-    <span class="under">${suite === null && `${run.suite} · `}${run.boxKey} · <${Time} at=${run.startedAt} /></span>`;
+    <span class="under">${suite === null && `${run.suite} · `}<${BoxLink} plain boxKey=${run.boxKey} orgId=${orgId} />
+      ${" "}· <${Time} at=${run.startedAt} /></span>`;
 }

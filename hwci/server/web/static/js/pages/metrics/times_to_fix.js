@@ -6,13 +6,14 @@ import { useAnswer } from "../../asking.js";
 import { count, productName } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Waiting } from "../../parts/notice.js";
+import { BoxLink } from "../../parts/past.js";
 import { PlainTable } from "../../parts/table.js";
 
 const ROWS = 100; // the most that the API gives at once
 
-const COLUMNS = [
+const columns = (orgId) => [
   { key: "product", title: "Product", cell: (row) => (row.repoKey === null ? "All products" : productName(row)) },
-  { key: "box", title: "Box", cell: (row) => row.boxKey ?? "All boxes" },
+  { key: "box", title: "Box", cell: ({ boxKey }) => (boxKey ? html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />` : "All boxes") },
   { key: "incidents", title: "Incidents", cell: (row) => count(row.incidents), numeric: true },
   { key: "failing", title: "Still failing", cell: (row) => count(row.failing), numeric: true },
   { key: "detect", title: "From merge to failing run", cell: (row) => row.toDetect.says },
@@ -26,7 +27,7 @@ export function TimesToFix({ orgId, scope, turn }) {
   const { items, total } = asked.data;
   if (total === 0) return html`<p class="quiet">No failure began in this period, or each was a flake.</p>`;
   return html`<p class="quiet">Of incidents that began in this period; half of them took at most so long.</p>
-    <${PlainTable} label="Time to detect and to fix" columns=${COLUMNS} rows=${items}
+    <${PlainTable} label="Time to detect and to fix" columns=${columns(orgId)} rows=${items}
       rowKey=${(row) => JSON.stringify([row.repoKey, row.suite, row.boxKey])} />
     ${total > items.length && html`<p class="quiet">${count(total - items.length)} rows more: hwci metrics --table times-to-fix</p>`}`;
 }

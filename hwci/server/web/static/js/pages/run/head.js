@@ -4,16 +4,17 @@
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Outside } from "../../parts/outside.js";
+import { BoxLink } from "../../parts/past.js";
 import { Sha, Time } from "../../parts/values.js";
 import { Duration, Status } from "../runs/words.js";
 
 const COVERED_SHOWN = 20;
 
 /** The head. */
-export function Head({ run }) {
+export function Head({ run, orgId }) {
   return html`
     <p class="verdict-line"><${Status} run=${run} /> <span>${sentence(run)}</span></p>
-    <dl class="facts">${facts(run).map(([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`)}</dl>
+    <dl class="facts">${facts(run, orgId).map(([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`)}</dl>
     <${Covered} shas=${run.coversShas.filter((sha) => sha !== run.sha)} repo=${run.repoKey} />
   `;
 }
@@ -35,12 +36,12 @@ function outcomes({ passed, failed, retried }) {
   return `${counted(passed, "test")} passed, ${count(failed)} failed, ${count(retried)} took more than one attempt`;
 }
 
-function facts(run) {
+function facts(run, orgId) {
   return [
     ["Product", html`${run.suite} <span class="under">${run.repoKey}</span>`],
     ["Branch", html`<code>${run.branch}</code>`],
     ["Commit", html`<${Sha} sha=${run.sha} repo=${run.repoKey} />`],
-    ["Box", run.boxKey],
+    ["Box", html`<${BoxLink} boxKey=${run.boxKey} orgId=${orgId} />`],
     ["Workflow", run.workflow],
     ["Run id", html`<${Outside} href=${run.ciUrl}>${run.runId}<//> <span class="under">attempt ${count(run.runAttempt)}</span>`],
     ...(run.ciRun === null ? [] : [["CI number", html`<${Outside} href=${run.ciUrl}>${run.ciRun}<//>`]]),

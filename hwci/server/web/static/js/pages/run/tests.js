@@ -5,6 +5,7 @@
 import { addressOf } from "../../address.js";
 import { useAll } from "../../asking.js";
 import { count, duration } from "../../format.js";
+import { TestLink } from "../../parts/past.js";
 import { html, useMemo, useState } from "../../html.js";
 import { Empty } from "../../parts/notice.js";
 import { Section } from "../../parts/section.js";
@@ -39,7 +40,7 @@ function columns(run, evidence, orgId) {
     { key: "outcome", title: "Outcome", cell: outcome },
     { key: "attempts", title: "Attempts", numeric: true, cell: ({ attempts }) => (attempts === null ? null : count(attempts)) },
   ];
-  const test = { key: "test", title: "Test", name: true, cell: (item) => name(item, evidence, orgId) };
+  const test = { key: "test", title: "Test", name: true, cell: (item) => name(item, run, evidence, orgId) };
   if (run.status !== "reported") return [test, ...common];
   return [
     test,
@@ -54,10 +55,11 @@ function columns(run, evidence, orgId) {
   ];
 }
 
-function name({ id, outcome: ended, message }, evidence, orgId) {
+function name({ id, outcome: ended, message }, { repoKey, suite }, evidence, orgId) {
   const failureId = ended === "fail" && evidence.get(id);
   const text = html`<${LongName} name=${id} />`;
-  const linked = failureId ? html`<a href=${addressOf("failure", { orgId, failureId })}>${text}</a>` : text;
+  const failed = failureId ? html`<a href=${addressOf("failure", { orgId, failureId })}>${text}</a>` : text;
+  const linked = ended === "fail" ? failed : html`<${TestLink} plain test=${{ repoKey, suite, testId: id }} orgId=${orgId} />`;
   return html`${linked}<${Message} text=${message} />`;
 }
 

@@ -4,6 +4,7 @@
 import { addressOf } from "../../address.js";
 import { count } from "../../format.js";
 import { html } from "../../html.js";
+import { BoxLink } from "../../parts/past.js";
 import { Sha, Time } from "../../parts/values.js";
 import { runText } from "../../parts/words.js";
 import { Duration, Status } from "./words.js";
@@ -16,12 +17,11 @@ const COUNTS = [
 
 /** The columns of the list of runs. */
 export function runColumns(orgId) {
-  const shown = (query) => addressOf("runs", { orgId }, query);
   return [
     { key: "status", title: "Status", words: true, cell: (run) => html`<${Status} run=${run} />` },
     { key: "run", title: "Run", words: true, cell: (run) => nameOf(run, orgId) },
     { key: "product", title: "Product", words: true, cell: (run) => html`${run.suite} <span class="under">${run.repoKey}</span>` },
-    { key: "box", title: "Box", words: true, cell: ({ boxKey }) => boxOf(boxKey, shown({ boxKey })) },
+    { key: "box", title: "Box", words: true, cell: ({ boxKey }) => html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />` },
     { key: "branch", title: "Branch", cell: (run) => html`${run.branch} <span class="under">${run.trigger}</span>` },
     { key: "sha", title: "Commit", cell: (run) => html`<${Sha} sha=${run.sha} repo=${run.repoKey} />` },
     { key: "started", title: "Started", own: "down", words: true, cell: (run) => html`<${Time} at=${run.startedAt} />` },
@@ -33,10 +33,6 @@ export function runColumns(orgId) {
 function nameOf(run, orgId) {
   const address = addressOf("run", { orgId, runId: run.id });
   return html`<a href=${address}>${runText(run)}</a> <span class="under">${run.workflow}</span>`;
-}
-
-function boxOf(boxKey, address) {
-  return html`<a class="plain" href=${address} title=${`Runs on ${boxKey}`}>${boxKey}</a>`;
 }
 
 function figure(key, value) {

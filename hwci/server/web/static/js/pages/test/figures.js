@@ -2,7 +2,7 @@
 // The figures of a test by box, each with a link to the runs that it counts, and what a retry gave.
 
 import { addressOf } from "../../address.js";
-import { count, counted, percent } from "../../format.js";
+import { count, counted, duration, percent } from "../../format.js";
 import { html } from "../../html.js";
 import { BoxLink } from "../../parts/past.js";
 import { PlainTable } from "../../parts/table.js";
@@ -48,6 +48,7 @@ function columns({ repoKey, suite, testId, period }, orgId) {
     ...FIGURES.map(([key, title, asked]) => ({ key, title, numeric: true, cell: (box) => figure(box, key, asked) })),
     { key: "runs", title: "Runs", words: true, cell: (box) => html`<a href=${runs(box)} aria-label=${runsOf(box)}>runs</a>` },
     { key: "verdicts", title: "Verdicts", words: true, cell: verdicts },
+    { key: "took", title: "Took", numeric: true, cell: took },
     { key: "last", title: "Last run", words: true, cell: ({ lastRunAt }) => html`<${Time} at=${lastRunAt} />` },
   ];
 }
@@ -56,6 +57,12 @@ function rate({ failed, attempts, rate: share, low, high }) {
   if (share === null) return null;
   const within = low === null ? null : html` <span class="under">${percent(low)} to ${percent(high)}</span>`;
   return html`${percent(share)} (${count(failed)} of ${count(attempts)})${within}`;
+}
+
+/** The middle duration, and below it what nine of ten runs took at most; those that passed at the first attempt. */
+function took({ took: found }) {
+  if (!found) return null;
+  return html`${duration(found.middle, true)} <span class="under">9 of 10: ${duration(found.nineOfTen, true)}</span>`;
 }
 
 function verdicts({ verdicts: found }) {
@@ -68,7 +75,7 @@ export function Given({ test: { retries, reruns, all } }) {
   return html`<p>${given(retries, "A retry in the same run", "retry", "retries")}
     ${" "}${given(reruns, "A run again on the same commit and box", "run", "runs")}</p>
     <p class="quiet">${all.first.low === null ? NO_INTERVALS : "Below each rate: where it lies with 95 %."} Lost runs are in no
-      rate.</p>`;
+      rate. “Took” is of runs that passed at the first attempt: half of them, and nine of ten, took at most so long.</p>`;
 }
 
 const NO_INTERVALS = "Rates have no intervals: the operator of the server installs hwci[statistics] for them.";
