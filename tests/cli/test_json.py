@@ -13,14 +13,18 @@ from hwci.engine.vocabulary import Role
 from tests.cli.conftest import Command, invite_owner
 from tests.cli.test_help import COMMANDS
 from tests.support.running import EMAIL, PASSWORD, RunningServer
-from tests.support.scene import REPORTS
+from tests.support.scene import PRODUCT, REPORTS, A, D
 
 FIRST = "first"
 """Stands for the id of the first item that a list shows."""
+RANGE = f"spi --product {PRODUCT} --good {A[:7]} --bad {D[:7]}"
 CALLS = {
     "admin audit verify": "--database hwci.db",
     "admin check": "--database hwci.db",
     "admin create-user": "--email new@example.org --password-stdin --database hwci.db --create",
+    "bisect next": RANGE,
+    "bisect start": RANGE,
+    "bisect status": RANGE,
     "boxes create": "json-bench",
     "boxes health": "--days 3650",
     "boxes install-token": FIRST,

@@ -25,6 +25,7 @@ REPO, SUITE = f"acme/firmware-{LONG}", f"sensor-node-{LONG}"
 BOX = f"bench-{LONG}-in-the-basement"
 TEST = f"tests.hil.{LONG}.test_everything_works[uart1-{'x' * 10}]"
 TABLES = {
+    "bisect status": f"{TEST} --product {REPO}:{SUITE} --good aaaaaaa --bad bbbbbbb",
     "boxes health": "",
     "boxes list": "",
     "boxes notes": "",
@@ -108,9 +109,11 @@ def test_a_table_of_long_names_fits_eighty_letters_and_breaks_no_word(
         assert signed_in("login", *kept, stdin=PASSWORD).code == 0
     own = {"HWCI_ORG": str(server.org_id), "HWCI_RUN_ID": "7"}  # else `env` shows the second
     command = name.split()
-    if TABLES[name]:
+    if TABLES[name] == "ID":
         listed = signed_in(command[0], "list", "-o", "csv", **own).out
         command.append(listed.splitlines()[1].partition(",")[0])
+    else:
+        command += TABLES[name].split()
 
     narrow = signed_in(*command, **own, COLUMNS=str(COLUMNS))
     piped = signed_in(*command, **own, COLUMNS="")
