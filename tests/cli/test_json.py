@@ -29,8 +29,9 @@ CALLS = {
     "boxes health": "--days 3650",
     "boxes install-token": FIRST,
     "boxes list": "",
-    "boxes note": "json-bench cleaned",
+    "boxes note": "bench cleaned",
     "boxes notes": "",
+    "boxes show": "bench-1 --days 3650",
     "doctor": "",
     "env": "",
     "failures confirm": f"{FIRST} --days 3650",
@@ -60,6 +61,8 @@ CALLS = {
     "sessions list": "",
     "spool list": "",
     "suite-config list": "",
+    "tests list": "--days 3650",
+    "tests show": "i2c --product acme/firmware:sensor-fw --days 3650",
     "trends": "--days 3650",
     "whoami": "",
 }
@@ -67,6 +70,7 @@ CALLS = {
 REVIEWED = {"failures dismiss", "failures reset"}
 """They need a failure that was confirmed."""
 OTHERS = {
+    *("bisect start", "bisect next", "bisect status"),  # need a test that broke: test_bisect.py
     "invitations accept",  # needs a second person
     "members role",
     "sessions end",
@@ -103,6 +107,7 @@ def full_server(busy_server: RunningServer) -> RunningServer:
     """The server after the reports of `scene.py`, with something for each list."""
     with Client(busy_server.url, token=busy_server.token) as person:
         person.send(calls.create_box(busy_server.org_id, "bench"))
+        person.send(calls.add_box_note(busy_server.org_id, "bench", "new board"))
         person.send(calls.invite(busy_server.org_id, "invited@example.org", Role.MEMBER))
     invite_owner(busy_server, "Other")
     return busy_server

@@ -36,6 +36,7 @@ COPIES = [
     ("parts/finder.js", r"commit, (\d+) characters", [limits.SHA_START_MIN]),
     ("pages/boxes/adding.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
     ("pages/boxes/managing.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
+    ("pages/review/row.js", r"maxlength: (\d+)", [limits.NOTE_MAX, limits.URL_MAX]),
     ("pages/boxes/notes.js", r'maxlength="(\d+)"', [limits.NOTE_MAX]),
 ]
 
