@@ -131,6 +131,19 @@ def test_what_one_cause_breaks_on_two_boxes_is_counted_once_and_fixed_with_the_l
     ]
 
 
+def test_an_incident_is_fixed_with_the_last_of_its_boxes() -> None:
+    past = Past()
+    for branch in BRANCHES:
+        for box, fixed in (("box-1", 20), ("box-2", 30)):
+            about = {"branch": branch, "box": box, "run_id": int(branch)}
+            runs = [("a:P", 2), ("b:F", 10), ("c:P", fixed)]
+            past = past.and_also(*(report(run, at, **about) for run, at in runs))  # type: ignore[arg-type]
+    rows = found(past)
+
+    assert rows[SUITE, None].to_fix.median == timedelta(minutes=20)
+    assert rows[SUITE, "box-1"].to_fix.median == timedelta(minutes=10)
+
+
 def test_what_still_fails_counts_as_taking_longer() -> None:
     """Seven are fixed after 1, 2, ... 7 hours; of nine more nothing is known but that they last."""
     hours = [timedelta(hours=number) for number in range(1, 8)]
