@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import NamedTuple
 
 from hwci.analysis.co_failure import failing_together
@@ -196,11 +197,12 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
 
 def described(history: RecordedRuns, found: Sequence[Incident]) -> list[Described]:
     """Describe incidents."""
+    members = [[failure.id for group in one.groups for failure in group.failures] for one in found]
+    attempts = history.failed_attempts([*chain.from_iterable(members)])
     rows = []
-    for one in found:
+    for one, ids in zip(found, members, strict=True):
         history.check_time()
-        members = [failure.id for group in one.groups for failure in group.failures]
-        retries = sum(history.failed_attempts(members).values()) - one.runs
+        retries = sum(attempts[failure] for failure in ids) - one.runs
         rows.append(Described(one, retries, _merged(history, one)))
     return rows
 

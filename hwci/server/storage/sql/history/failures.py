@@ -9,6 +9,7 @@ reports along the branch, lazily, and ends when enough is found.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -91,9 +92,11 @@ _BY_ID = (
     f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
 )
 
+_AT_ONCE = 100
 _ATTEMPTS = (
-    "SELECT sum(i.attempts) FROM item i INDEXED BY item_failure"
-    " WHERE i.org_id = ? AND i.failure_id = ?"
+    "SELECT i.failure_id, sum(i.attempts) FROM item i INDEXED BY item_failure"
+    f" WHERE i.org_id = ? AND i.failure_id IN ({', '.join('?' * _AT_ONCE)})"
+    " GROUP BY i.failure_id"
 )
 _LISTS = "SELECT id FROM template WHERE org_id = ? AND product_id = ?"
 _LAST = (
@@ -154,11 +157,14 @@ class FailureAnswers(Answers):
         return codec.from_micros_or_none(min(starts, default=None))
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:
-        found = {}
-        for one in failures:
-            row = self._connection.row(_ATTEMPTS, (self._org, one.bytes))
-            if row is not None and row[0] is not None:
-                found[one] = int(row[0])
+        found: dict[UUID, int] = {}
+        asked = iter([one.bytes for one in failures])
+        while some := list(islice(asked, _AT_ONCE)):
+            some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
+            rows = self._connection.rows(_ATTEMPTS, (self._org, *some))
+            found.update(
+                (codec.uuid_of(failure_id), int(attempts)) for failure_id, attempts in rows
+            )
         return found
 
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
