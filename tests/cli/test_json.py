@@ -61,7 +61,7 @@ CALLS = {
     "sessions list": "",
     "spool list": "",
     "suite-config list": "",
-    "tests list": "--days 3650",
+    "tests list": "",
     "tests show": "i2c --product acme/firmware:sensor-fw --days 3650",
     "trends": "--days 3650",
     "whoami": "",

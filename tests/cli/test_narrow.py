@@ -29,6 +29,7 @@ TABLES = {
     "boxes health": "",
     "boxes list": "",
     "boxes notes": "",
+    "boxes show": BOX,
     "env": "",
     "failures list": "",
     "failures show": "ID",
@@ -48,6 +49,8 @@ TABLES = {
     "sessions list": "",
     "spool list": "",
     "suite-config list": "",
+    "tests list": "",
+    "tests show": f"{TEST} --product {REPO}:{SUITE}",
     "trends": "",
 }
 

@@ -31,8 +31,7 @@ def show(found: OneBoxAnswer, form: Format, links: Links | None = None) -> None:
         render.emit_json(found)
         return
     if form is Format.TABLE:
-        for line in _lines(found):
-            render.write(line)
+        render.draw(render.indented(_lines(found)))
     render.emit(alone(), found.alone, form, links)
     if form is Format.TABLE and found.alone_total > len(found.alone):
         render.note(f"… {found.alone_total - len(found.alone):,} more tests")
