@@ -48,7 +48,10 @@ PAGES: Sequence[Picture] = (
     Picture("failures", "/failures", _ROW),
     Picture("runs", "/runs", _ROW),
     Picture("run", "/runs", f"#tests {_ROW}", by="td[data-title=Run] a"),
-    Picture("boxes", "/boxes", _ROW),
+    Picture("test", "/metrics", ".over-time rect", by="#flaky tbody .name a"),
+    Picture("review", "/review", ".inbox [aria-expanded=true]"),
+    Picture("boxes", "/boxes", "[aria-label='Boxes compared'] " + _ROW),
+    Picture("box", "/boxes", _ROW, by="td[data-title=Box] a"),
     Picture("audit-log", "/audit-log", _ROW),
 )
 

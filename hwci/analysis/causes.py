@@ -2,14 +2,14 @@
 """Causes: the resolved failures of a period, those that one commit broke and one fixed as one.
 
 They are the failures of the specification's two tables, so that the sizes of all causes sum up to
-what the tiles count. Failures have one cause if they are of one product and branch, began with the
-same commits, have the same fix, and the bench is blamed for all of them or for none.
+what the tiles count. `incidents.py` says what failures of one cause have in common.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hwci.analysis.incidents import CauseKey, Ends, cause_of
 from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.failures import ResolvedFailure, describe_rows
 from hwci.engine.page.reading import Classified, classified, resolved_episodes
@@ -46,9 +46,10 @@ def causes(
     """Return the causes of the chosen failures, the newest first."""
     decided: list[tuple[Episode, Decision]] = []
     rows = classified(history, resolved_episodes(history, scope, period), decided)
-    together: dict[tuple[object, ...], list[ResolvedFailure]] = defaultdict(list)
+    together: dict[CauseKey, list[ResolvedFailure]] = defaultdict(list)
     for row in describe_rows(history, [one for one in rows if chosen(one)]):
-        together[_cause(row)].append(row)
+        ends = Ends(row.label, row.fix and row.fix.sha, row.verdict is Verdict.INFRA)
+        together[cause_of(row.key, ends, row.broken_by)].append(row)
     return [Cause(tuple(reversed(members))) for members in together.values()]
 
 
@@ -58,14 +59,3 @@ def to_review(found: Sequence[Cause]) -> list[Cause]:
         found,
         key=lambda one: min(_TO_REVIEW.index(row.shown.failure_class) for row in one.failures),
     )
-
-
-def _cause(row: ResolvedFailure) -> tuple[object, ...]:
-    """Return what a failure has in common with others of its cause. Where no firmware commit is
-    suspected, it began with its first failing commit.
-    """
-    lane = row.key.lane
-    suspects = tuple(one.sha for one in row.broken_by or ())
-    fix = None if row.fix is None else row.fix.sha
-    began = suspects or row.key.sha
-    return lane.product, lane.branch, began, fix, row.verdict is Verdict.INFRA

@@ -26,8 +26,8 @@ from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import Group, groups_of
 from hwci.engine.vocabulary import Label, Outcome, Verdict
 
-Cause = tuple[object, ...]
-"""What groups of one incident have in common."""
+CauseKey = tuple[object, ...]
+"""What failures of one cause have in common."""
 Merges = Mapping[str, Mapping[str, datetime]]
 """Merges of a repository by branch, that with most first: their commits, and when they merged."""
 
@@ -173,11 +173,11 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
     merges = _merges(history, Scope(scope.repo_key), period)
     unknown = [group for group, known in zip(groups, suspected, strict=True) if known is None]
     common = failing_together(unknown, lambda: history.outcomes(scope, period), history.check_time)
-    together: dict[Cause, list[int]] = defaultdict(list)
+    together: dict[CauseKey, list[int]] = defaultdict(list)
     for at, group in enumerate(groups):
         key = group.first.key
         ends = Ends(group.label, group.fix, group.first.first.verdict is Verdict.INFRA)
-        cause = cause_of(key, ends, tested[at], suspected[at])
+        cause = cause_of(key, ends, suspected[at])
         again = (common.get(key), ends.label, ends.of_bench)
         together[again if key in common else cause].append(at)
     found = []
@@ -235,16 +235,13 @@ def _merged(history: RecordedRuns, one: Incident) -> Merged | None:
     return None
 
 
-def cause_of(
-    first: FailureKey, ends: Ends, tested: UnderTest, suspects: tuple[Commit, ...] | None
-) -> Cause:
-    """Return what a group has in common with others of its cause. `first`: its first failure. Where
-    no firmware commit is suspected, it began with the changes under its first failing commit, all
-    of them.
+def cause_of(first: FailureKey, ends: Ends, suspects: tuple[Commit, ...] | None) -> CauseKey:
+    """Return what a group has in common with others of its cause. `first`: its first failure.
+    `suspects`: the firmware commits that may have broken it; where None is known, it began with its
+    first failing commit.
     """
     lane, sha = first
-    base = None if tested.changes is None else tested.changes.base_sha
-    began = (base, sha) if suspects is None else tuple(one.sha for one in suspects)
+    began = (sha,) if suspects is None else tuple(one.sha for one in suspects)
     return lane.product, lane.branch, suspects is None, began, ends
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from hwci.analysis.incidents import Cause, Ends, cause_of
+from hwci.analysis.incidents import CauseKey, Ends, cause_of
 from hwci.analysis.spread import Spread, spread
 from hwci.engine.facts import Commit, Product
 from hwci.engine.history import Episode, EpisodeRuns, History, Scope
@@ -35,7 +35,7 @@ class Member(NamedTuple):
 
     product: Product
     box_key: str
-    cause: Cause
+    cause: CauseKey
     merged_at: datetime | None
     failed_at: datetime
     fixed_at: datetime | None
@@ -79,7 +79,7 @@ def _place(row: TimesToFix) -> tuple[object, ...]:
 def _row(
     product: Product | None, box_key: str | None, members: Iterable[Member], now: datetime
 ) -> TimesToFix:
-    together: dict[Cause, list[Member]] = defaultdict(list)
+    together: dict[CauseKey, list[Member]] = defaultdict(list)
     for one in members:
         together[one.cause].append(one)
     detected, fixed, failing = [], [], []
@@ -147,7 +147,7 @@ def _member(
     return Member(
         product=lane.product,
         box_key=lane.box_key,
-        cause=cause_of(episode.key, ends, tested, suspects),
+        cause=cause_of(episode.key, ends, suspects),
         merged_at=_broken_at(episode, tested, suspects, merged),
         failed_at=episode.started_at,
         fixed_at=ran.fixed_at,

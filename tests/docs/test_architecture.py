@@ -86,4 +86,4 @@ def test_the_table_of_answers_beside_the_rules_names_what_exists() -> None:
     routes = {route.path.split("/ci-analysis/")[1] for route in ANALYSIS}
 
     assert [str(path) for path in named if not (ROOT / path).exists()] == []
-    assert {row[0].strip("`") for row in rows} <= routes
+    assert {row[0].strip("`") for row in rows} == routes
