@@ -73,7 +73,11 @@ class Fuzzed:
                     "boxKey": {"api_key": self.box_key},
                 }
             },
-            "checks": {name: {"enabled": False} for name in BEYOND_A_SCHEMA},
+            "checks": {
+                **{name: {"enabled": False} for name in BEYOND_A_SCHEMA},
+                # A list that is too long can make the whole body too large: 413.
+                "negative_data_rejection": {"expected-statuses": ["4xx", "5xx"]},
+            },
             "phases": {name: {"enabled": name in phases} for name in PHASES},
         }
 

@@ -11,6 +11,7 @@ import pytest
 from hwci.server.http.route import Call, Route, Who
 from hwci.server.routes.table import ROUTES
 from hwci.server.services.access import Member, Person, Viewer
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.records import Box, CiKey, ReaderKey, User
 from tests.server.tenants import CONFIGURATION
 from tests.support.asking import Header, Reply, ask, bearer, ci_key
@@ -295,11 +296,14 @@ def test_a_query_that_breaks_the_rules_is_400_at_its_parameter(
     server: RunningServer, route: Route, name: str
 ) -> None:
     too_large = {"page": str(2**63), "limit": "101", "days": "3651"}[name]
+    assert route.query is not None
+    fields = route.query.model_fields.items()
+    wrong = [about.alias or one for one, about in fields if one == name or about.is_required()]
 
     for value in (*NO_NUMBERS, too_large):
         reply = send_query(server, route, f"?{name}={quote(value)}")
 
-        assert reply.issue_paths == [["query", name]]
+        assert reply.issue_paths == [["query", one] for one in wrong]
 
 
 @pytest.mark.parametrize(
@@ -332,7 +336,7 @@ def test_the_nearest_parameter_is_named(server: RunningServer) -> None:
         return [issue["message"] for issue in reply.json["issues"]]
 
     none = "There is no such parameter"
-    known = "days, repoKey, suite, asOf, limit"
+    known = "repoKey, suite, days, asOf, limit"
     assert told("/ci-metrics?repo_key=A") == [f"{none}; did you mean repoKey?"]
     assert told("/ci-metrics?colour=A") == [f"{none}; known are {known}"]
     assert told("?days=7") == [none]
@@ -393,7 +397,7 @@ CALLERS: dict[Who, set[object]] = {
 @pytest.mark.parametrize("route", ROUTES, ids=named)
 def test_a_handler_takes_what_its_route_has(route: Route) -> None:
     ids = [name for name in re.findall(r"{(\w+Id)}", route.path) if name != "orgId"]
-    kinds = {Call, *CALLERS[route.who], route.body, route.query}
+    kinds = {Call, Tags, *CALLERS[route.who], route.body, route.query}
     others = [kind for kind in route.parameters if kind not in kinds]
 
     assert others == [UUID | None] * len(ids)

@@ -19,6 +19,8 @@ OWN = {"repoKey": "acme/firmware", "suite": "hardware"}
 NAMED = "repoKey=acme/firmware&suite=hardware"
 AS_OF = f"asOf={START:%Y-%m-%d}T23:00:00Z"
 BY_ID = {"{runId}": "run", "{failureId}": "real"}
+ABOUT = {"box": "boxKey=bench-1", "test": f"{NAMED}&testId=i2c"}
+"""What is about one box or one test names it, whoever asks."""
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +42,7 @@ def listed(server: RunningServer, tenant: Tenant, kind: str, key_id: str) -> Any
 def paths(tenant: Tenant) -> list[str]:
     """Return every address that a reader key may read, but for the WebSocket."""
     found = [route.path for route in ROUTES if route.who is Who.READER]
+    found.remove("/api/orgs/{orgId}/ci-analysis/bisection")  # `test_bisection.py` asks it
     for name, thing in BY_ID.items():
         found = [path.replace(name, tenant.ids[thing]) for path in found]
     return [path.replace("{orgId}", tenant.org_id) for path in found]
@@ -51,7 +54,9 @@ def naming(tenant: Tenant, path: str) -> str:
         return f"runId={tenant.ids['run']}"
     if path.endswith(("/products", "/suite-configs", *tenant.ids.values())):
         return ""
-    return NAMED if path.endswith("/runs") else f"{NAMED}&{AS_OF}"
+    if path.endswith("/ci-analysis/test"):
+        return AS_OF  # its product is named anyway
+    return NAMED if path.endswith(("/runs", "/ci-analysis/tests")) else f"{NAMED}&{AS_OF}"
 
 
 def statuses(
@@ -60,7 +65,10 @@ def statuses(
     asked = {path: naming(tenant, path) if named else "" for path in paths(tenant)}
     return {
         path.removeprefix(tenant.path): ask(
-            server.url, "HEAD", f"{path}?{query}", ci_key(key)
+            server.url,
+            "HEAD",
+            f"{path}?{query}&{ABOUT.get(path.rpartition('/')[2], '')}",
+            ci_key(key),
         ).status
         for path, query in asked.items()
     }
@@ -131,7 +139,8 @@ def test_a_bound_key_reads_its_products_where_they_are_named_and_nothing_else(
     everything = statuses(server, tenant, tenant.reader_key)
     assert set(everything.values()) == {200}
     unnamed = statuses(server, tenant, own)
-    assert {path for path, status in unnamed.items() if status == 200} == of_all | of_one
+    always = of_all | of_one | {"/ci-analysis/test"}
+    assert {path for path, status in unnamed.items() if status == 200} == always
     named = statuses(server, tenant, own, named=True)
     assert {path for path, status in named.items() if status == 403} == never
     assert set(named.values()) == {200, 403}

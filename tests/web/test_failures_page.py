@@ -298,7 +298,7 @@ def test_a_flake_that_failed_twice_on_its_commit_is_one_row_of_two_runs(own: Sit
     tile = own.page.locator(".tile", has_text="Flaky failures")
     expect(tile.locator(".figure")).to_have_text("2")
 
-    tile.get_by_role("link", name="2").click()
+    tile.get_by_role("link", name="2", exact=True).click()
 
     expect(total(own.page)).to_have_text("1 failure")
     expect(own.page.locator("tbody td[data-title='Failing runs']")).to_have_text("2")

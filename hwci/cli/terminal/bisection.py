@@ -45,9 +45,11 @@ def next_run(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
 
 def again(found: ProgressAnswer, good: str, bad: str, box: str | None, days: str) -> str:
     """Return the command that asks for the run after it."""
-    words = [found.test_id, "--product", f"{found.repo_key}:{found.suite}"]
-    words += ["--good", good, "--bad", bad, *(["--box", box] if box else []), *days.split()]
-    return f"Then: hwci bisect next {shlex.join(words)}"
+    product = f"{found.repo_key}:{found.suite}"
+    test, product, good, bad = map(shlex.quote, (found.test_id, product, good, bad))
+    more = shlex.join([*(["--box", box] if box else []), *days.split()])
+    command = f"hwci bisect next {test} --product {product} --good {good} --bad {bad} {more}"
+    return f"Then: {command.rstrip()}"
 
 
 def bracket(found: BisectedAnswer) -> str:
