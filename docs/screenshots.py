@@ -31,7 +31,7 @@ class Picture(NamedTuple):
     height: int = 860
 
 
-_TREND = ".tile .trend rect"
+_COMPARED = ".tile:last-child :text('before')"
 _ROW = "tbody tr"
 _COMMITS = ".line .commit"
 
@@ -40,9 +40,9 @@ DOORS: Sequence[Picture] = (
     Picture("set-up", "/setup#invitation", "form", height=720),
 )
 PAGES: Sequence[Picture] = (
-    Picture("metrics-light", "/metrics", _TREND),
-    Picture("metrics-dark", "/metrics", _TREND, scheme="dark"),
-    Picture("metrics-phone", "/metrics", _TREND, width=390, height=844),
+    Picture("metrics-light", "/metrics", _COMPARED),
+    Picture("metrics-dark", "/metrics", _COMPARED, scheme="dark"),
+    Picture("metrics-phone", "/metrics", _COMPARED, width=390, height=844),
     Picture("flakiest-tests", "/metrics#flaky", ".heat rect"),
     Picture("failure", "/metrics", _COMMITS, by="#bugs tr:has-text('Automatic') a"),
     Picture("failures", "/failures", _ROW),
