@@ -174,6 +174,8 @@ def test_who_was_signed_out_elsewhere_reads_why_and_comes_back(
 
     why = page.get_by_role("status").filter(has_text="Your sign-in has ended")
     expect(why).to_be_visible()
+    page.goto(wanted)  # a page that is loaded anew knows it too
+    expect(why).to_be_visible()
     fill(page, OWNER.email, OWNER.password)
 
     expect(page).to_have_url(wanted)

@@ -5,6 +5,7 @@
 // lock, and a tab asks the others before it renews; and a renewal is never aborted, however long it takes.
 // This module does not know the requests that use the token.
 
+import { keep, kept } from "./kept.js";
 import { bePresent, othersPresent, underLock } from "./lock.js";
 import { forgetRenewal, mark, noteRenewal, settled } from "./mark.js";
 import { patience, refusal, unanswered } from "./refusal.js";
@@ -12,12 +13,12 @@ import { patience, refusal, unanswered } from "./refusal.js";
 const LOCK = "hwci-renewal";
 const TAB = "hwci-tab";
 const RENEW_AT = 0.8; // of the access token's life
+const ENDED = "hwci-ended"; // in this tab: the server refused the sign-in, which expired or was ended elsewhere
 const TABS_ANSWER_WITHIN = 250; // milliseconds
 const channel = new BroadcastChannel("hwci-session");
 
 let access = null; // {token, renewAt}: milliseconds of this page's own clock
 let given = null; // called with a token that another tab has
-let ended = false; // by the server: it expired, or a person ended it elsewhere
 const watchers = new Set();
 
 /** Return an access token, renewed when it is due, or null if there is no sign-in. */
@@ -31,7 +32,7 @@ export function renew(refused) {
   return alone(async () => {
     if (isFresh(refused)) return;
     await settled();
-    if (mark() === undefined) return keep(null);
+    if (mark() === undefined) return hold(null);
     if (await givenByAnotherTab(refused)) return;
     await renewed();
   });
@@ -40,8 +41,7 @@ export function renew(refused) {
 /** Sign in, or register. Throws what the server refuses. */
 export async function signIn(path, body) {
   await alone(async () => {
-    keep(await answered(path, body, patience()));
-    ended = false;
+    hold(await answered(path, body, patience()));
     channel.postMessage({ kind: "signed-in" });
   });
 }
@@ -52,13 +52,13 @@ export async function signOut() {
     await settled();
     await answered("/api/auth/logout", {}, patience());
     channel.postMessage({ kind: "signed-out" });
-    keep(null);
+    hold(null);
   });
 }
 
-/** Whether there was a sign-in here that the server knows no more. */
+/** Whether there was a sign-in in this tab that the server knows no more; a page that is loaded anew knows it too. */
 export function hasEnded() {
-  return ended;
+  return kept("sessionStorage", ENDED) !== null;
 }
 
 /** Call `watcher` when a sign-in begins (true) or ends (false). Return a function that ends it. */
@@ -85,14 +85,14 @@ async function renewed() {
   note();
   window.addEventListener("pagehide", note); // the answer may come after the page is gone
   try {
-    keep(await answered("/api/auth/refresh"));
+    hold(await answered("/api/auth/refresh"));
     forgetRenewal();
   } catch (fault) {
     if (fault.status === 0) note(); // the token may be used up
     else forgetRenewal();
     if (fault.status !== 401) throw fault; // a server that is busy ends no sign-in
-    ended = true;
-    keep(null);
+    keep("sessionStorage", ENDED, "yes");
+    hold(null);
   } finally {
     window.removeEventListener("pagehide", note);
   }
@@ -121,8 +121,9 @@ function isFresh(refused) {
   return access !== null && access.token !== refused && performance.now() < access.renewAt;
 }
 
-function keep(pair) {
+function hold(pair) {
   const was = access;
+  if (pair) keep("sessionStorage", ENDED, null);
   access = pair && { token: pair.token, renewAt: performance.now() + pair.renewIn };
   if (Boolean(was) !== Boolean(access)) for (const watcher of watchers) watcher(Boolean(access));
 }
@@ -138,7 +139,7 @@ async function givenByAnotherTab(refused) {
   channel.postMessage({ kind: "asked" });
   const pair = await answer;
   given = null;
-  if (pair) keep(pair);
+  if (pair) hold(pair);
   return Boolean(pair);
 }
 
@@ -148,7 +149,7 @@ const HEARD = {
     if (renewIn > 0) channel.postMessage({ kind: "given", pair: { token: access.token, renewIn } });
   },
   given: ({ pair }) => given?.(pair),
-  "signed-out": () => keep(null),
+  "signed-out": () => hold(null),
   "signed-in"() {
     // It may be another person's, and this page shows what the one before may see.
     if (access) window.location.reload();
