@@ -222,7 +222,7 @@ def _commit(
         return Lack.SEVERAL_COMMITS
     if tested:
         return tested.pop()
-    is_listed = history.changes_listing(repo_key, text) or history.is_recorded_base(repo_key, text)
+    is_listed = history.changes_listing(repo_key, text) or history.changes_based_on(repo_key, text)
     return text if is_listed else Lack.UNKNOWN_COMMIT
 
 

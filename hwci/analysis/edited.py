@@ -6,7 +6,7 @@ which edits are worth a try, nor what a class means. Configurations are edited i
 verdicts in the group itself.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, cast
 
@@ -35,7 +35,7 @@ class ChangesAsked:
         return {}
 
     @cached_property
-    def _bases(self) -> dict[tuple[str, str], bool]:
+    def _based_on(self) -> dict[tuple[str, str], Sequence[RunChanges]]:
         return {}
 
     def under_test(self, *asked: str) -> RunChanges | None:
@@ -51,11 +51,11 @@ class ChangesAsked:
             self._listing[repo_key, sha] = self.history.changes_listing(repo_key, sha)
         return self._listing[repo_key, sha]
 
-    def is_base(self, repo_key: str, sha: str) -> bool:
-        """Answer `is_recorded_base`."""
-        if (repo_key, sha) not in self._bases:
-            self._bases[repo_key, sha] = self.history.is_recorded_base(repo_key, sha)
-        return self._bases[repo_key, sha]
+    def based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        """Answer `changes_based_on`."""
+        if (repo_key, sha) not in self._based_on:
+            self._based_on[repo_key, sha] = self.history.changes_based_on(repo_key, sha)
+        return self._based_on[repo_key, sha]
 
 
 def _as_sent(run: RunChanges) -> RunChanges:
@@ -65,10 +65,17 @@ def _as_sent(run: RunChanges) -> RunChanges:
 class _Edited:
     """All answers are those of the history, but for three about changes."""
 
-    def __init__(self, asked: ChangesAsked, rewrite: Rewrite, sent: RunChanges | None) -> None:
+    def __init__(
+        self,
+        asked: ChangesAsked,
+        rewrite: Rewrite,
+        sent: RunChanges | None,
+        longer: Sequence[RunChanges],
+    ) -> None:
         self._asked = asked
         self._rewrite = rewrite
         self._sent = sent
+        self._longer = longer
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whichever question it is
         return getattr(self._asked.history, name)
@@ -83,19 +90,23 @@ class _Edited:
         return None if run is None else self._rewrite(run)
 
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
-        found = [self._rewrite(run) for run in self._asked.listing(repo_key, sha)]
-        if self._sent is None:
-            return found
-        sent = self._sent
-        others = [run for run in found if run.order != sent.order]
-        if any(commit.sha == sha for commit in sent.changes.commits):
-            others.append(sent)
-        return sorted(others, key=lambda run: run.order)
+        runs = {run.order: run for run in (*self._longer, *self._asked.listing(repo_key, sha))}
+        return self._as_edited(
+            runs.values(), lambda run: any(one.sha == sha for one in run.changes.commits)
+        )
 
-    def is_recorded_base(self, repo_key: str, sha: str) -> bool:
-        if self._sent is not None and self._sent.changes.base_sha == sha:
-            return True
-        return self._asked.is_base(repo_key, sha)
+    def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        found = self._asked.based_on(repo_key, sha)
+        return self._as_edited(found, lambda run: run.changes.base_sha == sha)
+
+    def _as_edited(
+        self, runs: Iterable[RunChanges], fits: Callable[[RunChanges], bool]
+    ) -> Sequence[RunChanges]:
+        sent = self._sent
+        found = [self._rewrite(run) for run in runs if sent is None or run.order != sent.order]
+        if sent is not None:
+            found.append(sent)
+        return sorted(filter(fits, found), key=lambda run: run.order)
 
 
 def file_of(config: SuiteConfig, kind: FileKind, check_time: Callable[[], None]) -> str | None:
@@ -108,10 +119,14 @@ def file_of(config: SuiteConfig, kind: FileKind, check_time: Callable[[], None])
 
 
 def edited(
-    asked: ChangesAsked, rewrite: Rewrite = _as_sent, sent: RunChanges | None = None
+    asked: ChangesAsked,
+    rewrite: Rewrite = _as_sent,
+    sent: RunChanges | None = None,
+    longer: Sequence[RunChanges] = (),
 ) -> History:
     """Return the history of one repository with other changes. `rewrite`: what becomes of the
-    changes of each run; it leaves their base and their commits. `sent`: the changes of a run that
-    sent none, or none with a base; it is the first run on its commit.
+    changes of each run; it leaves their base and their commits, and may add commits to those of
+    `longer`. `sent`: the changes of a run that sent none, or none with a base; it is the first run
+    on its commit.
     """
-    return cast("History", _Edited(asked, rewrite, sent))
+    return cast("History", _Edited(asked, rewrite, sent, longer))

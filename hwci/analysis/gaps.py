@@ -173,7 +173,7 @@ class Filling:
         goals = [(), (Commit(group.last.key.sha),)] if any(map(_lacks_commits, lists)) else [()]
         for goal in goals:
             for files in self._files(group):
-                history = edited(self._asked, _whole(files, goal))
+                history = edited(self._asked, _whole(files, goal), longer=lists)
                 yield Classifier(history).automatic(group).failure_class
 
     def fixes(self, group: Group) -> Iterator[FailureClass]:
@@ -228,7 +228,7 @@ class Filling:
         if walk is not None:
             yield from (_as_walked(step) for step in walk)
             return
-        reached = {group.last.key.sha, *self.now.decide(group).rests_on}
+        reached = {group.last.key.sha, *self.now.reached(group)}
         for sha in sorted(reached):
             listing = self._history.changes_listing(group.first.key.lane.repo_key, sha)
             yield from filter(_lacks_commits, listing)

@@ -292,7 +292,7 @@ class Trying:
     def _cut_runs(self) -> Sequence[RunChanges]:
         """The runs with a cut list that could be under test, or a step to the fix."""
         under_test = self._classifier.under_test(self._group).run
-        reached = {self._group.last.key.sha, *self._classifier.decide(self._group).rests_on}
+        reached = {self._group.last.key.sha, *self._classifier.reached(self._group)}
         listing = (self._history.changes_listing(self._lane.repo_key, sha) for sha in reached)
         runs = {run.order: run for found in listing for run in found}
         if under_test is not None:

@@ -229,8 +229,8 @@ class FullHistory:
         listings = {sha: self.changes_listing(repo_key, sha) for sha in shas}
         return {sha: listing[0].changes for sha, listing in listings.items() if listing}
 
-    def is_recorded_base(self, repo_key: str, sha: str) -> bool:
-        return (repo_key, sha) in self._bases
+    def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        return self._based_on.get((repo_key, sha), ())
 
     def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
         found = []
@@ -408,9 +408,12 @@ class FullHistory:
         return listing
 
     @cached_property
-    def _bases(self) -> frozenset[tuple[str, str | None]]:
-        runs = self._changes.items()
-        return frozenset((target.repo_key, run.changes.base_sha) for (target, _), run in runs)
+    def _based_on(self) -> Mapping[tuple[str, str], Sequence[RunChanges]]:
+        found: dict[tuple[str, str], list[RunChanges]] = defaultdict(list)
+        for (target, _), run in self._changes.items():
+            if run.changes.base_sha is not None:
+                found[target.repo_key, run.changes.base_sha].append(run)
+        return found
 
     @cached_property
     def _sighted(self) -> Mapping[tuple[str, str], Sequence[SightedRun]]:

@@ -376,8 +376,8 @@ class History(Protocol):
     def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
         """The first of `changes_listing` for each of these commits that has any."""
 
-    def is_recorded_base(self, repo_key: str, sha: str) -> bool:
-        """Whether some run's changes have this `base_sha`. It saves a walk through all history."""
+    def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        """Changes of all runs of the repository whose `base_sha` is this commit, by `order`."""
 
     def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
         """What a table shows of the runs of each of these episodes."""

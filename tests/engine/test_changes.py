@@ -67,7 +67,7 @@ def test_changes_whose_base_is_the_reports_own_commit_count_as_not_carried() -> 
     assert under_test(Past([itself])) is None
     assert base_of(Past([itself, attempt])) == "a"
     assert Past([itself]).history.changes_listing(REPO, "b") == ()
-    assert not Past([itself]).history.is_recorded_base(REPO, "b")
+    assert Past([itself]).history.changes_based_on(REPO, "b") == ()
 
 
 def test_their_mentions_stand() -> None:
@@ -89,6 +89,7 @@ def test_changes_listing_a_commit_come_once_per_run_in_order() -> None:
     listing = past.history.changes_listing(REPO, "b")
 
     assert [run.sha for run in listing] == ["b", "c"]
-    assert past.history.is_recorded_base(REPO, "b")
-    assert not past.history.is_recorded_base(REPO, "c")
-    assert not past.history.is_recorded_base("elsewhere", "b")
+    assert [run.sha for run in past.history.changes_based_on(REPO, "b")] == ["d"]
+    assert [run.sha for run in past.history.changes_based_on(REPO, "a")] == ["c"]
+    assert not past.history.changes_based_on(REPO, "c")
+    assert not past.history.changes_based_on("elsewhere", "b")

@@ -1,15 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the fix back to the last failing commit (semantics, 6.1 and 6.2)."""
 
+import random
+from collections import Counter
 from collections.abc import Sequence
+from uuid import UUID
 
 import pytest
 
-from hwci.engine.facts import Changes
+from hwci.engine.facts import Changes, Facts
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import RunChanges
-from hwci.engine.rules.walk import Walks
+from hwci.engine.rules.walk import Step, Walks
 from tests.engine.timeline import ORG, REPO, Past, changes, report, seen
+from tests.support.soak import rounds
+
+
+class Counting(FullHistory):
+    """Notes the commits that were asked about."""
+
+    def __init__(self, org_id: UUID, facts: Facts) -> None:
+        super().__init__(org_id, facts)
+        self.asked: list[str] = []
+
+    def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        self.asked.append(sha)
+        return super().changes_listing(repo_key, sha)
+
+    def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        self.asked.append(sha)
+        return super().changes_based_on(repo_key, sha)
 
 
 def walked(past: Past, last_failing: str = "a", fix: str = "z") -> str | None:
@@ -178,18 +198,96 @@ def test_circles_end() -> None:
     ids=["no list", "its own list", "at the end of every list", "no list that leads back"],
 )
 def test_a_failing_commit_that_no_walk_can_end_at_spares_the_walk(sent: Sequence[Changes]) -> None:
-    asked: list[str] = []
-
-    class Counting(FullHistory):
-        def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
-            asked.append(sha)
-            return super().changes_listing(repo_key, sha)
-
-    past = after(*(changes(f"c{n}", f"c{n + 1}") for n in range(50)), *sent)
-    history = Counting(ORG, past.facts)
+    history = Counting(ORG, after(*(changes(f"c{n}", f"c{n + 1}") for n in range(50)), *sent).facts)
 
     assert Walks(history).between(REPO, "a", "c50").steps is None
-    assert asked == ["a"]
+    assert history.asked == ["a", "a"]
+
+
+def pushes(line: str, number: int) -> list[Changes]:
+    """Each lists two commits; the next one begins at the last of them."""
+    return [
+        changes(f"{line}{2 * n}", f"{line}{2 * n + 1}", f"{line}{2 * n + 2}") for n in range(number)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("to_fix", "lists"),
+    [
+        (2_500, [*pushes("old", 3)]),
+        (3, [*pushes("old", 2_500)]),
+        (2_500, [changes("z", "y", "old0", "x"), *pushes("old", 1)]),
+    ],
+    ids=["long to the fix", "long from the failure", "in a list of its own"],
+)
+def test_a_fix_on_a_line_that_was_force_pushed_costs_the_shorter_line(
+    to_fix: int, lists: list[Changes]
+) -> None:
+    history = Counting(ORG, after(*pushes("new", to_fix), *lists).facts)
+
+    found = Walks(history).between(REPO, "old0", f"new{2 * to_fix}")
+
+    assert found.steps is None
+    assert len(history.asked) < 20
+    assert len(found.rests_on) < 10
+
+
+def test_a_walk_is_found_in_few_more_questions_than_it_has_steps() -> None:
+    history = Counting(ORG, after(*pushes("new", 50)).facts)
+
+    steps = Walks(history).between(REPO, "new0", "new100").steps
+
+    assert steps is not None
+    assert len(steps) == 50
+    assert len(history.asked) <= 90
+
+
+def drawn(draw: random.Random, names: str) -> Changes:
+    listed = draw.choices(names, k=draw.randint(1, 3))
+    base = draw.choice([*names, None])
+    return changes(base, *listed, truncated=draw.random() < 0.1)
+
+
+def test_the_walk_of_any_lists_is_that_of_a_search_from_the_fix_alone() -> None:
+    seen_steps: Counter[int | None] = Counter()
+    for seed in range(rounds(400, 20_000)):
+        draw = random.Random(seed)
+        names = "abcdefghijz"[-draw.randint(4, 11) :] + "a"
+        past = after(*(drawn(draw, names) for _ in range(draw.randint(1, 9))))
+        found = Walks(past.history).between(REPO, "a", "z")
+        assert found.steps == plainly(past.history, "a", "z"), seed
+        seen_steps[None if found.steps is None else len(found.steps)] += 1
+
+        more = drawn(draw, names)
+        if {more.base_sha, *(one.sha for one in more.commits)} & found.rests_on:
+            continue
+        with_more = past.and_also(
+            report(f"{more.commits[-1].sha}:P", 99, run_id=99, sent=more)
+        ).history
+        assert Walks(with_more).between(REPO, "a", "z").steps == found.steps, seed
+    assert len(seen_steps) > 3
+
+
+def plainly(history: FullHistory, goal: str, fix: str) -> tuple[Step, ...] | None:
+    """Search every way back from the fix, the shortest first, without an end to meet."""
+    ways: list[tuple[str, tuple[Step, ...]]] = [(fix, ())]
+    cut: tuple[Step, ...] | None = None
+    visited = {fix}
+    for sha, way in ways:
+        for run in history.changes_listing(REPO, sha):
+            listed = [one.sha for one in run.changes.commits]
+            last = len(listed) - listed[::-1].index(sha)
+            base, over = run.changes.base_sha, run.changes.commits[:last]
+            if base is None or run.changes.truncated:
+                continue
+            if base == goal:
+                return (Step(run, over), *way)
+            if cut is None and goal in listed[:last]:
+                cut = (Step(run, over[last - listed[:last][::-1].index(goal) :]), *way)
+            if base not in visited:
+                visited.add(base)
+                ways.append((base, (Step(run, over), *way)))
+    return cut
 
 
 def test_a_list_that_names_the_failing_commit_last_once_more_may_be_cut() -> None:

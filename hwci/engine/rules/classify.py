@@ -20,7 +20,7 @@ from hwci.engine.rules.labels import Group
 from hwci.engine.rules.walk import Step, Walk, Walks
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason, ReviewAction, Verdict
 
-VERSION = 1
+VERSION = 2
 """To be raised when the checks may give another class or reason for the same facts and the same
 configuration: stores then ask again where they kept what was decided.
 """
@@ -352,6 +352,15 @@ class Classifier:
         if group.fix is None or found.trace[-1].reason not in _FIX_REASONS:
             return Decision(found.failure_class, found.reason)
         return Decision(found.failure_class, found.reason, self._walk(group, group.fix).rests_on)
+
+    def reached(self, group: Group) -> frozenset[str]:
+        """Return the commits of which a list, told otherwise, could make another walk to the fix;
+        none if the checks do not get there. That there is no walk may rest on one end alone.
+        """
+        rests_on = self.decide(group).rests_on
+        if group.fix is None or not rests_on or self.walk(group) is not None:
+            return rests_on
+        return rests_on | self._walks.back_from(group.first.key.lane.repo_key, group.fix)
 
     def _walk(self, group: Group, fix: str) -> Walk:
         return self._walks.between(group.first.key.lane.repo_key, group.last.key.sha, fix)

@@ -6,6 +6,7 @@ without a gap. It does not know what the commits changed.
 """
 
 from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from hwci.engine.facts import Changes, Commit
@@ -41,28 +42,67 @@ class Walks:
         """Return the walk from the last failing commit to the fix."""
         asked = (repo_key, last_failing, fix)
         if asked not in self._found:
-            reached_by: dict[str, Step | None] = {fix: None}
-            steps = self._search(repo_key, last_failing, reached_by)
-            self._found[asked] = Walk(steps, frozenset({last_failing, *reached_by}))
+            self._found[asked] = _Search(self._history, *asked).walk()
         return self._found[asked]
 
-    def _search(
-        self, repo_key: str, goal: str, reached_by: dict[str, Step | None]
-    ) -> tuple[Step, ...] | None:
+    def back_from(self, repo_key: str, fix: str) -> frozenset[str]:
+        """Return the fix and all commits that steps lead back to from it."""
+        reached = {fix}
+        queue = deque(reached)
+        while queue:
+            for step in _steps(self._history, repo_key, queue.popleft()):
+                base = step.run.changes.base_sha or ""
+                if base not in reached:
+                    reached.add(base)
+                    queue.append(base)
+        return frozenset(reached)
+
+
+class _Search:
+    """A search from both ends, which ask in turn.
+
+    Back from the fix it finds the walk. Onward from the last failing commit it finds which commits
+    lead back there: when it has found all, and the two have not met, there is no walk. So a search
+    is never much longer than the shorter end, however long the history is behind the other.
+    """
+
+    def __init__(self, history: History, repo_key: str, goal: str, fix: str) -> None:
+        self._history = history
+        self._repo_key = repo_key
+        self._goal = goal
+        self._reached_by: dict[str, Step | None] = {fix: None}
+        self._leading = {goal}
+        self._met = False
+        self._exact_possible = True
+        self._cut_possible = True
+
+    def walk(self) -> Walk:
+        """Search. That there is none, or no exact one, may rest on all that lead to the goal."""
+        steps = self._back()
+        rests_on = {self._goal}
+        if not self._exact_possible:
+            rests_on |= self._leading
+        if self._cut_possible:
+            rests_on |= self._reached_by.keys()
+        return Walk(steps, frozenset(rests_on))
+
+    def _back(self) -> tuple[Step, ...] | None:
         """Search breadth first, each commit's steps in the order of their reports.
 
         So the first walk found is the shortest, and "of equally short ones that whose steps come
         first, compared from the fix backwards". "Only when there is no such walk may the last step
         be cut".
         """
-        exact_possible = self._history.is_recorded_base(repo_key, goal)
-        if not exact_possible and not self._cut_possible(repo_key, goal):
-            return None
+        reached_by, goal = self._reached_by, self._goal
         cut: tuple[Step, ...] | None = None
         queue = deque(reached_by)
-        while queue and (exact_possible or cut is None):
+        onward = self._onward()
+        while queue:
+            next(onward, None)
+            if not self._cut_possible or (cut is not None and not self._exact_possible):
+                break
             sha = queue.popleft()
-            for step in self._steps(repo_key, sha):
+            for step in _steps(self._history, self._repo_key, sha):
                 base = step.run.changes.base_sha or ""
                 if base == goal:
                     return (step, *_steps_up(reached_by, sha))
@@ -72,22 +112,45 @@ class Walks:
                 if base not in reached_by:
                     reached_by[base] = step
                     queue.append(base)
+                    self._met = self._met or base in self._leading
         return cut
 
-    def _cut_possible(self, repo_key: str, goal: str) -> bool:
-        """Whether some step leads over the goal from a commit after it. Without this check all of
-        history would be searched for a commit that was run by hand and is only in its own list.
-        """
-        listings = self._history.changes_listing(repo_key, goal)
-        return any(_is_step(run.changes) and _leads_past(run.changes, goal) for run in listings)
+    def _onward(self) -> Iterator[None]:
+        """Find the commits that lead back to the goal: by whole steps, then also by a cut one."""
+        yield from self._lead_on([self._goal])
+        if self._met:
+            return
+        self._exact_possible = False
+        listings = self._history.changes_listing(self._repo_key, self._goal)
+        whole = [run.changes for run in listings if _is_step(run.changes)]
+        yield from self._lead_on(self._lead(sha for one in whole for sha in _from(one, self._goal)))
+        self._cut_possible = self._met
 
-    def _steps(self, repo_key: str, sha: str) -> list[Step]:
-        """Return the steps back "over the listed commits up to that one (its last place)"."""
-        return [
-            Step(run, run.changes.commits[: last_place(run.changes.commits, sha) + 1])
-            for run in self._history.changes_listing(repo_key, sha)
-            if _is_step(run.changes)
-        ]
+    def _lead_on(self, leading: Iterable[str]) -> Iterator[None]:
+        """Follow steps onward from these commits, one question a turn, until the ends meet."""
+        queue = deque(leading)
+        while queue and not self._met:
+            for run in self._history.changes_based_on(self._repo_key, queue.popleft()):
+                if _is_step(run.changes):
+                    queue.extend(self._lead(commit.sha for commit in run.changes.commits))
+            if queue:
+                yield
+
+    def _lead(self, shas: Iterable[str]) -> list[str]:
+        """Note commits that lead back to the goal. Return those that are new."""
+        new = [sha for sha in dict.fromkeys(shas) if sha not in self._leading]
+        self._leading.update(new)
+        self._met = self._met or not self._reached_by.keys().isdisjoint(new)
+        return new
+
+
+def _steps(history: History, repo_key: str, sha: str) -> list[Step]:
+    """Return the steps back "over the listed commits up to that one (its last place)"."""
+    return [
+        Step(run, run.changes.commits[: last_place(run.changes.commits, sha) + 1])
+        for run in history.changes_listing(repo_key, sha)
+        if _is_step(run.changes)
+    ]
 
 
 def _is_step(changes: Changes) -> bool:
@@ -95,9 +158,10 @@ def _is_step(changes: Changes) -> bool:
     return changes.base_sha is not None and not changes.truncated
 
 
-def _leads_past(changes: Changes, sha: str) -> bool:
+def _from(changes: Changes, sha: str) -> list[str]:
+    """Return the listed commits from this one's first place on: each leads back over it."""
     listed = [commit.sha for commit in changes.commits]
-    return any(other != sha for other in listed[listed.index(sha) :])
+    return listed[listed.index(sha) :]
 
 
 def _steps_up(reached_by: dict[str, Step | None], sha: str) -> list[Step]:

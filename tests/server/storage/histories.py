@@ -291,7 +291,7 @@ def _about_commits(history: History, facts: Facts) -> Iterator[tuple[str, object
         yield "sighted_runs", sorted(history.sighted_runs(REPOS[0], sha))
         yield "changes_listing", list(history.changes_listing(REPOS[0], sha))
         yield "first_listing of one", dict(history.first_listing(REPOS[0], [sha]))
-        yield "is_recorded_base", history.is_recorded_base(REPOS[0], sha)
+        yield "changes_based_on", list(history.changes_based_on(REPOS[0], sha))
         for box in BOXES:
             lane = Lane(REPOS[0], SUITES[0], TESTS[0], box, BRANCHES[0])
             yield "pass_started_at", history.pass_started_at(lane, sha)

@@ -298,7 +298,7 @@ class TestRecords:
             assert history.failure(failure_id(ACME.id, FAILURE)) is None
             assert history.place("fw", "main", "bbbbbbb") is None
             assert not history.changes_listing("fw", "bbbbbbb")
-            assert not history.is_recorded_base("fw", "aaaaaaa")
+            assert not history.changes_based_on("fw", "aaaaaaa")
             assert [one.product.suite for one in history.products()] == ["smoke"]
 
         await storage.read(check)

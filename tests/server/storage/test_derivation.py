@@ -71,6 +71,13 @@ HISTORIES: dict[str, list[Report]] = {
         report("x:-", 30, sent=changes("g", commit("x", "hs"))),
         report("f:-", 40, sent=changes("x", commit("f", "fw"))),
     ],
+    "a branch that was force-pushed is connected to the failure last": [
+        report("g:F", 10, sent=changes("f0", commit("g", "fw"))),
+        report("h:-", 11, sent=changes("g", commit("h", "fw"))),
+        *(report(f"n{n + 1}:-", 20 + n, sent=changes(f"n{n}", f"n{n + 1}")) for n in range(9)),
+        report("f:P", 40, sent=changes("n9", commit("f", "fw"))),
+        report("n0:-", 19, sent=changes("h", "n0")),
+    ],
     "a commit of two branches passes on the second only": [
         report("c:F", 10),
         report("c:F", 20, branch="release"),

@@ -86,15 +86,16 @@ class ChangesAnswers(Answers):
         self._load_changes(listings.values())
         return {sha: self._read_changes[number] for sha, number in listings.items()}
 
-    def is_recorded_base(self, repo_key: str, sha: str) -> bool:
-        row = self._connection.row(
-            "SELECT 1 FROM changes c INDEXED BY changes_base"
+    def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        rows = self._connection.rows(
+            f"SELECT {RUN} FROM changes c INDEXED BY changes_base"
             " CROSS JOIN run_changes w INDEXED BY run_changes_list"
             " ON w.org_id = c.org_id AND w.changes_id = c.id"
-            " WHERE c.org_id = ? AND c.repo_key = ? AND c.base_sha = ?",
+            " WHERE c.org_id = ? AND c.repo_key = ? AND c.base_sha = ?"
+            " ORDER BY w.started_at, w.run_id, w.run_attempt, w.box_key",
             (self._org, repo_key, sha),
         )
-        return row is not None
+        return [self._run_changes(row) for row in rows]
 
     def _load_changes(self, numbers: Iterable[int]) -> None:
         """Read several lists of changes at once."""
