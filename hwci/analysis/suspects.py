@@ -137,7 +137,7 @@ def flaky_tests(
     """Return the selected rows of "Flakiest tests" with what their runs suggest. A sort that is
     asked for goes before a rank.
     """
-    rows = flakiest(history.test_runs(scope, period), history.flaky_items(scope, period))
+    rows = flakiest(history.test_runs(scope, period))
     rows = [row for row in rows if selection.broken in {None, row.broken}]
     if rank_by is RankBy.LOWER_BOUND:
         low = {id(row): rate.low for row, rate in zip(rows, _flake_rates(rows), strict=True)}

@@ -124,11 +124,12 @@ class FullHistory:
         for report in self._reports_of(scope, period):
             for item in report.tests if report.hello_ok else ():
                 items[Product(report.repo_key, report.suite), item.id].append(Ran(report, item))
+        flakes = self._flaky_items(scope, period)
         found = []
-        for (product, test_id), runs in items.items():
+        for key, runs in items.items():
             if notable := _notable(run.item for run in runs):
                 boxes = {run.report.box_key for run in runs}
-                found.append(TestRuns(product, test_id, len(boxes), len(runs), notable))
+                found.append(TestRuns(*key, len(boxes), len(runs), notable, flakes[key]))
         return found
 
     def box_runs(self, tests: Collection[TestKey], slots: Slots) -> Sequence[BoxRuns]:
@@ -150,7 +151,10 @@ class FullHistory:
         counts = {one.id: len(self._failing_starts(one, period)) for one in of_scope}
         return {one: items for one, items in counts.items() if items}
 
-    def flaky_items(self, scope: Scope, period: Period) -> Mapping[TestKey, int]:
+    def flake_count(self, scope: Scope, period: Period) -> int:
+        return self._flaky_items(scope, period).total()
+
+    def _flaky_items(self, scope: Scope, period: Period) -> Counter[TestKey]:
         counts: Counter[TestKey] = Counter()
         for one, items in self.failing_items(scope, period).items():
             lane = self._by_id[one].key.lane

@@ -157,17 +157,17 @@ class ItemGroup(NamedTuple):
     items: int
 
 
-@dataclass(frozen=True, slots=True)
-class TestRuns:
-    """One test over the `hello_ok` reports of a period. `notable`: all but first-attempt passes."""
-
-    __test__ = False  # pytest: not a test class
+class TestRuns(NamedTuple):
+    """One test over the `hello_ok` reports of a period. `notable`: all but first-attempt passes.
+    `flakes`: the failing items of failures whose own commit passed and that have no review.
+    """
 
     product: Product
     test_id: str
     boxes: int
     reports: int
     notable: tuple[ItemGroup, ...]
+    flakes: int
 
 
 class BoxRuns(NamedTuple):
@@ -334,9 +334,9 @@ class History(Protocol):
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         """Number of failing items in the period by failure id; only failures with one."""
 
-    def flaky_items(self, scope: Scope, period: Period) -> Mapping[TestKey, int]:
-        """Number of failing items in the period by test, of failures whose own commit passed and
-        that have no review; only tests with one.
+    def flake_count(self, scope: Scope, period: Period) -> int:
+        """Number of failing items in the period, of failures whose own commit passed and that have
+        no review.
         """
 
     def flaky_starts(self, scope: Scope, period: Period) -> Sequence[datetime]:

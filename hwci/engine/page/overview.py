@@ -6,10 +6,10 @@ store has settled is counted and cut by the store, and only the rest is read and
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from hwci.engine.facts import Announcement, TestKey
+from hwci.engine.facts import Announcement
 from hwci.engine.history import Decision, Episode, History, Listing, ResolvedEpisodes, Scope
 from hwci.engine.page.failures import ResolvedFailure, describe_rows
 from hwci.engine.page.reading import (
@@ -53,9 +53,9 @@ def read_page(
     bugs = _Resolved(history, history.resolved(scope, period, rows), decided, rows)
     real, other = bugs.first(_REAL), bugs.first(_OTHER)
     described = describe_rows(history, [*real.items, *other.items])
-    flaky = history.flaky_items(scope, period)
-    tests = flakiest(history.test_runs(scope, period), flaky)
-    tiles = _tiles(history, scope, period, bugs.counts, flaky)
+    tests = flakiest(history.test_runs(scope, period))
+    flakes = sum(one.flaky_failures for one in tests)
+    tiles = _tiles(history, scope, period, bugs.counts, flakes)
     unchecked = tiles.merges_checked.total - tiles.merges_checked.part
     return Page(
         tiles=tiles,
@@ -69,7 +69,7 @@ def read_page(
 def read_tiles(history: History, scope: Scope, period: Period) -> Tiles:
     """Return the tiles of the page alone."""
     bugs = _Resolved(history, history.resolved(scope, period, 0), [], 0)
-    return _tiles(history, scope, period, bugs.counts, history.flaky_items(scope, period))
+    return _tiles(history, scope, period, bugs.counts, history.flake_count(scope, period))
 
 
 def _tiles(
@@ -77,12 +77,12 @@ def _tiles(
     scope: Scope,
     period: Period,
     classes: Counter[FailureClass],
-    flaky: Mapping[TestKey, int],
+    flakes: int,
 ) -> Tiles:
     return Tiles(
         merges_checked=Tally(*history.merge_counts(scope, period)),
         real_fw_bugs=ClassCounts.of(classes.elements()),
-        flaky_failures=sum(flaky.values()),
+        flaky_failures=flakes,
         infra_runs=Tally(*history.run_counts(scope, period)),
     )
 

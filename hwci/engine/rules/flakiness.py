@@ -2,13 +2,13 @@
 """The table "Flakiest tests" (spec, metric rule 1; semantics, 9.3).
 
 This module decides a test's figures and the order of the table. It does not know labels: the
-number of flakes of each test is passed in.
+number of flakes of each test is given.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from hwci.engine.facts import TestItem, TestKey
+from hwci.engine.facts import TestItem
 from hwci.engine.history import ItemGroup, TestRuns
 from hwci.engine.vocabulary import Outcome
 
@@ -18,8 +18,7 @@ def is_broken(attempts: int, failed_attempts: int) -> bool:
     return failed_attempts == attempts
 
 
-@dataclass(frozen=True, slots=True)
-class FlakyTest:
+class FlakyTest(NamedTuple):
     """A row of "Flakiest tests". `flake_rate` is a percentage (metric rule 1)."""
 
     repo_key: str
@@ -39,13 +38,12 @@ class FlakyTest:
         return is_broken(self.attempts, self.failed_attempts)
 
 
-def flakiest(tests: Iterable[TestRuns], flaky: Mapping[TestKey, int]) -> list[FlakyTest]:
+def flakiest(tests: Iterable[TestRuns]) -> list[FlakyTest]:
     """Return the table: "the highest rate first, then more failed attempts, then repository,
     product and id". Each of the tests has a failed attempt.
     """
-    rows = [_row(test, flaky.get((test.product, test.test_id), 0)) for test in tests]
     return sorted(
-        rows,
+        map(_row, tests),
         key=lambda row: (
             -row.flake_rate,
             -row.failed_attempts,
@@ -56,7 +54,7 @@ def flakiest(tests: Iterable[TestRuns], flaky: Mapping[TestKey, int]) -> list[Fl
     )
 
 
-def _row(test: TestRuns, flaky_failures: int) -> FlakyTest:
+def _row(test: TestRuns) -> FlakyTest:
     attempts = attempts_of(test.reports, test.notable)
     failed = failed_attempts_of(test.notable)
     return FlakyTest(
@@ -67,8 +65,8 @@ def _row(test: TestRuns, flaky_failures: int) -> FlakyTest:
         run_reports=test.reports,
         attempts=attempts,
         failed_attempts=failed,
-        retry_passes=sum(one.items for one in test.notable if is_retry_pass(one)),
-        flaky_failures=flaky_failures,
+        retry_passes=sum([one.items for one in test.notable if is_retry_pass(one)]),
+        flaky_failures=test.flakes,
         flake_rate=100 * failed / attempts,
     )
 
@@ -85,11 +83,9 @@ def has_failed_attempt(item: TestItem | ItemGroup) -> bool:
 
 def attempts_of(reports: int, notable: Iterable[ItemGroup]) -> int:
     """Count the attempts of a test. Items that are not notable passed at the first attempt."""
-    return reports + sum((one.attempts - 1) * one.items for one in notable)
+    return reports + sum([(one.attempts - 1) * one.items for one in notable])
 
 
 def failed_attempts_of(notable: Iterable[ItemGroup]) -> int:
     """Count the failed attempts: "all of a failed item, one less than all of a passed one"."""
-    return sum(
-        one.items * (one.attempts - (1 if one.outcome is Outcome.PASS else 0)) for one in notable
-    )
+    return sum([one.items * (one.attempts - (one.outcome is Outcome.PASS)) for one in notable])

@@ -220,7 +220,7 @@ def _about_period(
     runs = history.test_runs(scope, period)
     yield (
         "test_runs",
-        sorted((replace(r, notable=tuple(sorted(r.notable))) for r in runs), key=repr),
+        sorted((r._replace(notable=tuple(sorted(r.notable))) for r in runs), key=repr),
     )
     yield "failures", sorted(history.failures(scope, period), key=lambda one: one.id)
     items = history.failing_items(scope, period)
@@ -231,7 +231,7 @@ def _about_period(
     for slots in (Slots(period, count) for count in (1, 7, 90)):
         yield "box_runs", sorted(history.box_runs({*tests, *never_ran}, slots))
         yield "box_runs of some", sorted(history.box_runs(sorted(tests)[::3], slots))
-    yield "flaky_items", dict(history.flaky_items(scope, period))
+    yield "flake_count", history.flake_count(scope, period)
     yield "flaky_starts", list(history.flaky_starts(scope, period))
     episodes = sorted(history.episodes(scope, period), key=lambda one: one.id)
     yield (

@@ -83,10 +83,9 @@ _MEMBERS = (
     " AND f.branch = e.branch AND f.test = e.test AND f.passed = e.flake"
     f" AND f.rank BETWEEN e.first_rank AND e.last_rank{_PLACE}"
 )
+IS_FLAKE = "f.passed = 1 AND f.reviewed = 0"
 FLAKY = (
-    f"{_FAILING} CROSS JOIN failure f"
-    " ON f.org_id = i.org_id AND f.id = i.failure_id AND f.passed = 1"
-    " AND f.reviewed = 0"
+    f"{_FAILING} CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
 )
 _BY_ID = (
     f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"

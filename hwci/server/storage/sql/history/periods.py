@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hwci.engine.derived.days import days_of
-from hwci.engine.facts import Announcement, Product, TestKey
+from hwci.engine.facts import Announcement, Product
 from hwci.engine.history import (
     ItemGroup,
     Merge,
@@ -27,7 +27,7 @@ from hwci.engine.history import (
 from hwci.engine.periods import Period
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.changes import ChangesAnswers
-from hwci.server.storage.sql.history.failures import FLAKY
+from hwci.server.storage.sql.history.failures import FLAKY, IS_FLAKE
 
 _ANNOUNCED = (
     " WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ?"
@@ -67,18 +67,16 @@ _MERGED = (
     f"{_ANNOUNCED} ORDER BY a.merged_at"
 )
 _NOTABLE = (
-    "SELECT i.product_id, i.test, i.outcome, i.attempts, count(*)"
+    "SELECT i.product_id, i.test, i.outcome, i.attempts, count(*), count(f.id)"
     " FROM json_each(?) j CROSS JOIN item i INDEXED BY item_time"
     " ON i.org_id = ? AND i.product_id = j.value AND i.started_at BETWEEN ? AND ?"
+    f" LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
     " WHERE i.counted = 1 AND (i.outcome = 1 OR i.attempts > 1)"
     " GROUP BY i.product_id, i.test, i.outcome, i.attempts"
 )
 _DAYS = "d.org_id = ? AND d.product_id = j.value AND d.day BETWEEN ? AND ?"
 _DAY_RUNS = f"FROM json_each(?) j CROSS JOIN day_run d ON {_DAYS}"
 _DAY_ITEMS = f"FROM json_each(?) j CROSS JOIN day_item d ON {_DAYS}"
-
-Notable = Mapping[int, Counter[tuple[int, int]]]
-"""The items of tests with a failed attempt, by outcome and attempts."""
 
 
 class Batch(NamedTuple):
@@ -87,6 +85,27 @@ class Batch(NamedTuple):
     template_id: int
     box_key: str
     reports: int
+
+
+class Results:
+    """The items of a test with a failed attempt, by outcome and attempts; `flakes` of them."""
+
+    __slots__ = ("_items", "flakes")
+
+    def __init__(self) -> None:
+        self._items: dict[tuple[int, int], int] = {}
+        self.flakes = 0
+
+    def add(self, outcome: int, attempts: int, items: int, flakes: int) -> None:
+        """Add items with the same outcome and attempts."""
+        self._items[outcome, attempts] = self._items.get((outcome, attempts), 0) + items
+        self.flakes += flakes
+
+    def groups(self) -> tuple[ItemGroup, ...]:
+        """Return them as facts."""
+        return tuple(
+            [ItemGroup(codec.OUTCOMES[kind[0]], kind[1], n) for kind, n in self._items.items()]
+        )
 
 
 class PeriodAnswers(ChangesAnswers):
@@ -141,16 +160,15 @@ class PeriodAnswers(ChangesAnswers):
         return RunStarts([*map(codec.from_micros, infra)], [*map(codec.from_micros, starts)])
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
-        items: dict[int, dict[int, Counter[tuple[int, int]]]] = {}
-        for product, test, *result, number in self._summed(
+        found: dict[int, dict[int, Results]] = defaultdict(lambda: defaultdict(Results))
+        for product, test, outcome, attempts, items, flakes in self._summed(
             scope,
             period,
-            "SELECT d.product_id, d.test, d.outcome, d.attempts, sum(d.items)"
+            "SELECT d.product_id, d.test, d.outcome, d.attempts, sum(d.items), sum(d.flakes)"
             f" {_DAY_ITEMS} GROUP BY d.product_id, d.test, d.outcome, d.attempts",
             _NOTABLE,
         ):
-            of_product = items.setdefault(product, defaultdict(Counter))
-            of_product[test][result[0], result[1]] += number
+            found[product][test].add(outcome, attempts, items, flakes)
         batches: dict[int, list[Batch]] = defaultdict(list)
         for product, *batch in self._summed(
             scope,
@@ -163,26 +181,14 @@ class PeriodAnswers(ChangesAnswers):
             batches[product].append(Batch(*batch))
         return [
             row
-            for product, tests in items.items()
+            for product, tests in found.items()
             for row in self._product_runs(product, tests, batches[product])
         ]
 
-    def flaky_items(self, scope: Scope, period: Period) -> Mapping[TestKey, int]:
-        counts: dict[int, Counter[int]] = defaultdict(Counter)
-        for product, test, items in self._summed(
-            scope,
-            period,
-            f"SELECT d.product_id, d.test, sum(d.flakes) {_DAY_ITEMS}"
-            " WHERE d.flakes > 0 GROUP BY d.product_id, d.test",
-            f"SELECT i.product_id, i.test, count(*) {FLAKY} GROUP BY i.product_id, i.test",
-        ):
-            counts[product][test] += items
-        names = {product: self._test_names(product, found) for product, found in counts.items()}
-        return {
-            (self._product_of[product], names[product][test]): items
-            for product, found in counts.items()
-            for test, items in found.items()
-        }
+    def flake_count(self, scope: Scope, period: Period) -> int:
+        of_days = f"SELECT coalesce(sum(d.flakes), 0) {_DAY_ITEMS}"
+        rows = self._summed(scope, period, of_days, f"SELECT count(*) {FLAKY}")
+        return sum(flakes for (flakes,) in rows)
 
     def _summed(
         self, scope: Scope, period: Period, of_days: str, of_edge: str
@@ -196,8 +202,8 @@ class PeriodAnswers(ChangesAnswers):
             yield from self._connection.rows(of_edge, (products, self._org, *_ends(edge)))
 
     def _product_runs(
-        self, product: int, notable: Notable, batches: Sequence[Batch]
-    ) -> Iterable[TestRuns]:
+        self, product: int, notable: Mapping[int, Results], batches: Sequence[Batch]
+    ) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""
         reports = Tally()
         by_box: Counter[str] = Counter()
@@ -210,15 +216,17 @@ class PeriodAnswers(ChangesAnswers):
             boxes.add(tests, 1)
         names = self._test_names(product, notable)
         report_counts, box_counts = reports.counts(notable), boxes.counts(notable)
-        for test, results in notable.items():
-            groups = (ItemGroup(codec.OUTCOMES[row[0]], row[1], n) for row, n in results.items())
-            yield TestRuns(
+        return [
+            TestRuns(
                 product=self._product_of[product],
                 test_id=names[test],
                 boxes=box_counts[test],
                 reports=report_counts[test],
-                notable=tuple(sorted(groups)),
+                notable=results.groups(),
+                flakes=results.flakes,
             )
+            for test, results in notable.items()
+        ]
 
     def products(self) -> Sequence[ProductState]:
         reported = self._connection.rows(
