@@ -6,6 +6,7 @@ This module decides what each run did with the test. It does not know why a test
 compares no boxes.
 """
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +17,11 @@ from typing import NamedTuple
 
 from hwci.analysis.benches.trials import Trials
 from hwci.analysis.certainty import Rate, rates
+from hwci.analysis.days import Days
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
-from hwci.engine.periods import Slots
+from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, Verdict
 
 
@@ -55,14 +57,15 @@ class Tries:
     last_run_at: datetime
 
 
-class SlotTries(NamedTuple):
-    """The runs of one slot."""
+class DayTries(NamedTuple):
+    """The runs of one day of the period. `unnamed`: the lost ones whose report names no test."""
 
-    slot: int
+    day: int
     passed: int
     retried: int
     failed: int
     lost: int
+    unnamed: int
 
 
 class Took(NamedTuple):
@@ -77,20 +80,20 @@ class Took(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OnBox:
-    """The test on one box. A slot without a run is left out. `took` None: it never passed at the
+    """The test on one box. A day without a run is left out. `took` None: it never passed at the
     first attempt.
     """
 
     box_key: str
     tries: Tries
-    slots: Sequence[SlotTries]
+    days: Sequence[DayTries]
     took: Took | None
 
 
 class CommitMark(NamedTuple):
-    """A slot in which commits ran the test for the first time: how many, and the last of them."""
+    """A day on which commits ran the test for the first time: how many, and the last of them."""
 
-    slot: int
+    day: int
     commits: int
     sha: str
     subject: str
@@ -105,7 +108,7 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OneTest:
-    """A test over the slots of a period; boxes by name. `all` None: no run had it. `retries`:
+    """A test over the days of a period; boxes by name. `all` None: no run had it. `retries`:
     results whose first attempt failed and that were tried again in the same run. `reruns`: runs on
     a commit and box where the test had failed before.
     """
@@ -126,10 +129,11 @@ class Seen(NamedTuple):
 
 
 def one_test(
-    history: RecordedRuns, product: Product, test_id: str, slots: Slots, *, statistics: bool
+    history: RecordedRuns, product: Product, test_id: str, days: Sequence[Days], *, statistics: bool
 ) -> OneTest:
-    """Return what a test of a product did. `statistics`: with intervals."""
-    outcomes = history.outcomes(Scope(*product), slots.period)
+    """Return what a test of a product did on these days. `statistics`: with intervals."""
+    period = Period(days[0].period.start, days[-1].period.end)
+    outcomes = history.outcomes(Scope(*product), period)
     seen = [one for found in outcomes for one in _seen(found, test_id, history)]
     if not seen:
         return OneTest(None, [], [], Given(0, 0), Given(0, 0))
@@ -138,16 +142,16 @@ def one_test(
         by_box[one.run.box_key].append(one)
     boxes = sorted(by_box.items())
     seconds: dict[str, list[float]] = defaultdict(list)
-    for box, took in history.durations(product, test_id, slots.period):
+    for box, took in history.durations(product, test_id, period):
         seconds[box].append(took)
     tries = _tries([seen, *(runs for _, runs in boxes)], statistics)
     return OneTest(
         all=tries[0],
         boxes=[
-            OnBox(box, own, _by_slot(runs, slots), _took(seconds[box]))
+            OnBox(box, own, _by_day(runs, days), _took(seconds[box]))
             for (box, runs), own in zip(boxes, tries[1:], strict=True)
         ],
-        commits=_marks(seen, slots, history, product.repo_key),
+        commits=_marks(seen, days, history, product.repo_key),
         retries=_retries(seen),
         reruns=_reruns(seen),
     )
@@ -202,11 +206,22 @@ def _tries(groups: Sequence[Sequence[Seen]], statistics: bool) -> list[Tries]:
     return found
 
 
-def _by_slot(seen: Iterable[Seen], slots: Slots) -> list[SlotTries]:
+def _day(at: datetime, days: Sequence[Days]) -> int:
+    """Return which of these days holds an instant of the period."""
+    return bisect_right(days, at, lo=1, key=lambda day: day.period.start) - 1
+
+
+def _by_day(seen: Iterable[Seen], days: Sequence[Days]) -> list[DayTries]:
     counts: dict[int, Counter[Did]] = defaultdict(Counter)
+    unnamed: Counter[int] = Counter()
     for one in seen:
-        counts[slots.slot(one.run.started_at)][one.did] += 1
-    return [SlotTries(slot, *(did[one] for one in Did)) for slot, did in sorted(counts.items())]
+        day = _day(one.run.started_at, days)
+        counts[day][one.did] += 1
+        unnamed[day] += not one.run.ran
+    return [
+        DayTries(day, **{one.value: did[one] for one in Did}, unnamed=unnamed[day])
+        for day, did in sorted(counts.items())
+    ]
 
 
 def _took(seconds: Sequence[float]) -> Took | None:
@@ -217,18 +232,18 @@ def _took(seconds: Sequence[float]) -> Took | None:
 
 
 def _marks(
-    seen: Iterable[Seen], slots: Slots, history: RecordedRuns, repo_key: str
+    seen: Iterable[Seen], days: Sequence[Days], history: RecordedRuns, repo_key: str
 ) -> list[CommitMark]:
     first: dict[str, datetime] = {}
     for one in seen:
         first.setdefault(one.run.sha, one.run.started_at)
-    by_slot: dict[int, list[str]] = defaultdict(list)
+    by_day: dict[int, list[str]] = defaultdict(list)
     for sha, at in first.items():
-        by_slot[slots.slot(at)].append(sha)
-    subjects = _subjects(history, repo_key, {shas[-1] for shas in by_slot.values()})
+        by_day[_day(at, days)].append(sha)
+    subjects = _subjects(history, repo_key, {shas[-1] for shas in by_day.values()})
     return [
-        CommitMark(slot, len(shas), shas[-1], subjects.get(shas[-1], ""))
-        for slot, shas in sorted(by_slot.items())
+        CommitMark(day, len(shas), shas[-1], subjects.get(shas[-1], ""))
+        for day, shas in sorted(by_day.items())
     ]
 
 

@@ -596,11 +596,11 @@ def one_test(
     test_id: str,
     days: int = limits.DAYS_DEFAULT,
     as_of: datetime | None = None,
+    zone: str = "UTC",
 ) -> Call[OneTestAnswer]:
-    """Ask what one test did on each box, and what a retry gave."""
-    query = query_of(
-        OneTestQuery, days=days, repo_key=repo_key, suite=suite, test_id=test_id, as_of=as_of
-    )
+    """Ask what one test did on each box and day of a time zone, and what a retry gave."""
+    product = {"repo_key": repo_key, "suite": suite}
+    query = query_of(OneTestQuery, days=days, test_id=test_id, as_of=as_of, zone=zone, **product)
     return _read(f"{org_path(org_id)}/ci-analysis/test", OneTestAnswer, query)
 
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from hwci.analysis.days import DayCounts, Share
+from hwci.analysis.days import DayCounts, Days, Share
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, Name, Time
 from hwci.wire.metrics import PeriodAnswer, ProductKey
@@ -28,7 +28,7 @@ def _known_zone(name: str) -> str:
 
 
 class DaysQuery(PeriodQuery):
-    """Query of the tiles by day. `zone`: where the days begin at midnight."""
+    """Query of what is told by day. `zone`: where the days begin at midnight."""
 
     zone: Annotated[Name, AfterValidator(_known_zone)] = "UTC"
 
@@ -54,10 +54,9 @@ class ShareOfDay(Answer):
         return cls(rate=rate, low=100 * found.low, high=100 * found.high)
 
 
-class DayAnswer(Answer):
-    """The counts of the tiles on one day, or on several from `first_day` to `last_day`. `from` and
-    `to` belong to it; `whole` false: the period has a part of it only. `checked` is the share of
-    the merges, null without a merge; `infra` that of the runs.
+class CalendarDay(Answer):
+    """One day of a period, or several from `first_day` to `last_day`. `from` and `to` belong to it;
+    `whole` false: the period has a part of it only.
     """
 
     first_day: date
@@ -65,6 +64,24 @@ class DayAnswer(Answer):
     whole: bool
     start: Time = Field(alias="from")
     end: Time = Field(alias="to")
+
+    @classmethod
+    def of_days(cls, days: Days) -> "CalendarDay":
+        """Make the day."""
+        return CalendarDay(
+            first_day=days.first,
+            last_day=days.last,
+            whole=days.is_whole,
+            start=days.period.start,
+            end=days.period.end,
+        )
+
+
+class DayAnswer(CalendarDay):
+    """The counts of the tiles on one day, or on several. `checked` is the share of the merges, null
+    without a merge; `infra` that of the runs.
+    """
+
     merges_checked: int
     merges_announced: int
     checked: ShareOfDay | None
@@ -77,13 +94,8 @@ class DayAnswer(Answer):
     @classmethod
     def of(cls, found: DayCounts) -> Self:
         """Make one day."""
-        days = found.days
         return cls(
-            first_day=days.first,
-            last_day=days.last,
-            whole=days.is_whole,
-            start=days.period.start,
-            end=days.period.end,
+            **dict(CalendarDay.of_days(found.days)),
             merges_checked=found.merges_checked,
             merges_announced=found.merges_announced,
             checked=ShareOfDay.of(found.checked),

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Self
 
 from hwci.analysis import one_test
+from hwci.analysis.days import Days
 from hwci.engine.page.over_time import BOXES_MAX
-from hwci.engine.periods import Slots
+from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Verdict
 from hwci.wire.base import Answer, Name, TestId, Time
+from hwci.wire.days import CalendarDay, DaysQuery
 from hwci.wire.metrics import PeriodAnswer
-from hwci.wire.queries import PageQuery, PeriodQuery, ProductQuery, Search
+from hwci.wire.queries import PageQuery, ProductQuery, Search
 
 
 class TestNamesQuery(PageQuery, ProductQuery):
@@ -31,8 +33,8 @@ class TestNameAnswer(Answer):
     test_id: str
 
 
-class OneTestQuery(PeriodQuery):
-    """Query of one test over a period."""
+class OneTestQuery(DaysQuery):
+    """Query of one test over a period, by the days of a zone."""
 
     repo_key: Name
     suite: Name
@@ -109,14 +111,17 @@ class TriesAnswer(Answer):
         )
 
 
-class SlotTriesAnswer(Answer):
-    """The runs of one slot. `slot` counts from 0."""
+class DayTriesAnswer(Answer):
+    """The runs of one day. `day` counts those of the period from 0. `unnamed`: the lost runs whose
+    report names no test, which the list of runs does not find by the test.
+    """
 
-    slot: int
+    day: int
     passed: int
     retried: int
     failed: int
     lost: int
+    unnamed: int
 
 
 class TookAnswer(Answer):
@@ -130,19 +135,19 @@ class TookAnswer(Answer):
 
 
 class OnBoxAnswer(TriesAnswer):
-    """The test on one box: the slots in which it ran, in order. `took` null: it never passed at the
+    """The test on one box: the days on which it ran, in order. `took` null: it never passed at the
     first attempt.
     """
 
     box_key: str
     took: TookAnswer | None
-    slots: Sequence[SlotTriesAnswer]
+    days: Sequence[DayTriesAnswer]
 
 
 class CommitMarkAnswer(Answer):
-    """A slot in which so many commits ran the test for the first time. `sha`: the last of them."""
+    """A day on which so many commits ran the test for the first time. `sha`: the last of them."""
 
-    slot: int
+    day: int
     commits: int
     sha: str
     subject: str
@@ -156,7 +161,7 @@ class GivenAnswer(Answer):
 
 
 class OneTestAnswer(Answer):
-    """A test over a period, cut into slots as the trend is. `all` null: no run had it. At most 50
+    """A test over a period and the days of `zone` in it. `all` null: no run had it. At most 50
     boxes are shown, by name. `retries`: results whose first attempt failed and that were tried
     again in the same run. `reruns`: runs on a commit and box where the test had failed before.
     """
@@ -165,7 +170,8 @@ class OneTestAnswer(Answer):
     repo_key: str
     suite: str
     test_id: str
-    slots: int
+    zone: str
+    days: Sequence[CalendarDay]
     all: TriesAnswer | None
     boxes: Sequence[OnBoxAnswer]
     boxes_total: int
@@ -174,14 +180,16 @@ class OneTestAnswer(Answer):
     reruns: GivenAnswer
 
     @classmethod
-    def of(cls, found: one_test.OneTest, query: OneTestQuery, slots: Slots) -> Self:
-        """Make the answer. `slots`: of the days of `query`."""
+    def of(cls, found: one_test.OneTest, query: OneTestQuery, days: Sequence[Days]) -> Self:
+        """Make the answer. `days`: of the period and zone of `query`."""
+        period = Period(days[0].period.start, days[-1].period.end)
         return cls(
-            period=PeriodAnswer.of(query.days, slots.period),
+            period=PeriodAnswer.of(query.days, period),
             repo_key=query.repo_key,
             suite=query.suite,
             test_id=query.test_id,
-            slots=slots.count,
+            zone=query.zone,
+            days=[*map(CalendarDay.of_days, days)],
             all=None if found.all is None else TriesAnswer.of(found.all),
             boxes=[*map(_on_box, found.boxes[:BOXES_MAX])],
             boxes_total=len(found.boxes),
@@ -196,5 +204,5 @@ def _on_box(found: one_test.OnBox) -> OnBoxAnswer:
         **dict(TriesAnswer.of(found.tries)),
         box_key=found.box_key,
         took=None if found.took is None else TookAnswer.model_validate(found.took),
-        slots=[*map(SlotTriesAnswer.model_validate, found.slots)],
+        days=[*map(DayTriesAnswer.model_validate, found.days)],
     )

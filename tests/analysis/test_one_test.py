@@ -2,14 +2,17 @@
 """One test over time, by small pictures."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from hwci.analysis.one_test import CommitMark, Given, OnBox, OneTest, SlotTries, Took, one_test
+from hwci.analysis.days import Days, calendar_days
+from hwci.analysis.one_test import CommitMark, DayTries, Given, OnBox, OneTest, Took, one_test
 from hwci.engine.facts import Facts, Product, Report
-from hwci.engine.periods import Period, Slots
+from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import flakiest
 from hwci.engine.vocabulary import Verdict
 from tests.engine.timeline import (
@@ -27,33 +30,53 @@ from tests.engine.timeline import (
 from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
 
-SLOTS = Slots(Period(START, START + timedelta(minutes=90)), 90)
+PERIOD = Period(START, START + timedelta(minutes=90))
+MINUTES = [
+    Days(
+        START.date(),
+        START.date(),
+        Period(start, start + timedelta(minutes=1, microseconds=-1)),
+        True,
+    )
+    for start in (START + timedelta(minutes=at) for at in range(90))
+]
+"""The pictures are of minutes, so their days are, too."""
 PRODUCT = Product(REPO, SUITE)
 
 
-def found(*reports: Report, statistics: bool = True) -> OneTest:
+def found(*reports: Report, statistics: bool = True, days: Sequence[Days] = MINUTES) -> OneTest:
     history = FullRecordedRuns(ORG, Facts(reports=reports))
-    return one_test(history, PRODUCT, TEST, SLOTS, statistics=statistics)
+    return one_test(history, PRODUCT, TEST, days, statistics=statistics)
 
 
 def kinds(box: OnBox) -> tuple[int, int, int, int]:
     return box.tries.passed, box.tries.retried, box.tries.failed, box.tries.lost
 
 
-def test_each_run_did_one_thing_in_the_slot_of_its_start() -> None:
+def test_each_run_did_one_thing_on_the_day_of_its_start() -> None:
     [box] = found(report("a:P", 1), report("a:P2", 2), report("a:F", 2.5), report("b:I2", 4)).boxes
 
     assert kinds(box) == (1, 1, 2, 0)
-    assert box.slots == [
-        SlotTries(1, 1, 0, 0, 0),
-        SlotTries(2, 0, 1, 1, 0),
-        SlotTries(4, 0, 0, 1, 0),
+    assert box.days == [
+        DayTries(1, 1, 0, 0, 0, 0),
+        DayTries(2, 0, 1, 1, 0, 0),
+        DayTries(4, 0, 0, 1, 0, 0),
     ]
     assert (box.tries.attempts, box.tries.failed_attempts) == (6, 4)
     assert box.tries.verdicts == {Verdict.DEVICE: 1, Verdict.INFRA: 1}
     assert box.tries.first == (3, 4)
     assert box.tries.within is not None
     assert box.tries.within.low < 0.75 < box.tries.within.high
+
+
+def test_days_begin_at_midnight_of_the_zone() -> None:
+    zone = ZoneInfo("Pacific/Auckland")  # 13 hours ahead
+    days = calendar_days(Period(START, START + timedelta(days=1)), zone)
+    runs = [report("a:P", minutes) for minutes in (0, 11 * 60 - 0.01, 11 * 60, 24 * 60)]
+    [box] = found(*runs, days=days).boxes
+
+    assert [(one.first.day, one.is_whole) for one in days] == [(1, False), (2, False)]
+    assert box.days == [DayTries(0, 2, 0, 0, 0, 0), DayTries(1, 2, 0, 0, 0, 0)]
 
 
 def test_it_took_what_runs_took_that_passed_at_the_first_attempt() -> None:
@@ -84,6 +107,7 @@ def test_a_run_that_never_reached_the_hardware_is_lost_where_its_workflow_ran_th
         "box-1": (1, 0, 0, 1),
         "box-3": (0, 0, 0, 1),
     }
+    assert [one.days[-1].unnamed for one in boxes] == [1, 0]
     assert boxes[1].tries.first == (0, 0)
     assert boxes[1].tries.within is None
 
@@ -139,7 +163,7 @@ def test_its_attempts_are_those_of_the_specifications_table(seed: int) -> None:
         for at in range(1, 40)
     ]
     history = FullRecordedRuns(ORG, Facts(reports=tuple(reports)))
-    [row] = flakiest(history.test_runs(ALL, SLOTS.period))
+    [row] = flakiest(history.test_runs(ALL, PERIOD))
     every = found(*reports).all
 
     assert every is not None

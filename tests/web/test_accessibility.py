@@ -191,6 +191,9 @@ def test_the_pages_of_a_test_and_of_a_box(page: Page, home: str) -> None:
         page.get_by_role("region", name="Failures of the test").locator("tbody tr").first
     ).to_be_visible()
     see(page)
+    page.locator(".columns").last.locator(".bars").press("Home")
+    expect(page.locator(".columns-text")).to_be_visible()
+    see(page)
     page.get_by_role("region", name="Boxes").get_by_role("link").first.click()
     expect(page.get_by_role("region", name="Shares")).to_be_visible()
     see(page)
@@ -266,7 +269,7 @@ def test_an_invitation_whose_link_is_shown_and_one_that_waits(
 def test_what_a_member_sees(page: Page, own: RunningServer) -> None:
     dashboard = Dashboard(own.url, Account(MEMBER_EMAIL, own.password))
     dashboard.sign_in(page.context)
-    for place in ("metrics", "failures", "runs", "boxes", "members", "audit-log"):
+    for place in ("metrics", "failures", "review", "runs", "boxes", "members", "audit-log"):
         page.goto(f"{own.url}/orgs/{own.org_id}/{place}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         see(page)

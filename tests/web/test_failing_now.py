@@ -59,7 +59,7 @@ def test_what_fails_on_branches_without_merges_is_shown_when_it_is_asked_for(
 
         expect(page).to_have_url(re.compile("failing=all"))
         expect(rows(page)).to_contain_text(["boot"])
-        expect(rows(page)).to_contain_text("not merged, as far as CI told")
+        expect(rows(page)).to_contain_text("CI has not reported it as merged")
 
 
 def test_a_branch_that_was_merged_since_says_whether_its_test_passes_there(

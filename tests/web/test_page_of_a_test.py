@@ -4,12 +4,13 @@ that names no test says so and leads on.
 """
 
 import re
+from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
@@ -18,7 +19,8 @@ from tests.web.live import cells
 pytestmark = pytest.mark.clock
 
 PRODUCT = {"repoKey": "acme/sensor-node", "suite": "sensor-fw"}
-TITLES = "nodes => nodes.map(node => node.textContent)"
+ZONE = "Pacific/Auckland"
+WORDS = {"failed": "failed", "lost": "lost", "retried": "passed on a retry", "passed": "passed"}
 
 
 class Reader:
@@ -32,6 +34,11 @@ class Reader:
     def ask(self, path: str, **query: Any) -> Any:
         address = f"/api/orgs/{self._org}/{path}?{urlencode(query)}"
         return self._demo.ask(address, self._token)
+
+    def own_zone(self) -> None:
+        """Move the reader to New Zealand."""
+        line = self.page.context.new_cdp_session(self.page)
+        line.send("Emulation.setTimezoneOverride", {"timezoneId": ZONE})
 
     def open(self, **query: Any) -> None:
         self.page.goto(f"{self.home}/{self._place}?{urlencode(query)}")
@@ -80,18 +87,102 @@ def test_every_figure_on_the_page_is_the_apis(reader: Reader, days: int) -> None
         expect(rows).to_have_count(len(boxes))
         shown = [[re.sub(r"\s", "", one) for one in cells(row)[:-1]] for row in rows.all()]
         assert shown == [written(one) for one in boxes]
-        strips = reader.page.locator(".strip:not(.commits)")
-        for strip, box in zip(strips.all(), found["boxes"], strict=True):
-            assert len(strip.locator("title").all()) == len(box["slots"])
-            told = " ".join(strip.locator("title").evaluate_all(TITLES))
-            for kind, word in (("failed", "failed"), ("retried", "passed on a retry")):
-                numbers = re.findall(rf"(\d+) {word}(?: |,|$)", told)
-                assert sum(map(int, numbers)) == box[kind]
-        commits = reader.page.get_by_role("img", name=re.compile(r"commits? on \d+ day"))
-        number = sum(one["commits"] for one in found["commits"])
-        expect(commits).to_have_accessible_name(
-            re.compile(rf"^{number} commits? on {len(found['commits'])} day")
-        )
+        for box, strip in zip(found["boxes"], strips(reader.page), strict=True):
+            told = of_each_day(strip)
+            assert told == [said(box, at, day) for at, day in enumerate(found["days"])]
+        marks = {one["day"]: one["commits"] for one in found["commits"]}
+        shown_marks = of_each_day(reader.page.locator(".columns").first)
+        assert {
+            at: int(more[1]) if (more := re.search(r": (\d+) commits, the last", one)) else 1
+            for at, one in enumerate(shown_marks)
+            if "no new commit" not in one
+        } == marks
+
+
+def strips(page: Page) -> list[Locator]:
+    """Return the strip of each box, without that of the commits."""
+    return page.locator(".columns").all()[1:]
+
+
+def of_each_day(strip: Locator) -> list[str]:
+    """Return what a strip says of each of its days, from the first to the last."""
+    bars, text = strip.locator(".bars"), strip.locator(".columns-text")
+    keyboard = bars.page.keyboard
+    bars.focus()
+    keyboard.press("Home")
+    told = [text.inner_text()]
+    while True:
+        keyboard.press("ArrowRight")
+        if (now := text.inner_text()) == told[-1]:
+            return told
+        told.append(now)
+
+
+def day_name(day: Any) -> str:
+    first = date.fromisoformat(day["firstDay"])
+    month = f"{first:%b}".replace("Sep", "Sept")
+    return f"{first.day} {month}{'' if day['whole'] else ' (part)'}"
+
+
+def said(box: Any, at: int, day: Any) -> str:
+    """Write what the strip of a box says of a day."""
+    tries = next((one for one in box["days"] if one["day"] == at), None)
+    if tries is None:
+        return f"{day_name(day)}: not run"
+    kinds = {key: word for key, word in WORDS.items() if tries[key]}
+    words = f"{day_name(day)}: {', '.join(f'{tries[key]} {word}' for key, word in kinds.items())}"
+    if 0 < tries["unnamed"] < sum(tries[key] for key in WORDS):
+        words += f" ({tries['unnamed']} of them named no test, and is not in the list)"
+    return words
+
+
+@pytest.mark.own_tab
+def test_a_column_leads_to_exactly_the_runs_it_counts(reader: Reader) -> None:
+    query = {"days": 30, "asOf": system_clock().isoformat(), **PRODUCT}
+    [test_id] = flaky_tests(reader, **query, limit=1)
+    reader.own_zone()
+    reader.open(**query, testId=test_id)
+    expect(reader.page.get_by_role("region", name="Boxes")).to_be_visible()
+    found = reader.ask("ci-analysis/test", **query, testId=test_id, zone=ZONE)
+    compared = 0
+    for box, strip in zip(found["boxes"], strips(reader.page), strict=True):
+        told = of_each_day(strip)
+        assert told == [said(box, at, day) for at, day in enumerate(found["days"])]
+        bars = strip.locator(".bars")
+        bars.press("Home")
+        for at in range(len(found["days"])):
+            href = str(bars.get_attribute("href"))
+            bars.press("ArrowRight")
+            tries = next((one for one in box["days"] if one["day"] == at), None)
+            if tries is None or at % 4:
+                continue
+            listed = reader.ask("runs", **dict(parse_qsl(urlsplit(href).query)), limit=1)["total"]
+            number = sum(tries[key] for key in WORDS)
+            assert listed == number - (tries["unnamed"] if tries["unnamed"] < number else 0)
+            compared += 1
+    assert compared > 5
+
+
+def test_a_column_is_pointed_at_touched_and_opened(reader: Reader) -> None:
+    page = reader.page
+    [test_id] = flaky_tests(reader, **PRODUCT, days=90, limit=1)
+    reader.open(**PRODUCT, testId=test_id)
+    bars = page.locator(".columns .bars").last
+    place = bars.bounding_box()
+    assert place is not None
+    middle = {"x": place["x"] + place["width"] / 2, "y": place["y"] + place["height"] / 2}
+
+    page.mouse.move(middle["x"], middle["y"])
+    expect(page.locator(".columns-text")).to_have_count(1)
+    page.mouse.move(0, 0)
+    expect(page.locator(".columns-text")).to_have_count(0)
+    line = page.context.new_cdp_session(page)
+    for times, address in ((1, r"/test\?"), (2, r"/runs\?.*testId=")):
+        for kind, points in (("touchStart", [middle]), ("touchEnd", [])):
+            line.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        if times == 1:
+            expect(page.locator(".columns-text")).to_have_count(1)
+        expect(page).to_have_url(re.compile(address))
 
 
 def test_a_row_of_flakiest_tests_leads_to_its_test_and_that_to_each_failure(

@@ -55,6 +55,7 @@ PATHS = (
     f"failures?testId={TEST}&label=pending",
     f"test?repoKey={'n' * 250}&suite={'n' * 250}&testId={TEST}",
     f"box?boxKey={'n' * 250}",
+    "review",
     "runs",
     "runs?status=running&from=2020-01-01T00:00:00Z&to=2099-12-31T23:59:59Z",
     "boxes",
@@ -71,12 +72,15 @@ def test_no_page_is_wider_than_its_window(page: Page, tmp_path: Path) -> None:
         failed = {"id": TEST, "outcome": "fail", "attempts": 1, "duration_s": 1.0}
         names = dict.fromkeys(("branch", "box_key", "repo_key", "workflow"), "n" * 250)
         own.benches.report(tests=[failed], **names)
+        fixed = {**names, "branch": "m" * 250}
+        own.benches.report(run_id=2, tests=[failed], **fixed)
+        own.benches.report(run_id=3, sha="b" * 40, tests=[{**failed, "outcome": "pass"}], **fixed)
         run = own.benches.opened(key, branch="feature/" + "x" * 200, workflow="w" * 200)
         own.benches.feed(key, run, *tests)
         for path, width in product(PATHS, (360, 1280, 2560)):
             page.set_viewport_size({"width": width, "height": 800})
             own.open(path.format(run=run))
-            expect(page.locator("tbody tr").first).to_be_visible()
+            expect(page.locator("tbody tr, .cause").first).to_be_visible()
 
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 

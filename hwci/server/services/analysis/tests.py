@@ -3,10 +3,11 @@
 
 from typing import NamedTuple
 
+from hwci.analysis.days import calendar_days
 from hwci.analysis.one_test import one_test
 from hwci.engine.facts import Product
 from hwci.engine.page.tables import Selection, Table
-from hwci.engine.periods import last_days, slots_of
+from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import FlakyColumn
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer, require_product
@@ -36,15 +37,16 @@ class Tests(Service):
 
     async def show(self, viewer: Viewer, query: OneTestQuery) -> OneTestAnswer:
         """Return what a test did on each box."""
-        slots = slots_of(query.days, last_days(query.days, query.as_of or self._clock()))
+        period = last_days(query.days, query.as_of or self._clock())
+        days = calendar_days(period, query.zone_info)
         product = Product(query.repo_key, query.suite)
 
         def work(reader: Reader) -> OneTestAnswer:
-            history = asked(reader, viewer, query, slots.period).history
-            found = one_test(history, product, query.test_id, slots, statistics=has_statistics())
+            history = asked(reader, viewer, query, period).history
+            found = one_test(history, product, query.test_id, days, statistics=has_statistics())
             if found.all is None:
                 require_known_test(history, product, query.test_id)
-            return OneTestAnswer.of(found, query, slots)
+            return OneTestAnswer.of(found, query, days)
 
         return await self._storage.read(work, organization=viewer.org_id)
 

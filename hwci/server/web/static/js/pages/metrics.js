@@ -5,7 +5,7 @@
 import { addressOf, change } from "../address.js";
 import { useAnswer } from "../asking.js";
 import { counted, moment, periodName, timeOfDay } from "../format.js";
-import { html, useEffect, useRef, useState } from "../html.js";
+import { html, useEffect, useRef } from "../html.js";
 import { later } from "../parts/later.js";
 import { useProducts } from "../parts/links.js";
 import { Failed, Renewing, Waiting } from "../parts/notice.js";
@@ -13,6 +13,7 @@ import { isAdmin } from "../parts/roles.js";
 import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/scope.js";
 import { Collapsed, showSection } from "../parts/section.js";
 import { ExactTimes } from "../parts/values.js";
+import { useOwnDays } from "../parts/zone.js";
 import { RealBugs } from "./metrics/bugs.js";
 import { FailingNow, useFailingNow } from "./metrics/failing_now.js";
 import { FlakiestTests } from "./metrics/flaky.js";
@@ -37,9 +38,10 @@ export function Metrics(props) {
 function MetricsOf({ address, orgId, organization, me }) {
   const scope = scopeOf(address.query);
   const base = `/api/orgs/${orgId}/ci-metrics`;
+  const analysis = `/api/orgs/${orgId}/ci-analysis`;
   const page = useAnswer(base, scope);
   const begun = useBegun(page);
-  const trend = useDays(begun ? orgId : null, scope);
+  const trend = useOwnDays(begun ? `${analysis}/days` : null, scope);
   const products = useProducts(orgId, begun);
   const reviews = useReviews(orgId, page, trend, isAdmin(organization), me);
   const failing = useFailingNow(begun ? orgId : null, scope, reviews.turn);
@@ -84,17 +86,6 @@ function isDone({ data, error }) {
 
 function Period({ from, to }) {
   return html`<span title=${`${moment(from)} to ${moment(to)}`}>${periodName({ from, to })}, as of ${timeOfDay(new Date(to))}</span>`;
-}
-
-/** Ask for the tiles by the reader's days, if there is an organization. A zone that the server does not know yet is UTC. */
-function useDays(orgId, scope) {
-  const [zone, setZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone ?? "UTC");
-  const answer = useAnswer(orgId && `/api/orgs/${orgId}/ci-analysis/days`, { ...scope, zone });
-  const isUnknown = answer.error?.issues?.some(({ path }) => path[1] === "zone") ?? false;
-  useEffect(() => {
-    if (isUnknown) setZone("UTC");
-  }, [isUnknown]);
-  return answer;
 }
 
 /** Ask again when the page becomes visible after a while: yesterday's figures are not today's. */

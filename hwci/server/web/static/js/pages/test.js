@@ -3,7 +3,6 @@
 // rules"). The API decides every figure.
 
 import { addressOf, lastOf } from "../address.js";
-import { useAnswer } from "../asking.js";
 import { productName } from "../format.js";
 import { html } from "../html.js";
 import { GivenTime } from "../parts/given_time.js";
@@ -16,6 +15,7 @@ import { PagedTable } from "../parts/table.js";
 import { useTitle } from "../parts/title.js";
 import { TurnOn } from "../parts/turn_on.js";
 import { ExactTimes, LongName } from "../parts/values.js";
+import { useOwnDays } from "../parts/zone.js";
 import { failureColumns } from "./failures/columns.js";
 import { Boxes, Given } from "./test/figures.js";
 import { Strips } from "./test/strips.js";
@@ -59,7 +59,7 @@ function Back({ orgId }) {
 }
 
 function Past({ address, orgId, query }) {
-  const { data: test, error, again } = useAnswer(`/api/orgs/${orgId}/ci-analysis/test`, query);
+  const { data: test, error, again } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/test`, query);
   if (error && !test) return html`<${Failed} error=${error} again=${again}><${Others} orgId=${orgId} /><//>`;
   if (!test) return html`<${Waiting} />`;
   return html`
@@ -79,7 +79,7 @@ function Others({ orgId }) {
 
 function Shown({ test, orgId }) {
   return html`
-    <${Section} title="Over time"><${Strips} test=${test} /><//>
+    <${Section} title="Over time"><${Strips} test=${test} orgId=${orgId} /><//>
     <${Section} title="By box" total=${test.boxesTotal}>
       <${Boxes} test=${test} orgId=${orgId} />
       <${Given} test=${test} />

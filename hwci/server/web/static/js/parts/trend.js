@@ -36,8 +36,11 @@ export function Trend({ days, of, outOf = (_day) => 0, share = null, all, title,
     <p class="trend-text" aria-hidden="true">${chosen !== null && text(days[at])}</p>`;
 }
 
-/** The bars as one link to the rows of the day that is pointed at, touched, or chosen by the arrow keys. */
-function Bars({ days, at, setChosen, rowsOf, name, children }) {
+/**
+ * The bars as one link to the rows of the day that is pointed at, touched, or chosen by the arrow keys; `at` null: of
+ * none yet, and it leads to the `usual` one.
+ */
+export function Bars({ days, at, usual = days.length - 1, setChosen, rowsOf, name, children }) {
   const dayUnder = ({ currentTarget, clientX }) => {
     const { left, width } = currentTarget.getBoundingClientRect();
     return Math.max(0, Math.min(days.length - 1, Math.floor(((clientX - left) / width) * days.length)));
@@ -47,7 +50,7 @@ function Bars({ days, at, setChosen, rowsOf, name, children }) {
     const step = STEPS[event.key];
     if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    setChosen(Math.max(0, Math.min(last, (at ?? last) + step)));
+    setChosen(Math.max(0, Math.min(last, (at ?? usual) + step)));
   };
   // A finger covers several bars: the first touch shows a day, a touch of the same day goes there.
   const onClick = (event) => {
@@ -58,8 +61,8 @@ function Bars({ days, at, setChosen, rowsOf, name, children }) {
   };
   const point = (event) => event.pointerType !== "touch" && setChosen(dayUnder(event));
   const leave = (event) => event.pointerType !== "touch" && setChosen(null);
-  const enter = ({ target }) => at === null && target.matches(":focus-visible") && setChosen(last);
-  return html`<a class="bars" href=${rowsOf(days[at ?? last])} aria-label=${`${name}. Arrow keys choose another day`}
+  const enter = ({ target }) => at === null && target.matches(":focus-visible") && setChosen(usual);
+  return html`<a class="bars" href=${rowsOf(days[at ?? usual])} aria-label=${`${name}. Arrow keys choose another day`}
     onKeyDown=${onKeyDown} onClick=${onClick} onPointerMove=${point} onFocus=${enter}
     onPointerLeave=${leave} onBlur=${() => setChosen(null)}>${children}</a>`;
 }

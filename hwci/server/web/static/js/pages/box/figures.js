@@ -29,7 +29,8 @@ export function Shares({ found, orgId }) {
     </li>`)}</ul>`}
     <${PlainTable} label="Shares" rows=${rows} rowKey=${({ key }) => key} columns=${COLUMNS} />
     <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")}. Shares count all runs of the period, whatever
-      they tested; the sentence compares the same tests on the same commits. Below each: where it lies with 95 %.</p>
+      they tested; the sentence compares the same tests on the same commits. Below each: the range that holds
+      the true share with 95 % certainty.</p>
   `;
 }
 

@@ -98,7 +98,7 @@ function runAgain({ reruns, retries }) {
 /** Where the failing commit was merged to since, and how the tests fare there. */
 function mergedTo({ onMergeBranch, mergedInto: there }) {
   if (onMergeBranch) return null;
-  if (!there) return html`<span class="under">not merged, as far as CI told</span>`;
+  if (!there) return html`<span class="under">CI has not reported it as merged</span>`;
   const { branch, passing, failing, notRun } = there;
   return html`<span class="under">merged to ${branch}: ${fares(passing, failing, notRun)}</span>`;
 }

@@ -26,7 +26,7 @@ export function TimesToFix({ orgId, scope, turn }) {
   if (!asked.data) return asked.error ? html`<${Failed} error=${asked.error} again=${asked.again} />` : html`<${Waiting} />`;
   const { items, total } = asked.data;
   if (total === 0) return html`<p class="quiet">No failure began in this period, or each was a flake.</p>`;
-  return html`<p class="quiet">Of incidents that began in this period; half of them took at most so long.</p>
+  return html`<p class="quiet">Incidents that began in this period. Half of them took no longer than the time shown.</p>
     <${PlainTable} label="Time to detect and to fix" columns=${columns(orgId)} rows=${items}
       rowKey=${(row) => JSON.stringify([row.repoKey, row.suite, row.boxKey])} />
     ${total > items.length && html`<p class="quiet">${count(total - items.length)} rows more: hwci metrics --table times-to-fix</p>`}`;

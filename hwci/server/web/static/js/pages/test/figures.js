@@ -74,10 +74,11 @@ function verdicts({ verdicts: found }) {
 export function Given({ test: { retries, reruns, all } }) {
   return html`<p>${given(retries, "A retry in the same run", "retry", "retries")}
     ${" "}${given(reruns, "A run again on the same commit and box", "run", "runs")}</p>
-    <p class="quiet">${all.first.low === null ? NO_INTERVALS : "Below each rate: where it lies with 95 %."} Lost runs are in no
-      rate. “Took” is of runs that passed at the first attempt: half of them, and nine of ten, took at most so long.</p>`;
+    <p class="quiet">${all.first.low === null ? NO_INTERVALS : WITHIN} Rates leave out lost runs. “Took” has the runs that passed at
+      the first attempt: half of them took no longer than the first time, nine of ten no longer than the second.</p>`;
 }
 
+const WITHIN = "Below each rate: the range that holds the true rate with 95 % certainty.";
 const NO_INTERVALS = "Rates have no intervals: the operator of the server installs hwci[statistics] for them.";
 
 function given({ tries, passed }, what, one, many) {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strip for each box over one time axis: a column for each day, as high as the worst that a run did then, so that it
-// reads without colours; above them the days on which commits ran first. A slot of a long period is wider than a day.
+// A strip for each box over one time axis: a column for each of the reader's days, as high as the worst that a run did
+// then, so that it reads without colours; above them the days on which commits ran first. A column leads to its runs.
 
-import { count, counted, periodName, short, slotName } from "../../format.js";
-import { html } from "../../html.js";
+import { addressOf } from "../../address.js";
+import { count, counted, dayName, short } from "../../format.js";
+import { html, useState } from "../../html.js";
+import { Bars } from "../../parts/trend.js";
 import { LongName } from "../../parts/values.js";
 
 const WIDTH = 900;
 const HEIGHT = 24;
-const FILLED = 0.85; // of the width of a slot
+const FILLED = 0.85; // of the width of a day
 
 /**
  * What a run did, the worst first: its word, and the bars that stand for it as [top, height] of the strip.
@@ -22,18 +24,19 @@ const KINDS = [
 ];
 
 /** The strips of a test. */
-export function Strips({ test }) {
+export function Strips({ test, orgId }) {
   const rest = test.boxesTotal - test.boxes.length;
   return html`
     <p class="quiet legend">${KINDS.map(([kind, word]) => html`<span key=${kind}><${Swatch} kind=${kind} /> ${word}</span>`)}
       <span>empty: not run</span></p>
-    <p class="quiet">A day shows the worst of its runs. Lost: the run never reached the hardware, or had lost its board.</p>
+    <p class="quiet">A day shows the worst of its runs, and leads to them. Lost: the run never reached the hardware, or had lost
+      its board.</p>
     <ul class="over-time">
-      <li><span class="quiet">New commits</span><${Commits} test=${test} /></li>
+      <li><span class="quiet">New commits</span><${Commits} test=${test} orgId=${orgId} /></li>
       ${test.boxes.map((box) => html`<li key=${box.boxKey}>
-        <span><${LongName} name=${box.boxKey} /></span><${Strip} box=${box} test=${test} />
+        <span><${LongName} name=${box.boxKey} /></span><${Strip} ...${{ box, test, orgId }} />
       </li>`)}
-      <li aria-hidden="true"><span></span><${Axis} period=${test.period} /></li>
+      <li aria-hidden="true"><span></span><${Axis} days=${test.days} /></li>
     </ul>
     ${rest > 0 && html`<p class="quiet">and ${counted(rest, "more box", "more boxes")}</p>`}
   `;
@@ -41,63 +44,90 @@ export function Strips({ test }) {
 
 function Swatch({ kind }) {
   return html`<svg class="swatch" viewBox=${`0 0 ${HEIGHT} ${HEIGHT}`} aria-hidden="true">
-    <${Bars} kind=${kind} x="0" width=${HEIGHT} />
+    <${Shape} kind=${kind} x="0" width=${HEIGHT} />
   </svg>`;
 }
 
-function Bars({ kind, x, width }) {
+function Shape({ kind, x, width }) {
   const [, , bars] = KINDS.find(([one]) => one === kind);
   return bars.map(([y, height]) => html`<rect key=${y} class=${kind} ...${{ x, y, width, height }} />`);
 }
 
-function Strip({ box, test }) {
-  const step = WIDTH / test.slots;
-  return html`<svg class="strip" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img"
-    aria-label=${described(box, test)}>
-    ${box.slots.map((slot) => html`<g key=${slot.slot}>
-      <title>${nameOf(slot.slot, test)}: ${said(slot)}</title>
-      <rect class="ran" x=${slot.slot * step} y="0" width=${step} height=${HEIGHT} />
-      <${Bars} kind=${worst(slot)} x=${slot.slot * step} width=${step * FILLED} />
-    </g>`)}
-  </svg>`;
+function Strip({ box, test, orgId }) {
+  const ofDay = new Map(box.days.map((tries) => [test.days[tries.day], tries]));
+  return html`<${Columns} days=${test.days} marked=${box.days} name=${`${box.boxKey}, ${described(box, test)}`}
+    said=${(day) => said(ofDay.get(day))} rowsOf=${(day) => runsOf(test, orgId, day, box.boxKey, ofDay.get(day))}
+    drawn=${(tries, place) => html`<${Shape} kind=${worst(tries)} ...${place} />`} />`;
 }
 
-/** A mark for each day on which commits ran the test for the first time. */
-function Commits({ test }) {
-  const step = WIDTH / test.slots;
+/** A mark for each day on which commits ran the test for the first time; it leads to the runs of that day. */
+function Commits({ test, orgId }) {
   const total = test.commits.reduce((sum, { commits }) => sum + commits, 0);
-  return html`<svg class="strip commits" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img"
-    aria-label=${`${counted(total, "commit")} on ${counted(test.commits.length, "day")}`}>
-    ${test.commits.map(({ slot, commits, sha, subject }) => html`<g key=${slot}>
-      <title>${nameOf(slot, test)}: ${commits > 1 && `${counted(commits, "commit")}, the last `}${short(sha)} ${subject}</title>
-      <rect class="ran" x=${slot * step} y="0" width=${step} height=${HEIGHT} />
-      <rect class="mark" x=${slot * step} y=${HEIGHT / 3} width=${step * FILLED} height=${HEIGHT / 3} />
-    </g>`)}
-  </svg>`;
+  const ofDay = new Map(test.commits.map((mark) => [test.days[mark.day], mark]));
+  const first = (day) => {
+    const { commits, sha, subject } = ofDay.get(day) ?? { commits: 0 };
+    if (commits === 0) return "no new commit";
+    return `${commits > 1 ? `${counted(commits, "commit")}, the last ` : ""}${short(sha)} ${subject}`;
+  };
+  return html`<${Columns} kind="commits" days=${test.days} marked=${test.commits} said=${first}
+    name=${`New commits, ${counted(total, "commit")} on ${counted(test.commits.length, "day")}`}
+    rowsOf=${(day) => runsOf(test, orgId, day)}
+    drawn=${(_mark, place) => html`<rect class="mark" ...${place} y=${HEIGHT / 3} height=${HEIGHT / 3} />`} />`;
+}
+
+/** Days as columns of one link. `marked`: what is `drawn` of days, each by its `day`; `said`: what happened on a day. */
+function Columns({ days, marked, name, said, rowsOf, drawn, kind = "" }) {
+  const [chosen, setChosen] = useState(null);
+  const usual = marked.at(-1)?.day ?? days.length - 1;
+  const at = Math.min(chosen ?? usual, days.length - 1);
+  const step = WIDTH / days.length;
+  const text = (day) => `${nameOf(day)}: ${said(day)}`;
+  return html`<div class="columns">
+    <${Bars} ...${{ days, at: chosen === null ? null : at, usual, setChosen, rowsOf, name: `${name}; ${text(days[at])}` }}>
+      <svg class=${`strip ${kind}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        ${chosen !== null && html`<rect class="pointed" x=${at * step} y="0" width=${step} height=${HEIGHT} />`}
+        ${marked.map((one) => html`<g key=${one.day}>${drawn(one, { x: one.day * step, width: step * FILLED })}</g>`)}
+      </svg>
+    <//>
+    ${chosen !== null && html`<p class="columns-text" aria-hidden="true">${text(days[at])}</p>`}
+  </div>`;
+}
+
+/** The runs of a day. Where only lost runs named no test, these: the list cannot find them by the test. */
+function runsOf({ repoKey, suite, testId }, orgId, { from, to }, boxKey = null, tries = null) {
+  const query = { repoKey, suite, boxKey, status: "reported", from, to };
+  const isUnnamed = tries?.unnamed > 0 && tries.unnamed === total(tries);
+  return addressOf("runs", { orgId }, { ...query, ...(isUnnamed ? { helloOk: false } : { testId }) });
 }
 
 /** The first and the last day, at their ends of the strips. */
-function Axis({ period: { from, to } }) {
-  return html`<span class="axis quiet"><span>${periodName({ from, to: from })}</span><span>${periodName({ from: to, to })}</span></span>`;
+function Axis({ days }) {
+  return html`<span class="axis quiet"><span>${nameOf(days[0])}</span><span>${nameOf(days.at(-1))}</span></span>`;
 }
 
-function worst(slot) {
-  return KINDS.find(([kind]) => slot[kind] > 0)[0];
+function total(tries) {
+  return KINDS.reduce((sum, [kind]) => sum + tries[kind], 0);
 }
 
-function said(slot) {
-  return KINDS.filter(([kind]) => slot[kind] > 0).map(([kind, word]) => `${count(slot[kind])} ${word}`).join(", ");
+function worst(tries) {
+  return KINDS.find(([kind]) => tries[kind] > 0)[0];
+}
+
+function said(tries) {
+  if (!tries) return "not run";
+  const found = KINDS.filter(([kind]) => tries[kind] > 0).map(([kind, word]) => `${count(tries[kind])} ${word}`).join(", ");
+  const isMixed = tries.unnamed > 0 && tries.unnamed < total(tries);
+  return isMixed ? `${found} (${count(tries.unnamed)} of them named no test, and is not in the list)` : found;
 }
 
 function described(box, test) {
-  const bad = box.slots.filter((slot) => slot.failed > 0);
-  const days = `ran on ${counted(box.slots.length, "day")}`;
+  const bad = box.days.filter(({ failed }) => failed > 0);
+  const days = `ran on ${counted(box.days.length, "day")}`;
   if (bad.length === 0) return `${days}, failed on none`;
-  return `${days}, failed on ${count(bad.length)} of them, the last ${nameOf(bad.at(-1).slot, test)}`;
+  return `${days}, failed on ${count(bad.length)} of them, the last ${nameOf(test.days[bad.at(-1).day])}`;
 }
 
-function nameOf(slot, { period: { from, to }, slots }) {
-  const start = Date.parse(from);
-  const width = (Date.parse(to) - start) / slots;
-  return slotName({ from: start + slot * width, to: start + (slot + 1) * width });
+/** A day that the period cuts is a part. */
+function nameOf(day) {
+  return `${dayName(day)}${day.whole ? "" : " (part)"}`;
 }
