@@ -19,6 +19,7 @@ from hwci.analysis.benches.trials import Trials
 from hwci.analysis.certainty import Rate, rates
 from hwci.analysis.days import Days
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.analysis.renames import OtherName, Renames
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
@@ -110,7 +111,8 @@ class Given(NamedTuple):
 class OneTest:
     """A test over the days of a period; boxes by name. `all` None: no run had it. `retries`:
     results whose first attempt failed and that were tried again in the same run. `reruns`: runs on
-    a commit and box where the test had failed before.
+    a commit and box where the test had failed before. `before` and `since`: names that it may have
+    had earlier, and may have now.
     """
 
     all: Tries | None
@@ -118,6 +120,8 @@ class OneTest:
     commits: Sequence[CommitMark]
     retries: Given
     reruns: Given
+    before: OtherName | None = None
+    since: OtherName | None = None
 
 
 class Seen(NamedTuple):
@@ -137,6 +141,9 @@ def one_test(
     seen = [one for found in outcomes for one in _seen(found, test_id, history)]
     if not seen:
         return OneTest(None, [], [], Given(0, 0), Given(0, 0))
+    [product_runs] = outcomes
+    number = product_runs.number_of(test_id)
+    renames = Renames(product_runs)
     by_box: dict[str, list[Seen]] = defaultdict(list)
     for one in seen:
         by_box[one.run.box_key].append(one)
@@ -154,6 +161,8 @@ def one_test(
         commits=_marks(seen, days, history, product.repo_key),
         retries=_retries(seen),
         reruns=_reruns(seen),
+        before=None if number is None else renames.before(number),
+        since=None if number is None else renames.since(number),
     )
 
 

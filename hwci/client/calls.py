@@ -589,18 +589,19 @@ def one_box(
     return _read(f"{org_path(org_id)}/ci-analysis/box", OneBoxAnswer, query)
 
 
+class DaysFilters(TypedDict, total=False):
+    """Which days are told, and where they begin at midnight."""
+
+    days: int
+    as_of: datetime | None
+    zone: str
+
+
 def one_test(
-    org_id: Id,
-    repo_key: str,
-    suite: str,
-    test_id: str,
-    days: int = limits.DAYS_DEFAULT,
-    as_of: datetime | None = None,
-    zone: str = "UTC",
+    org_id: Id, repo_key: str, suite: str, test_id: str, **period: Unpack[DaysFilters]
 ) -> Call[OneTestAnswer]:
-    """Ask what one test did on each box and day of a time zone, and what a retry gave."""
-    product = {"repo_key": repo_key, "suite": suite}
-    query = query_of(OneTestQuery, days=days, test_id=test_id, as_of=as_of, zone=zone, **product)
+    """Ask what one test did on each box and day, and what a retry gave."""
+    query = query_of(OneTestQuery, repo_key=repo_key, suite=suite, test_id=test_id, **period)
     return _read(f"{org_path(org_id)}/ci-analysis/test", OneTestAnswer, query)
 
 

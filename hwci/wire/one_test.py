@@ -8,6 +8,7 @@ from typing import Self
 
 from hwci.analysis import one_test
 from hwci.analysis.days import Days
+from hwci.analysis.renames import OtherName
 from hwci.engine.page.over_time import BOXES_MAX
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Verdict
@@ -160,10 +161,26 @@ class GivenAnswer(Answer):
     passed: int
 
 
+class OtherNameAnswer(Answer):
+    """A name that the test may have had before, or may have now, as far as reports tell: so many
+    `places` (workflow, branch and box) ran the one until one run, and the other from the next on.
+    `at` and `sha`: the first run with the later name. `runs` of the period had this name, `failed`
+    of them failed. No figure counts both together.
+    """
+
+    test_id: str
+    at: Time
+    sha: str
+    places: int
+    runs: int
+    failed: int
+
+
 class OneTestAnswer(Answer):
     """A test over a period and the days of `zone` in it. `all` null: no run had it. At most 50
     boxes are shown, by name. `retries`: results whose first attempt failed and that were tried
     again in the same run. `reruns`: runs on a commit and box where the test had failed before.
+    `before` and `since`: another name of it, null if reports tell of none, or of several.
     """
 
     period: PeriodAnswer
@@ -178,6 +195,8 @@ class OneTestAnswer(Answer):
     commits: Sequence[CommitMarkAnswer]
     retries: GivenAnswer
     reruns: GivenAnswer
+    before: OtherNameAnswer | None
+    since: OtherNameAnswer | None
 
     @classmethod
     def of(cls, found: one_test.OneTest, query: OneTestQuery, days: Sequence[Days]) -> Self:
@@ -196,7 +215,13 @@ class OneTestAnswer(Answer):
             commits=[*map(CommitMarkAnswer.model_validate, found.commits)],
             retries=GivenAnswer.model_validate(found.retries),
             reruns=GivenAnswer.model_validate(found.reruns),
+            before=_other(found.before),
+            since=_other(found.since),
         )
+
+
+def _other(found: OtherName | None) -> OtherNameAnswer | None:
+    return None if found is None else OtherNameAnswer.model_validate(found)
 
 
 def _on_box(found: one_test.OnBox) -> OnBoxAnswer:

@@ -109,7 +109,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.trend: calls.trend(ORG, 7, "r", "s", NOON),
     calls.box_health: calls.box_health(ORG, 7, "r", "s", NOON),
     calls.one_box: calls.one_box(ORG, "bench", 7, "r", "s", NOON),
-    calls.one_test: calls.one_test(ORG, "r", "s", "boot", 7, NOON, "Europe/Berlin"),
+    calls.one_test: calls.one_test(ORG, "r", "s", "boot", days=7, as_of=NOON, zone="Europe/Berlin"),
     calls.list_tests: calls.list_tests(ORG, "r", "s", "boot", 2, 5),
     calls.unchecked_merges: calls.unchecked_merges(ORG, **FOUND),
     calls.checked_merges: calls.checked_merges(ORG, **FOUND),

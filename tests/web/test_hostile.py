@@ -201,7 +201,8 @@ def test_the_page_of_a_test_shows_each_as_text(visitor: Visitor) -> None:
         assert visitor.texts("h1") == {text}
         assert visitor.texts("td[data-title=Box]") == {text}
         assert visitor.texts(".over-time li:nth-child(2) > span") == {text}
-        assert any(said.endswith(text) for said in visitor.texts(".commits title"))
+        visitor.page.locator(".commits .mark").last.hover()
+        assert any(said.endswith(text) for said in visitor.texts(".columns-text"))
 
 
 def test_the_page_of_a_box_shows_each_as_text(visitor: Visitor) -> None:

@@ -60,7 +60,7 @@ def show(
             "Use --product REPO:SUITE (hwci products lists them)",
         )
     end = options.time_of(as_of, "--as-of")
-    call = client.calls.one_test(server.org_id(), repo_key, suite, test, days, end)
+    call = client.calls.one_test(server.org_id(), repo_key, suite, test, days=days, as_of=end)
     one_test.show(server.send(call), form, server.links)
 
 

@@ -13,7 +13,7 @@ from hwci.cli.terminal.render import Format, Links
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hwci.wire.one_test import GivenAnswer, OnBoxAnswer, OneTestAnswer
+    from hwci.wire.one_test import GivenAnswer, OnBoxAnswer, OneTestAnswer, OtherNameAnswer
 
 
 def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None:
@@ -28,6 +28,10 @@ def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None
             render.note(f"… {more:,} more boxes")
         render.note(_given(found.retries, "results that were tried again in their run"))
         render.note(_given(found.reruns, "runs of a commit and box where it had failed before"))
+        if found.before is not None:
+            render.note(_renamed(found.before, "have been called {} until"))
+        if found.since is not None:
+            render.note(_renamed(found.since, "be called {} since"))
 
 
 def boxes(now: datetime) -> tables.Layout[OnBoxAnswer]:
@@ -66,6 +70,14 @@ def _took(row: OnBoxAnswer) -> str:
     if took is None:
         return ""
     return f"{tables.duration(took.middle)} ({tables.duration(took.nine_of_ten)})"
+
+
+def _renamed(other: OtherNameAnswer, words: str) -> str:
+    return (
+        f"It may {words.format(other.test_id)} {other.at:%Y-%m-%d %H:%M} UTC, {other.sha[:10]}"
+        f" ({other.runs:,} {'run' if other.runs == 1 else 'runs'}, {other.failed:,} failed;"
+        " not counted here)."
+    )
 
 
 def _given(given: GivenAnswer, what: str) -> str:

@@ -18,6 +18,7 @@ import { ExactTimes, LongName } from "../parts/values.js";
 import { useOwnDays } from "../parts/zone.js";
 import { failureColumns } from "./failures/columns.js";
 import { Boxes, Given } from "./test/figures.js";
+import { Names } from "./test/names.js";
 import { Strips } from "./test/strips.js";
 
 const DAYS = 90;
@@ -66,7 +67,7 @@ function Past({ address, orgId, query }) {
     ${error && html`<${Failed} error=${error} again=${again} />`}
     ${test.all === null
       ? html`<${Empty}>No run of this period had the test. Choose a longer period.<//>`
-      : html`<${Shown} test=${test} orgId=${orgId} />`}
+      : html`<${Names} test=${test} orgId=${orgId} /><${Shown} test=${test} orgId=${orgId} />`}
     <${Failures} ...${{ address, orgId, query }} />
   `;
 }
