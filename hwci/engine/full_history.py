@@ -34,11 +34,11 @@ from hwci.engine.history import (
     EpisodeRuns,
     FailingRun,
     Failure,
-    ItemGroup,
     LaneCommit,
     LaneRun,
     Merge,
     MergeCounts,
+    Notable,
     Place,
     ProductState,
     ResolvedEpisodes,
@@ -127,7 +127,7 @@ class FullHistory:
         flakes = self._flaky_items(scope, period)
         found = []
         for key, runs in items.items():
-            if notable := _notable(run.item for run in runs):
+            if (notable := _notable(run.item for run in runs)).items:
                 boxes = {run.report.box_key for run in runs}
                 found.append(TestRuns(*key, len(boxes), len(runs), notable, flakes[key]))
         return found
@@ -456,10 +456,11 @@ def _lane_run(ran: Ran) -> LaneRun:
     )
 
 
-def _notable(items: Iterable[TestItem]) -> tuple[ItemGroup, ...]:
-    """Group the items that are not a pass at the first attempt."""
-    kinds = Counter((item.outcome, item.attempts) for item in items if has_failed_attempt(item))
-    return tuple(ItemGroup(*kind, count) for kind, count in sorted(kinds.items()))
+def _notable(items: Iterable[TestItem]) -> Notable:
+    """Count the items that are no pass at the first attempt."""
+    found = [item for item in items if has_failed_attempt(item)]
+    failed = sum(item.outcome is Outcome.FAIL for item in found)
+    return Notable(len(found), sum(item.attempts for item in found), failed)
 
 
 def _in_scope(scope: Scope, fact: Announcement | Report | Lane) -> bool:

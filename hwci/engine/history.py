@@ -149,36 +149,38 @@ class RunStarts(NamedTuple):
     all: Sequence[datetime]
 
 
-class ItemGroup(NamedTuple):
-    """How many items of a test had this outcome after this many attempts."""
+class Notable(NamedTuple):
+    """The items of a test that are no pass at the first attempt: how many, the attempts that they
+    took together, and how many of them failed.
+    """
 
-    outcome: Outcome
-    attempts: int
-    items: int
+    items: int = 0
+    attempts: int = 0
+    failed: int = 0
 
 
 class TestRuns(NamedTuple):
-    """One test over the `hello_ok` reports of a period. `notable`: all but first-attempt passes.
-    `flakes`: the failing items of failures whose own commit passed and that have no review.
+    """One test over the `hello_ok` reports of a period. `flakes`: the failing items of failures
+    whose own commit passed and that have no review.
     """
 
     product: Product
     test_id: str
     boxes: int
     reports: int
-    notable: tuple[ItemGroup, ...]
+    notable: Notable
     flakes: int
 
 
 class BoxRuns(NamedTuple):
-    """One test on one box over the `hello_ok` reports of one slot; `notable` as in `TestRuns`."""
+    """One test on one box over the `hello_ok` reports of one slot."""
 
     product: Product
     test_id: str
     box_key: str
     slot: int
     reports: int
-    notable: tuple[ItemGroup, ...]
+    notable: Notable
 
 
 class Sighting(NamedTuple):

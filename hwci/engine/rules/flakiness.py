@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from hwci.engine.facts import TestItem
-from hwci.engine.history import ItemGroup, TestRuns
+from hwci.engine.history import Notable, TestRuns
 from hwci.engine.vocabulary import Outcome
 
 
@@ -65,27 +65,27 @@ def _row(test: TestRuns) -> FlakyTest:
         run_reports=test.reports,
         attempts=attempts,
         failed_attempts=failed,
-        retry_passes=sum([one.items for one in test.notable if is_retry_pass(one)]),
+        retry_passes=retry_passes_of(test.notable),
         flaky_failures=test.flakes,
         flake_rate=100 * failed / attempts,
     )
 
 
-def is_retry_pass(item: TestItem | ItemGroup) -> bool:
-    """Whether a test passed "on a retry"."""
-    return item.outcome is Outcome.PASS and item.attempts > 1
-
-
-def has_failed_attempt(item: TestItem | ItemGroup) -> bool:
+def has_failed_attempt(item: TestItem) -> bool:
     """Whether an attempt failed: every attempt of a fail, all but the last of a pass."""
     return item.outcome is Outcome.FAIL or item.attempts > 1
 
 
-def attempts_of(reports: int, notable: Iterable[ItemGroup]) -> int:
+def retry_passes_of(notable: Notable) -> int:
+    """Count the items that passed "on a retry"."""
+    return notable.items - notable.failed
+
+
+def attempts_of(reports: int, notable: Notable) -> int:
     """Count the attempts of a test. Items that are not notable passed at the first attempt."""
-    return reports + sum([(one.attempts - 1) * one.items for one in notable])
+    return reports - notable.items + notable.attempts
 
 
-def failed_attempts_of(notable: Iterable[ItemGroup]) -> int:
+def failed_attempts_of(notable: Notable) -> int:
     """Count the failed attempts: "all of a failed item, one less than all of a passed one"."""
-    return sum([one.items * (one.attempts - (one.outcome is Outcome.PASS)) for one in notable])
+    return notable.attempts - retry_passes_of(notable)

@@ -218,10 +218,7 @@ def _about_period(
     yield "extent", history.extent(scope, period)
     yield "run_counts", history.run_counts(scope, period)
     runs = history.test_runs(scope, period)
-    yield (
-        "test_runs",
-        sorted((r._replace(notable=tuple(sorted(r.notable))) for r in runs), key=repr),
-    )
+    yield "test_runs", sorted(runs, key=repr)
     yield "failures", sorted(history.failures(scope, period), key=lambda one: one.id)
     items = history.failing_items(scope, period)
     yield "failing_items", dict(items)

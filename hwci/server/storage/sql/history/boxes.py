@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hwci.engine.derived.rows import tests_in
 from hwci.engine.facts import Product, TestKey
-from hwci.engine.history import BoxRuns, ItemGroup
+from hwci.engine.history import BoxRuns, Notable
 from hwci.engine.periods import Slots
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import Answers
@@ -26,13 +26,14 @@ _REPORTS = (
     " AND r.hello_ok = 1 GROUP BY r.template_id, r.box_key, slot"
 )
 _NOTABLE = (
-    f"SELECT i.test, r.box_key, {_SLOT.format(at='i.started_at')}, i.outcome, i.attempts, count(*)"
+    f"SELECT i.test, r.box_key, {_SLOT.format(at='i.started_at')},"
+    " count(*), sum(i.attempts), sum(i.outcome)"
     " FROM item i INDEXED BY item_time"
     " CROSS JOIN report r ON r.org_id = i.org_id AND r.id = i.report_id"
     f" WHERE {_OF_PERIOD.format(row='i')}"
     " AND i.counted = 1 AND (i.outcome = 1 OR i.attempts > 1)"
     " AND i.test IN (SELECT j.value FROM json_each(?6) j)"
-    " GROUP BY i.test, r.box_key, slot, i.outcome, i.attempts"
+    " GROUP BY i.test, r.box_key, slot"
 )
 
 
@@ -66,14 +67,11 @@ class BoxAnswers(Answers):
         name_of = {test: name for name, test in known.items()}
         period = codec.to_micros(slots.period.end), slots.count, codec.to_micros(slots.period.start)
         values = (*period, self._org, number)
-        notable: dict[Cell, list[ItemGroup]] = defaultdict(list)
-        for *cell, outcome, attempts, items in self._connection.rows(
-            _NOTABLE, (*values, codec.numbers(name_of))
-        ):
-            notable[Cell(*cell)].append(ItemGroup(codec.OUTCOMES[outcome], attempts, items))
-        for cell_, reports in self._reports(values, codec.mask_of(list(name_of))).items():
-            groups = tuple(sorted(notable.get(cell_, ())))
-            yield BoxRuns(product, name_of[cell_.test], *cell_[1:], reports, groups)
+        found = self._connection.rows(_NOTABLE, (*values, codec.numbers(name_of)))
+        notable = {Cell(*row[:3]): Notable(*row[3:]) for row in found}
+        for cell, reports in self._reports(values, codec.mask_of(list(name_of))).items():
+            of_cell = notable.get(cell, Notable())
+            yield BoxRuns(product, name_of[cell.test], *cell[1:], reports, of_cell)
 
     def _reports(self, values: tuple[object, ...], wanted: int) -> Counter[Cell]:
         """Count the reports that ran each of the wanted tests, by box and slot."""

@@ -8,14 +8,15 @@ count is exact to the microsecond.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import add
 from typing import Any, NamedTuple
 
 from hwci.engine.derived.days import days_of
 from hwci.engine.facts import Announcement, Product
 from hwci.engine.history import (
-    ItemGroup,
     Merge,
     MergeCounts,
+    Notable,
     ProductState,
     RunCounts,
     RunStarts,
@@ -67,12 +68,12 @@ _MERGED = (
     f"{_ANNOUNCED} ORDER BY a.merged_at"
 )
 _NOTABLE = (
-    "SELECT i.product_id, i.test, i.outcome, i.attempts, count(*), count(f.id)"
+    "SELECT i.product_id, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)"
     " FROM json_each(?) j CROSS JOIN item i INDEXED BY item_time"
     " ON i.org_id = ? AND i.product_id = j.value AND i.started_at BETWEEN ? AND ?"
     f" LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
     " WHERE i.counted = 1 AND (i.outcome = 1 OR i.attempts > 1)"
-    " GROUP BY i.product_id, i.test, i.outcome, i.attempts"
+    " GROUP BY i.product_id, i.test"
 )
 _DAYS = "d.org_id = ? AND d.product_id = j.value AND d.day BETWEEN ? AND ?"
 _DAY_RUNS = f"FROM json_each(?) j CROSS JOIN day_run d ON {_DAYS}"
@@ -85,27 +86,6 @@ class Batch(NamedTuple):
     template_id: int
     box_key: str
     reports: int
-
-
-class Results:
-    """The items of a test with a failed attempt, by outcome and attempts; `flakes` of them."""
-
-    __slots__ = ("_items", "flakes")
-
-    def __init__(self) -> None:
-        self._items: dict[tuple[int, int], int] = {}
-        self.flakes = 0
-
-    def add(self, outcome: int, attempts: int, items: int, flakes: int) -> None:
-        """Add items with the same outcome and attempts."""
-        self._items[outcome, attempts] = self._items.get((outcome, attempts), 0) + items
-        self.flakes += flakes
-
-    def groups(self) -> tuple[ItemGroup, ...]:
-        """Return them as facts."""
-        return tuple(
-            [ItemGroup(codec.OUTCOMES[kind[0]], kind[1], n) for kind, n in self._items.items()]
-        )
 
 
 class PeriodAnswers(ChangesAnswers):
@@ -160,15 +140,16 @@ class PeriodAnswers(ChangesAnswers):
         return RunStarts([*map(codec.from_micros, infra)], [*map(codec.from_micros, starts)])
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
-        found: dict[int, dict[int, Results]] = defaultdict(lambda: defaultdict(Results))
-        for product, test, outcome, attempts, items, flakes in self._summed(
+        found: dict[int, dict[int, Sequence[int]]] = defaultdict(dict)
+        for product, test, *sums in self._summed(
             scope,
             period,
-            "SELECT d.product_id, d.test, d.outcome, d.attempts, sum(d.items), sum(d.flakes)"
-            f" {_DAY_ITEMS} GROUP BY d.product_id, d.test, d.outcome, d.attempts",
+            "SELECT d.product_id, d.test, sum(d.items), sum(d.items * d.attempts),"
+            f" sum(d.items * d.outcome), sum(d.flakes) {_DAY_ITEMS} GROUP BY d.product_id, d.test",
             _NOTABLE,
         ):
-            found[product][test].add(outcome, attempts, items, flakes)
+            before = found[product].get(test)
+            found[product][test] = [*map(add, before, sums)] if before else sums
         batches: dict[int, list[Batch]] = defaultdict(list)
         for product, *batch in self._summed(
             scope,
@@ -202,7 +183,7 @@ class PeriodAnswers(ChangesAnswers):
             yield from self._connection.rows(of_edge, (products, self._org, *_ends(edge)))
 
     def _product_runs(
-        self, product: int, notable: Mapping[int, Results], batches: Sequence[Batch]
+        self, product: int, notable: Mapping[int, Sequence[int]], batches: Sequence[Batch]
     ) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""
         reports = Tally()
@@ -222,10 +203,10 @@ class PeriodAnswers(ChangesAnswers):
                 test_id=names[test],
                 boxes=box_counts[test],
                 reports=report_counts[test],
-                notable=results.groups(),
-                flakes=results.flakes,
+                notable=Notable(*sums),
+                flakes=flakes,
             )
-            for test, results in notable.items()
+            for test, (*sums, flakes) in notable.items()
         ]
 
     def products(self) -> Sequence[ProductState]:
