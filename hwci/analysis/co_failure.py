@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from math import comb
+from typing import NamedTuple
 
 from hwci.analysis.outcomes import ProductOutcomes
 from hwci.engine.facts import FailureKey, Lane
-from hwci.engine.rules.labels import Group
 
 TIMES_MIN = 3
 """So often two tests began to fail on one commit, at least."""
@@ -23,6 +23,13 @@ OVERLAP_MIN = 0.5
 """Of the commits on which one of them began to fail, so many are common, at least."""
 CHANCE_MAX = 0.05
 """So likely is any false pair of a period, at most: a pair is held to it over all pairs."""
+
+
+class Beginning(NamedTuple):
+    """A test that began to fail on its box. `went_on`: the later commits on which it still did."""
+
+    key: FailureKey
+    went_on: Collection[str]
 
 
 @dataclass
@@ -37,28 +44,28 @@ class _Past:
 
 
 def failing_together(
-    groups: Sequence[Group],
+    beginnings: Sequence[Beginning],
     runs: Callable[[], Sequence[ProductOutcomes]],
     check_time: Callable[[], None],
 ) -> Mapping[FailureKey, int]:
-    """Return for each common beginning the number of its cause. `groups`: of all failures whose
+    """Return for each common beginning the number of its cause. `beginnings`: of all failures whose
     cause is unknown; `runs`: asked only where two tests began to fail so often.
     """
     begun: dict[Lane, set[str]] = defaultdict(set)
-    for group in groups:
-        begun[group.first.key.lane].add(group.first.key.sha)
+    for one in beginnings:
+        begun[one.key.lane].add(one.key.sha)
     again = {lane: shas for lane, shas in begun.items() if len(shas) >= TIMES_MIN}
     if len(again) < 2:  # noqa: PLR2004 - a test and another
         return {}
-    pasts = _pasts(again, groups, runs())
+    pasts = _pasts(again, beginnings, runs())
     least = CHANCE_MAX / comb(len(again), 2)
     cause, found = _Causes(), {}
-    for one, other in _pairs(again):
+    for lane, other in _pairs(again):
         check_time()
-        if _beyond_chance(pasts[one], pasts[other], least):
-            cause.join(one, other)
-            for sha in again[one] & again[other]:
-                found[FailureKey(one, sha)] = found[FailureKey(other, sha)] = one
+        if _beyond_chance(pasts[lane], pasts[other], least):
+            cause.join(lane, other)
+            for sha in again[lane] & again[other]:
+                found[FailureKey(lane, sha)] = found[FailureKey(other, sha)] = lane
     numbers = {lane: number for number, lane in enumerate(again)}
     return {key: numbers[cause.of(lane)] for key, lane in found.items()}
 
@@ -98,14 +105,13 @@ def _pairs(begun: Mapping[Lane, Collection[str]]) -> Iterator[tuple[Lane, Lane]]
 
 def _pasts(
     begun: Mapping[Lane, Collection[str]],
-    groups: Sequence[Group],
+    beginnings: Sequence[Beginning],
     runs: Sequence[ProductOutcomes],
 ) -> Mapping[Lane, _Past]:
     found = {lane: _Past() for lane in begun}
-    for group in groups:
-        lane, sha = group.first.key
-        if lane in found:
-            found[lane].went_on.update(one.key.sha for one in group.failures if one.key.sha != sha)
+    for one in beginnings:
+        if one.key.lane in found:
+            found[one.key.lane].went_on.update(one.went_on)
     for product in runs:
         _follow(product, found, begun)
     return found

@@ -16,7 +16,7 @@ from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
-from hwci.analysis.co_failure import failing_together
+from hwci.analysis.co_failure import Beginning, failing_together
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Commit, FailureKey, Lane, Product
 from hwci.engine.history import History, Scope
@@ -38,6 +38,14 @@ class Ends(NamedTuple):
     label: Label
     fix: str | None
     of_bench: bool
+
+
+class Failed(NamedTuple):
+    """What the incident of a group rests on. `suspects`: None if unknown."""
+
+    beginning: Beginning
+    ends: Ends
+    suspects: tuple[Commit, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +179,10 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
         [(group.first.key, under_test) for group, under_test in zip(groups, tested, strict=True)],
     )
     merges = _merges(history, Scope(scope.repo_key), period)
-    unknown = [group for group, known in zip(groups, suspected, strict=True) if known is None]
-    common = failing_together(unknown, lambda: history.outcomes(scope, period), history.check_time)
+    failed = [_failed(group, known) for group, known in zip(groups, suspected, strict=True)]
     together: dict[CauseKey, list[int]] = defaultdict(list)
-    for at, group in enumerate(groups):
-        key = group.first.key
-        ends = Ends(group.label, group.fix, group.first.first.verdict is Verdict.INFRA)
-        cause = cause_of(key, ends, suspected[at])
-        again = (common.get(key), ends.label, ends.of_bench)
-        together[again if key in common else cause].append(at)
+    for at, cause in enumerate(causes_of(history, scope, period, failed)):
+        together[cause].append(at)
     found = []
     for members in together.values():
         first = members[0]
@@ -233,6 +236,25 @@ def _merged(history: RecordedRuns, one: Incident) -> Merged | None:
             )
             return Merged(branch, ended[Outcome.PASS], ended[Outcome.FAIL], ended[None])
     return None
+
+
+def _failed(group: Group, suspects: tuple[Commit, ...] | None) -> Failed:
+    ends = Ends(group.label, group.fix, group.first.first.verdict is Verdict.INFRA)
+    went_on = [one.key.sha for one in group.failures[1:]]
+    return Failed(Beginning(group.first.key, went_on), ends, suspects)
+
+
+def causes_of(
+    history: RecordedRuns, scope: Scope, period: Period, failed: Sequence[Failed]
+) -> list[CauseKey]:
+    """Return of each group what it has in common with others of its incident, and no other has."""
+    unknown = [one.beginning for one in failed if one.suspects is None]
+    common = failing_together(unknown, lambda: history.outcomes(scope, period), history.check_time)
+    found: list[CauseKey] = []
+    for (key, _), ends, suspects in failed:
+        again = (common.get(key), ends.label, ends.of_bench)
+        found.append(again if key in common else cause_of(key, ends, suspects))
+    return found
 
 
 def cause_of(first: FailureKey, ends: Ends, suspects: tuple[Commit, ...] | None) -> CauseKey:

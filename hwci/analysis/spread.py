@@ -34,16 +34,25 @@ class Spread:
         return self.known >= FEWEST
 
     @property
+    def half(self) -> str:
+        """Within which time half of all ended, in words."""
+        if not self.is_enough:
+            return "not enough data"
+        if self.quarter is None:
+            return "more than three quarters have not ended"
+        return "more than half have not ended" if self.median is None else _said(self.median)
+
+    @property
     def says(self) -> str:
         """The spread in words."""
         if not self.is_enough:
-            return f"not enough data ({self.known} known, {FEWEST} needed)"
+            return f"{self.half} ({self.known} known, {FEWEST} needed)"
         if self.quarter is None:
-            return "more than three quarters have not ended"
+            return self.half
         if self.median is None:
-            return f"more than half have not ended (a quarter: up to {_said(self.quarter)})"
+            return f"{self.half} (a quarter: up to {_said(self.quarter)})"
         end = "longer" if self.three_quarters is None else _said(self.three_quarters)
-        return f"{_said(self.median)} (the middle half: {_said(self.quarter)} to {end})"
+        return f"{self.half} (the middle half: {_said(self.quarter)} to {end})"
 
 
 def _said(time: timedelta) -> str:

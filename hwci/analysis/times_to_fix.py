@@ -7,14 +7,17 @@ cause explains are one incident (`incidents.py`): a commit that breaks ten tests
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from hwci.analysis.incidents import CauseKey, Ends, cause_of
+from hwci.analysis.co_failure import Beginning
+from hwci.analysis.incidents import CauseKey, Ends, Failed, causes_of
+from hwci.analysis.outcomes import RecordedRuns
 from hwci.analysis.spread import Spread, spread
+from hwci.analysis.trends import before_of
 from hwci.engine.facts import Commit, Product
-from hwci.engine.history import Episode, EpisodeRuns, History, Scope
+from hwci.engine.history import Episode, History, Scope
 from hwci.engine.periods import Period, last_days
 from hwci.engine.rules.changes import UnderTest, broken_by
 from hwci.engine.rules.classify import Classifier
@@ -57,18 +60,51 @@ class TimesToFix:
     to_fix: Spread
 
 
-def times_to_fix(history: History, scope: Scope, period: Period) -> list[TimesToFix]:
+def times_to_fix(
+    history: RecordedRuns, scope: Scope, period: Period, now: datetime
+) -> list[TimesToFix]:
     """Return the times of all products, then of each with its boxes, the boxes with most incidents
-    first.
+    first. `now`: up to when it is known of what still fails.
     """
     members = _members(history, scope, period)
     found: dict[tuple[Product | None, str | None], list[Member]] = defaultdict(list)
     for one in members:
         for of in ((None, None), (one.product, None), (one.product, one.box_key)):
             found[of].append(one)
-    rows = [_row(*of, some, period.end) for of, some in found.items()]
+    rows = [_row(*of, some, now) for of, some in found.items()]
     rows.sort(key=_place)
     return rows
+
+
+class BesideBefore(NamedTuple):
+    """Times of a period, and of the one before; None if that was not recorded whole."""
+
+    now: TimesToFix
+    before: TimesToFix | None
+
+
+def beside_before(
+    history: RecordedRuns, scope: Scope, days: int, period: Period
+) -> list[BesideBefore]:
+    """Return the times of a period, which are the last `days`, each beside that of the period
+    before. Of both it is counted as lasting until the end of the period what still fails.
+    """
+    rows = times_to_fix(history, scope, period, period.end)
+    before = before_of(history, scope, days, period).whole if rows else None
+    if before is None:
+        return [BesideBefore(row, None) for row in rows]
+    earlier = {
+        (row.product, row.box_key): row for row in times_to_fix(history, scope, before, period.end)
+    }
+    nothing = TimesToFix(None, None, 0, 0, spread([]), spread([]))
+    return [
+        BesideBefore(
+            row,
+            earlier.get((row.product, row.box_key))
+            or replace(nothing, product=row.product, box_key=row.box_key),
+        )
+        for row in rows
+    ]
 
 
 def _place(row: TimesToFix) -> tuple[object, ...]:
@@ -103,7 +139,7 @@ def _row(
     )
 
 
-def _members(history: History, scope: Scope, period: Period) -> list[Member]:
+def _members(history: RecordedRuns, scope: Scope, period: Period) -> list[Member]:
     episodes = _ended_or_failing(history, history.episodes(scope, period))
     runs = history.episode_runs([one for one, _ in episodes])
     classifier, tested = Classifier(history), []
@@ -114,10 +150,46 @@ def _members(history: History, scope: Scope, period: Period) -> list[Member]:
     suspected = broken_by(
         history, [(one.key, under) for (one, _), under in zip(episodes, tested, strict=True)]
     )
+    failed = _failed(history, episodes, suspected)
     merged = _merges(history, scope, period)
     return [
-        _member(*episode, ran, under, suspects, merged)
-        for episode, ran, under, suspects in zip(episodes, runs, tested, suspected, strict=True)
+        Member(
+            product=episode.key.lane.product,
+            box_key=episode.key.lane.box_key,
+            cause=cause,
+            merged_at=_broken_at(episode, under, suspects, merged),
+            failed_at=episode.started_at,
+            fixed_at=ran.fixed_at,
+        )
+        for (episode, _), ran, under, suspects, cause in zip(
+            episodes,
+            runs,
+            tested,
+            suspected,
+            causes_of(history, scope, period, failed),
+            strict=True,
+        )
+    ]
+
+
+def _failed(
+    history: History,
+    episodes: Sequence[tuple[Episode, Label]],
+    suspected: Sequence[tuple[Commit, ...] | None],
+) -> list[Failed]:
+    """Return what the incidents of episodes rest on."""
+    unknown = [one for (one, _), known in zip(episodes, suspected, strict=True) if known is None]
+    later = {
+        episode.key: [failure.key.sha for failure in members if failure.key != episode.key]
+        for episode, members in zip(unknown, history.members(unknown), strict=True)
+    }
+    return [
+        Failed(
+            Beginning(episode.key, later.get(episode.key, ())),
+            Ends(label, episode.fix, episode.verdict is Verdict.INFRA),
+            suspects,
+        )
+        for (episode, label), suspects in zip(episodes, suspected, strict=True)
     ]
 
 
@@ -132,26 +204,6 @@ def _ended_or_failing(history: History, episodes: Sequence[Episode]) -> list[tup
         for one, label in zip(episodes, labels, strict=True)
         if label is Label.PENDING or one.fix is not None
     ]
-
-
-def _member(
-    episode: Episode,
-    label: Label,
-    ran: EpisodeRuns,
-    tested: UnderTest,
-    suspects: tuple[Commit, ...] | None,
-    merged: Merged,
-) -> Member:
-    lane = episode.key.lane
-    ends = Ends(label, episode.fix, episode.verdict is Verdict.INFRA)
-    return Member(
-        product=lane.product,
-        box_key=lane.box_key,
-        cause=cause_of(episode.key, ends, suspects),
-        merged_at=_broken_at(episode, tested, suspects, merged),
-        failed_at=episode.started_at,
-        fixed_at=ran.fixed_at,
-    )
 
 
 def _merges(history: History, scope: Scope, period: Period) -> Merged:

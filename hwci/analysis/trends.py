@@ -7,6 +7,7 @@ counts is a rule (`engine/page`).
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from hwci.engine.history import History, Scope
 from hwci.engine.page.overview import read_tiles
@@ -37,8 +38,18 @@ def period_before(days: int, period: Period) -> Period | None:
     return None if period.start == _EARLIEST else last_days(days, period.start - _NEXT)
 
 
-def trends(history: History, scope: Scope, days: int, period: Period) -> Trends:
-    """Return the tiles of a period, which are the last `days`, beside those of the period before.
+class Before(NamedTuple):
+    """The period before, None if there are no earlier days; `whole` is the same, or None if it
+    cannot be compared with.
+    """
+
+    period: Period | None
+    recorded_since: datetime | None
+    whole: Period | None
+
+
+def before_of(history: History, scope: Scope, days: int, period: Period) -> Before:
+    """Return what a period of so many `days` is compared with.
 
     A period of which only the end was recorded has fewer of everything: it is not compared with.
     """
@@ -46,9 +57,15 @@ def trends(history: History, scope: Scope, days: int, period: Period) -> Trends:
     recorded = history.extent(scope, Period(_EARLIEST, period.end))
     since = None if recorded is None else recorded.start
     whole = before is not None and since is not None and since <= before.start
+    return Before(before, since, before if whole else None)
+
+
+def trends(history: History, scope: Scope, days: int, period: Period) -> Trends:
+    """Return the tiles of a period, which are the last `days`, and of the period before."""
+    before = before_of(history, scope, days, period)
     return Trends(
-        before=before,
+        before=before.period,
         now=read_tiles(history, scope, period),
-        then=read_tiles(history, scope, before) if whole and before is not None else None,
-        recorded_since=since,
+        then=None if before.whole is None else read_tiles(history, scope, before.whole),
+        recorded_since=before.recorded_since,
     )

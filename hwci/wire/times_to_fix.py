@@ -4,17 +4,17 @@ the rules"). No figure is computed here.
 """
 
 from datetime import timedelta
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from hwci.analysis.spread import Spread
-from hwci.analysis.times_to_fix import TimesToFix
+from hwci.analysis.times_to_fix import BesideBefore, TimesToFix
 from hwci.wire.base import Answer
 
 
 class SpreadAnswer(Answer):
     """How long it took, of `known` times that ended: a quarter, half and three quarters of all took
     at most so many seconds. Null if `missing` says that too few are known, or if so many have not
-    ended yet. `says`: the same in words.
+    ended yet. `says`: the same in words; `half`: how long half of them took, in words.
     """
 
     known: int
@@ -22,6 +22,7 @@ class SpreadAnswer(Answer):
     median_s: float | None
     three_quarters_s: float | None
     missing: Literal["few"] | None
+    half: str
     says: str
 
     @classmethod
@@ -33,6 +34,7 @@ class SpreadAnswer(Answer):
             median_s=_seconds(found.median),
             three_quarters_s=_seconds(found.three_quarters),
             missing=None if found.is_enough else "few",
+            half=found.half,
             says=found.says,
         )
 
@@ -41,30 +43,44 @@ def _seconds(time: timedelta | None) -> float | None:
     return None if time is None else time.total_seconds()
 
 
-class TimesToFixAnswer(Answer):
-    """The incidents that began in a period, of a product on all its boxes (`box_key` null) or on
-    one; of all products where `repo_key` and `suite` are null, too. `failing`: those that still
-    fail.
-    """
+class IncidentTimes(Answer):
+    """The incidents that began in a period. `failing`: those that still fail."""
 
-    repo_key: str | None
-    suite: str | None
-    box_key: str | None
     incidents: int
     failing: int
     to_detect: SpreadAnswer
     to_fix: SpreadAnswer
 
+
+def _times(row: TimesToFix) -> dict[str, Any]:
+    return {
+        "incidents": row.incidents,
+        "failing": row.failing,
+        "to_detect": SpreadAnswer.of(row.to_detect),
+        "to_fix": SpreadAnswer.of(row.to_fix),
+    }
+
+
+class TimesToFixAnswer(IncidentTimes):
+    """The incidents of a product on all its boxes (`box_key` null) or on one; of all products where
+    `repo_key` and `suite` are null, too. `before`: those of as many days before; null if these were
+    not all recorded.
+    """
+
+    repo_key: str | None
+    suite: str | None
+    box_key: str | None
+    before: IncidentTimes | None
+
     @classmethod
-    def of(cls, row: TimesToFix) -> Self:
+    def of(cls, row: BesideBefore) -> Self:
         """Make one row."""
-        repo_key, suite = row.product or (None, None)
+        now, before = row
+        repo_key, suite = now.product or (None, None)
         return cls(
+            **_times(now),
             repo_key=repo_key,
             suite=suite,
-            box_key=row.box_key,
-            incidents=row.incidents,
-            failing=row.failing,
-            to_detect=SpreadAnswer.of(row.to_detect),
-            to_fix=SpreadAnswer.of(row.to_fix),
+            box_key=now.box_key,
+            before=None if before is None else IncidentTimes(**_times(before)),
         )

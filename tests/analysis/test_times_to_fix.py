@@ -9,15 +9,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from statistics import median_low
+from typing import Any
 
 import pytest
 
 from hwci.analysis.incidents import incidents
 from hwci.analysis.spread import FEWEST, spread
-from hwci.analysis.times_to_fix import TimesToFix, times_to_fix
+from hwci.analysis.times_to_fix import BesideBefore, TimesToFix, beside_before, times_to_fix
 from hwci.engine.facts import Announcement
-from hwci.engine.periods import Period
+from hwci.engine.periods import Period, last_days
 from hwci.engine.vocabulary import Label
+from tests.analysis.test_co_failure import runs as together_again
 from tests.analysis.test_incidents import BROKEN, run, story
 from tests.engine.timeline import (
     ALL,
@@ -43,7 +45,7 @@ TESTS = [f"test{number}" for number in range(FEWEST)]
 
 
 def found(past: Past, period: Period = EVER) -> dict[tuple[str | None, str | None], TimesToFix]:
-    rows = times_to_fix(past.history, ALL, period)
+    rows = times_to_fix(FullRecordedRuns(ORG, past.facts), ALL, period, period.end)
     return {(row.product and row.product.suite, row.box_key): row for row in rows}
 
 
@@ -115,6 +117,68 @@ def test_a_merge_of_another_branch_is_another_one() -> None:
     elsewhere = [replace(one, branch="topic") for one in past.announcements]
 
     assert found(replace(past, announcements=elsewhere))[SUITE, None].to_detect.known == 0
+
+
+def test_tests_that_fail_together_again_and_again_are_counted_once() -> None:
+    past = Past(together_again(i2c={5, 15, 25, 35}, spi={5, 15, 25, 35}, adc={20}))
+    row = found(past)[SUITE, BOX]
+
+    assert (row.incidents, row.failing, row.to_fix.known) == (2, 0, 2)
+
+
+def beside(past: Past, days: int, until: float) -> dict[str | None, BesideBefore]:
+    """Return the times of all boxes and of each, in the last days up to a minute."""
+    period = last_days(days, minute(until))
+    rows = beside_before(FullRecordedRuns(ORG, past.facts), ALL, days, period)
+    return {one.now.box_key: one for one in rows if one.now.product is not None}
+
+
+def test_each_row_stands_beside_that_of_the_period_before() -> None:
+    """In the first two days box-1 takes ten minutes to fix, in the next two twenty, and box-2 too,
+    which has no failure before.
+    """
+    past = Past([report("z:P", -1)])
+    for number, branch in enumerate(BRANCHES):
+        about: dict[str, Any] = {"branch": branch, "run_id": number}
+        for day, minutes, boxes in ((0, 10, ["box-1"]), (2, 20, ["box-1", "box-2"])):
+            bad, good, at = f"b{day}", f"c{day}", day * DAY + 60.0
+            for box in boxes:
+                failed = report(f"{bad}:F", at, box=box, **about)
+                past = past.and_also(failed, report(f"{good}:P", at + minutes, box=box, **about))
+    rows = beside(past, 2, 4 * DAY)
+
+    assert {box: (one.now.incidents, before_of(one).incidents) for box, one in rows.items()} == {
+        None: (FEWEST, FEWEST),
+        "box-1": (FEWEST, FEWEST),
+        "box-2": (FEWEST, 0),
+    }
+    assert rows["box-1"].now.to_fix.median == timedelta(minutes=20)
+    assert before_of(rows["box-1"]).to_fix.half == "10 min"
+    assert before_of(rows["box-2"]).to_fix.half == "not enough data"
+
+
+def before_of(one: BesideBefore) -> TimesToFix:
+    assert one.before is not None
+    return one.before
+
+
+def test_a_period_before_that_was_not_all_recorded_is_not_compared_with() -> None:
+    past = seen(f"{BOX} | a:F b:P")
+
+    assert [one.before for one in beside(past, 2, DAY).values()] == [None, None]
+
+
+def test_what_failed_before_and_still_does_has_lasted_until_now() -> None:
+    """Six of the period before are fixed after a day; six more began to fail in its last hour."""
+    past = Past([report("z:P", -1), report("e:F", 3 * DAY, box="box-3")])
+    for number, branch in enumerate(BRANCHES):
+        about: dict[str, Any] = {"branch": branch, "run_id": number}
+        fixed = report("b:F", 60, **about), report("c:P", 60 + DAY, **about)
+        past = past.and_also(*fixed, report("d:F", 2 * DAY - 60, box="box-2", **about))
+    row = before_of(beside(past, 2, 4 * DAY)[None])
+
+    assert (row.incidents, row.failing) == (2 * FEWEST, FEWEST)
+    assert (row.to_fix.median, row.to_fix.three_quarters) == (timedelta(days=1), None)
 
 
 def test_what_one_cause_breaks_on_two_boxes_is_counted_once_and_fixed_with_the_last() -> None:
@@ -241,6 +305,22 @@ def test_what_is_counted_once_is_one_incident_on_random_histories() -> None:
         assert all(row.to_fix.known == row.incidents - row.failing for row in rows.values())
         sizes[len(told)] += 1
     assert len(sizes) > 3
+
+
+def test_what_fails_together_is_one_incident_on_random_histories_too() -> None:
+    joined = 0
+    for seed in range(rounds(8, 500)):
+        draw = random.Random(seed)
+        both = {draw.randrange(1, 39) for _ in range(5)}
+        other = {draw.randrange(1, 39) for _ in range(3)}
+        past = Past(together_again(i2c=both, spi=draw.choice([both, both | other]), adc=other))
+        told = incidents(FullRecordedRuns(ORG, past.facts), ALL, EVER)
+        row = found(past)[SUITE, BOX]
+        failing = sum(one.label is Label.PENDING for one in told)
+
+        assert (row.incidents, row.failing) == (len(told), failing), seed
+        joined += any(one.times > 1 for one in told)
+    assert joined
 
 
 def test_a_failure_that_a_review_alone_calls_resolved_is_left_out() -> None:

@@ -345,9 +345,13 @@ def times_to_fix(row: Any) -> list[str]:
         row["boxKey"] or "All boxes",
         f"{row['incidents']:,}",
         f"{row['failing']:,}",
-        row["toDetect"]["says"],
-        row["toFix"]["says"],
+        *(row[of]["says"] + before(row, of) for of in ("toDetect", "toFix")),
     ]
+
+
+def before(row: Any, of: str) -> str:
+    """Write what it was in the period before."""
+    return "" if row["before"] is None else f" · before: {row['before'][of]['half']}"
 
 
 def merge(row: Any, all_products: bool) -> list[str]:

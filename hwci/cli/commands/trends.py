@@ -21,7 +21,8 @@ def trends(
     """Show how the figures of a period changed against the period before.
 
     The period before has as many days. It is compared with only if something was recorded before
-    it began.
+    it began. How long failures took until they were seen and fixed: hwci metrics --table
+    times-to-fix.
 
     For example:
 

@@ -289,19 +289,24 @@ def times_to_fix(_: View) -> Layout[TimesToFixAnswer]:
     def of(row: TimesToFixAnswer) -> str:
         return "all products" if row.repo_key is None else product(row.repo_key, row.suite)
 
+    columns: list[Column[TimesToFixAnswer]] = [
+        Column("Product", of),
+        Column("Box", lambda row: row.box_key or "all boxes"),
+        Column("Incidents", lambda row: str(row.incidents), right=True),
+        Column("Still failing", lambda row: str(row.failing), right=True, spare=1),
+        Column("From merge to failing run", lambda row: row.to_detect.says),
+        Column("Before", lambda row: row.before.to_detect.half if row.before else "", spare=2),
+        Column("From there to the fix", lambda row: row.to_fix.says),
+        Column("Before", lambda row: row.before.to_fix.half if row.before else "", spare=2),
+    ]
+    times = "known quarterS medianS threeQuartersS"
+    spreads = [f"{of}.{one}" for of in ("toDetect", "toFix") for one in times.split()]
+    before = ["before.incidents", "before.failing", *(f"before.{one}" for one in spreads)]
     return Layout(
         "times-to-fix",
         "Time to detect and to fix",
-        [
-            Column("Product", of),
-            Column("Box", lambda row: row.box_key or "all boxes"),
-            Column("Incidents", lambda row: str(row.incidents), right=True),
-            Column("Still failing", lambda row: str(row.failing), right=True, spare=1),
-            Column("From merge to failing run", lambda row: row.to_detect.says),
-            Column("From there to the fix", lambda row: row.to_fix.says),
-        ],
-        "repoKey suite boxKey incidents failing toDetect.known toDetect.quarterS toDetect.medianS "
-        "toDetect.threeQuartersS toFix.known toFix.quarterS toFix.medianS toFix.threeQuartersS",
+        columns,
+        " ".join(["repoKey suite boxKey incidents failing", *spreads, *before]),
         "No failure began in this period, or each is a flake. Look further back with --days.",
     )
 

@@ -2,7 +2,7 @@
 """Trends of a period (contract, "Answers beside the rules")."""
 
 from hwci.analysis.days import by_day, calendar_days
-from hwci.analysis.times_to_fix import times_to_fix
+from hwci.analysis.times_to_fix import beside_before
 from hwci.analysis.trends import trends
 from hwci.engine.page.over_time import read_dates
 from hwci.engine.periods import last_days
@@ -46,7 +46,8 @@ class Trends(Service):
         period = last_days(query.days, query.as_of or self._clock())
 
         def work(reader: Reader) -> ListPage[TimesToFixAnswer]:
-            found = times_to_fix(*asked(reader, viewer, query, period))
+            history, scope, _ = asked(reader, viewer, query, period)
+            found = beside_before(history, scope, query.days, period)
             return query.page_of(query.slice_of(found), TimesToFixAnswer.of)
 
         return await self._storage.read(work, organization=viewer.org_id)

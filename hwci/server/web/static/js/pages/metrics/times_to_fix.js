@@ -11,13 +11,16 @@ import { PlainTable } from "../../parts/table.js";
 
 const ROWS = 100; // the most that the API gives at once
 
+const withBefore = (of) => (row) =>
+  html`${row[of].says}${row.before && html` <span class="quiet">· before: ${row.before[of].half}</span>`}`;
+
 const columns = (orgId) => [
   { key: "product", title: "Product", cell: (row) => (row.repoKey === null ? "All products" : productName(row)) },
   { key: "box", title: "Box", cell: ({ boxKey }) => (boxKey ? html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />` : "All boxes") },
   { key: "incidents", title: "Incidents", cell: (row) => count(row.incidents), numeric: true },
   { key: "failing", title: "Still failing", cell: (row) => count(row.failing), numeric: true },
-  { key: "detect", title: "From merge to failing run", cell: (row) => row.toDetect.says },
-  { key: "fix", title: "From there to the fix", cell: (row) => row.toFix.says },
+  { key: "detect", title: "From merge to failing run", cell: withBefore("toDetect") },
+  { key: "fix", title: "From there to the fix", cell: withBefore("toFix") },
 ];
 
 /** The times of a period: of all, then of each product with its boxes. */
@@ -26,7 +29,8 @@ export function TimesToFix({ orgId, scope, turn }) {
   if (!asked.data) return asked.error ? html`<${Failed} error=${asked.error} again=${asked.again} />` : html`<${Waiting} />`;
   const { items, total } = asked.data;
   if (total === 0) return html`<p class="quiet">No failure began in this period, or each was a flake.</p>`;
-  return html`<p class="quiet">Incidents that began in this period. Half of them took no longer than the time shown.</p>
+  const before = items[0].before ? "“Before” is the same number of days before." : "The days before were not all recorded.";
+  return html`<p class="quiet">Incidents that began in this period. Half of them took no longer than the time shown. ${before}</p>
     <${PlainTable} label="Time to detect and to fix" columns=${columns(orgId)} rows=${items}
       rowKey=${(row) => JSON.stringify([row.repoKey, row.suite, row.boxKey])} />
     ${total > items.length && html`<p class="quiet">${count(total - items.length)} rows more: hwci metrics --table times-to-fix</p>`}`;
