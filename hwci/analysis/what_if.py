@@ -31,6 +31,7 @@ from hwci.engine.vocabulary import FailureClass, FileKind, ReviewAction, Verdict
 FILES_TRIED = 40
 """Changed files of which patterns are made: so many, or fewer where there are thousands."""
 _MATCHES_MAX = 20_000
+ALL_FILES = "**"
 PATTERNS_MAX = 200
 """Patterns that a list may have."""
 COMMITS_TRIED = 100
@@ -184,14 +185,23 @@ class Trying:
                 yield Edit(EditKind.VERDICT, verdict=verdict)
 
     def patterns_added(self) -> Iterator[Edit]:
-        """One pattern more in a list: a changed file or its folder, matched or excluded."""
+        """One pattern more in a list: a changed file or its folder, matched, or excluded from what
+        the list matches. Where nothing is configured, all files, too: that there are paths may be
+        enough.
+        """
+        for name in self._names:
+            for paths, patterns in self._lists:
+                for pattern in (name, f"!{name}") if patterns else (name,):
+                    if _may_be_added(patterns, pattern):
+                        yield Edit(EditKind.PATTERN_ADDED, paths=paths, pattern=pattern)
+
+    @property
+    def _names(self) -> Iterator[str]:
+        if self._config is None:
+            yield ALL_FILES
         for file in self._tried_files:
             folder = file.rpartition("/")[0]
-            for name in (f"{folder}/**", file) if folder else (file,):
-                for paths, patterns in self._lists:
-                    for pattern in (name, f"!{name}"):
-                        if _may_be_added(patterns, pattern):
-                            yield Edit(EditKind.PATTERN_ADDED, paths=paths, pattern=pattern)
+            yield from (f"{folder}/**", file) if folder else (file,)
 
     def patterns_removed(self) -> Iterator[Edit]:
         """One pattern less in a list."""

@@ -294,15 +294,27 @@ def singles(past: Story, row: Json) -> Iterator[tuple[tuple[object, ...], Otherw
         if changes.truncated:
             name = *name_of({"kind": "commitsWhole"})[:-1], run_of(one)
             yield name, Otherwise([with_all_commits(one)])
-    files = {file for of in commits for file in of.files}
     config = past.configs.get(Product(row["repoKey"], row["suite"]))
+    files = (
+        {file for of in commits for file in of.files}
+        if config
+        else {"**", *changed_files(past, row)}
+    )
     for paths in ("firmware", "harness"):
         patterns = () if config is None else getattr(config, f"{paths}_paths")
         tried = {("patternRemoved", one) for one in patterns}
         tried |= {("patternAdded", one) for one in patterns_for(files) if one not in patterns}
         for kind, pattern in sorted(tried):
-            edit = {"kind": kind, "paths": paths, "pattern": pattern}
-            yield name_of(edit), Otherwise(config=configured(past, row, edit))
+            if patterns or not pattern.startswith("!"):
+                edit = {"kind": kind, "paths": paths, "pattern": pattern}
+                yield name_of(edit), Otherwise(config=configured(past, row, edit))
+
+
+def changed_files(past: Story, row: Json) -> set[str]:
+    """Return those that a failure rests on: whatever the pattern, it is a first configuration."""
+    found = past.get(f"ci-failures/{row['id']}")
+    commits = [*(found["underTest"] or ()), *(found["beforeFix"] or ())]
+    return {file["path"] for one in commits for file in one["files"]}
 
 
 def patterns_for(files: set[str]) -> Iterator[str]:
