@@ -203,13 +203,6 @@ CREATE TABLE item (
   PRIMARY KEY (org_id, report_id, test)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX item_time
-  ON item (org_id, product_id, started_at, test, outcome, attempts)
-  WHERE counted = 1 AND (outcome = 1 OR attempts > 1);
-
-CREATE INDEX item_failing
-  ON item (org_id, product_id, started_at, failure_id) WHERE failure_id IS NOT NULL;
-
 CREATE INDEX item_failure ON item (org_id, failure_id) WHERE failure_id IS NOT NULL;
 
 CREATE TABLE changes_commit (

@@ -18,20 +18,23 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.reports import names
 
-_SLOT = "CASE WHEN {at} >= ?1 THEN ?2 - 1 ELSE ({at} - ?3) * ?2 / (?1 - ?3) END AS slot"
-_OF_PERIOD = "{row}.org_id = ?4 AND {row}.product_id = ?5 AND {row}.started_at BETWEEN ?3 AND ?1"
+_SLOT = (
+    "CASE WHEN r.started_at >= ?1 THEN ?2 - 1 ELSE (r.started_at - ?3) * ?2 / (?1 - ?3) END AS slot"
+)
+_OF_PERIOD = (
+    "WHERE r.org_id = ?4 AND r.product_id = ?5 AND r.started_at BETWEEN ?3 AND ?1"
+    " AND r.hello_ok = 1"
+)
 _REPORTS = (
-    f"SELECT r.template_id, r.box_key, {_SLOT.format(at='r.started_at')}, count(*)"
-    f" FROM report r INDEXED BY report_time WHERE {_OF_PERIOD.format(row='r')}"
-    " AND r.hello_ok = 1 GROUP BY r.template_id, r.box_key, slot"
+    f"SELECT r.template_id, r.box_key, {_SLOT}, count(*)"
+    f" FROM report r INDEXED BY report_time {_OF_PERIOD}"
+    " GROUP BY r.template_id, r.box_key, slot"
 )
 _NOTABLE = (
-    f"SELECT i.test, r.box_key, {_SLOT.format(at='i.started_at')},"
-    " count(*), sum(i.attempts), sum(i.outcome)"
-    " FROM item i INDEXED BY item_time"
-    " CROSS JOIN report r ON r.org_id = i.org_id AND r.id = i.report_id"
-    f" WHERE {_OF_PERIOD.format(row='i')}"
-    " AND i.counted = 1 AND (i.outcome = 1 OR i.attempts > 1)"
+    f"SELECT i.test, r.box_key, {_SLOT}, count(*), sum(i.attempts), sum(i.outcome)"
+    " FROM report r INDEXED BY report_time"
+    " CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
+    f" {_OF_PERIOD} AND (i.outcome = 1 OR i.attempts > 1)"
     " AND i.test IN (SELECT j.value FROM json_each(?6) j)"
     " GROUP BY i.test, r.box_key, slot"
 )

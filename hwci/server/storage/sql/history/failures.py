@@ -51,9 +51,10 @@ _EPISODE = (
     " AND o.first_rank <= f.rank AND o.last_rank >= f.rank ORDER BY o.first_rank DESC LIMIT 1)"
 )
 _FAILING = (
-    "FROM json_each(?) j CROSS JOIN item i INDEXED BY item_failing"
-    " ON i.org_id = ? AND i.product_id = j.value AND i.started_at BETWEEN ? AND ?"
-    " AND i.failure_id IS NOT NULL"
+    "FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
+    " ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?"
+    " AND r.hello_ok = 1"
+    " CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.outcome = 1"
 )
 _WITH_GROUPS = (
     "WITH hit AS MATERIALIZED ("
@@ -124,7 +125,7 @@ class FailureAnswers(Answers):
 
     def flaky_starts(self, scope: Scope, period: Period) -> Sequence[datetime]:
         rows = self._connection.rows(
-            f"SELECT i.started_at {FLAKY} ORDER BY i.started_at", self._window(scope, period)
+            f"SELECT r.started_at {FLAKY} ORDER BY r.started_at", self._window(scope, period)
         )
         return [codec.from_micros(at) for (at,) in rows]
 

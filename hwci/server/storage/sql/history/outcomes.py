@@ -23,18 +23,17 @@ from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.reports import names
 
 _OF_PERIOD = (
-    "ON {row}.org_id = ? AND {row}.product_id = j.value AND {row}.started_at BETWEEN ? AND ?"
+    " FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
+    " ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?"
 )
 _REPORTS = (
     "SELECT r.product_id, r.started_at, r.run_id, r.run_attempt, r.box_key, r.id, r.ended_at,"
-    " r.ci_run_id, r.workflow, r.trigger, r.branch, r.sha, r.hello_ok, r.template_id"
-    " FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
-    f" {_OF_PERIOD.format(row='r')}"
+    f" r.ci_run_id, r.workflow, r.trigger, r.branch, r.sha, r.hello_ok, r.template_id{_OF_PERIOD}"
 )
 _NOTABLE = (
-    "SELECT i.report_id, i.test, i.outcome, i.attempts, i.verdict"
-    " FROM json_each(?) j CROSS JOIN item i INDEXED BY item_time"
-    f" {_OF_PERIOD.format(row='i')} WHERE i.counted = 1 AND (i.outcome = 1 OR i.attempts > 1)"
+    f"SELECT r.id, i.test, i.outcome, i.attempts, i.verdict{_OF_PERIOD}"
+    " CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
+    " WHERE r.hello_ok = 1 AND (i.outcome = 1 OR i.attempts > 1)"
 )
 _TEST_LISTS = (
     "SELECT t.id, t.tests FROM json_each(?) j CROSS JOIN template t"

@@ -68,12 +68,11 @@ _MERGED = (
     f"{_ANNOUNCED} ORDER BY a.merged_at"
 )
 _NOTABLE = (
-    "SELECT i.product_id, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)"
-    " FROM json_each(?) j CROSS JOIN item i INDEXED BY item_time"
-    " ON i.org_id = ? AND i.product_id = j.value AND i.started_at BETWEEN ? AND ?"
+    "SELECT r.product_id, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)"
+    f" {_REPORTS} CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
     f" LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
-    " WHERE i.counted = 1 AND (i.outcome = 1 OR i.attempts > 1)"
-    " GROUP BY i.product_id, i.test"
+    " WHERE r.hello_ok = 1 AND (i.outcome = 1 OR i.attempts > 1)"
+    " GROUP BY r.product_id, i.test"
 )
 _DAYS = "d.org_id = ? AND d.product_id = j.value AND d.day BETWEEN ? AND ?"
 _DAY_RUNS = f"FROM json_each(?) j CROSS JOIN day_run d ON {_DAYS}"
