@@ -182,6 +182,7 @@ WITHOUT_CALL = {
     ("GET", "/api/auth/sso/{provider}/callback"): "opened in a browser",
     ("GET", "/api/orgs/{orgId}/runs/stream"): "a stream is followed, not called",
     ("GET", "/api/orgs/{orgId}/runs/ws"): "a stream is followed, not called",
+    ("GET", "/api/orgs/{orgId}/ci-analysis/page"): "for the dashboard: each part has its own call",
     ("GET", "/api/openapi.json"): "read by tools, which know the form and need no model of it",
 }
 

@@ -19,6 +19,7 @@ from hwci.engine.vocabulary import ReviewAction, Role
 from hwci.server.routes.table import ROUTES
 from hwci.server.security.tokens import Claims
 from hwci.server.services.access import Member
+from hwci.server.services.analysis.page_figures import PageFigures
 from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.opening import open_storage
@@ -35,6 +36,12 @@ MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON), Claims(ADA.id, UUID(in
 TAGGED = [route for route in ROUTES if route.tagged]
 PATHS = [route.path.removeprefix("/api/orgs/{orgId}/") for route in TAGGED]
 SCOPES: list[dict[str, str]] = [{}, {"repo_key": "fw"}, {"repo_key": "fw", "suite": "hil"}]
+ENDS = {
+    "period": True,
+    "trends": {"period", "before"},
+    "days": {"period": True, "days": {"__all__": {"start", "end"}}},
+}
+"""What moves with the clock while an answer is the same."""
 START = datetime(2026, 1, 10, tzinfo=UTC)
 
 
@@ -47,6 +54,7 @@ class Asking:
         self._seen = seen
         self._now = NOON
         self._metrics = Metrics(storage, lambda: self._now)
+        self._figures = PageFigures(storage, lambda: self._now)
         self.known = 0
 
     async def ask(self) -> None:
@@ -59,9 +67,10 @@ class Asking:
         assert route.query is not None
         found = route.query.model_validate(asked)
         question = f"{route.path} {asked}"
-        show = getattr(self._metrics, route.handler.__name__)
+        owner = self._figures if route.handler is PageFigures.shown else self._metrics
+        show = getattr(owner, route.handler.__name__)
         tags = Tags(question)
-        body = (await show(MEMBER, found, tags)).model_dump_json(exclude={"period"})
+        body = (await show(MEMBER, found, tags)).model_dump_json(exclude=ENDS)
         assert tags.tag is not None
         self.known += tags.tag in self._seen
         assert self._seen.setdefault(tags.tag, body) == body

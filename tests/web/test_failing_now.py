@@ -95,7 +95,7 @@ def test_where_nothing_fails_the_section_says_so(page: Page, tmp_path: Path) -> 
 def test_without_an_answer_the_tables_are_shown_and_the_section_says_so(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
-    page.route("**/ci-analysis/incidents?*", lambda route: route.abort())
+    page.route("**/ci-analysis/page?*", lambda route: route.abort())
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics")
 
     expect(page.locator("#failing").get_by_role("alert")).to_contain_text("did not answer")

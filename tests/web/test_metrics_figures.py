@@ -287,10 +287,10 @@ def test_the_trend_of_a_tile_shows_the_figure_of_the_tile_and_no_sum_of_its_own(
     def more(route: Route) -> None:
         answer = route.fetch()
         result = answer.json()
-        result["days"][0]["infraRuns"] += 1000
+        result["days"]["days"][0]["infraRuns"] += 1000
         route.fulfill(response=answer, json=result)
 
-    page.route("**/ci-analysis/days?*", more)
+    page.route("**/ci-analysis/page?*", more)
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics?days=90")
 
     tile = page.locator(".tile", has_text="Infra runs")

@@ -11,6 +11,7 @@ from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.merges import MergeAnalysis
+from hwci.server.services.analysis.page_figures import PageFigures
 from hwci.server.services.analysis.tests import Tests
 from hwci.server.services.analysis.trends import Trends
 
@@ -81,6 +82,10 @@ ANALYSIS = (
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER, Trends.to_fix,
         "How long failures took until they were seen, and fixed, by product and box", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/page", Who.MEMBER, PageFigures.shown,
+        "What the dashboard's metrics page shows beside `ci-metrics`, as one answer", metrics=True
     ),
 )
 # fmt: on

@@ -19,6 +19,7 @@ from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.merges import MergeAnalysis
+from hwci.server.services.analysis.page_figures import PageFigures
 from hwci.server.services.analysis.tests import Tests
 from hwci.server.services.analysis.trends import Trends
 from hwci.server.services.audit import AuditLog
@@ -72,6 +73,7 @@ class Services:
     metrics: Metrics
     organizations: Organizations
     own_account: OwnAccount
+    page_figures: PageFigures
     rate_limits: RateLimits
     retention: Retention
     reviews: Reviews
@@ -129,6 +131,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         metrics=Metrics(storage, clock),
         organizations=Organizations(storage, clock),
         own_account=OwnAccount(storage, clock, tools.passwords),
+        page_figures=PageFigures(storage, clock),
         rate_limits=RateLimits(tools.limiter, settings),
         retention=Retention(storage, clock),
         reviews=Reviews(storage, clock),

@@ -6,7 +6,7 @@ from hwci.engine.history import Listing
 from hwci.engine.periods import last_days
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import asked
+from hwci.server.services.analysis.asking import Asked, asked
 from hwci.server.storage.ports import Reader
 from hwci.wire.base import ListPage
 from hwci.wire.incidents import IncidentAnswer, IncidentsQuery
@@ -20,12 +20,14 @@ class Incidents(Service):
         period = last_days(query.days, query.as_of or self._clock())
 
         def work(reader: Reader) -> ListPage[IncidentAnswer]:
-            history, scope, days = asked(reader, viewer, query, period)
-            found = [
-                one for one in incidents(history, scope, days) if query.label in {None, one.label}
-            ]
-            shown = query.slice_of(found)
-            rows = Listing(described(history, shown.items), shown.total)
-            return query.page_of(rows, IncidentAnswer.of)
+            return incidents_of(asked(reader, viewer, query, period), query)
 
         return await self._storage.read(work, organization=viewer.org_id)
+
+
+def incidents_of(about: Asked, query: IncidentsQuery) -> ListPage[IncidentAnswer]:
+    """Return the incidents that a query asks for."""
+    found = [one for one in incidents(*about) if query.label in {None, one.label}]
+    shown = query.slice_of(found)
+    rows = Listing(described(about.history, shown.items), shown.total)
+    return query.page_of(rows, IncidentAnswer.of)

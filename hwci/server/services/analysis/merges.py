@@ -14,7 +14,7 @@ from hwci.engine.page.tables import MERGES
 from hwci.engine.periods import last_days
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer, may_see
-from hwci.server.services.analysis.asking import asked
+from hwci.server.services.analysis.asking import Asked, asked
 from hwci.server.storage.ports import Reader
 from hwci.wire import merges as wire
 from hwci.wire.base import ListPage
@@ -30,14 +30,8 @@ class MergeAnalysis(Service):
         """Return the rows of "Merges not checked on hardware", each with its cause."""
         period = last_days(query.days, query.as_of or self._clock())
 
-        def of(row: Explained) -> wire.ExplainedMergeAnswer:
-            return wire.ExplainedMergeAnswer.of(viewer.org_id, _visible(row, viewer))
-
         def work(reader: Reader) -> ListPage[wire.ExplainedMergeAnswer]:
-            about = asked(reader, viewer, query, period)
-            rows = MERGES.listing(read_merges(*about).unchecked, query.selection)
-            found = Listing(explain(about.history, rows.items), rows.total)
-            return query.page_of(found, of)
+            return unchecked_of(asked(reader, viewer, query, period), viewer, query)
 
         return await self._storage.read(work, organization=viewer.org_id)
 
@@ -51,6 +45,18 @@ class MergeAnalysis(Service):
             return wire.MergePlanAnswer.of(found, query, period)
 
         return await self._storage.read(work, organization=viewer.org_id)
+
+
+def unchecked_of(
+    about: Asked, viewer: Viewer, query: MergesQuery
+) -> ListPage[wire.ExplainedMergeAnswer]:
+    """Return the unchecked merges that a query asks for, with their causes."""
+
+    def of(row: Explained) -> wire.ExplainedMergeAnswer:
+        return wire.ExplainedMergeAnswer.of(viewer.org_id, _visible(row, viewer))
+
+    rows = MERGES.listing(read_merges(*about).unchecked, query.selection)
+    return query.page_of(Listing(explain(about.history, rows.items), rows.total), of)
 
 
 def _visible(row: Explained, viewer: Viewer) -> Explained:

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trends of a period (contract, "Answers beside the rules")."""
 
-from hwci.analysis.days import by_day, calendar_days
+from collections.abc import Sequence
+
+from hwci.analysis.days import Days, by_day, calendar_days
 from hwci.analysis.times_to_fix import beside_before
 from hwci.analysis.trends import trends
 from hwci.engine.page.over_time import read_dates
 from hwci.engine.periods import last_days
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import asked
+from hwci.server.services.analysis.asking import Asked, asked
 from hwci.server.storage.ports import Reader
 from hwci.wire.base import ListPage
 from hwci.wire.days import DaysAnswer, DaysQuery
@@ -25,8 +27,7 @@ class Trends(Service):
         period = last_days(query.days, query.as_of or self._clock())
 
         def work(reader: Reader) -> TrendsAnswer:
-            history, scope, _ = asked(reader, viewer, query, period)
-            return TrendsAnswer.of(trends(history, scope, query.days, period), query, period)
+            return against_before(asked(reader, viewer, query, period), query)
 
         return await self._storage.read(work, organization=viewer.org_id)
 
@@ -36,8 +37,7 @@ class Trends(Service):
         days = calendar_days(period, query.zone_info)
 
         def work(reader: Reader) -> DaysAnswer:
-            dates = read_dates(*asked(reader, viewer, query, period), [])
-            return DaysAnswer.of(by_day(dates, days), query, period)
+            return tiles_by_day(asked(reader, viewer, query, period), query, days)
 
         return await self._storage.read(work, organization=viewer.org_id)
 
@@ -51,3 +51,14 @@ class Trends(Service):
             return query.page_of(query.slice_of(found), TimesToFixAnswer.of)
 
         return await self._storage.read(work, organization=viewer.org_id)
+
+
+def against_before(about: Asked, query: PeriodQuery) -> TrendsAnswer:
+    """Return the tiles of a period beside those of the period before."""
+    history, scope, period = about
+    return TrendsAnswer.of(trends(history, scope, query.days, period), query, period)
+
+
+def tiles_by_day(about: Asked, query: DaysQuery, days: Sequence[Days]) -> DaysAnswer:
+    """Return the tiles of a period by its calendar days."""
+    return DaysAnswer.of(by_day(read_dates(*about, []), days), query, about.period)

@@ -201,10 +201,7 @@ class Metrics:
         """
 
         def work(reader: Reader) -> ListPage[wire.ProductAnswer]:
-            known = reader.history(viewer.org_id).products()
-            found = [state for state in known if may_see(viewer, state.product)]
-            found.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
-            return query.page_of(query.slice_of(found), wire.ProductAnswer.of)
+            return products_of(reader.history(viewer.org_id), viewer, query)
 
         return await self._storage.read(work, organization=viewer.org_id)
 
@@ -272,6 +269,13 @@ class Metrics:
 
     def _period(self, query: PeriodQuery | PlanQuery) -> Period:
         return last_days(query.days, query.as_of or self._clock())
+
+
+def products_of(history: History, viewer: Viewer, query: PageQuery) -> ListPage[wire.ProductAnswer]:
+    """Return the products that a query asks for, of those that the viewer may see."""
+    found = [state for state in history.products() if may_see(viewer, state.product)]
+    found.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
+    return query.page_of(query.slice_of(found), wire.ProductAnswer.of)
 
 
 def _flakiest(query: FlakyQuery, asked: Asked) -> Listing[FlakyTest]:

@@ -9,7 +9,6 @@ from collections.abc import Collection
 from hashlib import blake2b
 
 from hwci import __version__
-from hwci.engine.periods import Period
 from hwci.engine.rules import classify
 
 _CODE = f"{__version__} {classify.VERSION}"
@@ -27,13 +26,12 @@ class Tags:
         self.is_known = False
         """Whether the caller has this answer: it gets no other."""
 
-    def note(self, state: bytes | None, holds: Period | None) -> None:
-        """Note what the answer rests on: the state of the history, and the first and the last
-        instant of what the period holds; None: nothing.
+    def note(self, state: bytes | None, *moving: object) -> None:
+        """Note what the answer rests on: the state of the history, and what else of it the clock
+        moves: of a period the first and the last instant of what it holds (None: nothing).
         """
         if state is None:
             return
-        ends = () if holds is None else (holds.start.isoformat(), holds.end.isoformat())
-        made_of = "\n".join((_CODE, state.hex(), *ends, self._question))
+        made_of = "\n".join((_CODE, state.hex(), *map(repr, moving), self._question))
         self.tag = blake2b(made_of.encode(), digest_size=_BYTES).hexdigest()
         self.is_known = self.tag in self._known

@@ -7,7 +7,7 @@ import { useAnswer } from "../asking.js";
 import { counted, moment, periodName, timeOfDay } from "../format.js";
 import { html, useEffect, useRef } from "../html.js";
 import { later } from "../parts/later.js";
-import { useProducts } from "../parts/links.js";
+import { useProductsOf } from "../parts/links.js";
 import { Failed, Renewing, Waiting } from "../parts/notice.js";
 import { isAdmin } from "../parts/roles.js";
 import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/scope.js";
@@ -15,7 +15,7 @@ import { Collapsed, showSection } from "../parts/section.js";
 import { ExactTimes } from "../parts/values.js";
 import { useOwnDays } from "../parts/zone.js";
 import { RealBugs } from "./metrics/bugs.js";
-import { FailingNow, useFailingNow } from "./metrics/failing_now.js";
+import { FailingNow } from "./metrics/failing_now.js";
 import { FlakiestTests } from "./metrics/flaky.js";
 import { Merges } from "./metrics/merges.js";
 import { OtherFailures } from "./metrics/other.js";
@@ -38,23 +38,23 @@ export function Metrics(props) {
 function MetricsOf({ address, orgId, organization, me }) {
   const scope = scopeOf(address.query);
   const base = `/api/orgs/${orgId}/ci-metrics`;
-  const analysis = `/api/orgs/${orgId}/ci-analysis`;
   const page = useAnswer(base, scope);
   const begun = useBegun(page);
-  const trend = useOwnDays(begun ? `${analysis}/days` : null, scope);
-  const products = useProducts(orgId, begun);
-  const reviews = useReviews(orgId, page, trend, isAdmin(organization), me);
-  const failing = useFailingNow(begun ? orgId : null, scope, reviews.turn);
+  const reviews = useReviews(orgId, page, isAdmin(organization), me);
+  // All figures beside the tiles (ADR 0082).
+  const figures = useOwnDays(begun ? `/api/orgs/${orgId}/ci-analysis/page` : null, scope, reviews.turn);
+  const products = useProductsOf(orgId, figures.data?.products ?? null);
   useReturn(scope.asOf ? () => {} : reviews.renew);
   // Reviewers see one column more: wait for the role, so that no row moves when it comes.
   // Where there is nothing, the products tell whether it is the beginning.
-  const isThere = page.data !== null && organization !== undefined && (isDone(products) || !isBlank(page.data));
+  const isNamed = products !== null || figures.error !== null;
+  const isThere = page.data !== null && organization !== undefined && (isNamed || !isBlank(page.data));
   // The tables are below what fails now, and name products: they wait for both, so that they do not move.
-  const isWhole = isThere && isDone(failing) && isDone(products);
+  const isWhole = isThere && isNamed;
   useEffect(() => {
     if (isWhole) showSection(window.location.hash.slice(1));
   }, [address, isWhole]);
-  const several = severalRepositories(products.data);
+  const several = severalRepositories(products);
   return html`
     <div class="page-head">
       <h1>Metrics</h1>
@@ -62,13 +62,13 @@ function MetricsOf({ address, orgId, organization, me }) {
       <p class="quiet period">${page.data && html`<${Period} ...${page.data.period} />`}</p>
       <${UpToNow} address=${address} scope=${scope} />
       <${ExactTimes} />
-      <${Products} products=${products.data} scope=${scope} several=${several} />
+      <${Products} products=${products} scope=${scope} several=${several} />
       <${Periods} days=${scope.days} />
     </div>
     ${page.error && html`<${Refused} page=${page} orgId=${orgId} address=${address} />`}
     ${!page.error && !isThere && html`<${Waiting} />`}
     ${isThere && !isRefused(page.error) &&
-      html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, trend, products, reviews, failing, isWhole }} />`}
+      html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, products, reviews, figures, isWhole }} />`}
     <p class="toast" role="status" tabindex="-1">${reviews.message}</p>
   `;
 }
@@ -103,33 +103,26 @@ function useReturn(renew) {
   }, []);
 }
 
-function Shown({ page, trend, products, failing, isWhole, ...rest }) {
+function Shown({ page, products, isWhole, ...rest }) {
+  const { figures } = rest;
   const data = page.data;
-  const against = useAgainst(rest.orgId, rest.scope, data.period, isWhole, rest.reviews.turn);
-  if (products.data?.length === 0 && isBlank(data)) {
+  if (products?.length === 0 && isBlank(data)) {
     return html`<${FirstSteps} orgId=${rest.orgId} organization=${rest.organization} />`;
   }
   const table = { ...rest, page: data };
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
-    <${Tiles} page=${data} trend=${trend.data} against=${against} address=${rest.address} />
+    <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.loading ? null : figures.data?.trends} address=${rest.address} />
     ${isWhole && html`
-      <${FailingNow} ...${table} answer=${failing}>
-        <${Pending} orgId=${rest.orgId} scope=${rest.scope} turn=${rest.reviews.turn} />
+      <${FailingNow} ...${table}>
+        <${Pending} orgId=${rest.orgId} scope=${rest.scope} total=${figures.data?.pendingFailures} />
       <//>
-      <${DayByDay} trend=${trend} address=${rest.address} />
+      <${DayByDay} trend=${{ ...figures, data: figures.data?.days ?? null }} address=${rest.address} />
       <${Times} address=${rest.address} orgId=${rest.orgId} scope=${{ ...rest.scope, asOf: data.period.to }} turn=${rest.reviews.turn} />
       <${Merges} ...${table} />
       <${RealBugs} ...${table} />
       <${OtherFailures} ...${table} />
       <${FlakiestTests} ...${table} />`}
   </div>`;
-}
-
-/** The period before, once the page is whole: the tiles do not wait for it, and never stand beside that of another. */
-function useAgainst(orgId, scope, period, isWhole, turn) {
-  const path = isWhole ? `/api/orgs/${orgId}/ci-analysis/trends` : null;
-  const { data, loading } = useAnswer(path, { ...scope, asOf: period.to }, turn);
-  return loading ? null : data;
 }
 
 /** The trends as a table, collapsed until its title is clicked. */
@@ -147,18 +140,13 @@ function Times({ address, ...rest }) {
     <${TimesToFix} ...${rest} /><//>`;
 }
 
-/**
- * The failures that are not resolved, one by one: no tile counts them yet. Their line is there before its figure, so
- * that nothing below moves.
- */
-function Pending({ orgId, scope, turn }) {
-  const query = { ...scope, label: "pending" };
-  const { data } = useAnswer(`/api/orgs/${orgId}/ci-failures`, { ...query, limit: 1 }, turn);
-  if (!data) return html`<p class="pending">\u00a0</p>`;
-  if (data.total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
-  const all = addressOf("failures", { orgId }, query);
+/** The failures that are not resolved, one by one: no tile counts them yet. `total`: none without an answer. */
+function Pending({ orgId, scope, total }) {
+  if (total === undefined) return null;
+  if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
+  const all = addressOf("failures", { orgId }, { ...scope, label: "pending" });
   // So short that it is one line on a phone, too.
-  return html`<p class="pending"><a href=${all}>${counted(data.total, "failure")} still pending</a><span class="quiet">: not
+  return html`<p class="pending"><a href=${all}>${counted(total, "failure")} still pending</a><span class="quiet">: not
     passed since</span></p>`;
 }
 

@@ -14,8 +14,21 @@ let templates = new Map(); // by repository, of the organization that was asked 
 /** Ask for the known products, as `useAll`; from then on links of their repositories are known. */
 export function useProducts(orgId, wanted = true) {
   const answer = useAll(wanted ? `/api/orgs/${orgId}/products` : null);
-  if (answer.data) templates = new Map(answer.data.filter(({ links }) => links).map(({ repoKey, links }) => [repoKey, links]));
+  know(answer.data);
   return answer;
+}
+
+/** Return the known products: `first`, a page of them that another answer has (null: not yet), if it has them all. */
+export function useProductsOf(orgId, first) {
+  const isPart = first !== null && first.total > first.items.length;
+  const all = useProducts(orgId, isPart);
+  const known = isPart ? all.data : (first?.items ?? null);
+  know(known);
+  return known;
+}
+
+function know(products) {
+  if (products) templates = new Map(products.filter(({ links }) => links).map(({ repoKey, links }) => [repoKey, links]));
 }
 
 /** The page of a commit, beside its hash. */

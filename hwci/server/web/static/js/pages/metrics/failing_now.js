@@ -3,7 +3,6 @@
 // rules"). Those on branches that merges went to come first; the others are shown when they are asked for.
 
 import { addressOf, change } from "../../address.js";
-import { useAnswer } from "../../asking.js";
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed } from "../../parts/notice.js";
@@ -16,19 +15,13 @@ import { verdict } from "../../parts/words.js";
 import { brokenBy } from "./bugs.js";
 
 const SHOWN = 5;
-const ASKED = 100; // the most that the API gives at once
 const NONE = "No test is failing: each one that failed in this period has passed since.";
 const NONE_THERE = "No test is failing on a branch that merges of this period went to.";
 
-/** The incidents that are not resolved, as the API has them; `orgId` of null asks for none. */
-export function useFailingNow(orgId, scope, turn) {
-  const path = orgId && `/api/orgs/${orgId}/ci-analysis/incidents`;
-  return useAnswer(path, { ...scope, label: "pending", limit: ASKED }, turn);
-}
-
-/** The section. `answer`: of `useFailingNow`. */
-export function FailingNow({ answer, address, orgId, page, several, children }) {
-  const { data, error, again } = answer;
+/** The section. `figures`: of the page; children: below the incidents. */
+export function FailingNow({ figures, address, orgId, page, several, children }) {
+  const { error, again } = figures;
+  const data = figures.data?.incidents;
   if (!data) {
     return error && html`<${Section} title="Failing now" anchor="failing">
       <${Failed} error=${error} again=${again} />${children}<//>`;
@@ -50,7 +43,7 @@ export function FailingNow({ answer, address, orgId, page, several, children }) 
       ? html`<${PlainTable} label="Failing now" columns=${columns} rows=${rows} rowKey=${(row) => row.id} />`
       : html`<p class="empty">${data.total ? NONE_THERE : NONE}</p>`}
     ${(all || data.total > rows.length) && html`<${All} all=${all} rows=${ordered} merged=${merged} />`}
-    ${data.total > ASKED && html`<p class="quiet">The ${ASKED} that began last.</p>`}
+    ${data.total > data.items.length && html`<p class="quiet">The ${count(data.items.length)} that began last.</p>`}
     ${children}
   <//>`;
 }

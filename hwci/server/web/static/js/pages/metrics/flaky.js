@@ -30,7 +30,7 @@ const BROKEN = "It never passed in this period";
 const NEAR = "400px"; // below the visible part
 
 /** The table. The strips are asked for when it comes near, once for each page of it. */
-export function FlakiestTests({ address, base, orgId, scope, several, page, reviews }) {
+export function FlakiestTests({ address, base, orgId, scope, several, page, figures, reviews }) {
   const asked = tableState("flaky", address.query).query;
   const [place, near] = useNear();
   const wanted = near && page.flakiestTests.total > 0;
@@ -38,6 +38,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, revi
   const someBroken = page.flakiestTests.items.some(isBroken);
   const all = address.query.get("flaky.broken") === "all";
   const broken = all ? null : "false";
+  const first = all || !someBroken ? page.flakiestTests : withoutBroken(figures);
   const answer = useAnswer(wanted ? `${base}/flakiest-tests/history` : null, { ...scope, ...asked, broken });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
   const unfolded = address.query.get("flaky.boxes");
@@ -63,10 +64,16 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, revi
     ${answer.error?.isPassing &&
       html`<${Failed} error=${answer.error} again=${answer.again}><p>The failed attempts by day are not shown.</p><//>`}
     <${PagedTable} folds name="flaky" label="Flakiest tests" thing="test" path=${`${base}/flakiest-tests`}
-      query=${{ ...scope, broken }} first=${all || !someBroken ? page.flakiestTests : undefined} turn=${reviews.turn} address=${address}
+      query=${{ ...scope, broken }} first=${first} turn=${reviews.turn} address=${address}
       columns=${columns} below=${below} rowKey=${keyOf}
       empty=${page.flakiestTests.total > 0 ? ALL_BROKEN : NONE} />
   <//>`;
+}
+
+/** The first rows of those that are not broken; null: somebody asks for them, undefined: nobody will. */
+function withoutBroken({ data, error, loading }) {
+  if (loading) return null;
+  return error ? undefined : data.flakyTests;
 }
 
 /** Whether an element has come near the visible part of the page. */

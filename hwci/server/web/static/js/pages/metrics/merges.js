@@ -47,11 +47,11 @@ export function toMerges(value) {
 }
 
 /** The table. */
-export function Merges({ address, base, orgId, scope, several, page, reviews }) {
+export function Merges({ address, base, orgId, scope, several, page, figures, reviews }) {
   const shown = address.query.get("merges") === CHECKED.value ? CHECKED : UNCHECKED;
   const { checked, announced } = page.tiles.mergesChecked;
   const unchecked = page.uncheckedMerges.total;
-  const why = useCauses({ address, orgId, scope, reviews, on: shown === UNCHECKED && unchecked > 0 });
+  const why = useCauses({ address, orgId, scope, reviews, figures, on: shown === UNCHECKED && unchecked > 0 });
   const columns = [
     { key: "sha", title: "Commit", sort: "sha", cell: (row) => commit(orgId, row) },
     ...productColumn(page.product, several),
@@ -74,10 +74,12 @@ function keyOf({ repoKey, suite, sha }) {
 }
 
 /** The rows that are shown, each with its cause, by their key; none as long as there is no answer. */
-function useCauses({ address, orgId, scope, reviews, on }) {
-  const query = { ...scope, ...tableState("merges", address.query).query };
-  const { data } = useAnswer(on ? `/api/orgs/${orgId}/ci-analysis/unchecked-merges` : null, query, reviews.turn);
-  return new Map(data?.items.map((row) => [keyOf(row), row]));
+function useCauses({ address, orgId, scope, reviews, figures, on }) {
+  const { plain, query } = tableState("merges", address.query);
+  const path = on && !plain ? `/api/orgs/${orgId}/ci-analysis/unchecked-merges` : null;
+  const { data } = useAnswer(path, { ...scope, ...query }, reviews.turn);
+  const rows = plain ? figures.data?.uncheckedMerges : data;
+  return new Map(rows?.items.map((row) => [keyOf(row), row]));
 }
 
 /** Why a merge is unchecked, with a link to the run that tells it. */

@@ -13,10 +13,10 @@ const SHIFTED_MILLISECONDS = 1_000;
 /**
  * The reviews of a page. Return `{may, turn, message, renew(), entryOf(row), review(row, action), together, isSettled()}`:
  * `together` reviews several failures as one, unless the rows have just moved (`isSettled`); an entry is
- * what happens to a row, `{doing, row, fault}`; `turn` counts how often tables had to be asked for again; `message`
+ * what happens to a row, `{doing, row, fault}`; `turn` counts how often all had to be asked for again; `message`
  * tells what happened last, and offers to take it back.
  */
-export function useReviews(orgId, page, trend, may, me) {
+export function useReviews(orgId, page, may, me) {
   const [entries, setEntries] = useState({});
   const [turn, setTurn] = useState(0);
   const [message, setMessage] = useState(null);
@@ -29,7 +29,6 @@ export function useReviews(orgId, page, trend, may, me) {
   const put = (id, entry) => setEntries((was) => ({ ...was, [id]: entry }));
   const renew = () => {
     page.again();
-    trend.again();
     setTurn((was) => was + 1);
   };
   const changed = (_key, items, isUndo) => {

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the metrics page shows beside the specification's answer, in one reading (ADR 0082).
+
+This module decides what of them moves with the clock. Each figure is decided where its own route
+has it.
+"""
+
+from collections.abc import Iterator
+
+from hwci.analysis.days import Days, calendar_days
+from hwci.analysis.trends import before_of
+from hwci.engine.history import Scope
+from hwci.engine.page.reading import read_failures, read_flakiest
+from hwci.engine.page.tables import flakiest_tests
+from hwci.engine.periods import last_days
+from hwci.engine.vocabulary import Label
+from hwci.server.services import Service
+from hwci.server.services.access import Member
+from hwci.server.services.analysis.asking import Asked, asked
+from hwci.server.services.analysis.incidents import incidents_of
+from hwci.server.services.analysis.merges import unchecked_of
+from hwci.server.services.analysis.trends import against_before, tiles_by_day
+from hwci.server.services.ci_metrics.metrics import products_of
+from hwci.server.services.ci_metrics.tags import Tags
+from hwci.server.storage.ports import Reader
+from hwci.wire.base import ListPage
+from hwci.wire.metrics import FlakyTestAnswer
+from hwci.wire.page_figures import PageFiguresAnswer, PageFiguresQuery
+from hwci.wire.queries import FlakyQuery
+
+
+class PageFigures(Service):
+    """The figures of the dashboard's metrics page."""
+
+    async def shown(
+        self, member: Member, query: PageFiguresQuery, tags: Tags
+    ) -> PageFiguresAnswer | None:
+        """Return all of them; None if the caller has this answer."""
+        period = last_days(query.days, query.as_of or self._clock())
+        days = calendar_days(period, query.zone_info)
+
+        def work(reader: Reader) -> PageFiguresAnswer | None:
+            about = asked(reader, member, query, period)
+            tags.note(reader.state(member.org_id), *_moving(about, query.days, days))
+            if tags.is_known:
+                return None
+            return PageFiguresAnswer(
+                days=tiles_by_day(about, query, days),
+                trends=against_before(about, query),
+                incidents=incidents_of(about, query.pending_incidents),
+                pending_failures=_pending(about),
+                unchecked_merges=unchecked_of(about, member, query.merges),
+                flaky_tests=_flaky(about, query.flaky),
+                products=products_of(about.history, member, query.products),
+            )
+
+        return await self._storage.read(work, organization=member.org_id)
+
+
+def _pending(about: Asked) -> int:
+    return sum(one.label is Label.PENDING for one in read_failures(*about))
+
+
+def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTestAnswer]:
+    rows = flakiest_tests(read_flakiest(*about), query.selection)
+    return query.page_of(rows, FlakyTestAnswer.model_validate)
+
+
+def _moving(about: Asked, number: int, days: list[Days]) -> Iterator[object]:
+    """Yield all that another hour changes, if nothing is reported: which days there are, what they
+    and the days before hold of the repository, and whether the two can be compared.
+    """
+    history, scope, period = about
+    around, before = Scope(scope.repo_key), before_of(history, scope, number, period)
+    yield [(one.first, one.last, one.is_whole) for one in days]
+    yield history.extent(around, period)
+    yield before.whole is not None
+    yield before.period and history.extent(around, before.period)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the metrics page of the dashboard shows beside the specification's answer, as one answer
+(contract, "Answers beside the rules"). Each part is as its own route gives it; no figure is
+computed here.
+"""
+
+from hwci.engine.vocabulary import Label
+from hwci.wire import limits
+from hwci.wire.base import Answer, ListPage
+from hwci.wire.days import DaysAnswer, DaysQuery
+from hwci.wire.incidents import IncidentAnswer, IncidentsQuery
+from hwci.wire.merges import ExplainedMergeAnswer
+from hwci.wire.metrics import FlakyTestAnswer, ProductAnswer
+from hwci.wire.queries import FlakyQuery, MergesQuery, MetricsQuery, PageQuery
+from hwci.wire.trends import TrendsAnswer
+
+
+class PageFiguresQuery(DaysQuery, MetricsQuery):
+    """Query of the figures of the metrics page: `limit` rows of the tables that it unfolds. The
+    properties are the queries of its parts.
+    """
+
+    @property
+    def pending_incidents(self) -> IncidentsQuery:
+        """What still fails."""
+        most = limits.PAGE_LIMIT_MAX
+        return IncidentsQuery.model_validate({**self._asked, "label": Label.PENDING, "limit": most})
+
+    @property
+    def merges(self) -> MergesQuery:
+        """The unchecked merges."""
+        return MergesQuery.model_validate({**self._asked, "limit": self.limit})
+
+    @property
+    def flaky(self) -> FlakyQuery:
+        """The flaky tests without the broken ones."""
+        return FlakyQuery.model_validate({**self._asked, "limit": self.limit, "broken": False})
+
+    @property
+    def products(self) -> PageQuery:
+        """The products."""
+        return PageQuery(limit=limits.PAGE_LIMIT_MAX)
+
+    @property
+    def _asked(self) -> dict[str, object]:
+        return {
+            "days": self.days,
+            "as_of": self.as_of,
+            "repo_key": self.repo_key,
+            "suite": self.suite,
+        }
+
+
+class PageFiguresAnswer(Answer):
+    """The figures beside `ci-metrics`. `incidents`: those that still fail, 100 at most;
+    `pending_failures`: how many failures these are one by one; `flaky_tests`: without those that
+    never passed; `products`: 100 at most.
+    """
+
+    days: DaysAnswer
+    trends: TrendsAnswer
+    incidents: ListPage[IncidentAnswer]
+    pending_failures: int
+    unchecked_merges: ListPage[ExplainedMergeAnswer]
+    flaky_tests: ListPage[FlakyTestAnswer]
+    products: ListPage[ProductAnswer]

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of the metrics page as one answer are those that each part has by its own route
+(contract, "Answers beside the rules"; ADR 0082).
+"""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from hwci.server.app import serving
+from tests.server.test_export import fill
+from tests.support.asking import ask, bearer
+from tests.support.running import Hands, RunningServer, in_thread, running_in_thread, settings_of
+
+AS_OF = "2026-03-20T00:00:00Z"
+PENDING: dict[str, Any] = {"label": "pending", "limit": 100}
+ZONE = "Asia/Kolkata"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    hands = Hands()
+    with running_in_thread(tmp_path_factory.mktemp("history"), clock=hands) as made:
+        pass
+    storage = made.open_storage()
+
+    async def filled() -> None:
+        await storage.write(lambda writer: fill(writer, 3, made.org_id))
+        await storage.close()
+
+    asyncio.run(filled())
+    settings = settings_of(made.location, rate_limit="off", auth_rate_limit="off")
+    with in_thread(serving(settings, clock=hands)) as found:
+        yield replace(made, url=found.url)
+
+
+@pytest.mark.parametrize("days", [30, 60, 3650])
+@pytest.mark.parametrize("product", [0, 1, None])
+def test_each_figure_is_that_of_its_own_route(
+    server: RunningServer, days: int, product: int | None
+) -> None:
+    def read(path: str, query: dict[str, Any]) -> Any:
+        address = f"/api/orgs/{server.org_id}/{path}?{urlencode(query)}"
+        reply = ask(server.url, "GET", address, bearer(server.token))
+        assert reply.status == 200, reply
+        return reply.json
+
+    products = read("products", {"limit": 100})
+    asked = {"days": days, "asOf": AS_OF}
+    if product is not None:
+        asked |= {name: products["items"][product][name] for name in ("repoKey", "suite")}
+
+    assert read("ci-analysis/page", {**asked, "zone": ZONE, "limit": 3}) == {
+        "days": read("ci-analysis/days", {**asked, "zone": ZONE}),
+        "trends": read("ci-analysis/trends", asked),
+        "incidents": read("ci-analysis/incidents", {**asked, **PENDING}),
+        "pendingFailures": read("ci-failures", {**asked, **PENDING})["total"],
+        "uncheckedMerges": read("ci-analysis/unchecked-merges", {**asked, "limit": 3}),
+        "flakyTests": read("ci-metrics/flakiest-tests", {**asked, "broken": "false", "limit": 3}),
+        "products": products,
+    }
