@@ -19,6 +19,7 @@ from yarl import URL
 
 from hwci.client._address import on_the_way, parse_address, proxy_of
 from hwci.client._call import Call, Credential
+from hwci.client._kept import KeptAnswers
 from hwci.client._protocol import (
     ANSWER_BYTES_MAX,
     SILENCE_SECONDS,
@@ -28,7 +29,6 @@ from hwci.client._protocol import (
     Response,
     Token,
     build_request,
-    conclude,
     lower_case,
     needs_token,
     next_page,
@@ -149,6 +149,7 @@ class AsyncClient:
         self._credentials = given.of_server(self._server)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=timeout, sock_read=timeout)
         self._retries = retries
+        self._answers = KeptAnswers()
         self._kept: aiohttp.ClientSession | None = None
         self._sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
@@ -173,13 +174,13 @@ class AsyncClient:
         Raises:
             HwciError: see `hwci.client.errors`.
         """
-        request_id = uuid4().hex
+        request_id, kept = uuid4().hex, self._answers.of(call)
         outcome = await self._signed(
             call.credential,
-            lambda credentials: build_request(call, credentials, request_id),
+            lambda credentials: build_request(call, credentials, request_id, kept and kept.tag),
             lambda request: self._outcome(call, request),
         )
-        return conclude(call, outcome)
+        return self._answers.conclude(call, outcome, kept)
 
     async def _signed(
         self,

@@ -149,8 +149,11 @@ def lower_case(headers: _Headers) -> Mapping[str, str]:
 # What is sent
 
 
-def build_request(call: Call[T], credentials: Credentials, request_id: str) -> Request:
-    """Return a call as a request. All tries of one call share its request id.
+def build_request(
+    call: Call[T], credentials: Credentials, request_id: str, tag: str | None = None
+) -> Request:
+    """Return a call as a request. All tries of one call share its request id. `tag`: of the answer
+    that the caller has.
 
     Raises:
         CredentialMissingError: the call needs a credential that was not given.
@@ -167,6 +170,8 @@ def build_request(call: Call[T], credentials: Credentials, request_id: str) -> R
         headers["Content-Type"] = "application/json"
     if call.compressed:
         headers["Content-Encoding"] = "gzip"
+    if tag is not None:
+        headers["If-None-Match"] = tag
     headers.update(_credential_header(call.credential, credentials))
     target = f"{call.path}?{urlencode(call.query)}" if call.query else call.path
     return Request(call.method, target, headers, call.body)

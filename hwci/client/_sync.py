@@ -22,6 +22,7 @@ from uuid import uuid4
 from hwci.client._address import on_the_way, parse_address, proxy_of
 from hwci.client._call import Call
 from hwci.client._connections import Connections, Route, route_to
+from hwci.client._kept import KeptAnswers
 from hwci.client._protocol import (
     ANSWER_BYTES_MAX,
     MEDIA,
@@ -32,7 +33,6 @@ from hwci.client._protocol import (
     Response,
     Token,
     build_request,
-    conclude,
     lower_case,
     next_page,
     refused_token,
@@ -165,6 +165,7 @@ class Client:
         given = Credentials(ci_key, token, box_key, reader_key)
         self._credentials = given.of_server(self._server)
         self._retries = retries
+        self._answers = KeptAnswers()
         self._proxy = proxy_of(self._server)
         self._route = route_to(self._server, self._proxy)
         self._connections = Connections(self._route, timeout)
@@ -197,12 +198,12 @@ class Client:
         Raises:
             HwciError: see `hwci.client.errors`.
         """
-        request_id = uuid4().hex
+        request_id, kept = uuid4().hex, self._answers.of(call)
         outcome = self._signed(
-            lambda: build_request(call, self._credentials, request_id),
+            lambda: build_request(call, self._credentials, request_id, kept and kept.tag),
             lambda request: self._outcome(call, request, within),
         )
-        return conclude(call, outcome)
+        return self._answers.conclude(call, outcome, kept)
 
     def _signed(self, made: Callable[[], Request], performed: Callable[[Request], T]) -> T:
         """Perform a request, and again if a session replaces the token that was refused."""

@@ -239,6 +239,21 @@ async def test_the_asynchronous_client_reads_the_same(server: RunningServer) -> 
     assert len(listed) == 1
 
 
+async def test_an_answer_that_is_the_same_is_not_sent_again(server: RunningServer) -> None:
+    asked = calls.list_failures(server.org_id, limit=1)
+    later = report("1a7e000", FIX, 30, Outcome.FAIL, "src/a.c")
+    with Client(server.url, token=server.token, ci_key=server.ci_key) as user:
+        async with AsyncClient(server.url, token=server.token) as other:
+            page, others = user.send(asked), await other.send(asked)
+            assert user.send(asked) is page
+            assert await other.send(asked) is others
+            assert others == page
+
+            user.send(calls.report_run(later))
+            for now in (user.send(asked), await other.send(asked)):
+                assert now.total == page.total + 1
+
+
 def test_a_stranger_finds_nothing(user: Client) -> None:
     with pytest.raises(errors.NotFoundError, match="Organization not found"):
         user.send(calls.metrics(UUID(int=7)))
