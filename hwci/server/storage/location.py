@@ -18,6 +18,7 @@ MEMORY = "memory:"
 POSTGRESQL = frozenset({"postgresql", "postgres"})
 """What the address of a PostgreSQL database begins with."""
 PARAMETERS = "parameters"
+ADDRESS_FORM = "postgresql://USER:PASSWORD@HOST/DATABASE"
 
 _SOCKET_NAME_BYTES = 80
 """Of the 103 that a socket's path may have; the rest is for its folder (`operator_socket.py`)."""

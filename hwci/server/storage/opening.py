@@ -11,7 +11,7 @@ from uuid import UUID
 
 from hwci.server.errors import StorageError, pip_install
 from hwci.server.storage.audit_key import key_file, read_audit_key, write_key
-from hwci.server.storage.location import MEMORY, PARAMETERS, POSTGRESQL, Location
+from hwci.server.storage.location import ADDRESS_FORM, MEMORY, PARAMETERS, POSTGRESQL, Location
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import AuditEntry, Checked
 from hwci.server.storage.sql import whole
@@ -189,9 +189,12 @@ def _file(location: Location) -> Path:
     if location.kind == PARAMETERS:
         raise StorageError(
             "A database is not named by parameters such as host= and password=",
-            "write an address: postgresql://USER:PASSWORD@HOST/DATABASE",
+            f"write an address: {ADDRESS_FORM}",
         )
-    raise StorageError(f"This hwci cannot open a database of kind {location.kind}", "name a file")
+    raise StorageError(
+        f"This hwci cannot open a database of kind {location.kind}",
+        f"name a file, or an address of PostgreSQL: {ADDRESS_FORM}",
+    )
 
 
 def _postgresql(module: str = "store") -> ModuleType:

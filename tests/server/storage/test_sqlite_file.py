@@ -303,7 +303,10 @@ class TestRefusal:
             open_storage(tmp_path)
 
     def test_an_unknown_kind_of_database_is_named(self) -> None:
-        with pytest.raises(StorageError, match="of kind mysql"):
+        with pytest.raises(
+            StorageError,
+            match=r"of kind mysql; name a file, or an address of PostgreSQL: postgresql://USER",
+        ):
             open_storage("mysql://user:password@host/hwci")
 
     async def test_an_empty_file_becomes_a_database(self, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from psycopg.pq import TransactionStatus
 from hwci.server.errors import HwciServerError, StorageBusyError, StorageError, TooLongError
 from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.audit_key import NEW_KEY
-from hwci.server.storage.location import Location
+from hwci.server.storage.location import ADDRESS_FORM, Location
 from hwci.server.storage.postgresql.dialect import adapt, native
 from hwci.server.storage.sql.connection import Connection as Base
 
@@ -28,7 +28,6 @@ _ALIVE = (
 else the locks of a server that lost its power would stay for hours.
 """
 _AT_ONCE = 100  # rows of a query that is asked for row by row
-_ADDRESS = "postgresql://USER:PASSWORD@HOST/DATABASE"
 
 
 class Connection(Base):
@@ -111,7 +110,9 @@ def storage_error(error: psycopg.Error, name: str) -> HwciServerError:
     """
     code = error.sqlstate
     if isinstance(error, psycopg.ProgrammingError) and code is None:
-        return StorageError(f"{name} is not an address of PostgreSQL", f"write it as {_ADDRESS}")
+        return StorageError(
+            f"{name} is not an address of PostgreSQL", f"write it as {ADDRESS_FORM}"
+        )
     if isinstance(error, errors.DiskFull):
         return StorageBusyError(f"{name} has no room on its disk", "give it room")
     if isinstance(error, errors.ProgramLimitExceeded):  # an OperationalError, but for good
