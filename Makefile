@@ -7,11 +7,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 SERVER := $(VENV)/server-installed
 CORE := $(addprefix tests/,engine wire reference client ci)
-# Tests of a server whose answers depend on its database: people, tenants, reports, pages, streams.
+# Tests of a server in which its database does not matter: of HTTP, limits, providers, files and processes.
 server_tests = $(foreach one,$(1),tests/server/test_$(one).py)
-OF_STORAGE := $(call server_tests,accounts boxes ci_reports held_open live_runs members metrics refresh runs sso streams)
-MORE_OF_STORAGE := tests/acceptance $(call server_tests,invitations invites over_time own_account reader_keys review_notes \
-	stateful stream_ends stream_leaving tables tenants_matrix)
+NOT_OF_STORAGE := $(call server_tests,addresses backup bodies connections damage draining floor_versions full_disk fuzz \
+	guessing json_oddities killed large_bodies login_flood openapi order_of_checks protocol rate_limits refusals serving \
+	slow_clients sockets sso_certified sso_providers stopping_under_load tls_serving version_before wheels)
+OF_STORAGE := tests/acceptance $(filter-out $(NOT_OF_STORAGE),$(wildcard tests/server/test_*.py))
 
 # uv takes a fifth of the time of pip. pip takes over where its settings alone name the index to use.
 define install
@@ -54,22 +55,23 @@ soak: $(STAMP)
 	SOAK=1 $(BIN)/pytest -n auto -q -m soak --ignore=tests/web
 	SOAK=1 $(BIN)/pytest -n 2 -q -m soak tests/web
 	SOAK=1 HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -q tests/examples/test_cluster.py
-	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q $(MORE_OF_STORAGE)
+	SOAK=1 HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) -q -m soak -k "postgresql or several_servers" \
+		tests/server/storage tests/acceptance
 
 ## Run the version before against this one, both ways round; a part of `make soak`.
 versions: $(STAMP)
 	SOAK=1 $(BIN)/pytest -q tests/test_two_versions.py
 
 ## Run what `make test` leaves out: the tests of every database driver on PostgreSQL, and those of a
-## server that depend on its database most. `make soak` runs all of them, and those of the cluster.
+## server that depend on its database. `make soak` runs more rounds of them, and those of the cluster.
 postgresql: $(STAMP)
 	$(BESIDE) drivers-on-postgresql servers-on-postgresql
 
 drivers-on-postgresql: $(STAMP)
-	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q -k "postgresql or scale" tests/server/storage
+	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n 2 --dist loadfile -q -k "postgresql or scale" tests/server/storage
 
 servers-on-postgresql: $(STAMP)
-	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n 2 --dist loadfile -q $(OF_STORAGE)
+	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q $(OF_STORAGE)
 
 ## Run the tests that read the clock at every hour of three days; needs Debian's `faketime`.
 clocks: $(STAMP)

@@ -49,17 +49,21 @@ async def server_in(folder: Path) -> AsyncIterator[tuple[aiohttp.ClientSession, 
         )
         try:
             async with serving(settings, storage=storage) as server:
-                async with aiohttp.ClientSession(server.url, raise_for_status=True) as http:
-                    person = {"email": "ada@example.org", "password": "a long enough password"}
-                    async with http.post("/api/auth/register", json=person) as answer:
-                        token = (await answer.json())["accessToken"]
-                signed_in = aiohttp.ClientSession(
-                    server.url, headers={"Authorization": f"Bearer {token}"}
-                )
-                async with signed_in as http:
+                headers = {"Authorization": f"Bearer {await registered(server.url)}"}
+                async with aiohttp.ClientSession(server.url, headers=headers) as http:
                     yield http, storage
         finally:
             await storage.close()
+
+
+async def registered(url: str) -> str:
+    """Return an access token of a new person."""
+    person = {"email": "ada@example.org", "password": "a long enough password"}
+    async with (
+        aiohttp.ClientSession(url, raise_for_status=True) as http,
+        http.post("/api/auth/register", json=person) as answer,
+    ):
+        return str((await answer.json())["accessToken"])
 
 
 async def new_tenant(http: aiohttp.ClientSession, store: Storage) -> Tenant:

@@ -46,7 +46,7 @@ def held_open(
 
         storage = server.open_storage()
         try:
-            await storage.write(work, organization=organization, person=person)
+            await storage.write(work, organization=organization, person=person, seconds=600)
         finally:
             await storage.close()
 

@@ -317,6 +317,7 @@ class TestSigningKey:
     def me(self, server: RunningServer, token: str) -> int:
         return ask(server.url, "GET", "/api/auth/me", bearer(token)).status
 
+    @about_a_file
     def test_a_new_key_signs_at_once_and_the_formers_tokens_live_out_their_time(
         self, tmp_path: Path
     ) -> None:
@@ -385,6 +386,7 @@ class TestSigningKey:
             for token in (server.token, renewed):
                 assert ask(again.url, "GET", "/api/auth/me", bearer(token)).status == 200
 
+    @about_a_file
     def test_a_server_says_what_is_wrong_with_the_file(self, tmp_path: Path) -> None:
         with running_in_thread(tmp_path) as server:
             key = tmp_path / "hwci.db.key"
@@ -404,6 +406,7 @@ class TestSigningKey:
 
         assert (key.stat().st_uid, key.stat().st_gid) == (12345, 54321)
 
+    @about_a_file
     def test_a_file_that_the_operator_keeps_is_left_to_the_operator(self, tmp_path: Path) -> None:
         kept = tmp_path / "mounted"
         kept.write_text("k" * 64)
