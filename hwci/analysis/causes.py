@@ -13,6 +13,7 @@ from hwci.analysis.incidents import CauseKey, Ends, cause_of
 from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.failures import ResolvedFailure, describe_rows
 from hwci.engine.page.reading import Classified, classified, resolved_episodes
+from hwci.engine.page.tables import RESOLVED, Selection
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import FailureClass, Verdict
 
@@ -42,15 +43,21 @@ def causes(
     scope: Scope,
     period: Period,
     chosen: Callable[[Classified], bool] = lambda _: True,
+    search: str | None = None,
 ) -> list[Cause]:
-    """Return the causes of the chosen failures, the newest first."""
+    """Return the causes of the chosen failures, the newest first. `search`: those with a failure
+    that the tables would find by these words, each with all its failures.
+    """
     decided: list[tuple[Episode, Decision]] = []
-    rows = classified(history, resolved_episodes(history, scope, period), decided)
+    classes = classified(history, resolved_episodes(history, scope, period), decided)
+    rows = [one for one in classes if chosen(one)]
+    found = {one.episode.key for one in RESOLVED.listing(rows, Selection(search)).items}
     together: dict[CauseKey, list[ResolvedFailure]] = defaultdict(list)
-    for row in describe_rows(history, [one for one in rows if chosen(one)]):
+    for row in describe_rows(history, rows) if found else ():
         ends = Ends(row.label, row.fix and row.fix.sha, row.verdict is Verdict.INFRA)
         together[cause_of(row.key, ends, row.broken_by)].append(row)
-    return [Cause(tuple(reversed(members))) for members in together.values()]
+    members = [one for one in together.values() if not found.isdisjoint(row.key for row in one)]
+    return [Cause(tuple(reversed(one))) for one in members]
 
 
 def to_review(found: Sequence[Cause]) -> list[Cause]:

@@ -722,12 +722,12 @@ def list_causes(
     table: OfTable | None = None,
     failure_class: FailureClass | None = None,
     to_review: bool = False,
+    search: str | None = None,
     **page: Unpack[TableFilters],
 ) -> Call[ListPage[CauseAnswer]]:
     """List the resolved failures of the period by cause; `to_review`: those without a review."""
-    query = query_of(
-        CausesQuery, table=table, failure_class=failure_class, to_review=to_review, **page
-    )
+    asked = {"table": table, "failure_class": failure_class, "to_review": to_review}
+    query = query_of(CausesQuery, search=search, **asked, **page)
     return _read(f"{org_path(org_id)}/ci-analysis/causes", ListPage[CauseAnswer], query)
 
 

@@ -16,7 +16,7 @@ from hwci.engine.vocabulary import FailureClass
 from hwci.wire import limits
 from hwci.wire.base import Answer, Body, Time
 from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
-from hwci.wire.queries import Flag, TableQuery
+from hwci.wire.queries import Flag, Search, TableQuery
 
 
 class OfTable(StrEnum):
@@ -28,12 +28,13 @@ class OfTable(StrEnum):
 
 class CausesQuery(TableQuery):
     """Query of the causes: of the failures of one table, of one class; `to_review`: of those that
-    nobody reviewed, ambiguous ones first.
+    nobody reviewed, ambiguous ones first; `search`: with a failure in which every word occurs.
     """
 
     table: OfTable | None = None
     failure_class: FailureClass | None = Field(None, alias="class")
     to_review: Flag = False
+    search: Search | None = None
 
     def chosen(self, one: Classified) -> bool:
         """Whether a failure is asked for."""

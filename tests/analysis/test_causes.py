@@ -7,8 +7,8 @@ from tests.analysis.test_incidents import BROKEN, run
 from tests.engine.timeline import ALL, EVER, Past
 
 
-def found(past: Past) -> list[Cause]:
-    return causes(past.history, ALL, EVER)
+def found(past: Past, search: str | None = None) -> list[Cause]:
+    return causes(past.history, ALL, EVER, search=search)
 
 
 def summary(past: Past) -> list[str]:
@@ -41,6 +41,16 @@ def test_what_the_harness_blames_on_the_bench_is_another_cause() -> None:
     passes = run("d", 4.2, {"uart": "P"}, base="c")
 
     assert "uart@box-1" in summary(Past([*BROKEN, blamed, passes]))
+
+
+def test_a_cause_is_found_whole_by_words_of_one_of_its_failures() -> None:
+    unknown = [run("x", 0.1, {"adc": "U"}), run("a", 1, {"adc": "P"})]
+    past = Past([*unknown, *BROKEN])
+
+    assert [len(one.failures) for one in found(past, "SPI box-1")] == [3]
+    assert [len(one.failures) for one in found(past, "adc")] == [1]
+    assert found(past, "spi box-2") == []
+    assert len(found(past, "box")) == 2
 
 
 def test_those_that_the_checks_cannot_decide_are_reviewed_first() -> None:

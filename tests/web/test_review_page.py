@@ -13,9 +13,10 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support.asking import ask, bearer
-from tests.support.running import MEMBER_EMAIL
+from tests.support.held_port import held_port
+from tests.support.running import MEMBER_EMAIL, Hands, running_in_thread
 from tests.web.conftest import Dashboard
-from tests.web.live import Site, site
+from tests.web.live import Comeback, Site, site
 
 REVIEWS = "**/ci-reviews"
 TO_REVIEW = "ci-analysis/causes?days=30&toReview=true&limit=100"
@@ -249,6 +250,88 @@ def test_where_nothing_is_to_be_reviewed_the_page_says_so(page: Page, tmp_path: 
         expect(page.get_by_text("Nothing to review")).to_be_visible()
 
 
+def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
+    page: Page, tmp_path: Path
+) -> None:
+    with site(page, tmp_path) as own:
+        for number in range(103):
+            for sha, outcome in (("a", "fail"), ("b", "pass")):
+                test = {"id": "boot", "outcome": outcome, "attempts": 1, "duration_s": 1.0}
+                own.benches.report(
+                    run_id=2 * number + (sha == "b"),
+                    sha=sha * 40,
+                    branch=f"branch-{number}",
+                    tests=[test],
+                )
+        own.open("review")
+        expect(rows(page)).to_have_count(100)
+        page.keyboard.press("c")
+        expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
+
+        page.get_by_role("button", name="Show more").click()
+
+        expect(rows(page)).to_have_count(103)
+        expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+        expect(page.get_by_text("103 causes, those that")).to_be_visible()
+        assert len(set(re.findall(r"branch-\d+ ·", page.locator(".inbox ol").inner_text()))) == 103
+
+        page.get_by_role("searchbox", name="Search causes").fill("branch-42")
+
+        expect(rows(page)).to_have_count(1)
+        expect(opened(page)).to_contain_text("branch-42")
+        expect(page).to_have_url(re.compile(r"review\.search=branch-42"))
+        page.get_by_role("searchbox", name="Search causes").fill("no such thing")
+        expect(page.get_by_text("No cause matches “no such thing”.")).to_be_visible()
+
+
+@pytest.fixture
+def stopped(page: Page, tmp_path: Path) -> Iterator[tuple[Site, Comeback]]:
+    """A server with one cause that has stopped while somebody looked at the inbox."""
+    hands = Hands()
+    with held_port() as port:
+        with running_in_thread(tmp_path, clock=hands, port=port) as server:
+            own = Site(page, server, hands)
+            own.sign_in()
+            for number, outcome in enumerate(("fail", "pass")):
+                test = {"id": "boot", "outcome": outcome, "attempts": 1, "duration_s": 1.0}
+                own.benches.report(run_id=number, sha=f"{number:040x}", tests=[test])
+            own.open("review")
+            expect(rows(page)).to_have_count(1)
+        yield own, Comeback(server, hands)
+
+
+def test_a_server_that_stops_in_each_step_loses_nothing_and_does_nothing_twice(
+    stopped: tuple[Site, Comeback], quiet_console: list[str]
+) -> None:
+    own, comeback = stopped
+    page = own.page
+    told, again = page.get_by_role("alert"), page.get_by_role("button", name="Look again")
+    opened(page).get_by_label("Note").fill("kept")
+    opened(page).get_by_role("button", name="Confirm").click()
+    expect(told).to_contain_text("Nobody knows yet")
+    again.click()  # it is away still
+    expect(told).to_contain_text("Nobody knows yet")
+    with comeback.again():
+        again.click()
+        expect(told).to_contain_text("It was not reviewed. Try again.")
+        expect(opened(page).get_by_label("Note")).to_have_value("kept")
+        opened(page).get_by_role("button", name="Confirm").click()
+        expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
+        assert audit(own) == ["confirm"]
+        assert reviewed(own)["boot"]["note"] == "kept"
+    page.get_by_role("button", name="Undo").click()
+    expect(told).to_contain_text("Nobody knows yet")
+    with comeback.again():
+        again.click()
+        expect(told).to_contain_text("Try again.")
+        page.get_by_role("button", name="Undo").click()
+        expect(page.locator(".toast")).to_contain_text("the review is taken back")
+        assert sorted(audit(own)) == ["confirm", "reset"]
+        assert reviewed(own)["boot"] is None
+    page.goto("about:blank")  # asks nobody any more
+    quiet_console.clear()  # the browser names what it could not load
+
+
 def test_a_table_by_cause_is_unfolded_reviewed_together_and_undone(own: Site) -> None:
     page = own.page
     own.open("metrics?other=open")
@@ -260,6 +343,10 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_undone(own: Site) ->
     expect(page).to_have_url(re.compile(r"other\.by=cause"))
     expect(part.locator("tbody tr")).to_have_count(2)
     expect(part.locator(".total")).to_have_text("3")  # the title counts failures, as the tiles do
+    page.goto(f"{page.url}&other.search=i2c")
+    expect(part.locator("tbody tr")).to_have_count(1)
+    page.go_back()
+    expect(part.locator("tbody tr")).to_have_count(2)
     part.get_by_role("button", name="2 tests on bench-1", exact=True).click()
     links = part.locator(".below a")
     expect(links).to_have_count(2)

@@ -22,7 +22,7 @@ class Causes(Service):
         period = last_days(query.days, query.as_of or self._clock())
 
         def work(reader: Reader) -> ListPage[CauseAnswer]:
-            found = causes(*asked(reader, viewer, query, period), query.chosen)
+            found = causes(*asked(reader, viewer, query, period), query.chosen, query.search)
             found = to_review(found) if query.to_review else found
             rows = Listing(found[query.offset :][: query.limit], len(found))
             return query.page_of(rows, partial(CauseAnswer.of, viewer.org_id))

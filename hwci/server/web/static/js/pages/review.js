@@ -3,6 +3,7 @@
 // through it; the row that is looked at stands in the address. What is reviewed stays in its place until the next visit.
 
 import { change } from "../address.js";
+import { get } from "../api.js";
 import { useAnswer } from "../asking.js";
 import { counted } from "../format.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
@@ -10,6 +11,7 @@ import { useProducts } from "../parts/links.js";
 import { Empty, Failed, Waiting } from "../parts/notice.js";
 import { isAdmin } from "../parts/roles.js";
 import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/scope.js";
+import { Tools, WORTH_A_SEARCH, noMatch, tableState } from "../parts/table.js";
 import { useTogether } from "../parts/together.js";
 import { TurnOn } from "../parts/turn_on.js";
 import { ExactTimes } from "../parts/values.js";
@@ -18,6 +20,7 @@ import { useDraft } from "./review/draft.js";
 import { Row } from "./review/row.js";
 
 const ASKED = 100; // the most that the API gives at once
+const NOTHING = "Nothing to review: no resolved failure of this period is without a review.";
 const KEYS = [["j", "next"], ["k", "previous"], ["c", "confirm"], ["d", "not a firmware bug"], ["u", "undo"]];
 
 /** The page. */
@@ -25,7 +28,9 @@ export function Review({ address, orgId, organization, me }) {
   const scope = scopeOf(address.query);
   const products = useProducts(orgId, organization?.ciMetricsEnabled).data;
   const path = `/api/orgs/${orgId}/ci-analysis/causes`;
-  const answer = useAnswer(organization?.ciMetricsEnabled ? path : null, { ...scope, toReview: true, limit: ASKED });
+  const asked = tableState("review", address.query);
+  const query = { ...scope, toReview: true, limit: ASKED, search: asked.search || null };
+  const answer = useAnswer(organization?.ciMetricsEnabled ? path : null, query);
   const isThere = answer.data && me;
   return html`
     <div class="page-head">
@@ -38,13 +43,16 @@ export function Review({ address, orgId, organization, me }) {
     ${organization?.ciMetricsEnabled === false && html`<${TurnOn} orgId=${orgId} />`}
     ${answer.error && html`<${Failed} error=${answer.error} again=${answer.again} />`}
     ${organization?.ciMetricsEnabled && !isThere && !answer.error && html`<${Waiting} />`}
-    ${isThere && html`<${Inbox} key=${JSON.stringify(scope)} ...${{ address, orgId, me, path, scope }} found=${answer.data}
+    ${isThere && (asked.search || answer.data.total > WORTH_A_SEARCH) && html`<${Tools} name="review" label="causes" thing="cause"
+      ...${{ asked, total: answer.data.total, busy: answer.loading }} />`}
+    ${isThere && html`<${Inbox} key=${answer.of} ...${{ address, orgId, me, path, query, search: asked.search }} found=${answer.data}
       may=${isAdmin(organization)} />`}
   `;
 }
 
-function Inbox({ address, orgId, me, path, scope, found, may }) {
+function Inbox({ address, orgId, me, path, query, search, found, may }) {
   const [causes, setCauses] = useState(found.items);
+  const more = useMore({ path, query, found, causes, setCauses });
   const [message, setMessage] = useState("");
   const [next, setNext] = useState(0); // counts how often another cause is to be asked for again
   const replace = (key, change_) => setCauses((was) => was.map((one) => (one.id === key ? change_(one) : one)));
@@ -71,7 +79,7 @@ function Inbox({ address, orgId, me, path, scope, found, may }) {
     },
     passed: () => setNext((was) => was + 1),
   });
-  useFresh({ path, scope, next, cause: open, replace });
+  useFresh({ path, query, next, cause: open, replace });
   useKeys({
     j: () => show(causes[at + 1]),
     k: () => show(causes[at - 1]),
@@ -86,13 +94,15 @@ function Inbox({ address, orgId, me, path, scope, found, may }) {
     wanted.current = null;
     list.current.querySelector("[aria-expanded=true]")?.focus();
   }, [open?.id, causes]);
-  if (causes.length === 0) return html`<${Empty}>Nothing to review: no resolved failure of this period is without a review.<//>`;
+  if (causes.length === 0) return html`<${Empty}>${search ? noMatch("cause", search) : NOTHING}<//>`;
   return html`<section class="part inbox" aria-label="To review">
-    <p class="quiet">${counted(found.total, "cause")}, those that the checks could not decide first.
-      ${found.total > ASKED && ` These are the first ${ASKED}.`} Keys:
+    <p class="quiet">${counted(more.total, "cause")}, those that the checks could not decide first. Keys:
       ${KEYS.filter(([key]) => may || "jk".includes(key)).map(([key, what]) => html` <kbd>${key}</kbd> ${what}`)}</p>
     <ol ref=${list}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${() => show(cause)}
       ...${{ cause, orgId, together, draft, may }} />`)}</ol>
+    ${more.left > 0 && html`<p><button type="button" onClick=${more.show}>Show more</button>
+      ${" "}<span class="quiet">${counted(more.left, "more cause")}</span></p>`}
+    ${more.fault && html`<${Failed} error=${more.fault} />`}
     <p class="toast" role="status">${message && html`${message} ${together.last && html`<button type="button"
       onClick=${together.undo}>Undo</button>`}`}</p>
   </section>`;
@@ -104,9 +114,37 @@ function done(reviewed) {
   return reviewed.length === 1 ? `${what}.` : `${counted(reviewed.length, "failure")} ${what}.`;
 }
 
+/**
+ * The causes beyond those that are shown. What was reviewed here is no longer in the list of the API, so that those
+ * that are left come first there, and the next ones after as many: in one page of it and the one after.
+ */
+function useMore({ path, query, found, causes, setCauses }) {
+  const [total, setTotal] = useState(found.total);
+  const [fault, setFault] = useState(null);
+  const busy = useRef(false);
+  const show = async () => {
+    if (busy.current) return;
+    busy.current = true;
+    try {
+      const waiting = causes.filter(({ failures }) => failures.some(({ review }) => !review)).length;
+      const page = Math.floor(waiting / ASKED) + 1;
+      const lists = await Promise.all([page, page + 1].map((one) => get(path, { ...query, page: one })));
+      const known = new Set(causes.map(({ id }) => id));
+      setCauses((was) => [...was, ...lists.flatMap(({ items }) => items).filter(({ id }) => !known.has(id))]);
+      setTotal(lists[0].total + causes.length - waiting);
+      setFault(null);
+    } catch (error) {
+      setFault(error);
+    }
+    busy.current = false;
+  };
+  return { total, left: total - causes.length, show, fault };
+}
+
 /** Ask how the failures of a cause are now, whoever reviewed them. */
-function useFresh({ path, scope, next, cause, replace }) {
-  const { data } = useAnswer(next ? path : null, { ...scope, limit: ASKED }, next);
+function useFresh({ path, query, next, cause, replace }) {
+  const { toReview: _, ...all } = { ...query, search: cause?.failures[0].firstFailure.sha };
+  const { data } = useAnswer(next ? path : null, all, next);
   useEffect(() => {
     if (!data) return;
     const now = new Map(data.items.flatMap(({ failures }) => failures).map((one) => [one.id, one]));

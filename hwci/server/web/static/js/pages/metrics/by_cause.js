@@ -23,7 +23,7 @@ export function isByCause(name, query) {
 export function CauseSwitch({ name, label, address }) {
   const on = isByCause(name, address.query);
   const of = (...parts) => Object.fromEntries(parts.map((part) => [`${name}.${part}`, null]));
-  const turn = () => change({ ...of("page", "sort", "search", "cause"), [`${name}.by`]: on ? null : "cause" });
+  const turn = () => change({ ...of("page", "sort", "cause"), [`${name}.by`]: on ? null : "cause" });
   return html`<p><button type="button" aria-pressed=${on ? "true" : "false"} aria-label=${`By cause: ${label}`}
     onClick=${turn}>By cause</button></p>`;
 }
@@ -41,7 +41,7 @@ export function ByCause({ name, label, address, orgId, query, columns, reviews, 
     ...(reviews.may ? [{ key: "review", title: "Review", cell: (cause) => html`<${Actions} ...${{ cause, reviews }} />` }] : []),
   ];
   return html`<${PagedTable} folds name=${name} label=${label} thing="cause" path=${`/api/orgs/${orgId}/ci-analysis/causes`}
-    query=${query} turn=${reviews.turn} address=${address} columns=${shown} rowKey=${({ id }) => id} searched=${false} empty=${empty}
+    query=${query} turn=${reviews.turn} address=${address} columns=${shown} rowKey=${({ id }) => id} empty=${empty}
     below=${(cause) => cause.id === open && html`<${CauseFailures} ...${{ orgId, cause }} />`} totalled />`;
 }
 
