@@ -34,6 +34,8 @@ class Settlement:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._placed: dict[Spot, Placed | None] = {}
+        self._came: dict[Spot, Place] = {}
+        self._went: set[Spot] = set()
         self._results: dict[OnBench, Results] = {}
         self._reported: set[str] = set()
         self._days = DayChanges()
@@ -62,9 +64,10 @@ class Settlement:
         notable: Mapping[int, TestItem],
         times: int = 1,
     ) -> None:
-        """Count a report in the sums of its day, as `DayChanges.count`, and at the merges that it
-        checks.
+        """Count a report in the sums of its day, as `DayChanges.count`, at the merges that it
+        checks, and among those that mention its commits.
         """
+        self._count_mentions(report, times)
         self._days.count(product, report, tests, notable, times)
         for sha in commits_checked(report):
             self._checks[report.suite, sha] += times
@@ -72,6 +75,14 @@ class Settlement:
         for key in item_sums(product, report, notable):
             if key.outcome is Outcome.FAIL:
                 self._failing[on_bench, report.branch][key] += times
+
+    def _count_mentions(self, report: Report, times: int) -> None:
+        for sha, place in ((one.sha, one.place) for one in mentions(report)):
+            spot = Spot(sha, report.branch)
+            if times < 0:
+                self._went.add(spot)
+            else:
+                self._came[spot] = min(place, self._came.get(spot, place))
 
     def settle(self) -> None:
         """Bring all that follows up to date with the rows of reports as they are now."""
@@ -109,7 +120,7 @@ class Settlement:
 
     def _settle_order(self) -> dict[Spot, int | None]:
         """Write the places that changed. Return the new rank of each commit that has another."""
-        mentioned = self._rows.first_mentions(self._placed)
+        mentioned = self._first_mentions()
         moved: dict[Spot, int | None] = {}
         by_branch: dict[str, dict[str, Place | None]] = defaultdict(dict)
         for spot, old in self._placed.items():
@@ -125,6 +136,18 @@ class Settlement:
             self._rows.drop_places(branch, gone)
             moved.update((Spot(sha, branch), None) for sha in gone)
         return moved
+
+    def _first_mentions(self) -> Mapping[Spot, Place]:
+        """Return the first mention of each commit as reports are now. Where none went, it is the
+        one that its place was, or an earlier one that came.
+        """
+        found = dict(self._rows.first_mentions(self._went)) if self._went else {}
+        for spot in self._placed.keys() - self._went:
+            old, new = self._placed[spot], self._came.get(spot)
+            places = [place for place in (old and old.place, new) if place is not None]
+            if places:
+                found[spot] = min(places)
+        return found
 
     def _rank(
         self, branch: str, places: Mapping[str, Place], gone: Collection[str]

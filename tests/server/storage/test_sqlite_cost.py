@@ -97,6 +97,24 @@ def test_any_number_of_commits_is_read_in_two_statements(
     assert len(asked) == 2, asked
 
 
+def test_a_report_that_replaces_none_asks_as_much_whatever_number_of_commits_it_covers(
+    connection: Connection,
+) -> None:
+    writer = Transaction(connection)
+    shas = [f"{number:040x}" for number in range(40)]
+    first = replace(REPORT, changes=None, covers_shas=tuple(shas), sha="f" * 40)
+    writer.put_report(ORG, first, NOON)
+    asked: list[list[str]] = [[], []]
+    for number, covers in enumerate((shas[:1], shas)):
+        connection.raw.set_trace_callback(asked[number].append)
+        again = replace(first, run_id=number + 1, covers_shas=tuple(covers))
+        writer.put_report(ORG, again, NOON)
+        connection.raw.set_trace_callback(None)
+    few, many = ([one for one in own if one.startswith("SELECT")] for own in asked)
+    assert len(few) == len(many) > 10
+    assert not any("FROM mention" in one for one in many)
+
+
 def test_every_search_for_run_records_and_events_goes_by_index(connection: Connection) -> None:
     writer = Transaction(connection)
     writer.add_organization(ACME)

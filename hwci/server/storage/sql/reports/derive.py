@@ -51,6 +51,10 @@ _FIRST_CARRIED = (
 )
 _SPOT = "WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?"
 _BRANCH = "WHERE org_id = ? AND repo_key = ? AND branch = ?"
+_PLACED = (
+    "SELECT p.rank, p.started_at, p.way, p.position, p.sha FROM json_each(?) j CROSS JOIN place p"
+    " ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value AND p.branch = ?"
+)
 _FIRST_MENTION = (
     f"SELECT started_at, way, position, sha FROM mention {_SPOT}"
     " ORDER BY started_at, way, position LIMIT 1"
@@ -170,15 +174,16 @@ class DerivedRows:
         return [self._changes[number] for number in relisted]
 
     def placed(self, spots: Collection[Spot]) -> Mapping[Spot, Placed]:
-        found = {}
-        for spot in spots:
-            row = self._connection.row(
-                f"SELECT rank, started_at, way, position, sha FROM place {_SPOT}",
-                (*self._repo, *spot),
+        by_branch: dict[str, list[str]] = defaultdict(list)
+        for sha, branch in spots:
+            by_branch[branch].append(sha)
+        return {
+            Spot(place[3], branch): Placed(codec.to_place(*place), rank)
+            for branch, shas in by_branch.items()
+            for rank, *place in self._connection.rows(
+                _PLACED, (codec.texts(shas), *self._repo, branch)
             )
-            if row is not None:
-                found[spot] = Placed(codec.to_place(*row[1:]), row[0])
-        return found
+        }
 
     def ranks(self, shas: Collection[str]) -> Mapping[Spot, int]:
         rows = self._connection.rows(

@@ -36,13 +36,17 @@ _SELECT = (
     f"SELECT {_COLUMNS} FROM report r"
     " LEFT JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
 )
-_SELECT_PARTS = _SELECT.replace("report r", "report r INDEXED BY report_part")
 _UNREADABLE = (
     *(ArithmeticError, AssertionError, LookupError, TypeError, ValueError),
     *(struct.error, zlib.error),
 )
 """What rows raise that another program wrote."""
 _SAME_RUN = "r.org_id = ? AND r.repo_key = ? AND r.run_attempt = ? AND r.box_key = ?"
+_SAME_IDENTITY = f"SELECT r.id FROM report r WHERE {_SAME_RUN} AND r.run_id = ?"
+_LATER_PARTS = (
+    f"SELECT r.id FROM report r INDEXED BY report_part WHERE {_SAME_RUN}"
+    " AND r.part_run_id = ? AND r.part > ? AND r.run_id <> ?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,17 +173,18 @@ def replaced_by(connection: Connection, org: bytes, report: Report) -> list[Kept
     These are the one with its identity, and the parts that it removes.
     """
     same_run = (org, report.repo_key, report.run_attempt, report.box_key)
-    found = connection.rows(
-        f"{_SELECT} WHERE {_SAME_RUN} AND r.run_id = ?", (*same_run, report.run_id)
-    )
+    statement = _SAME_IDENTITY
+    values: tuple[object, ...] = (*same_run, report.run_id)
     ended = replaced_parts(report)
     if ended is not None:
-        found += connection.rows(
-            f"{_SELECT_PARTS} WHERE {_SAME_RUN} AND r.part_run_id = ? AND r.part > ?"
-            " AND r.run_id <> ?",
-            (*same_run, *ended, report.run_id),
-        )
-    return [_kept(connection, org, row) for row in found]
+        statement += f" UNION ALL {_LATER_PARTS}"
+        values += (*same_run, *ended, report.run_id)
+    # Most replace nothing: what tells so reads no more than an index.
+    found = [
+        connection.row(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
+        for (number,) in connection.rows(statement, values)
+    ]
+    return [_kept(connection, org, row) for row in found if row is not None]
 
 
 def delete(connection: Connection, org: bytes, kept: KeptReport) -> None:
