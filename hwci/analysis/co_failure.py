@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from math import comb
-from typing import NamedTuple
 
 from hwci.analysis.outcomes import ProductOutcomes
 from hwci.engine.facts import FailureKey, Lane
@@ -25,11 +24,8 @@ CHANCE_MAX = 0.05
 """So likely is any false pair of a period, at most: a pair is held to it over all pairs."""
 
 
-class Beginning(NamedTuple):
-    """A test that began to fail on its box. `went_on`: the later commits on which it still did."""
-
-    key: FailureKey
-    went_on: Collection[str]
+WentOn = Callable[[Collection[Lane]], Mapping[Lane, Collection[str]]]
+"""Asked for tests on their boxes: the commits on which failures of unknown cause went on."""
 
 
 @dataclass
@@ -38,29 +34,32 @@ class _Past:
     could have: it ran, and was not failing already.
     """
 
+    went_on: Collection[str]
     began: set[int] = field(default_factory=set)
-    went_on: set[str] = field(default_factory=set)
     open: set[int] = field(default_factory=set)
 
 
 def failing_together(
-    beginnings: Sequence[Beginning],
+    beginnings: Sequence[FailureKey],
+    went_on: WentOn,
     runs: Callable[[], Sequence[ProductOutcomes]],
     check_time: Callable[[], None],
 ) -> Mapping[FailureKey, int]:
     """Return for each common beginning the number of its cause. `beginnings`: of all failures whose
-    cause is unknown; `runs`: asked only where two tests began to fail so often.
+    cause is unknown; `went_on` and `runs`: asked only where two tests began together so often.
     """
     begun: dict[Lane, set[str]] = defaultdict(set)
-    for one in beginnings:
-        begun[one.key.lane].add(one.key.sha)
+    for lane, sha in beginnings:
+        begun[lane].add(sha)
     again = {lane: shas for lane, shas in begun.items() if len(shas) >= TIMES_MIN}
-    if len(again) < 2:  # noqa: PLR2004 - a test and another
+    pairs = [*_pairs(again)]
+    if not pairs:
         return {}
-    pasts = _pasts(again, beginnings, runs())
+    paired = {lane: again[lane] for pair in pairs for lane in pair}
+    pasts = _pasts(paired, went_on(paired), runs())
     least = CHANCE_MAX / comb(len(again), 2)
     cause, found = _Causes(), {}
-    for lane, other in _pairs(again):
+    for lane, other in pairs:
         check_time()
         if _beyond_chance(pasts[lane], pasts[other], least):
             cause.join(lane, other)
@@ -105,13 +104,10 @@ def _pairs(begun: Mapping[Lane, Collection[str]]) -> Iterator[tuple[Lane, Lane]]
 
 def _pasts(
     begun: Mapping[Lane, Collection[str]],
-    beginnings: Sequence[Beginning],
+    went_on: Mapping[Lane, Collection[str]],
     runs: Sequence[ProductOutcomes],
 ) -> Mapping[Lane, _Past]:
-    found = {lane: _Past() for lane in begun}
-    for one in beginnings:
-        if one.key.lane in found:
-            found[one.key.lane].went_on.update(one.went_on)
+    found = {lane: _Past(went_on=went_on.get(lane, ())) for lane in begun}
     for product in runs:
         _follow(product, found, begun)
     return found

@@ -10,16 +10,17 @@ changes through an incident.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from hwci.analysis.co_failure import Beginning, failing_together
+from hwci.analysis.co_failure import WentOn, failing_together
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Commit, FailureKey, Lane, Product
-from hwci.engine.history import History, Scope
+from hwci.engine.history import Failure, History, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.changes import UnderTest, broken_by
 from hwci.engine.rules.classify import Classifier
@@ -41,9 +42,11 @@ class Ends(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """What the incident of a group rests on. `suspects`: None if unknown."""
+    """What the incident of a group rests on. `key`: of its first failure. `suspects`: None if
+    unknown.
+    """
 
-    beginning: Beginning
+    key: FailureKey
     ends: Ends
     suspects: tuple[Commit, ...] | None
 
@@ -180,8 +183,13 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
     )
     merges = _merges(history, Scope(scope.repo_key), period)
     failed = [_failed(group, known) for group, known in zip(groups, suspected, strict=True)]
+    unknown = [group for group, known in zip(groups, suspected, strict=True) if known is None]
+
+    def went_on(lanes: Collection[Lane]) -> Mapping[Lane, Collection[str]]:
+        return later_commits(group.failures for group in unknown if group.first.key.lane in lanes)
+
     together: dict[CauseKey, list[int]] = defaultdict(list)
-    for at, cause in enumerate(causes_of(history, scope, period, failed)):
+    for at, cause in enumerate(causes_of(history, scope, period, failed, went_on)):
         together[cause].append(at)
     found = []
     for members in together.values():
@@ -240,18 +248,28 @@ def _merged(history: RecordedRuns, one: Incident) -> Merged | None:
 
 def _failed(group: Group, suspects: tuple[Commit, ...] | None) -> Failed:
     ends = Ends(group.label, group.fix, group.first.first.verdict is Verdict.INFRA)
-    went_on = [one.key.sha for one in group.failures[1:]]
-    return Failed(Beginning(group.first.key, went_on), ends, suspects)
+    return Failed(group.first.key, ends, suspects)
+
+
+def later_commits(episodes: Iterable[Sequence[Failure]]) -> Mapping[Lane, Collection[str]]:
+    """Return the commits of each test on its box on which a failure went on. `episodes`: the
+    failures of each in order of place.
+    """
+    found: dict[Lane, set[str]] = defaultdict(set)
+    for first, *later in episodes:
+        found[first.key.lane].update(one.key.sha for one in later)
+    return found
 
 
 def causes_of(
-    history: RecordedRuns, scope: Scope, period: Period, failed: Sequence[Failed]
+    history: RecordedRuns, scope: Scope, period: Period, failed: Sequence[Failed], went_on: WentOn
 ) -> list[CauseKey]:
     """Return of each group what it has in common with others of its incident, and no other has."""
-    unknown = [one.beginning for one in failed if one.suspects is None]
-    common = failing_together(unknown, lambda: history.outcomes(scope, period), history.check_time)
+    unknown = [one.key for one in failed if one.suspects is None]
+    runs = partial(history.outcomes, scope, period)
+    common = failing_together(unknown, went_on, runs, history.check_time)
     found: list[CauseKey] = []
-    for (key, _), ends, suspects in failed:
+    for key, ends, suspects in failed:
         again = (common.get(key), ends.label, ends.of_bench)
         found.append(again if key in common else cause_of(key, ends, suspects))
     return found

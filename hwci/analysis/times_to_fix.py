@@ -6,17 +6,17 @@ cause explains are one incident (`incidents.py`): a commit that breaks ten tests
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
-from hwci.analysis.co_failure import Beginning
-from hwci.analysis.incidents import CauseKey, Ends, Failed, causes_of
+from hwci.analysis.incidents import CauseKey, Ends, Failed, causes_of, later_commits
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.analysis.spread import Spread, spread
 from hwci.analysis.trends import before_of
-from hwci.engine.facts import Commit, Product
+from hwci.engine.facts import Commit, Lane, Product
 from hwci.engine.history import Episode, History, Scope
 from hwci.engine.periods import Period, last_days
 from hwci.engine.rules.changes import UnderTest, broken_by
@@ -150,7 +150,12 @@ def _members(history: RecordedRuns, scope: Scope, period: Period) -> list[Member
     suspected = broken_by(
         history, [(one.key, under) for (one, _), under in zip(episodes, tested, strict=True)]
     )
-    failed = _failed(history, episodes, suspected)
+    failed = [
+        Failed(one.key, Ends(label, one.fix, one.verdict is Verdict.INFRA), known)
+        for (one, label), known in zip(episodes, suspected, strict=True)
+    ]
+    unknown = [one for (one, _), known in zip(episodes, suspected, strict=True) if known is None]
+    went_on = partial(_went_on, history, unknown)
     merged = _merges(history, scope, period)
     return [
         Member(
@@ -166,31 +171,17 @@ def _members(history: RecordedRuns, scope: Scope, period: Period) -> list[Member
             runs,
             tested,
             suspected,
-            causes_of(history, scope, period, failed),
+            causes_of(history, scope, period, failed, went_on),
             strict=True,
         )
     ]
 
 
-def _failed(
-    history: History,
-    episodes: Sequence[tuple[Episode, Label]],
-    suspected: Sequence[tuple[Commit, ...] | None],
-) -> list[Failed]:
-    """Return what the incidents of episodes rest on."""
-    unknown = [one for (one, _), known in zip(episodes, suspected, strict=True) if known is None]
-    later = {
-        episode.key: [failure.key.sha for failure in members if failure.key != episode.key]
-        for episode, members in zip(unknown, history.members(unknown), strict=True)
-    }
-    return [
-        Failed(
-            Beginning(episode.key, later.get(episode.key, ())),
-            Ends(label, episode.fix, episode.verdict is Verdict.INFRA),
-            suspects,
-        )
-        for (episode, label), suspects in zip(episodes, suspected, strict=True)
-    ]
+def _went_on(
+    history: History, episodes: Sequence[Episode], lanes: Collection[Lane]
+) -> Mapping[Lane, Collection[str]]:
+    members = history.members([one for one in episodes if one.key.lane in lanes])
+    return later_commits(sorted(some, key=lambda one: one.place) for some in members)
 
 
 def _ended_or_failing(history: History, episodes: Sequence[Episode]) -> list[tuple[Episode, Label]]:
