@@ -46,9 +46,10 @@ class Otherwise(NamedTuple):
 
 @dataclass(frozen=True)
 class Story:
-    """A history that CI sent to a server."""
+    """A history that CI sent to a server. `token`: of its own, as one ends while many are told."""
 
     server: RunningServer
+    token: str
     reports: Sequence[Report]
     configs: dict[Product, SuiteConfig]
     elsewhere: dict[str, tuple["Story", str]] = field(default_factory=dict)
@@ -69,11 +70,11 @@ class Story:
 
     def get(self, path: str) -> Any:
         path = f"/api/orgs/{self.server.org_id}/{path}"
-        return tell(self.server.url, "GET", path, bearer(self.server.member_token))
+        return tell(self.server.url, "GET", path, bearer(self.token))
 
     def review(self, failure_id: str, action: str) -> None:
         path = f"/api/orgs/{self.server.org_id}/ci-failures/{failure_id}/{action}"
-        tell(self.server.url, "POST", path, bearer(self.server.token))
+        tell(self.server.url, "POST", path, bearer(self.token))
 
     def send_all(self) -> None:
         self.put(Otherwise(self.reports))
@@ -101,7 +102,8 @@ class Story:
         if row["id"] not in self.elsewhere:
             repo_key = f"{row['repoKey']}-of-{row['id']}"
             reports = self.of_repository(row["repoKey"])
-            there = Story(self.server, [replace(one, repo_key=repo_key) for one in reports], {})
+            reports = [replace(one, repo_key=repo_key) for one in reports]
+            there = Story(self.server, self.token, reports, {})
             there.send_all()
             names = (row[name] for name in ("suite", "testId", "boxKey", "branch"))
             key = FailureKey(Lane(repo_key, *names), row["firstFailure"]["sha"])
@@ -125,7 +127,11 @@ def story(server: RunningServer, seed: int) -> Story:
         replace(one, repo_key=f"{one.repo_key}-{seed}", part_of=None) for one in facts.reports
     ]
     configs = [replace(one, repo_key=f"{one.repo_key}-{seed}") for one in facts.configs.values()]
-    found = Story(server, reports, {Product(one.repo_key, one.suite): one for one in configs})
+    owner = {"email": server.email, "password": server.password}
+    token = tell(server.url, "POST", "/api/auth/login", body=owner)["accessToken"]
+    found = Story(
+        server, token, reports, {Product(one.repo_key, one.suite): one for one in configs}
+    )
     found.send_all()
     if seed % 4 == 0:
         for row, action in zip(found.resolved(), ("dismiss", "confirm"), strict=False):
