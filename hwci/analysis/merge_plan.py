@@ -35,16 +35,18 @@ class BoxOffer(NamedTuple):
     runs: int
 
 
-class Lack(StrEnum):
+class MissingRun(StrEnum):
     """Why no run can be planned for a merge."""
 
     NO_RUN = "no_run"
     NOT_REACHED = "not_reached"
 
 
-LACKS = {
-    Lack.NO_RUN: "Not enough data: no run of it reached the hardware with a test in the period",
-    Lack.NOT_REACHED: "No box that ran it reached the hardware in its last run",
+MISSING = {
+    MissingRun.NO_RUN: (
+        "Not enough data: no run of it reached the hardware with a test in the period"
+    ),
+    MissingRun.NOT_REACHED: "No box that ran it reached the hardware in its last run",
 }
 
 
@@ -71,7 +73,7 @@ class MergePlan:
 
     merges: int
     runs: Sequence[PlannedRun]
-    lacking: Mapping[Announcement, Lack]
+    unplanned: Mapping[Announcement, MissingRun]
 
     @property
     def board_seconds(self) -> float:
@@ -89,7 +91,7 @@ def plan(
     for merge in merges:
         by_commit[merge.repo_key, merge.sha].append(merge)
     runs: list[PlannedRun] = []
-    lacking: dict[Announcement, Lack] = {}
+    unplanned: dict[Announcement, MissingRun] = {}
     for (repo_key, sha), of_commit in by_commit.items():
         history.check_time()
         found = _offers_for(repo_key, of_commit, offers)
@@ -103,9 +105,9 @@ def plan(
         suites = {offer.product.suite for offer in found}
         for merge in of_commit:
             if merge.suite not in suites and not (merge.suite is None and found):
-                lacking[merge] = offers.lack(repo_key, merge.suite)
+                unplanned[merge] = offers.missing(repo_key, merge.suite)
     runs.sort(key=lambda run: run.offer)
-    return MergePlan(len(merges), runs, lacking)
+    return MergePlan(len(merges), runs, unplanned)
 
 
 def _offers_for(repo_key: str, merges: Sequence[Announcement], offers: "Offers") -> list[BoxOffer]:
@@ -147,10 +149,10 @@ class Offers:
         """Return the cheapest run of any product of a repository, if there is one."""
         return sorted(one for one in self._best.values() if one.product.repo_key == repo_key)[:1]
 
-    def lack(self, repo_key: str, suite: str | None) -> Lack:
+    def missing(self, repo_key: str, suite: str | None) -> MissingRun:
         """Return why there is no offer for a product, or for any product of a repository."""
         ran = any(one.repo_key == repo_key and suite in {None, one.suite} for one in self._ran)
-        return Lack.NOT_REACHED if ran else Lack.NO_RUN
+        return MissingRun.NOT_REACHED if ran else MissingRun.NO_RUN
 
 
 def _last_reached(found: Sequence[ProductOutcomes]) -> dict[str, bool]:

@@ -108,7 +108,6 @@ class Intermittent:
     """What the runs of a flaky test suggest. `bisection`: of the suspects, None if too long."""
 
     runs: int
-    failed_runs: int
     since: Since
     boxes: BoxesCompared
     fixed: Fixed
@@ -225,7 +224,6 @@ class SeenProduct:
         unfixed = min(1.0, found.still_flaky + found.never)
         return Intermittent(
             runs=len(counted),
-            failed_runs=sum(one.tries.first_failed for one in counted),
             since=since,
             boxes=boxes_compared(flaky),
             fixed=Fixed(

@@ -16,7 +16,7 @@ from hwci.engine.history import History, SightedRun
 from hwci.engine.rules.merges import checks, is_of_product
 
 
-class Cause(StrEnum):
+class UncheckedCause(StrEnum):
     """Why a merge is unchecked."""
 
     HARDWARE_NOT_REACHED = "hardware_not_reached"
@@ -27,25 +27,25 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class UncheckedMerge:
     """An unchecked merge and its cause. `run`: of the runs that tell it the earliest; None if
     nothing ran. `subject`: the first line of the commit's message, if a report told it.
     """
 
     announcement: Announcement
-    cause: Cause
+    cause: UncheckedCause
     run: SightedRun | None
     subject: str | None
 
 
-def explain(history: History, merges: Sequence[Announcement]) -> list[Explained]:
+def explain(history: History, merges: Sequence[Announcement]) -> list[UncheckedMerge]:
     """Return the cause of each of these unchecked merges."""
     subjects = subjects_of(history, merges)
     found = []
     for merge in merges:
         history.check_time()
         cause, run = _cause(history, merge)
-        found.append(Explained(merge, cause, run, subjects.get((merge.repo_key, merge.sha))))
+        found.append(UncheckedMerge(merge, cause, run, subjects.get((merge.repo_key, merge.sha))))
     return found
 
 
@@ -59,13 +59,13 @@ class _Unchecked(NamedTuple):
     runs: Sequence[SightedRun]
 
 
-def _cause(history: History, merge: Announcement) -> tuple[Cause, SightedRun | None]:
+def _cause(history: History, merge: Announcement) -> tuple[UncheckedCause, SightedRun | None]:
     asked = _Unchecked(history, merge, sorted(history.sighted_runs(merge.repo_key, merge.sha)))
     for cause, row in CAUSES.items():
         run = next(row.told_by(asked), None)
         if run is not None:
             return cause, run
-    return Cause.NOTHING_RAN, None
+    return UncheckedCause.NOTHING_RAN, None
 
 
 def _not_reached(asked: _Unchecked) -> Iterator[SightedRun]:
@@ -108,13 +108,15 @@ class Row(NamedTuple):
 
 
 CAUSES = {
-    Cause.HARDWARE_NOT_REACHED: Row("A run on it did not reach the hardware", _not_reached),
-    Cause.NO_TESTS: Row("A run on it ran no test", _without_tests),
-    Cause.OTHER_PRODUCT: Row("Only another product ran on it", _of_another_product),
-    Cause.NOT_IN_PUSH_LIST: Row(
+    UncheckedCause.HARDWARE_NOT_REACHED: Row(
+        "A run on it did not reach the hardware", _not_reached
+    ),
+    UncheckedCause.NO_TESTS: Row("A run on it ran no test", _without_tests),
+    UncheckedCause.OTHER_PRODUCT: Row("Only another product ran on it", _of_another_product),
+    UncheckedCause.NOT_IN_PUSH_LIST: Row(
         "A later run tested it, but its push list does not name it", _later
     ),
-    Cause.NOTHING_RAN: Row("Nothing ran on it", _none),
+    UncheckedCause.NOTHING_RAN: Row("Nothing ran on it", _none),
 }
 """The causes in the order in which they are tried."""
 

@@ -76,7 +76,7 @@ class WhatIf(NamedTuple):
     then: Classification
 
 
-class Explained(NamedTuple):
+class WhatIfs(NamedTuple):
     """The edits that would change the class, in the order of the table. `complete`: every edit of
     the table was tried; else the time was over, or a list was longer than is tried.
     """
@@ -85,7 +85,7 @@ class Explained(NamedTuple):
     complete: bool
 
 
-def what_if(history: History, group: Group) -> Explained:
+def what_if(history: History, group: Group) -> WhatIfs:
     """Return the single edits that would change the class of a resolved group, as people see it.
 
     Raises `OutOfTimeError`: there was no time to try one.
@@ -102,8 +102,8 @@ def what_if(history: History, group: Group) -> Explained:
     except OutOfTimeError:
         if not tried:
             raise
-        return Explained(found, complete=False)
-    return Explained(found, complete=not trying.cut)
+        return WhatIfs(found, complete=False)
+    return WhatIfs(found, complete=not trying.cut)
 
 
 class Trying:

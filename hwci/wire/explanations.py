@@ -10,7 +10,7 @@ from uuid import UUID
 
 from hwci.analysis.advice import GAPS, advice
 from hwci.analysis.gaps import Budget, Gap, GapCount
-from hwci.analysis.what_if import EditKind, Explained, WhatIf
+from hwci.analysis.what_if import EditKind, WhatIf, WhatIfs
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import CheckedRun
@@ -80,7 +80,7 @@ class ExplanationAnswer(Answer):
     complete: bool
 
     @classmethod
-    def of(cls, org_id: UUID, failure: ResolvedFailure, found: Explained) -> Self:
+    def of(cls, org_id: UUID, failure: ResolvedFailure, found: WhatIfs) -> Self:
         """Make the edits of one resolved failure."""
         edits = [WhatIfAnswer.of(org_id, failure, one) for one in found.found]
         return cls(edits=edits, complete=found.complete)

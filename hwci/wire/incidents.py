@@ -31,9 +31,6 @@ class IncidentFailure(Answer):
     test_id: str
     box_key: str
     since: Time
-    last_failed_at: Time
-    first_sha: str
-    last_sha: str
     commits: int
 
     @classmethod
@@ -44,9 +41,6 @@ class IncidentFailure(Answer):
             test_id=group.first.key.lane.test_id,
             box_key=group.first.key.lane.box_key,
             since=group.first.first.started_at,
-            last_failed_at=max(one.last_started_at for one in group.failures),
-            first_sha=group.first.key.sha,
-            last_sha=group.last.key.sha,
             commits=len(group.failures),
         )
 

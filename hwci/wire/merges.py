@@ -9,8 +9,8 @@ from dataclasses import asdict
 from typing import Self
 from uuid import UUID
 
-from hwci.analysis.merge_plan import LACKS, Lack, MergePlan, PlannedRun
-from hwci.analysis.unchecked import CAUSES, Cause, Explained
+from hwci.analysis.merge_plan import MISSING, MergePlan, MissingRun, PlannedRun
+from hwci.analysis.unchecked import CAUSES, UncheckedCause, UncheckedMerge
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, ListPage
 from hwci.wire.metrics import CheckingRun, MergeAnswer, PeriodAnswer, ProductKey
@@ -23,13 +23,13 @@ class ExplainedMergeAnswer(MergeAnswer):
     commit, if a report told it.
     """
 
-    cause: Cause
+    cause: UncheckedCause
     cause_text: str
     run: CheckingRun | None
     subject: str | None
 
     @classmethod
-    def of(cls, org_id: UUID, row: Explained) -> Self:
+    def of(cls, org_id: UUID, row: UncheckedMerge) -> Self:
         """Make one row."""
         merge, run = row.announcement, row.run
         return cls(
@@ -81,8 +81,8 @@ class UnplannedMerges(Answer):
     repo_key: str
     suite: str | None
     merges: int
-    lack: Lack
-    lack_text: str
+    missing: MissingRun
+    missing_text: str
 
 
 class MergePlanAnswer(Answer):
@@ -100,8 +100,8 @@ class MergePlanAnswer(Answer):
     @classmethod
     def of(cls, found: MergePlan, query: TableQuery, period: Period) -> Self:
         """Make the plan that was asked for. `period`: the days of `query`."""
-        lacking = Counter(
-            (merge.repo_key, merge.suite, lack) for merge, lack in found.lacking.items()
+        unplanned = Counter(
+            (merge.repo_key, merge.suite, missing) for merge, missing in found.unplanned.items()
         )
         return cls(
             period=PeriodAnswer.of(query.days, period),
@@ -114,11 +114,11 @@ class MergePlanAnswer(Answer):
                     repo_key=repo_key,
                     suite=suite,
                     merges=merges,
-                    lack=lack,
-                    lack_text=LACKS[lack],
+                    missing=missing,
+                    missing_text=MISSING[missing],
                 )
-                for (repo_key, suite, lack), merges in sorted(
-                    lacking.items(), key=lambda one: (one[0][0], one[0][1] or "")
+                for (repo_key, suite, missing), merges in sorted(
+                    unplanned.items(), key=lambda one: (one[0][0], one[0][1] or "")
                 )
             ],
         )

@@ -100,12 +100,9 @@ class BisectionAnswer(Answer):
 
 
 class IntermittentAnswer(Answer):
-    """What the runs of a test suggest. `failedRuns`: those whose first attempt failed.
-    `bisection` null: more than 10,000 runs.
-    """
+    """What the runs of a test suggest. `bisection` null: more than 10,000 runs."""
 
     runs: int
-    failed_runs: int
     since: SinceAnswer
     boxes: BoxesComparedAnswer
     fixed: FixedAnswer
@@ -143,7 +140,6 @@ def _found(found: suspects.Intermittent) -> IntermittentAnswer:
     bisection = found.bisection
     return IntermittentAnswer(
         runs=found.runs,
-        failed_runs=found.failed_runs,
         since=_since(found.since),
         boxes=_boxes(found.boxes),
         fixed=FixedAnswer.model_validate(found.fixed),

@@ -87,7 +87,7 @@ def test_no_answer_fails_or_compares_what_cannot_be_compared(name: str) -> None:
     assert all(one.found or one.missing for one in suspects.items)
     assert len(explain(history, merges)) == len(merges) == 1
     planned = plan(*about, merges)
-    assert len(planned.runs) + len(planned.lacking) == 1
+    assert len(planned.runs) + len(planned.unplanned) == 1
     assert bool(planned.runs) == bool(HISTORIES[name])
     budget(*about)
     groups = groups_of(history, history.failures(ALL, EVER))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import combinations, product
 
-from hwci.analysis.merge_plan import Lack, MergePlan, PlannedRun, plan
+from hwci.analysis.merge_plan import MergePlan, MissingRun, PlannedRun, plan
 from hwci.engine.facts import Announcement, Part, Report
 from tests.engine.timeline import ALL, EVER, MAIN, ORG, REPO, SUITE, Past, changes, minute, report
 from tests.support.outcomes import FullRecordedRuns
@@ -52,13 +52,13 @@ def test_a_box_that_did_not_reach_the_hardware_lately_is_not_proposed() -> None:
     assert boxes(planned([ran(1, 5), lost, ran(2, 8, "box-2")], MERGE)) == [
         ("b", SUITE, "box-2", 8)
     ]
-    assert planned([ran(1, 5), lost], MERGE).lacking == {MERGE: Lack.NOT_REACHED}
+    assert planned([ran(1, 5), lost], MERGE).unplanned == {MERGE: MissingRun.NOT_REACHED}
 
 
 def test_without_a_run_of_the_product_there_is_no_figure() -> None:
     none = planned([ran(1, 5, suite=OTHER), ran(2, 5, run="a:-")], MERGE)
 
-    assert (none.runs, none.lacking, none.board_seconds) == ([], {MERGE: Lack.NO_RUN}, 0)
+    assert (none.runs, none.unplanned, none.board_seconds) == ([], {MERGE: MissingRun.NO_RUN}, 0)
 
 
 def test_the_parts_of_a_large_report_are_one_run() -> None:
@@ -191,10 +191,10 @@ def test_the_plan_is_the_best_of_all_sets_of_runs() -> None:
         found, runs = planned(reports, *merges), all_runs(reports, unchecked)
 
         assert (len(found.runs), found.board_seconds) == fewest(runs, unchecked), f"seed {seed}"
-        assert {*found.lacking} == {
+        assert {*found.unplanned} == {
             one for one in unchecked if not any(does(run, one) for run in runs)
         }, f"seed {seed}"
         counted = [merge for one in found.runs for merge in one.merges]
-        assert sorted(map(repr, [*counted, *found.lacking])) == sorted(map(repr, unchecked)), seed
+        assert sorted(map(repr, [*counted, *found.unplanned])) == sorted(map(repr, unchecked)), seed
         after = Past([*reports, *sent(found.runs)]).announced(*merges).read()
-        assert {*after.unchecked_merges} == {*found.lacking}, f"seed {seed}"
+        assert {*after.unchecked_merges} == {*found.unplanned}, f"seed {seed}"

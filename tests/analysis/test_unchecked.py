@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from hwci.analysis.unchecked import CAUSES, Cause, Explained, explain
+from hwci.analysis.unchecked import CAUSES, UncheckedCause, UncheckedMerge, explain
 from hwci.engine.facts import Announcement, Report
 from tests.engine.timeline import MAIN, REPO, SUITE, Past, changes, minute, report
 from tests.support.soak import rounds
@@ -19,13 +19,15 @@ ANY = replace(MERGE, suite=None)
 OTHER = "boot"
 
 
-def explained(reports: Sequence[Report], *merges: Announcement) -> list[Explained]:
+def explained(reports: Sequence[Report], *merges: Announcement) -> list[UncheckedMerge]:
     """The causes of these merges, of those among them that no run checked."""
     past = Past([*reports]).announced(*merges)
     return explain(past.history, past.read().unchecked_merges)
 
 
-def the(reports: Sequence[Report], merge: Announcement = MERGE) -> tuple[Cause, int | None]:
+def the(
+    reports: Sequence[Report], merge: Announcement = MERGE
+) -> tuple[UncheckedCause, int | None]:
     (found,) = explained(reports, merge)
     return found.cause, None if found.run is None else found.run.ci_run_id
 
@@ -35,11 +37,14 @@ EMPTY = report("b:-", 2, run_id=2)
 OF_OTHER = report("b:P", 1, run_id=1, suite=OTHER)
 LATER = report("d:F", 4, run_id=4, sent=changes("a", "b", "c", "d"))
 ROWS = {
-    "hardware not reached": ([EMPTY, OF_OTHER, LATER, LOST], (Cause.HARDWARE_NOT_REACHED, 3)),
-    "ran without tests": ([OF_OTHER, LATER, EMPTY], (Cause.NO_TESTS, 2)),
-    "only another product ran": ([LATER, OF_OTHER], (Cause.OTHER_PRODUCT, 1)),
-    "in the tree of a later run": ([LATER], (Cause.NOT_IN_PUSH_LIST, 4)),
-    "nothing ran": ([report("a:P", 5)], (Cause.NOTHING_RAN, None)),
+    "hardware not reached": (
+        [EMPTY, OF_OTHER, LATER, LOST],
+        (UncheckedCause.HARDWARE_NOT_REACHED, 3),
+    ),
+    "ran without tests": ([OF_OTHER, LATER, EMPTY], (UncheckedCause.NO_TESTS, 2)),
+    "only another product ran": ([LATER, OF_OTHER], (UncheckedCause.OTHER_PRODUCT, 1)),
+    "in the tree of a later run": ([LATER], (UncheckedCause.NOT_IN_PUSH_LIST, 4)),
+    "nothing ran": ([report("a:P", 5)], (UncheckedCause.NOTHING_RAN, None)),
 }
 
 
@@ -55,38 +60,44 @@ def test_the_golden_rows_name_each_cause_in_its_order() -> None:
 
 
 def test_the_earliest_run_that_tells_the_cause_is_named() -> None:
-    assert the([report("b:L", 9, run_id=9), LOST]) == (Cause.HARDWARE_NOT_REACHED, 3)
+    assert the([report("b:L", 9, run_id=9), LOST]) == (UncheckedCause.HARDWARE_NOT_REACHED, 3)
 
 
 def test_a_run_of_another_product_that_lost_its_bench_is_no_run_of_the_merge() -> None:
-    assert the([report("b:L", 1, run_id=1, suite=OTHER)]) == (Cause.OTHER_PRODUCT, 1)
+    assert the([report("b:L", 1, run_id=1, suite=OTHER)]) == (UncheckedCause.OTHER_PRODUCT, 1)
 
 
 def test_of_an_unassigned_merge_every_product_is_its_own() -> None:
     lost = report("b:L", 1, run_id=1, suite=OTHER)
 
-    assert the([lost], ANY) == (Cause.HARDWARE_NOT_REACHED, 1)
+    assert the([lost], ANY) == (UncheckedCause.HARDWARE_NOT_REACHED, 1)
 
 
 def test_a_run_whose_push_list_names_the_merge_tells_why_it_does_not_count() -> None:
-    assert the([report("d:L", 6, run_id=6, covers=["b", "d"])]) == (Cause.HARDWARE_NOT_REACHED, 6)
+    assert the([report("d:L", 6, run_id=6, covers=["b", "d"])]) == (
+        UncheckedCause.HARDWARE_NOT_REACHED,
+        6,
+    )
 
 
 @pytest.mark.parametrize("run", ["d:L", "d:-"])
 def test_a_later_run_that_checked_nothing_itself_is_no_reason(run: str) -> None:
-    assert the([replace(LATER, tests=(), hello_ok=run != "d:L")]) == (Cause.NOTHING_RAN, None)
+    assert the([replace(LATER, tests=(), hello_ok=run != "d:L")]) == (
+        UncheckedCause.NOTHING_RAN,
+        None,
+    )
 
 
 def test_a_later_run_of_another_product_is_no_reason() -> None:
-    assert the([replace(LATER, suite=OTHER)]) == (Cause.NOTHING_RAN, None)
-    assert the([replace(LATER, suite=OTHER)], ANY) == (Cause.NOT_IN_PUSH_LIST, 4)
+    assert the([replace(LATER, suite=OTHER)]) == (UncheckedCause.NOTHING_RAN, None)
+    assert the([replace(LATER, suite=OTHER)], ANY) == (UncheckedCause.NOT_IN_PUSH_LIST, 4)
 
 
 def test_the_retry_of_a_later_run_that_lost_its_bench_had_the_commit_in_its_tree() -> None:
     lost = replace(LATER, tests=(), hello_ok=False)
     retry = replace(LATER, run_attempt=2, changes=None, started_at=minute(7))
 
-    assert the([lost, retry]) == (Cause.NOT_IN_PUSH_LIST, 4)
+    assert the([lost, retry]) == (UncheckedCause.NOT_IN_PUSH_LIST, 4)
 
 
 def test_the_subject_is_that_which_a_report_told() -> None:
@@ -96,24 +107,24 @@ def test_the_subject_is_that_which_a_report_told() -> None:
     assert (told.subject, untold.subject) == ("Change b", None)
 
 
-def slow_cause(merge: Announcement, reports: Sequence[Report]) -> tuple[Cause, int | None]:
+def slow_cause(merge: Announcement, reports: Sequence[Report]) -> tuple[UncheckedCause, int | None]:
     """The cause as the table reads, from the reports themselves."""
     ordered = sorted(reports, key=lambda one: (one.started_at, one.run_id, one.run_attempt))
     naming = [one for one in ordered if merge.sha in {one.sha, *one.covers_shas}]
     own = [one for one in naming if merge.suite in {None, one.suite}]
     for run in own:
         if not run.hello_ok:
-            return Cause.HARDWARE_NOT_REACHED, run.run_id
+            return UncheckedCause.HARDWARE_NOT_REACHED, run.run_id
     if own:
-        return Cause.NO_TESTS, own[0].run_id
+        return UncheckedCause.NO_TESTS, own[0].run_id
     if naming:
-        return Cause.OTHER_PRODUCT, naming[0].run_id
+        return UncheckedCause.OTHER_PRODUCT, naming[0].run_id
     for run in ordered:
         listed = run.changes.commits if run.changes else ()
         good = run.hello_ok and run.tests and merge.suite in {None, run.suite}
         if good and merge.sha in {one.sha for one in listed}:
-            return Cause.NOT_IN_PUSH_LIST, run.run_id
-    return Cause.NOTHING_RAN, None
+            return UncheckedCause.NOT_IN_PUSH_LIST, run.run_id
+    return UncheckedCause.NOTHING_RAN, None
 
 
 def story(draw: random.Random) -> tuple[list[Report], list[Announcement]]:
@@ -148,4 +159,4 @@ def test_each_unchecked_merge_has_the_cause_that_the_table_gives_it() -> None:
             found = one.cause, None if one.run is None else one.run.run_id
             assert found == slow_cause(one.announcement, reports), f"seed {seed}"
             seen.add(one.cause)
-    assert seen == {*Cause}
+    assert seen == {*UncheckedCause}

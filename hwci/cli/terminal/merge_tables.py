@@ -81,7 +81,7 @@ def plan(found: MergePlanAnswer) -> Iterator[str]:
     for one in found.unplanned:
         yield ""
         of = product(one.repo_key, one.suite)
-        yield f"# {counted(one.merges, 'merge')} of {of} without a run here. {one.lack_text}."
+        yield f"# {counted(one.merges, 'merge')} of {of} without a run here. {one.missing_text}."
 
 
 def _offer(row: PlannedRunAnswer) -> tuple[str, str, str]:

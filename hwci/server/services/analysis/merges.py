@@ -6,7 +6,7 @@ rules").
 from dataclasses import replace
 
 from hwci.analysis.merge_plan import plan
-from hwci.analysis.unchecked import Explained, explain
+from hwci.analysis.unchecked import UncheckedMerge, explain
 from hwci.engine.facts import Product
 from hwci.engine.history import Listing
 from hwci.engine.page.reading import read_merges
@@ -52,14 +52,14 @@ def unchecked_of(
 ) -> ListPage[wire.ExplainedMergeAnswer]:
     """Return the unchecked merges that a query asks for, with their causes."""
 
-    def of(row: Explained) -> wire.ExplainedMergeAnswer:
+    def of(row: UncheckedMerge) -> wire.ExplainedMergeAnswer:
         return wire.ExplainedMergeAnswer.of(viewer.org_id, _visible(row, viewer))
 
     rows = MERGES.listing(read_merges(*about).unchecked, query.selection)
     return query.page_of(Listing(explain(about.history, rows.items), rows.total), of)
 
 
-def _visible(row: Explained, viewer: Viewer) -> Explained:
+def _visible(row: UncheckedMerge, viewer: Viewer) -> UncheckedMerge:
     """Return a row without its run if that is of a product which a reader key may not see."""
     run = row.run
     if run is None or may_see(viewer, Product(row.announcement.repo_key, run.sighting.suite)):
