@@ -28,7 +28,7 @@ from hwci.wire.base import Name
 from hwci.wire.errors import message_of
 from hwci.wire.links import NEEDED
 from hwci.wire.nearest import hint
-from hwci.wire.reports import PatternList, SuiteConfiguration
+from hwci.wire.reports import PatternList, Percentage, SuiteConfiguration
 
 FILE_NAME = "hwci.toml"
 ROOT_MARK = ".git"
@@ -70,6 +70,13 @@ class _Table(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
 
+class ProductTargets(_Table):
+    """`targets` of a `[[product]]`."""
+
+    merges_checked: Percentage | None = None
+    infra_runs: Percentage | None = None
+
+
 class Product(_Table):
     """A `[[product]]`. `repo_key`: its own, else that of the file."""
 
@@ -79,6 +86,7 @@ class Product(_Table):
     harness_paths: PatternList
     trigger_paths: PatternList | None = None
     merge_trigger: bool = True
+    targets: ProductTargets | None = None
     box: Name | None = None
 
     def configuration(
@@ -90,7 +98,7 @@ class Product(_Table):
         Raises:
             ValidationError: no repository is named, or a rule is broken.
         """
-        fields = self.model_dump(exclude={"box"})
+        fields = self.model_dump(exclude={"box"} | ({"targets"} if self.targets is None else set()))
         whole = {**fields, "repo_key": self.repo_key or repo_key}
         return SuiteConfiguration.model_validate(whole | ({"links": links} if links else {}))
 
@@ -206,13 +214,20 @@ def _taken_out(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
         for error in _errors(fault):
             if error["type"] == "extra_forbidden":
                 *way, key = error["loc"]
-                known = (_TABLES[str(way[0])] if way else _File).model_fields
+                known = _table_at(way).model_fields
                 del reduce(getitem, way, cast("Any", content))[key]
                 yield ": ".join((*_places(way), str(key))), hint(str(key), known)
     if isinstance(links := content.get("links"), dict):
         for key in [key for key in links if key not in NEEDED]:
             del links[key]
             yield f"links: {key}", hint(key, NEEDED)
+
+
+def _table_at(way: Sequence[int | str]) -> type[_Table]:
+    """Return the table at a place of the file."""
+    if not way:
+        return _File
+    return ProductTargets if way[-1] == "targets" else _TABLES[str(way[0])]
 
 
 def _unknown_keys(path: Path, keys: Sequence[tuple[str, str]]) -> str:
@@ -246,3 +261,4 @@ def _places(place: Sequence[str | int]) -> Iterator[str]:
         yield from _places(place[2:])
     elif place:
         yield str(place[0])
+        yield from _places(place[1:])

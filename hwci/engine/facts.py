@@ -154,8 +154,20 @@ class Links:
 
 
 @dataclass(frozen=True, slots=True)
+class Targets:
+    """Shares in percent that a team aims at, for people: of the merges at least so many checked, of
+    the runs at most so many that never reached the hardware.
+    """
+
+    merges_checked: float | None = None
+    infra_runs: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SuiteConfig:
-    """Which files are firmware and which are harness, for one product. No rule reads `links`."""
+    """Which files are firmware and which are harness, for one product. No rule reads `links` and
+    `targets`.
+    """
 
     repo_key: str
     suite: str
@@ -164,6 +176,7 @@ class SuiteConfig:
     merge_trigger: bool = True
     trigger_paths: tuple[str, ...] | None = None
     links: Links | None = None
+    targets: Targets | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from inspect import signature
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
 
@@ -98,6 +99,20 @@ class Answer(BaseModel):
         serialize_by_alias=True,
         hide_input_in_errors=True,
     )
+
+
+_CAN_LEAVE_OUT = "exclude_if" in signature(Field).parameters  # from pydantic 2.12 on
+
+
+def left_out_if_none() -> Any:  # noqa: ANN401 - the default of a field of any type
+    """Return the default of a field that an answer has only where it has a value. A client whose
+    pydantic is too old for that writes null.
+    """
+    return Field(None, exclude_if=_is_none) if _CAN_LEAVE_OUT else Field(None)
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 WORD = Field(strict=False)

@@ -13,8 +13,9 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from hwci.analysis.days import DayCounts, Days, Share
+from hwci.analysis.targets import Targets
 from hwci.engine.periods import Period
-from hwci.wire.base import Answer, Name, Time
+from hwci.wire.base import Answer, Name, Time, left_out_if_none
 from hwci.wire.metrics import PeriodAnswer, ProductKey
 from hwci.wire.queries import PeriodQuery
 
@@ -107,20 +108,42 @@ class DayAnswer(CalendarDay):
         )
 
 
+class TargetOfTile(Answer):
+    """A target in percent. `met`: by the whole period; null where it has no share."""
+
+    rate: float
+    met: bool | None
+
+
+class TargetsOfTiles(Answer):
+    """At least so many merges checked, at most so many infra runs; null: no common target."""
+
+    merges_checked: TargetOfTile | None
+    infra_runs: TargetOfTile | None
+
+
 class DaysAnswer(Answer):
-    """The tiles by day, the first day first."""
+    """The tiles by day, the first day first. It has `targets` if all products aim at the same."""
 
     period: PeriodAnswer
     product: ProductKey | None
     zone: str
     days: Sequence[DayAnswer]
+    targets: TargetsOfTiles | None = left_out_if_none()
 
     @classmethod
-    def of(cls, found: Sequence[DayCounts], query: DaysQuery, period: Period) -> Self:
+    def of(
+        cls,
+        found: Sequence[DayCounts],
+        targets: Targets | None,
+        query: DaysQuery,
+        period: Period,
+    ) -> Self:
         """Make the days that were asked for. `period`: the days of `query`."""
         return cls(
             period=PeriodAnswer.of(query.days, period),
             product=ProductKey.of(query),
             zone=query.zone,
             days=[DayAnswer.of(one) for one in found],
+            targets=None if targets is None else TargetsOfTiles.model_validate(targets),
         )

@@ -20,7 +20,7 @@ from hwci.engine.page import over_time, plan, reading, tables
 from hwci.engine.page.overview import Page
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import is_broken
-from hwci.wire.base import Answer, ListPage, Time
+from hwci.wire.base import Answer, ListPage, Time, left_out_if_none
 from hwci.wire.failures import ReclassifiedFailure, ResolvedFailureAnswer, RunOnBox, box_run
 from hwci.wire.queries import MetricsQuery, PeriodQuery, PlanQuery
 
@@ -36,6 +36,13 @@ class LinksAnswer(Answer):
 def _links(config: SuiteConfig | None) -> LinksAnswer | None:
     templates = None if config is None else config.links
     return None if templates is None else LinksAnswer.model_validate(templates)
+
+
+class TargetsAnswer(Answer):
+    """Shares in percent: of merges checked on hardware at least, of infra runs at most."""
+
+    merges_checked: float | None
+    infra_runs: float | None
 
 
 class ProductAnswer(Answer):
@@ -62,7 +69,7 @@ class ProductAnswer(Answer):
 
 
 class SuiteConfigAnswer(Answer):
-    """A configuration as sent."""
+    """A configuration as sent. It has `targets` if any was."""
 
     repo_key: str
     suite: str
@@ -72,11 +79,14 @@ class SuiteConfigAnswer(Answer):
     merge_trigger: bool
     updated_at: Time
     links: LinksAnswer | None = None
+    targets: TargetsAnswer | None = left_out_if_none()
 
     @classmethod
     def of(cls, config: SuiteConfig, updated_at: datetime) -> Self:
         """Make one configuration."""
-        return cls(**asdict(config) | {"links": _links(config)}, updated_at=updated_at)
+        targets = None if config.targets is None else TargetsAnswer.model_validate(config.targets)
+        of_people = {"links": _links(config), "targets": targets}
+        return cls(**asdict(config) | of_people, updated_at=updated_at)
 
 
 class PeriodAnswer(Answer):

@@ -8,7 +8,7 @@ engine's fact: defaults are filled in, nothing else is decided.
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from hwci.engine import facts
@@ -186,6 +186,29 @@ class Links(CiPart):
         return template
 
 
+_ALL = 100  # percent
+
+
+def _percentage(value: float) -> float:
+    if not 0 <= value <= _ALL:
+        raise PydanticCustomError("percentage", "Should be a share in percent, from 0 to 100")
+    return value
+
+
+Percentage = Annotated[
+    float,
+    AfterValidator(_percentage),
+    Field(json_schema_extra={"minimum": 0, "maximum": _ALL}),
+]
+
+
+class Targets(CiPart):
+    """Shares that a team aims at: of merges checked on hardware at least, of infra runs at most."""
+
+    merges_checked: Percentage | None = None
+    infra_runs: Percentage | None = None
+
+
 class SuiteConfiguration(CiBody):
     """Which files are the firmware and which the harness of a product."""
 
@@ -196,6 +219,7 @@ class SuiteConfiguration(CiBody):
     trigger_paths: PatternList | None = None
     merge_trigger: bool
     links: Links | None = None
+    targets: Targets | None = None
 
     def fact(self) -> facts.SuiteConfig:
         """Return the configuration."""
@@ -204,5 +228,11 @@ class SuiteConfiguration(CiBody):
             "harness_paths": tuple(self.harness_paths),
             "trigger_paths": None if self.trigger_paths is None else tuple(self.trigger_paths),
             "links": None if self.links is None else facts.Links(**dict(self.links)),
+            "targets": self._targets(),
         }
         return facts.SuiteConfig(**dict(self) | lists)
+
+    def _targets(self) -> facts.Targets | None:
+        """Return the targets; None where none has a value."""
+        found = facts.Targets(**dict(self.targets or {}))
+        return None if found == facts.Targets() else found

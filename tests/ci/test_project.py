@@ -39,7 +39,7 @@ verdict = "device"
 KNOWN = {
     "file": "known are repo_key, messages, links, product, verdict",
     "product": "known are repo_key, suite, firmware_paths, harness_paths, trigger_paths, "
-    "merge_trigger, box",
+    "merge_trigger, targets, box",
 }
 
 
@@ -78,8 +78,19 @@ def test_the_server_gets_paths_and_trigger_and_not_the_box(tmp_path: Path) -> No
         "trigger_paths": None,
         "merge_trigger": True,
         "links": None,
+        "targets": None,
     }
+    assert "targets" not in sensor.model_dump(exclude_unset=True)
     assert (gateway.trigger_paths, gateway.merge_trigger) == (["gateway/**"], False)
+
+
+def test_targets_go_along_with_their_product(tmp_path: Path) -> None:
+    text = product("[product.targets]\nmerges_checked = 95\ninfra_runs = 2.5")
+    (one,) = read_project(write(tmp_path, text)).products
+
+    sent = one.configuration("acme/firmware")
+
+    assert sent.model_dump()["targets"] == {"merges_checked": 95, "infra_runs": 2.5}
 
 
 def test_verdict_rules_keep_their_order(tmp_path: Path) -> None:
@@ -117,6 +128,12 @@ def test_a_file_without_a_repository_leaves_that_to_the_ci(tmp_path: Path) -> No
     [
         (product('trigger_paths = ["a", "b?"]'), "product 1: trigger_paths, item 2: A pattern mu"),
         (product('merge_trigger = "yes"'), "product 1: merge_trigger: Input should be a valid bo"),
+        (product("targets = 95"), "product 1: targets: Input should be"),
+        (
+            product("targets = { infra_runs = 101 }"),
+            "product 1: targets: infra_runs: Should be a share in percent, from 0 to 100",
+        ),
+        (product("targets = { infra_runs = nan }"), "product 1: targets: infra_runs: "),
         (product('box = ""'), "product 1: box: String should have at least 1 character"),
         ('[[product]]\nsuite = "x"\nharness_paths = []', "product 1: firmware_paths: Field requi"),
         ('[product]\nsuite = "x"', "product: Should be a list: write [[product]]"),
@@ -142,6 +159,10 @@ def test_a_fault_is_named_with_its_place(tmp_path: Path, text: str, fault: str) 
         ("products = []", "products (did you mean product?)"),
         ("[future.table]", f"future ({KNOWN['file']})"),
         ('[links]\ncomit = "x"', "links: comit (did you mean commit?)"),
+        (
+            product("targets = { merge_checked = 95 }"),
+            "product 1: targets: merge_checked (did you mean merges_checked?)",
+        ),
         ('[links]\nevil = "x"', "links: evil (known are commit, file, pull)"),
         ('"a\\nb" = 1', f"a\nb ({KNOWN['file']})"),
     ],

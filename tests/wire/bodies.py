@@ -50,6 +50,7 @@ CONFIGURATION: dict[str, Any] = {
     "trigger_paths": ["src/**"],
     "merge_trigger": True,
     "links": {"commit": "https://git.example/{repo}/{sha}"},
+    "targets": {"merges_checked": 95, "infra_runs": 2.5},
 }
 
 LEFT_OUT = object()

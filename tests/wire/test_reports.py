@@ -106,6 +106,9 @@ OPTIONAL = [
     ("run report", ("changes", "commits", 0, "files_truncated")),
     ("suite configuration", ("trigger_paths",)),
     ("suite configuration", ("links",)),
+    ("suite configuration", ("targets",)),
+    ("suite configuration", ("targets", "merges_checked")),
+    ("suite configuration", ("targets", "infra_runs")),
 ]
 
 
@@ -141,6 +144,24 @@ def test_the_page_of_a_job_is_an_address_of_the_web(kind: str) -> None:
     hidden = (f"{host}a b", f"{host}\x1b[2J", f"{host}\0", f"{host}é", "https://u:p@ci.example/")
     for none in (*wrong, *hidden, host.ljust(2_001, "x")):
         assert verdict_on(kind, ("ci_url",), none) == [["body", "ci_url"]]
+
+
+@pytest.mark.parametrize("name", ["merges_checked", "infra_runs"])
+def test_a_target_is_a_share_in_percent(name: str) -> None:
+    at: tuple[Step, ...] = ("targets", name)
+
+    for share in (0, 0.1, 99.9, 100):
+        assert verdict_on("suite configuration", at, share) == []
+    for none in (-0.1, 100.1, 1e300, "95", True, [95]):
+        assert verdict_on("suite configuration", at, none) == [["body", *at]]
+    found = issues(SuiteConfiguration, changed(CONFIGURATION, at, 950))
+    assert found == [(["body", *at], "Should be a share in percent, from 0 to 100")]
+
+
+def test_targets_without_a_value_are_none() -> None:
+    for nothing in ({}, {"merges_checked": None}, None):
+        body = changed(CONFIGURATION, ("targets",), nothing)
+        assert SuiteConfiguration.model_validate(body).fact().targets is None
 
 
 def test_lengths_count_code_points_and_nothing_is_normalized() -> None:

@@ -15,6 +15,7 @@ from hwci.engine.facts import (
     Report,
     Review,
     SuiteConfig,
+    Targets,
     TestItem,
 )
 from hwci.engine.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
@@ -81,7 +82,13 @@ REPORT = Report(
 )
 ANNOUNCEMENT = Announcement("fw", None, "bbbbbbb", "main", NOON, "https://ci.example/6")
 CONFIG = SuiteConfig(
-    "fw", "hil", ("fw/**",), ("hil/**",), trigger_paths=("fw/**",), links=Links("https://git/{sha}")
+    "fw",
+    "hil",
+    ("fw/**",),
+    ("hil/**",),
+    trigger_paths=("fw/**",),
+    links=Links("https://git/{sha}"),
+    targets=Targets(95.5),
 )
 FAILURE = FailureKey(Lane("fw", "hil", "flash", "b1", "main"), "bbbbbbb")
 REVIEW = Review(FAILURE, ReviewAction.CONFIRM, str(ADA.id), "Ada", NOON, number=0)

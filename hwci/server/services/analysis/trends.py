@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 
 from hwci.analysis.days import Days, by_day, calendar_days
+from hwci.analysis.targets import targets
 from hwci.analysis.times_to_fix import beside_before
 from hwci.analysis.trends import trends
 from hwci.engine.page.over_time import read_dates
@@ -61,4 +62,12 @@ def against_before(about: Asked, query: PeriodQuery) -> TrendsAnswer:
 
 def tiles_by_day(about: Asked, query: DaysQuery, days: Sequence[Days]) -> DaysAnswer:
     """Return the tiles of a period by its calendar days."""
-    return DaysAnswer.of(by_day(read_dates(*about, []), days), query, about.period)
+    history, scope, period = about
+    found = by_day(read_dates(history, scope, period, []), days)
+    configs = [
+        one.config
+        for one in history.products()
+        if scope.repo_key in {None, one.product.repo_key}
+        and scope.suite in {None, one.product.suite}
+    ]
+    return DaysAnswer.of(found, targets(configs, found), query, period)

@@ -221,7 +221,8 @@ class _Export:
         for config, at in self._reader.configs(self._org_id, 0, limits.INTEGER_MAX).items:
             self._file.add_sent(*body_of(config), at)
             links = None if config.links is None else asdict(config.links)
-            row = _fields(config) | {"links": links, "updated_at": at}
+            targets = None if config.targets is None else asdict(config.targets)
+            row = _fields(config) | {"links": links, "targets": targets, "updated_at": at}
             self._file.add("suite_configs", [row])
 
     def _add_reviews(self, history: History) -> None:

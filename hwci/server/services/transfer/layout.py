@@ -20,7 +20,7 @@ TABLES = {
     "commits": "changes position sha subject committed_at files files_truncated",
     "announcements": "repo_key suite sha branch merged_at ci_url checked",
     "suite_configs": "repo_key suite firmware_paths harness_paths trigger_paths merge_trigger"
-    " links updated_at",
+    " links targets updated_at",
     "reviews": "failure_id repo_key suite test_id box_key branch sha action by_id by_name at note"
     " issue",
     "failures": "failure_id repo_key suite test_id box_key branch sha label group_id class reason"

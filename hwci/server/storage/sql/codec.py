@@ -22,6 +22,7 @@ from hwci.engine.facts import (
     Links,
     Report,
     SuiteConfig,
+    Targets,
     TestItem,
 )
 from hwci.engine.history import Decision, Place
@@ -300,6 +301,7 @@ def config_json(config: SuiteConfig) -> str:
             "merge_trigger": config.merge_trigger,
             "trigger_paths": config.trigger_paths,
             **({} if config.links is None else {"links": asdict(config.links)}),
+            **({} if config.targets is None else {"targets": asdict(config.targets)}),
         },
         ensure_ascii=False,
     )
@@ -317,4 +319,5 @@ def config_of(repo_key: str, suite: str, body: str) -> SuiteConfig:
         merge_trigger=fields["merge_trigger"],
         trigger_paths=None if triggers is None else tuple(triggers),
         links=Links(**fields["links"]) if "links" in fields else None,
+        targets=Targets(**fields["targets"]) if "targets" in fields else None,
     )

@@ -17,9 +17,10 @@ const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -7, PageDown: 7, Home: -In
 /**
  * A chart of a figure: `of` reads it from a day, `outOf` what it is a part of, which stands above it; `share`: the
  * part with its interval, null where there is none; `all`: of the whole period; `rowsOf` gives the address of a
- * day's rows. While the days load, their place is kept free, so that nothing below moves.
+ * day's rows; `target`: the share that is aimed at, if any, and `bound`: whether that is "at least" or "at most" so
+ * much. While the days load, their place is kept free, so that nothing below moves.
  */
-export function Trend({ days, of, outOf = (_day) => 0, share = null, all, title, kind, rowsOf }) {
+export function Trend({ days, of, outOf = (_day) => 0, share = null, all, title, kind, rowsOf, target = null, bound = "" }) {
   const [chosen, setChosen] = useState(null);
   if (!days) return html`<div class="trend"></div><p class="trend-text"></p>`;
   const at = Math.min(chosen ?? days.length - 1, days.length - 1);
@@ -29,11 +30,18 @@ export function Trend({ days, of, outOf = (_day) => 0, share = null, all, title,
       ${share && html`<span class="share-most">100 %</span><span class="share-none">0 %</span>`}
       <span class="count-most">${count(most)}</span><span class="count-none">0</span>
       <${Bars} ...${{ days, at: chosen === null ? null : at, setChosen, rowsOf, name: `${title}, ${text(days[at])}` }}>
-        <${Plot} ...${{ days, of, outOf, share, most, kind, pointed: chosen }} />
+        <${Plot} ...${{ days, of, outOf, share, most, kind, pointed: chosen, target }} />
       <//>
       <span class="axis-first">${endName(days[0])}</span><span class="axis-last">${endName(days[days.length - 1])}</span>
     </div>
-    <p class="trend-text" aria-hidden="true">${chosen !== null && text(days[at])}</p>`;
+    <p class="trend-text" aria-hidden="true">${chosen !== null && text(days[at])}</p>
+    ${target && html`<${Target} ...${target} bound=${bound} unseen=${chosen !== null} />`}`;
+}
+
+/** The target in words; they give way to those of a day that is pointed at, but not for who hears them. */
+function Target({ rate, met, bound, unseen }) {
+  const result = met === null ? "nothing to count" : met ? "met" : "not met";
+  return html`<p class=${unseen ? "unseen" : "trend-target"}>Target ${bound} ${rate} %: <strong>${result}</strong></p>`;
 }
 
 /**
@@ -67,7 +75,7 @@ export function Bars({ days, at, usual = days.length - 1, setChosen, rowsOf, nam
     onPointerLeave=${leave} onBlur=${() => setChosen(null)}>${children}</a>`;
 }
 
-function Plot({ days, of, outOf, share, most, kind, pointed }) {
+function Plot({ days, of, outOf, share, most, kind, pointed, target }) {
   const step = WIDTH / days.length;
   const shares = share ? days.map(share) : [];
   const room = share ? COUNTS : HEIGHT;
@@ -81,6 +89,7 @@ function Plot({ days, of, outOf, share, most, kind, pointed }) {
     ${share && html`<path class="base" d=${`M0 ${level(0)}H${WIDTH}`} />`}
     <path class="band" d=${shares.map((one, i) => one && band(one, i, step)).filter(Boolean).join("")} />
     <path class="rate" d=${line(shares, step)} />
+    ${target && html`<path class="target" d=${`M0 ${level(target.rate)}H${WIDTH}`} />`}
   </svg>`;
 }
 

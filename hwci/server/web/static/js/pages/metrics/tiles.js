@@ -21,6 +21,7 @@ export function Tiles({ page, trend, against, address }) {
   return html`<section class="tiles" aria-label="Tiles">
     <${Tile} title="Merges checked on hardware" trend=${trend} of=${(day) => day.mergesChecked}
       outOf=${(day) => day.mergesAnnounced} share=${(day) => day.checked} rowsOf=${ofDay("merges")}
+      target=${trend?.targets?.mergesChecked} bound="at least"
       kind="good" all=${mergesChecked.checked} changed=${changed("mergesChecked")}
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(mergesChecked.checked)}<//>`}
       beside=${html`<${MergesBeside} counts=${mergesChecked} unchecked=${page.uncheckedMerges.total} to=${to} />`} />
@@ -65,7 +66,8 @@ function InfraTile({ page, trend, changed, address }) {
   const { from, to } = page.period;
   const runs = (more) => addressOf("runs", address.params, { repoKey, suite, status: "reported", from, to, ...more });
   return html`<${Tile} title="Infra runs" trend=${trend} of=${(day) => day.infraRuns} outOf=${(day) => day.runs}
-    share=${(day) => day.infra} rowsOf=${({ from, to }) => runs({ helloOk: false, from, to })}
+    share=${(day) => day.infra} target=${trend?.targets?.infraRuns} bound="at most"
+    rowsOf=${({ from, to }) => runs({ helloOk: false, from, to })}
     kind="warn" changed=${changed} all=${infra} value=${html`<a href=${runs({ helloOk: false })}>${count(infra)}</a>`}
     beside=${html`of <a href=${runs()}>${counted(total, "run report")}</a>${share(infra, total)}`} />`;
 }

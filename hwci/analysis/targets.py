@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a period met the shares that a team aims at (ADR 0084).
+
+This module decides which target several products have together, and when one is met. What is
+counted is decided where the page is made (`engine/page`).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from hwci.analysis.days import DayCounts
+from hwci.engine.facts import SuiteConfig
+from hwci.engine.facts import Targets as Aims
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A share in percent to reach, or not to exceed. `met`: by the whole period; None where it
+    has no share.
+    """
+
+    rate: float
+    met: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The targets of the shares of the tiles; None where there is no common one."""
+
+    merges_checked: Target | None
+    infra_runs: Target | None
+
+
+def targets(configs: Iterable[SuiteConfig | None], days: Sequence[DayCounts]) -> Targets | None:
+    """Return the targets of products and how the days fare; None if there is none."""
+    all_aims = {Aims() if one is None or one.targets is None else one.targets for one in configs}
+    least = _common({one.merges_checked for one in all_aims})
+    most = _common({one.infra_runs for one in all_aims})
+    if least is None and most is None:
+        return None
+    merges = sum(day.merges_checked for day in days), sum(day.merges_announced for day in days)
+    runs = sum(day.infra_runs for day in days), sum(day.runs for day in days)
+    return Targets(
+        merges_checked=None if least is None else Target(least, _is_met(*merges, least=least)),
+        infra_runs=None if most is None else Target(most, _is_met(*runs, most=most)),
+    )
+
+
+def _common(rates: set[float | None]) -> float | None:
+    """Return what all products aim at. A line for some of them would be read as one for all."""
+    return next(iter(rates)) if len(rates) == 1 else None
+
+
+def _is_met(part: int, total: int, *, least: float = 0, most: float = 100) -> bool | None:
+    """Compare a share exactly, by the digits that were sent: 99.9 is no binary fraction."""
+    if total == 0:
+        return None
+    return Decimal(repr(least)) * total <= 100 * part <= Decimal(repr(most)) * total

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The target of a share: a line in its chart, and words that say whether the period met it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.asking import ask, ci_key
+from tests.web.live import Site, site
+from tests.web.test_charts import luminance
+
+LINE = "node => node.getAttribute('d').match(/[\\d.]+/g).map(Number)[1]"
+COLOURS = """(line) => {
+  const rgb = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+  const tile = getComputedStyle(line.closest(".tile"));
+  return [getComputedStyle(line).stroke, tile.backgroundColor].map(rgb);
+}"""
+
+
+@pytest.fixture
+def own(page: Page, tmp_path: Path) -> Iterator[Site]:
+    with site(page, tmp_path) as made:
+        for run in range(1, 5):
+            assert made.benches.report(run_id=run, hello_ok=run > 1).status == 204
+        yield made
+
+
+def configure(own: Site, **targets: float) -> None:
+    body: dict[str, Any] = {
+        "repo_key": "acme/firmware",
+        "suite": "hardware",
+        "firmware_paths": ["src/**"],
+        "harness_paths": [],
+        "merge_trigger": True,
+        "targets": targets,
+    }
+    key = ci_key(own.server.ci_key)
+    sent = ask(own.server.url, "PUT", "/api/ci/suite-config", key, json_body=body)
+    assert sent.status == 204
+
+
+@pytest.mark.parametrize(("most", "result"), [(25, "met"), (10, "not met")])
+def test_the_tile_says_its_target_and_the_line_is_where_the_share_would_be(
+    own: Site, most: int, result: str
+) -> None:
+    configure(own, infra_runs=most)
+    own.open("metrics")
+    tile = own.page.locator(".tile", has_text="Infra runs")
+
+    words = tile.locator(".trend-target")
+    expect(words).to_have_text(f"Target at most {most} %: {result}")
+    assert tile.locator("path.target").evaluate(LINE) == 1 + 24 * (1 - most / 100)
+    expect(own.page.locator(".trend-target")).to_have_count(1)  # no other tile has one
+
+    # The words of a day take their place; who hears the page is still told.
+    tile.locator(".bars").focus()
+    own.page.keyboard.press("Home")
+    expect(words).to_have_count(0)
+    expect(tile.get_by_text(re.compile(f"^Target at most {most} %: {result}$"))).to_have_count(1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_line_stands_out_and_is_dashed(own: Site, scheme: Any) -> None:
+    own.page.emulate_media(color_scheme=scheme)
+    configure(own, infra_runs=10)
+    own.open("metrics")
+    line = own.page.locator("path.target")
+    expect(line).to_have_css("stroke-dasharray", "5px, 3px")
+
+    mark, behind = (luminance(one) for one in line.evaluate(COLOURS))
+
+    assert (max(mark, behind) + 0.05) / (min(mark, behind) + 0.05) >= 3
+
+
+def test_without_a_target_there_is_no_word_and_no_line(own: Site) -> None:
+    configure(own)
+    own.open("metrics")
+    expect(own.page.locator(".plot")).to_have_count(4)
+    expect(own.page.locator("path.target, .trend-target")).to_have_count(0)
