@@ -27,9 +27,9 @@ function shown(address, orgId, organization) {
       ${" "}An owner or admin can show it to you, or change your role.<//>`;
   }
   const columns = [
-    { key: "at", title: "When", own: "down", words: true, cell: ({ at }) => html`<${Time} at=${at} />` },
+    { key: "at", title: "When", own: "down", words: true, fixed: true, cell: ({ at }) => html`<${Time} at=${at} />` },
     { key: "actor", title: "Who", cell: ({ actor }) => actor.name },
-    { key: "action", title: "What", words: true, cell: (entry) => html`<span title=${entry.action}>${deedOf(entry)}</span>` },
+    { key: "action", title: "What", words: true, fixed: true, cell: (entry) => html`<span title=${entry.action}>${deedOf(entry)}</span>` },
     { key: "thing", title: "Which", cell: (entry) => thingOf(entry, orgId) },
   ];
   return html`<${PagedTable} name="audit" label="Audit log" thing="entry" path=${`/api/orgs/${orgId}/audit-log`} query=${{}}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a list of the API as a CSV file, one column for each field. It knows no list: columns are the names
+// The rows of a table as a CSV file, one column for each field. It knows no list: columns are the names
 // of the fields as the API has them, those of an object within a row as `firstFailure.sha`.
 
 import { get } from "../api.js";
@@ -24,7 +24,7 @@ export async function download({ file, path, query, rowKey, signal, told }) {
     told(rows.size, total);
   }
   signal.throwIfAborted();
-  save(file, csvOf([...rows.values()]));
+  save(file, [...rows.values()]);
 }
 
 async function patiently(ask, signal) {
@@ -38,9 +38,10 @@ async function patiently(ask, signal) {
   }
 }
 
-function save(file, text) {
+/** Save rows as a file. */
+export function save(file, rows) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([BYTE_ORDER_MARK, text], { type: "text/csv" }));
+  link.href = URL.createObjectURL(new Blob([BYTE_ORDER_MARK, csvOf(rows)], { type: "text/csv" }));
   link.download = file;
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(link.href));

@@ -75,8 +75,8 @@ function Jump({ name, last, label }) {
   </form>`;
 }
 
-/** All rows that the table has now, as a file. While they come, the button stops it. */
-function Csv({ name, label, path, query, rowKey }) {
+/** All rows that the table has now, as a file: `rows`, or what the API lists. While they come, the button stops it. */
+export function Csv({ name, label, rows = null, path = null, query = null, rowKey = null }) {
   const [came, setCame] = useState(null);
   const [fault, setFault] = useState(null);
   const stop = useRef(null);
@@ -87,8 +87,10 @@ function Csv({ name, label, path, query, rowKey }) {
     setFault(null);
     setCame({ rows: 0, total: null });
     try {
-      const { download } = await import("./csv.js");
-      await download({ file: `hwci-${name}.csv`, path, query, rowKey, signal, told: (rows, total) => setCame({ rows, total }) });
+      const { download, save } = await import("./csv.js");
+      const file = `hwci-${name}.csv`;
+      if (rows) save(file, rows);
+      else await download({ file, path, query, rowKey, signal, told: (rows, total) => setCame({ rows, total }) });
     } catch (error) {
       if (!signal.aborted) setFault(error.message);
     }
@@ -96,7 +98,7 @@ function Csv({ name, label, path, query, rowKey }) {
   };
   const press = () => (came ? stop.current.abort() : load());
   const words = !came ? "CSV" : came.total === null ? "Stop" : `Stop (${count(came.rows)} of ${count(came.total)})`;
-  return html`<button type="button" aria-label=${came ? undefined : `CSV of ${label}`} title="All rows that fit, as a file"
+  return html`<button type="button" aria-label=${came ? undefined : `CSV of ${label}`} title="All rows that fit, with all fields"
       onClick=${press}>${words}</button>
     ${fault && html`<p class="fault" role="alert">No file: ${fault}</p>`}`;
 }

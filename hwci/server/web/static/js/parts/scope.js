@@ -114,7 +114,7 @@ export function productColumn(product, several) {
   if (product?.suite) return [];
   const cell = (row) => html`${row.suite ?? html`<${Badge} kind="quiet">Unassigned<//>`}
     ${several && html`<span class="under">${row.repoKey}</span>`}`;
-  return [{ key: "product", title: "Product", sort: "suite", words: true, cell }];
+  return [{ key: "product", title: "Product", sort: "suite", words: true, fixed: true, cell }];
 }
 
 /** Change period, product or filter; the pages and open rows of the tables belong to the old choice, and are reset. */

@@ -6,8 +6,9 @@ import { change } from "../address.js";
 import { useAnswer } from "../asking.js";
 import { count, counted } from "../format.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { Columns, useShown } from "./columns.js";
 import { Empty, Failed, Renewing, Waiting } from "./notice.js";
-import { Foot, lastPage, turnTo } from "./pages.js";
+import { Csv, Foot, lastPage, turnTo } from "./pages.js";
 import { Rows } from "./rows.js";
 
 const ROWS = 20; // of a page, unless the address has another number
@@ -47,13 +48,15 @@ export function PagedTable(props) {
 }
 
 function Found({ name, columns, rowKey, below, thing, empty, label, asked, list, busy, path, query, folds }) {
+  const shown = useShown(name, columns);
   if (list.items.length === 0) return html`<${Nothing} ...${{ name, asked, list, thing, empty }} />`;
   const onSort = (sort) => change({ [`${name}.sort`]: sort, [`${name}.page`]: null });
   const few = folds && !asked.whole;
   return html`
-    <${Rows} columns=${columns} rows=${few ? list.items.slice(0, FEW) : list.items} rowKey=${rowKey} below=${below} label=${label}
+    <${Rows} columns=${shown} rows=${few ? list.items.slice(0, FEW) : list.items} rowKey=${rowKey} below=${below} label=${label}
       busy=${busy} sort=${asked.sort} onSort=${onSort} />
     <${Foot} ...${{ name, list, label, path, rowKey, few }} query=${{ ...query, sort: asked.sort, search: asked.search || null }}>
+      <${Columns} table=${name} columns=${columns} label=${label} />
       ${folds && (few || asked.all) && list.total > FEW && html`<${ShowAll} ...${{ name, label, few }} total=${list.total} />`}
     <//>
   `;
@@ -70,9 +73,11 @@ export function showAll(name) {
   return { [`${name}.rows`]: "all" };
 }
 
-/** A table whose rows are all there: no search, no pages. */
-export function PlainTable({ columns, rows, rowKey, label }) {
-  return html`<${Rows} columns=${columns} rows=${rows} rowKey=${rowKey} label=${label} />`;
+/** A table whose rows are all there: no search, no pages. `all`: those that a file of it has. */
+export function PlainTable({ name, columns, rows, all = rows, rowKey, label }) {
+  return html`<${Rows} columns=${useShown(name, columns)} rows=${rows} rowKey=${rowKey} label=${label} />
+    <div class="table-foot"><${Columns} table=${name} columns=${columns} label=${label} />
+      <${Csv} name=${name} label=${label} rows=${all} /></div>`;
 }
 
 /**

@@ -21,13 +21,13 @@ const SHARES = [
 /** How the box compares, in a sentence and in shares. */
 export function Shares({ found, orgId }) {
   const { box, shares, others, tests } = found;
-  const rows = SHARES.map(([key, title]) => ({ key, title, own: shares[key], rest: others?.[key] }));
+  const rows = SHARES.map(([key, title]) => ({ share: key, title, box: shares[key], others: others?.[key] ?? null }));
   return html`
     <p>${box.comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}${box.says}</p>
     ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>
       <${TestLink} test=${one} orgId=${orgId} /> ${one.says}
     </li>`)}</ul>`}
-    <${PlainTable} label="Shares" rows=${rows} rowKey=${({ key }) => key} columns=${COLUMNS} />
+    <${PlainTable} name="shares" label="Shares" rows=${rows} rowKey=${({ share: key }) => key} columns=${COLUMNS} />
     <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")}. Shares count all runs of the period, whatever
       they tested; the sentence compares the same tests on the same commits. Below each: the range that holds
       the true share with 95 % certainty.</p>
@@ -36,8 +36,8 @@ export function Shares({ found, orgId }) {
 
 const COLUMNS = [
   { key: "what", title: "Share", name: true, cell: ({ title }) => title },
-  { key: "own", title: "This box", numeric: true, cell: ({ own }) => share(own) },
-  { key: "rest", title: "All others", numeric: true, cell: ({ rest }) => share(rest) },
+  { key: "own", title: "This box", numeric: true, cell: ({ box }) => share(box) },
+  { key: "rest", title: "All others", numeric: true, cell: ({ others }) => share(others) },
 ];
 
 function share(one) {
@@ -57,7 +57,7 @@ export function Alone({ found: { alone, aloneTotal }, orgId, scope }) {
   ];
   const rest = aloneTotal - alone.length;
   return html`
-    <${PlainTable} label="Failed here alone" rows=${alone} columns=${columns}
+    <${PlainTable} name="failed-here-alone" label="Failed here alone" rows=${alone} columns=${columns}
       rowKey=${({ repoKey, suite, testId }) => JSON.stringify([repoKey, suite, testId])} />
     ${rest > 0 && html`<p class="quiet">${counted(rest, "more test")}</p>`}
   `;

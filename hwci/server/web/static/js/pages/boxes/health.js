@@ -25,7 +25,8 @@ export function BoxHealth({ orgId, organization, turn }) {
   return html`<${Section} title="Boxes compared" total=${data.boxesTotal}>
     <p class="quiet">The last ${DAYS} days: each box against the others on the same tests and commits. A failure is a failed
       first attempt.</p>
-    <${PlainTable} label="Boxes compared" rows=${data.boxes} rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId)} />
+    <${PlainTable} name="boxes-compared" label="Boxes compared" rows=${data.boxes}
+      rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId)} />
     ${rest(data.boxesTotal - data.boxes.length, "box", "boxes")}
     ${data.tests.length > 0 && html`<ul>${data.tests.map((one) => html`<li key=${`${one.repoKey} ${one.suite} ${one.testId} ${one.boxKey}`}>
       <${TestLink} test=${one} orgId=${orgId} /> ${one.says}

@@ -20,7 +20,7 @@ export function BoxNotes({ path, boxKey = null, may, turn, removed }) {
   if (!data?.items.length) return null;
   const rest = data.total - data.items.length;
   return html`<${Section} title="Notes" total=${data.total}>
-    <${PlainTable} label="Notes" rows=${data.items} rowKey=${({ id }) => id} columns=${columns(path, may, removed)} />
+    <${PlainTable} name="notes" label="Notes" rows=${data.items} rowKey=${({ id }) => id} columns=${columns(path, may, removed)} />
     ${rest > 0 && html`<p class="quiet">${counted(rest, "earlier note", "earlier notes")}</p>`}
   <//>`;
 }
@@ -29,7 +29,7 @@ function columns(path, may, removed) {
   const shown = [
     { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${LongName} name=${boxKey} />` },
     { key: "when", title: "When", words: true, cell: ({ at }) => html`<${Time} at=${at} />` },
-    { key: "what", title: "What was done", own: "down", words: true, cell: ({ text }) => text },
+    { key: "what", title: "What was done", own: "down", words: true, fixed: true, cell: ({ text }) => text },
     { key: "by", title: "By", words: true, cell: ({ by }) => by.name },
   ];
   const end = async ({ id, boxKey }) => {

@@ -42,14 +42,14 @@ function Files({ content, lookedAt, sha, repo }) {
 function Runs({ ran, evidence, orgId, sha }) {
   const columns = [
     { key: "start", title: "Start", cell: (run) => html`<${Time} at=${run.startedAt} />` },
-    { key: "run", title: "Run", cell: (run) => html`<${RunLink} run=${run} orgId=${orgId} />` },
+    { key: "run", title: "Run", fixed: true, cell: (run) => html`<${RunLink} run=${run} orgId=${orgId} />` },
     { key: "workflow", title: "Workflow", cell: (run) => workflow(run, evidence.failure) },
     { key: "outcome", title: "Outcome", cell: outcome },
     { key: "attempts", title: "Attempts", numeric: true, cell: (run) => count(run.attempts) },
     { key: "duration", title: "Duration", numeric: true, cell: (run) => duration(run.durationS, true) },
     { key: "verdict", title: "Verdict", cell: (run) => (run.outcome === "fail" ? verdict(run.verdict) : null) },
   ];
-  return html`<${PlainTable} columns=${columns} rows=${ran.runs} label=${`Runs of ${short(sha)}`}
+  return html`<${PlainTable} name="runs-of-a-commit" columns=${columns} rows=${ran.runs} label=${`Runs of ${short(sha)}`}
       rowKey=${(run) => `${run.runId} ${run.runAttempt} ${run.workflow}`} />
     ${ran.runsTotal > ran.runs.length && html`<p class="quiet">The latest ${count(ran.runs.length)} of ${count(ran.runsTotal)} runs.</p>`}`;
 }

@@ -23,7 +23,8 @@ export function Days({ trend }) {
   return html`
     ${trend.error && html`<${Failed} error=${trend.error} again=${trend.again} />`}
     ${trend.data
-      ? html`<${PlainTable} label="Day by day" columns=${COLUMNS} rows=${[...trend.data.days].reverse()} rowKey=${(day) => day.from} />`
+      ? html`<${PlainTable} name="days" label="Day by day" columns=${COLUMNS}
+          rows=${[...trend.data.days].reverse()} rowKey=${(day) => day.from} />`
       : !trend.error && html`<${Waiting} />`}
   `;
 }

@@ -40,7 +40,8 @@ export function FailingNow({ figures, address, orgId, page, several, children })
   ];
   return html`<${Section} title="Failing now" total=${data.total} anchor="failing">
     ${rows.length > 0
-      ? html`<${PlainTable} label="Failing now" columns=${columns} rows=${rows} rowKey=${(row) => row.id} />`
+      ? html`<${PlainTable} name="failing-now" label="Failing now" columns=${columns}
+          rows=${rows} all=${ordered} rowKey=${(row) => row.id} />`
       : html`<p class="empty">${data.total ? NONE_THERE : NONE}</p>`}
     ${(all || data.total > rows.length) && html`<${All} all=${all} rows=${ordered} merged=${merged} />`}
     ${data.total > data.items.length && html`<p class="quiet">The ${count(data.items.length)} that began last.</p>`}

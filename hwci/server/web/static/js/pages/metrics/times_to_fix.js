@@ -15,8 +15,13 @@ const withBefore = (of) => (row) =>
   html`${row[of].says}${row.before && html` <span class="quiet">· before: ${row.before[of].half}</span>`}`;
 
 const columns = (orgId) => [
-  { key: "product", title: "Product", cell: (row) => (row.repoKey === null ? "All products" : productName(row)) },
-  { key: "box", title: "Box", cell: ({ boxKey }) => (boxKey ? html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />` : "All boxes") },
+  { key: "product", title: "Product", fixed: true, cell: (row) => (row.repoKey === null ? "All products" : productName(row)) },
+  {
+    key: "box",
+    title: "Box",
+    fixed: true,
+    cell: ({ boxKey }) => (boxKey ? html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />` : "All boxes"),
+  },
   { key: "incidents", title: "Incidents", cell: (row) => count(row.incidents), numeric: true },
   { key: "failing", title: "Still failing", cell: (row) => count(row.failing), numeric: true },
   { key: "detect", title: "From merge to failing run", cell: withBefore("toDetect") },
@@ -31,7 +36,7 @@ export function TimesToFix({ orgId, scope, turn }) {
   if (total === 0) return html`<p class="quiet">No failure began in this period, or each was a flake.</p>`;
   const before = items[0].before ? "“Before” is the same number of days before." : "The days before were not all recorded.";
   return html`<p class="quiet">Incidents that began in this period. Half of them took no longer than the time shown. ${before}</p>
-    <${PlainTable} label="Time to detect and to fix" columns=${columns(orgId)} rows=${items}
+    <${PlainTable} name="times-to-fix" label="Time to detect and to fix" columns=${columns(orgId)} rows=${items}
       rowKey=${(row) => JSON.stringify([row.repoKey, row.suite, row.boxKey])} />
     ${total > items.length && html`<p class="quiet">${count(total - items.length)} rows more: hwci metrics --table times-to-fix</p>`}`;
 }

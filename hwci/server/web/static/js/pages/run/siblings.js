@@ -24,6 +24,6 @@ export function Siblings({ run, orgId }) {
   };
   const columns = [attempt, ...runColumns(orgId).filter(({ key }) => SHOWN.has(key))];
   return html`<${Section} title="Other attempts and boxes of this run" total=${others.length} anchor="others">
-    <${PlainTable} label="Other attempts and boxes" rows=${others} rowKey=${({ id }) => id} columns=${columns} />
+    <${PlainTable} name="attempts" label="Other attempts and boxes" rows=${others} rowKey=${({ id }) => id} columns=${columns} />
   <//>`;
 }

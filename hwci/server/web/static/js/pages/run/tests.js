@@ -28,7 +28,8 @@ export function Tests({ run, address, orgId, organization }) {
     ${run.items.length > 0 &&
       html`<${Tools} name="tests" label="tests" thing="test" asked=${asked} total=${found.length} />`}
     ${found.length > 0
-      ? html`<${PlainTable} label="Tests" rows=${found.slice(0, rows)} rowKey=${({ id }) => id} columns=${columns(run, evidence, orgId)} />`
+      ? html`<${PlainTable} name="tests" label="Tests" rows=${found.slice(0, rows)} all=${found}
+          rowKey=${({ id }) => id} columns=${columns(run, evidence, orgId)} />`
       : html`<${Empty}>${nothing(run, search)}<//>`}
     ${hidden > 0 && html`<button type="button" onClick=${() => setRows(rows + 5 * ROWS)}>
       Show more of ${count(hidden)} further tests</button>`}

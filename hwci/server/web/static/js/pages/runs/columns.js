@@ -17,11 +17,12 @@ const COUNTS = [
 
 /** The columns of the list of runs. */
 export function runColumns(orgId) {
+  const box = ({ boxKey }) => html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`;
   return [
     { key: "status", title: "Status", words: true, cell: (run) => html`<${Status} run=${run} />` },
-    { key: "run", title: "Run", words: true, cell: (run) => nameOf(run, orgId) },
+    { key: "run", title: "Run", words: true, fixed: true, cell: (run) => nameOf(run, orgId) },
     { key: "product", title: "Product", words: true, cell: (run) => html`${run.suite} <span class="under">${run.repoKey}</span>` },
-    { key: "box", title: "Box", words: true, cell: ({ boxKey }) => html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />` },
+    { key: "box", title: "Box", words: true, fixed: true, cell: box },
     { key: "branch", title: "Branch", cell: (run) => html`${run.branch} <span class="under">${run.trigger}</span>` },
     { key: "sha", title: "Commit", cell: (run) => html`<${Sha} sha=${run.sha} repo=${run.repoKey} />` },
     { key: "started", title: "Started", own: "down", words: true, cell: (run) => html`<${Time} at=${run.startedAt} />` },

@@ -28,7 +28,7 @@ const VERDICTS = [
 export function Boxes({ test, orgId }) {
   const rows = test.boxes.length > 1 ? [...test.boxes, { ...test.all, boxKey: null }] : test.boxes;
   const key = ({ boxKey }) => JSON.stringify(boxKey);
-  return html`<${PlainTable} label="Boxes" rows=${rows} rowKey=${key} columns=${columns(test, orgId)} />`;
+  return html`<${PlainTable} name="boxes-of-a-test" label="Boxes" rows=${rows} rowKey=${key} columns=${columns(test, orgId)} />`;
 }
 
 function columns({ repoKey, suite, testId, period }, orgId) {

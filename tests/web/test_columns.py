@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which columns a table shows is the reader's choice, kept in this browser; and a table without
+pages is saved as a file like any other.
+"""
+
+import re
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from hwci.server.clock import system_clock
+from tests.web.conftest import Dashboard
+from tests.web.live import site
+from tests.web.test_table_foot import FORMULAS, opened, saved
+
+ALL = ["Status", "Run", "Product", "Box", "Branch", "Commit", "Started", "Duration"]
+COUNTS = ["Passed", "Failed", "Retried"]
+KEPT = "localStorage.getItem('hwci-columns')"
+
+
+def headings(page: Page) -> list[str]:
+    return page.get_by_role("columnheader").all_inner_texts()
+
+
+def menu(page: Page, words: str = "Columns") -> Locator:
+    return page.get_by_role("button", name=f"{words} of Runs", exact=True)
+
+
+def test_a_column_goes_stays_away_in_this_browser_and_all_come_back_in_one_click(
+    page: Page, demo: Dashboard
+) -> None:
+    org = opened(page, demo, "runs")
+    assert headings(page) == [*ALL, *COUNTS]
+
+    menu(page).click()
+    page.get_by_role("checkbox", name="Branch").uncheck()
+    page.get_by_role("checkbox", name="Retried").uncheck()
+
+    expect(page.get_by_role("columnheader", name="Retried")).to_have_count(0)
+    assert headings(page) == [one for one in [*ALL, *COUNTS] if one not in ("Branch", "Retried")]
+    page.reload()
+    expect(menu(page, "Columns (2 hidden)")).to_be_visible()
+    assert "Branch" not in headings(page)
+    # Other tables keep theirs.
+    page.goto(f"{demo.url}/orgs/{org}/failures?days=90&label=pending")
+    expect(page.get_by_role("button", name="Columns of Failures", exact=True)).to_be_visible()
+    page.goto(f"{demo.url}/orgs/{org}/runs")
+    menu(page, "Columns (2 hidden)").click()
+    page.get_by_role("button", name="Show all").click()
+    expect(page.get_by_role("columnheader", name="Retried")).to_be_visible()
+    assert headings(page) == [*ALL, *COUNTS]
+
+
+def test_columns_are_chosen_by_keys_alone_and_the_menu_says_what_it_is(
+    page: Page, demo: Dashboard
+) -> None:
+    opened(page, demo, "runs")
+    button = menu(page)
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("Tab")
+    first = page.get_by_role("checkbox", name="Status")
+    expect(first).to_be_focused()
+    page.keyboard.press("Space")
+    expect(first).not_to_be_checked()
+    expect(first).to_be_focused()
+    expect(page.get_by_role("columnheader", name="Status")).to_have_count(0)
+
+    page.keyboard.press("Escape")
+
+    expect(menu(page, "Columns (1 hidden)")).to_be_focused()
+    expect(first).to_have_count(0)
+
+
+def test_a_column_by_which_a_row_is_known_cannot_go(page: Page, demo: Dashboard) -> None:
+    opened(page, demo, "runs")
+    menu(page).click()
+    offered = page.get_by_role("checkbox")
+    expect(offered).to_have_count(len([*ALL, *COUNTS]) - 2)
+    labels = [one.strip() for one in page.locator(".table-foot .choices label").all_inner_texts()]
+    assert {"Run", "Box"}.isdisjoint(labels)
+    # Nor by what somebody wrote in its place.
+    page.evaluate("""localStorage.setItem('hwci-columns', '{"runs": ["run", "box", "sha"]}')""")
+    page.reload()
+    expect(menu(page, "Columns (1 hidden)")).to_be_visible()
+    assert headings(page) == [one for one in [*ALL, *COUNTS] if one != "Commit"]
+
+
+@pytest.mark.parametrize("kept", ["{", "null", "7", '{"runs": "status"}', '{"runs": [1, null]}'])
+def test_what_is_no_choice_shows_all_columns(page: Page, demo: Dashboard, kept: str) -> None:
+    opened(page, demo, "runs")
+    page.evaluate("kept => localStorage.setItem('hwci-columns', kept)", kept)
+    page.reload()
+    expect(page.locator("tbody tr").first).to_be_visible()
+    assert headings(page) == [*ALL, *COUNTS]
+
+
+@pytest.mark.own_tab
+def test_a_browser_that_keeps_nothing_hides_a_column_until_the_page_is_left(
+    page: Page, demo: Dashboard
+) -> None:
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); };")
+    opened(page, demo, "runs")
+    menu(page).click()
+    page.get_by_role("checkbox", name="Branch").uncheck()
+    expect(page.get_by_role("columnheader", name="Branch")).to_have_count(0)
+    assert page.evaluate(KEPT) is None
+
+
+def test_a_table_without_pages_is_a_file_too(page: Page, demo: Dashboard) -> None:
+    query = {"days": 30, "asOf": system_clock().isoformat()}
+    org = opened(page, demo, f"metrics?daily=open&{urlencode(query)}")
+    zone = page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
+    asked = f"/api/orgs/{org}/ci-analysis/days?{urlencode({**query, 'zone': zone})}"
+    told = demo.ask(asked, demo.token())["days"]
+    days = page.get_by_role("region", name="Day by day")
+    expect(days.locator("tbody tr")).to_have_count(len(told))
+
+    name, (header, *lines) = saved(page, "Day by day")
+
+    assert name == "hwci-days.csv"
+    fields = ("firstDay", "runs", "mergesChecked")
+    assert [[line[header.index(field)] for field in fields] for line in reversed(lines)] == [
+        [str(day[field]) for field in fields] for day in told
+    ]
+
+
+def test_no_cell_of_such_a_file_is_a_formula(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as own:
+        passed = {"outcome": "pass", "attempts": 1, "duration_s": 1.0}
+        assert own.benches.report(tests=[{"id": one, **passed} for one in FORMULAS]).status == 204
+        own.open(f"runs/{own.ask('runs')['items'][0]['id']}")
+        expect(page.locator("#tests tbody tr")).to_have_count(len(FORMULAS))
+
+        _, (header, *lines) = saved(page, "Tests")
+
+    found = [line[header.index("id")] for line in lines]
+    assert len(found) == len(FORMULAS)
+    assert "'=1+1" in found
+    assert [cell for cell in found if re.search(r"""(^|;)[\s"]*[=+\-@\uff1d]""", cell)] == []
