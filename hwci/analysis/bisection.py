@@ -1,22 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which commit broke a test that may fail only now and then, and which run tells most about it.
+"""Which commit broke a test that may fail only now and then, and which runs tell most about it.
 
-The commits after a good one, up to a bad one, stand in the order in which runs listed them. From
-one of them on the test fails at some rate, before it hardly ever; neither rate is known. The
-results of ordinary runs give each commit its chance, and the next run is the one that tells most
-for each minute of a board (ADR 0073). This module starts no run and knows no repository.
+The commits after a good one, up to a bad one, stand in the order in which runs listed them. What
+ordinary runs gave is weighed (`weighing.py`). This module decides which commits and runs count, and
+when there is no answer. It starts no run and knows no repository.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import accumulate
-from math import exp, lgamma, log, log2
 from typing import NamedTuple
 
-from hwci.analysis.certainty import SURE
 from hwci.analysis.merge_plan import BoxOffer, Offers
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.analysis.weighing import (
+    Bracket,
+    ByBox,
+    Counts,
+    bracket_of,
+    chances,
+    contradict,
+    most_telling,
+)
 from hwci.engine.facts import Commit, Product
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
@@ -24,11 +30,8 @@ from hwci.engine.rules.walk import Walks
 from hwci.engine.vocabulary import Verdict
 
 COMMITS_MAX = 500
-_BEFORE = (0.5, 19.5)
-_AFTER = (0.5, 0.5)
-"""Priors of the two rates: as if so many runs had failed, and passed, before any was seen."""
-_CONTRADICTION = 100
-"""Results contradict each other if a rate for each commit explains them so many times better."""
+BOXES_MAX = 20
+"""So many boxes are thought of for the next runs: those that failed most, then the cheapest."""
 _LIKELY = 0.5
 
 
@@ -39,8 +42,10 @@ class Lack(StrEnum):
     UNKNOWN_COMMIT = "unknown_commit"
     SEVERAL_COMMITS = "several_commits"
     NOT_CONNECTED = "not_connected"
+    CIRCLE = "circle"
     TOO_LONG = "too_long"
     NEVER_FAILED = "never_failed"
+    NEVER_PASSED = "never_passed"
     BROKEN_BEFORE = "broken_before"
     CONTRADICTION = "contradiction"
 
@@ -69,6 +74,11 @@ LACKS = {
         "Name an earlier commit as good and a later one as bad; between them, runs must have sent"
         " their changes",
     ),
+    Lack.CIRCLE: Reason(
+        "Recorded changes lead from the good commit to the bad one, and back: their order is not"
+        " known",
+        "Name two commits of one branch that was not rebased between them",
+    ),
     Lack.TOO_LONG: Reason(
         f"More than {COMMITS_MAX} commits are between the good and the bad one",
         "Name commits that are closer",
@@ -76,6 +86,10 @@ LACKS = {
     Lack.NEVER_FAILED: Reason(
         "Not enough data: no run of the period failed the test on these commits",
         "Run the test on the bad commit until it fails once",
+    ),
+    Lack.NEVER_PASSED: Reason(
+        "Not enough data: no run of the period passed the test on these commits",
+        "Run the test on the good commit until it passes once",
     ),
     Lack.BROKEN_BEFORE: Reason(
         "The test fails on the good commit, too", "Name an earlier good commit"
@@ -87,54 +101,38 @@ LACKS = {
 }
 
 
-class Counts(NamedTuple):
-    """Runs of the test on a commit, by their first attempt."""
-
-    failed: int = 0
-    passed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Bracket:
-    """The fewest neighbouring commits that hold the one with 95 %, by their numbers."""
-
-    first: int
-    last: int
-    chance: float
-
-
 class NextRun(NamedTuple):
-    """The run that tells most for its time. `bits`: how much that is; one bit halves the range."""
+    """A run that tells much for its time, on a commit by its number."""
 
     commit: int
     branch: str
     offer: BoxOffer
-    bits: float
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a bisection is. `commits`: the good one, then all up to the bad one; of each its
     counts, and the chance that the test fails since it; of the good one, since then or before.
-    `next_run`: None once one commit is left, or where no box can be proposed.
+    `next_runs`: to start at once, none if one commit is left, or where no box can be proposed.
     """
 
     commits: Sequence[Commit]
     counts: Sequence[Counts]
     chances: Sequence[float]
     bracket: Bracket
-    next_run: NextRun | None
+    next_runs: Sequence[NextRun]
 
 
 class Asked(NamedTuple):
     """What is looked for. `good` and `bad` are commits or the first digits of them. `box_key`: only
-    runs of this box count.
+    runs of this box count. `at_once`: how many runs to propose, each on a box of its own.
     """
 
     test_id: str
     good: str
     bad: str
     box_key: str | None = None
+    at_once: int = 1
 
 
 def progress(
@@ -152,12 +150,19 @@ def progress(
     lack = next((one for one in ends if isinstance(one, Lack)), None)
     if lack is not None:
         return lack
-    commits = _between(history, product.repo_key, *map(str, ends))
+    good, bad = map(str, ends)
+    walks = Walks(history)
+    commits = _between(walks, product.repo_key, good, bad)
     if not commits:
         return Lack.NOT_CONNECTED
+    if _between(walks, product.repo_key, bad, good):
+        return Lack.CIRCLE
     if len(commits) > COMMITS_MAX:
         return Lack.TOO_LONG
-    return _judged([Commit(str(ends[0]), files_truncated=True), *commits], runs, found)
+    commits = [Commit(good, files_truncated=True), *commits]
+    here = {one.sha for one in commits}
+    runs = [one for one in runs if one.run.sha in here]
+    return _judged(commits, runs, Offers(found).by_cost(product), asked.at_once)
 
 
 class _Result(NamedTuple):
@@ -168,25 +173,29 @@ class _Result(NamedTuple):
 
 
 def _judged(
-    commits: Sequence[Commit], runs: Sequence[_Result], found: Sequence[ProductOutcomes]
+    commits: Sequence[Commit], runs: Sequence[_Result], offers: Sequence[BoxOffer], at_once: int
 ) -> Progress | Lack:
-    here = {one.sha for one in commits}
-    runs = [one for one in runs if one.run.sha in here]
     by_commit = _counts(runs)
-    counts = [by_commit.get(one.sha, Counts()) for one in commits]
+    by_box = [by_commit.get(one.sha, {}) for one in commits]
+    counts = [_sum(one) for one in by_box]
     if not any(one.failed for one in counts):
         return Lack.NEVER_FAILED
-    likely = chances(counts)
-    if counts[0].failed and likely[0] >= _LIKELY:
+    likely = chances(by_box)
+    if counts[0].failed and (likely[0] >= _LIKELY or not counts[0].passed):
         return Lack.BROKEN_BEFORE
-    if contradict(counts):
+    if not any(one.passed for one in counts):
+        return Lack.NEVER_PASSED
+    if contradict(by_box):
         return Lack.CONTRADICTION
-    bracket = bracket_of(likely)
-    next_run, offer = None, Offers(found).of(found[0].product)
-    if bracket.first < bracket.last and offer is not None:
-        commit, bits = most_telling(counts, likely)
-        next_run = NextRun(commit, runs[-1].run.branch, offer, bits)
-    return Progress(commits, counts, likely, bracket, next_run)
+    bracket, next_runs = bracket_of(likely), []
+    if bracket.first < bracket.last:
+        failures = Counter(one.run.box_key for one in runs if one.failed)
+        offers = sorted(offers, key=lambda one: (-failures[one.box_key], one))[:BOXES_MAX]
+        of_box = {one.box_key: one for one in offers}
+        seconds = {box_key: one.seconds for box_key, one in of_box.items()}
+        told = most_telling(by_box, likely, seconds, at_once)
+        next_runs = [NextRun(one.commit, runs[-1].run.branch, of_box[one.box]) for one in told]
+    return Progress(commits, counts, likely, bracket, next_runs)
 
 
 def _runs_of(found: Sequence[ProductOutcomes], test_id: str) -> Iterator[_Result]:
@@ -201,12 +210,17 @@ def _runs_of(found: Sequence[ProductOutcomes], test_id: str) -> Iterator[_Result
                 yield _Result(run, failed=result is not None)
 
 
-def _counts(runs: Sequence[_Result]) -> Mapping[str, Counts]:
-    counts: dict[str, Counts] = {}
+def _counts(runs: Sequence[_Result]) -> Mapping[str, ByBox]:
+    counts: dict[str, dict[str, Counts]] = defaultdict(dict)
     for run, has_failed in runs:
-        failed, passed = counts.get(run.sha, Counts())
-        counts[run.sha] = Counts(failed + has_failed, passed + (not has_failed))
+        of_commit = counts[run.sha]
+        before = of_commit.get(run.box_key, Counts())
+        of_commit[run.box_key] = before.plus(Counts(has_failed, not has_failed))
     return counts
+
+
+def _sum(by_box: ByBox) -> Counts:
+    return Counts(*map(sum, zip(*by_box.values(), strict=True)))
 
 
 def _commit(
@@ -226,120 +240,10 @@ def _commit(
     return text if is_listed else Lack.UNKNOWN_COMMIT
 
 
-def _between(history: RecordedRuns, repo_key: str, good: str, bad: str) -> list[Commit]:
+def _between(walks: Walks, repo_key: str, good: str, bad: str) -> list[Commit]:
     """Return the commits after the good one; none if they are not connected. One that is listed
     twice counts at its last place.
     """
-    steps = Walks(history).between(repo_key, good, bad).steps or ()
+    steps = walks.between(repo_key, good, bad).steps or ()
     listed = [one for step in steps for one in step.commits]
     return [*{one.sha: one for one in reversed(listed) if one.sha != good}.values()][::-1]
-
-
-def _log_beta(a: float, b: float) -> float:
-    return lgamma(a) + lgamma(b) - lgamma(a + b)
-
-
-def _log_chance(counts: Counts, prior: tuple[float, float]) -> float:
-    """Return the logarithm of the chance of these results in their order."""
-    failed, passed = prior
-    return _log_beta(failed + counts.failed, passed + counts.passed) - _log_beta(failed, passed)
-
-
-def _sides(counts: Sequence[Counts]) -> Iterator[tuple[Counts, Counts]]:
-    """Yield for each commit what was counted before it, and from it on."""
-    failed, passed = sum(one.failed for one in counts), sum(one.passed for one in counts)
-    before = Counts()
-    for one in counts:
-        yield before, Counts(failed - before.failed, passed - before.passed)
-        before = Counts(before.failed + one.failed, before.passed + one.passed)
-
-
-def _log_chances(counts: Sequence[Counts]) -> list[float]:
-    return [
-        _log_chance(before, _BEFORE) + _log_chance(after, _AFTER)
-        for before, after in _sides(counts)
-    ]
-
-
-def chances(counts: Sequence[Counts]) -> list[float]:
-    """Return the chance of each commit that the test fails since it. Before any run all have the
-    same, the good one too: who calls it good may be wrong.
-    """
-    logs = _log_chances(counts)
-    likely = [exp(one - max(logs)) for one in logs]
-    return [one / sum(likely) for one in likely]
-
-
-def contradict(counts: Sequence[Counts]) -> bool:
-    """Return whether a rate for each commit explains the counts far better than two rates do."""
-    logs = _log_chances(counts)
-    two = max(logs) + log(sum(exp(one - max(logs)) for one in logs) / len(logs))
-    each = sum(_log_chance(one, _AFTER) for one in counts)
-    return each - two > log(_CONTRADICTION)
-
-
-def bracket_of(likely: Sequence[float]) -> Bracket:
-    """Return the fewest neighbouring commits that hold 95 %, of these the likeliest."""
-    best, first, held = Bracket(0, len(likely) - 1, 1.0), 0, 0.0
-    for last, chance in enumerate(likely):
-        held += chance
-        while first < last and held - likely[first] >= SURE:
-            held -= likely[first]
-            first += 1
-        if held >= SURE:
-            best = min(best, Bracket(first, last, held), key=_size)
-    return best
-
-
-def _size(one: Bracket) -> tuple[int, float]:
-    return one.last - one.first, -one.chance
-
-
-def most_telling(counts: Sequence[Counts], likely: Sequence[float]) -> tuple[int, float]:
-    """Return the commit whose run is expected to tell most, and how many bits.
-
-    A run there fails at the higher rate if the test fails since that commit or one before it. For
-    each way a run may end, the terms of the entropy that is left are summed from both ends.
-    """
-    before = [_rate(left, _BEFORE) for left, _ in _sides(counts)]
-    after = [_rate(right, _AFTER) for _, right in _sides(counts)]
-    fails = _Branch(
-        [one * rate for one, rate in zip(likely, after, strict=True)],
-        [one * rate for one, rate in zip(likely, before, strict=True)],
-    )
-    passes = _Branch(
-        [one * (1 - rate) for one, rate in zip(likely, after, strict=True)],
-        [one * (1 - rate) for one, rate in zip(likely, before, strict=True)],
-    )
-    left = [fails.uncertainty(at) + passes.uncertainty(at) for at in range(len(likely))]
-    best = min(range(len(left)), key=left.__getitem__)
-    return best, -sum(map(_times_log, likely)) - left[best]
-
-
-def _rate(counts: Counts, prior: tuple[float, float]) -> float:
-    return (prior[0] + counts.failed) / (sum(prior) + sum(counts))
-
-
-class _Branch:
-    """One way a run may end: the chance of it together with each commit, where the test fails at
-    the run's commit already, and where it does not yet.
-    """
-
-    def __init__(self, broken: Sequence[float], clean: Sequence[float]) -> None:
-        self._broken, self._clean = _upto(broken), _upto(clean)
-        self._broken_logs = _upto([*map(_times_log, broken)])
-        self._clean_logs = _upto([*map(_times_log, clean)])
-
-    def uncertainty(self, at: int) -> float:
-        """Return what is left to know after a run at a commit ends so, times the chance of it."""
-        total = self._broken[at] + self._clean[-1] - self._clean[at]
-        logs = self._broken_logs[at] + self._clean_logs[-1] - self._clean_logs[at]
-        return _times_log(total) - logs
-
-
-def _upto(values: Sequence[float]) -> list[float]:
-    return [*accumulate(values)]
-
-
-def _times_log(chance: float) -> float:
-    return chance * log2(chance) if chance > 0 else 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How sure a rate is, how many clean runs say that it is fixed, and how many a bisection needs.
+"""How sure a rate is, and how many clean runs say that it is fixed.
 
 This module decides intervals and numbers of runs from counts. It does not know what was counted.
 Before any run each rate has the prior of Jeffreys, Beta(½, ½).
@@ -66,31 +66,6 @@ def clean_runs_needed(
     # Bayes: flaky and passed all the same, against fixed.
     enough = (1 - sure) / sure * (1 - still_flaky) / still_flaky
     return _least(lambda runs: chance_of_passes(failed, passed, runs) <= enough)
-
-
-@dataclass(frozen=True, slots=True)
-class Bisection:
-    """What a bisection takes at most. `runs`: of all boxes; `rounds`: one after the other, where
-    the boxes run at the same time.
-    """
-
-    commits: int
-    runs: int
-    rounds: int
-
-
-def bisection(commits: int, failed: int, passed: int, boxes: int) -> Bisection | None:
-    """Return what it takes to find one of these commits with 95 %: each step takes as many passes
-    in a row as say that its commit is good. None: more than `RUNS_MAX`.
-    """
-    steps = (commits - 1).bit_length()
-    if steps == 0:
-        return Bisection(commits, 0, 0)
-    wrong = (1 - SURE) / steps
-    runs = _least(lambda runs: chance_of_passes(failed, passed, runs) <= wrong)
-    if runs is None or steps * runs > RUNS_MAX:
-        return None
-    return Bisection(commits, steps * runs, steps * -(-runs // boxes))
 
 
 def _least(holds: Callable[[int], bool]) -> int | None:

@@ -113,8 +113,8 @@ def plan(
 def _offers_for(repo_key: str, merges: Sequence[Announcement], offers: "Offers") -> list[BoxOffer]:
     """Return the runs that a commit needs, the cheapest first."""
     suites = {merge.suite for merge in merges}
-    named = (offers.of(Product(repo_key, suite)) for suite in suites if suite is not None)
-    found = sorted(offer for offer in named if offer is not None)
+    named = (offers.by_cost(Product(repo_key, suite)) for suite in suites if suite is not None)
+    found = sorted(offer for of in named for offer in of[:1])
     if not found and None in suites:
         return offers.cheapest(repo_key)
     return found
@@ -127,27 +127,26 @@ class Offers:
 
     def __init__(self, found: Sequence[ProductOutcomes]) -> None:
         self._ran: set[Product] = set()
-        self._best: dict[Product, BoxOffer] = {}
+        self._offers: dict[Product, list[BoxOffer]] = {}
         reached = _last_reached(found)
         for one in found:
             times = _run_times(one.runs)
             if times:
                 self._ran.add(one.product)
-            offers = [
+            self._offers[one.product] = sorted(
                 BoxOffer(median(of_box), box_key, one.product, len(of_box))
                 for box_key, of_box in times.items()
                 if reached[box_key]
-            ]
-            if offers:
-                self._best[one.product] = min(offers)
+            )
 
-    def of(self, product: Product) -> BoxOffer | None:
-        """Return the cheapest run of a product; None if no box can be proposed."""
-        return self._best.get(product)
+    def by_cost(self, product: Product) -> Sequence[BoxOffer]:
+        """Return a run of a product on each box that can be proposed, the cheapest first."""
+        return self._offers.get(product, ())
 
     def cheapest(self, repo_key: str) -> list[BoxOffer]:
         """Return the cheapest run of any product of a repository, if there is one."""
-        return sorted(one for one in self._best.values() if one.product.repo_key == repo_key)[:1]
+        found = (one for of in self._offers.values() for one in of[:1])
+        return sorted(one for one in found if one.product.repo_key == repo_key)[:1]
 
     def missing(self, repo_key: str, suite: str | None) -> MissingRun:
         """Return why there is no offer for a product, or for any product of a repository."""

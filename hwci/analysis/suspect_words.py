@@ -7,6 +7,7 @@ from hwci.analysis.branch_order import CommitKind
 from hwci.analysis.certainty import SURE
 from hwci.analysis.said import counted, percent, short
 from hwci.analysis.suspects import STRONG, BoxesCompared, Intermittent, Suspect
+from hwci.analysis.weighing import Effort
 
 LIKELY = 0.5
 """From this chance on a commit, or the time before the period, is named."""
@@ -26,6 +27,8 @@ def _words(found: Intermittent) -> Iterator[str]:
     if found.since.before < LIKELY:
         sure = "" if share >= STRONG else f" ({percent(share)})"
         yield f"{_KIND_WORDS[kind]}{sure}"
+    if found.bisection and found.bisection.runs and found.since.before < LIKELY:
+        yield _effort_words(found.bisection)
     clean = f"{counted(found.fixed.clean_runs, 'clean run')} since"
     if found.fixed.needed:
         clean += f", {found.fixed.needed} more until it is fixed with {percent(SURE)}"
@@ -51,6 +54,13 @@ def _since_words(found: Intermittent) -> str:
         return f"{flaky} since {short(best.commit.sha)} ({percent(best.share)})"
     likeliest = f"likeliest {short(best.commit.sha)} ({percent(best.share)})"
     return f"{flaky} since one of {since.suspects_total} commits, {likeliest}"
+
+
+def _effort_words(effort: Effort) -> str:
+    runs = f"about {counted(effort.runs, 'run')} to find the commit"
+    if effort.boxes == 1:
+        return runs
+    return f"{runs} ({counted(effort.rounds, 'round')} on {effort.boxes} boxes at once)"
 
 
 def _boxes_words(boxes: BoxesCompared) -> str:

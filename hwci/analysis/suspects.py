@@ -15,15 +15,10 @@ from typing import NamedTuple
 
 from hwci.analysis import said
 from hwci.analysis.branch_order import CommitKind, OrderedCommit, branch_order
-from hwci.analysis.certainty import (
-    Bisection,
-    Rate,
-    bisection,
-    clean_runs_needed,
-    rates,
-)
+from hwci.analysis.certainty import Rate, clean_runs_needed, rates
 from hwci.analysis.onset import Onset, Step, onset
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
+from hwci.analysis.weighing import Effort, effort
 from hwci.engine.facts import Product
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.tables import FLAKIEST, FlakySelection
@@ -105,13 +100,13 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Intermittent:
-    """What the runs of a flaky test suggest. `bisection`: of the suspects, None if too long."""
+    """What the runs of a flaky test suggest. `bisection`: of the suspects; None: too many runs."""
 
     runs: int
     since: Since
     boxes: BoxesCompared
     fixed: Fixed
-    bisection: Bisection | None
+    bisection: Effort | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +226,7 @@ class SeenProduct:
                 clean_runs=_clean_runs(counted),
                 needed=clean_runs_needed(failed, passed, unfixed),
             ),
-            bisection=bisection(max(1, since.suspects_total), failed, passed, len(boxes)),
+            bisection=effort(max(1, since.suspects_total), _rate(failed, passed), len(boxes)),
         )
 
     def _since(self, places: Sequence[int], found: Onset) -> Since:
@@ -254,6 +249,10 @@ class SeenProduct:
             for commit in self._order[before + 1 : at + 1]
         ]
         return sorted(shares, key=lambda one: -one.share)
+
+
+def _rate(failed: int, passed: int) -> float:
+    return (failed + 0.5) / (failed + passed + 1)
 
 
 def _tries(result: NotableResult | None) -> Step:

@@ -479,6 +479,7 @@ class BisectionFilters(TypedDict):
     repo_key: str
     suite: str
     box_key: NotRequired[str | None]
+    boxes: NotRequired[int]
     days: NotRequired[int]
     as_of: NotRequired[datetime | None]
 
@@ -697,7 +698,7 @@ def suspects(
 def bisection(
     org_id: Id, test_id: str, good: str, bad: str, **asked: Unpack[BisectionFilters]
 ) -> Call[ProgressAnswer]:
-    """Ask which commit broke a test, and which run tells most about it."""
+    """Ask which commit broke a test, and which runs tell most about it."""
     query = query_of(BisectionQuery, test_id=test_id, good=good, bad=bad, **asked)
     return _read(f"{org_path(org_id)}/ci-analysis/bisection", ProgressAnswer, query)
 

@@ -6,18 +6,22 @@ Chances are between 0 and 1.
 """
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Annotated, Self
+
+from pydantic import Field
 
 from hwci.analysis.bisection import LACKS, Lack, NextRun, Progress
 from hwci.engine.periods import Period
+from hwci.wire import limits
 from hwci.wire.base import Answer, Name, TestId
 from hwci.wire.metrics import PeriodAnswer
-from hwci.wire.queries import PeriodQuery, ShaStart
+from hwci.wire.queries import DIGITS, PeriodQuery, ShaStart
 
 
 class BisectionQuery(PeriodQuery):
     """Query of a bisection. `good` and `bad` are commits, or the first digits of one that ran.
-    `boxKey`: only runs of this box count, and it alone is proposed.
+    `boxKey`: only runs of this box count, and it alone is proposed. `boxes`: how many runs to
+    propose, each on a box of its own.
     """
 
     repo_key: Name
@@ -26,6 +30,7 @@ class BisectionQuery(PeriodQuery):
     good: ShaStart
     bad: ShaStart
     box_key: Name | None = None
+    boxes: Annotated[int, Field(ge=1, le=limits.BISECTED_AT_ONCE_MAX), DIGITS] = 1
 
 
 class CandidateAnswer(Answer):
@@ -50,8 +55,8 @@ class BracketAnswer(Answer):
 
 
 class NextRunAnswer(Answer):
-    """The run that is expected to tell most for each minute of a board: `bits`, of which one halves
-    the range. `boardSeconds`: the median of the product's `runsSeen` runs on the box in the period.
+    """A run that is expected to tell much for each minute of a board. `boardSeconds`: the median of
+    the product's `runsSeen` runs on the box in the period.
     """
 
     sha: str
@@ -60,7 +65,6 @@ class NextRunAnswer(Answer):
     box_key: str
     board_seconds: float
     runs_seen: int
-    bits: float
 
     @classmethod
     def of(cls, found: Progress, run: NextRun) -> Self:
@@ -73,31 +77,30 @@ class NextRunAnswer(Answer):
             box_key=offer.box_key,
             board_seconds=offer.seconds,
             runs_seen=offer.runs,
-            bits=run.bits,
         )
 
 
 class BisectedAnswer(Answer):
     """How far it is. `commits`: the good one, with the chance that the test failed there already,
-    then all up to the bad one. `nextRun` null: one commit is left, or no box of the product reached
-    the hardware in its last run.
+    then all up to the bad one. `nextRuns`: to start at once, the most telling first; none: one
+    commit is left, or no box of the product reached the hardware in its last run.
     """
 
     commits: Sequence[CandidateAnswer]
     bracket: BracketAnswer
-    next_run: NextRunAnswer | None
+    next_runs: Sequence[NextRunAnswer]
 
     @classmethod
     def of(cls, found: Progress) -> Self:
         """Make what is known."""
-        bracket, run = found.bracket, found.next_run
+        bracket = found.bracket
         return cls(
             commits=[
                 CandidateAnswer(
                     sha=commit.sha,
                     subject=commit.subject,
-                    failed=counts.failed,
-                    runs=sum(counts),
+                    failed=int(counts.failed),
+                    runs=int(sum(counts)),
                     chance=chance,
                 )
                 for commit, counts, chance in zip(
@@ -110,7 +113,7 @@ class BisectedAnswer(Answer):
                 commits=bracket.last - bracket.first + 1,
                 chance=bracket.chance,
             ),
-            next_run=None if run is None else NextRunAnswer.of(found, run),
+            next_runs=[NextRunAnswer.of(found, run) for run in found.next_runs],
         )
 
 

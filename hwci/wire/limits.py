@@ -5,6 +5,7 @@ are in the OpenAPI document too.
 
 from datetime import timedelta
 
+from hwci.analysis.weighing import AT_ONCE_MAX
 from hwci.engine.patterns import LENGTH_MAX
 
 NAME_MAX = 255
@@ -33,6 +34,8 @@ SUBJECT_MAX = 1_000
 """Characters of the first line of a commit's message."""
 PATTERNS_MAX = 200
 """Path patterns of one list."""
+BISECTED_AT_ONCE_MAX = AT_ONCE_MAX
+"""Runs of a bisection that are proposed together."""
 PATTERN_MAX = LENGTH_MAX
 """Characters of a path pattern."""
 URL_MAX = 2_000

@@ -90,12 +90,13 @@ class FixedAnswer(Answer):
 
 
 class BisectionAnswer(Answer):
-    """What it takes at most to find the commit among these with 95 %. `runs`: of all boxes;
-    `rounds`: one after the other, where the boxes run at the same time.
+    """About what it takes to find the commit among these with 95 %, as `hwci bisect` does: `runs`
+    one after the other, or `rounds` of runs on so many `boxes` at once, at most 8.
     """
 
     commits: int
     runs: int
+    boxes: int
     rounds: int
 
 

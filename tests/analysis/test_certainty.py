@@ -6,9 +6,7 @@ from scipy.stats import beta, binomtest
 
 from hwci.analysis.certainty import (
     RUNS_MAX,
-    Bisection,
     Rate,
-    bisection,
     chance_of_passes,
     clean_runs_needed,
     rates,
@@ -73,14 +71,3 @@ def test_clean_runs_are_more_for_what_fails_less_and_for_what_is_hardly_fixed() 
 def test_a_number_of_runs_that_nobody_waits_for_is_not_told() -> None:
     assert clean_runs_needed(0, 10 * RUNS_MAX) is None
     assert clean_runs_needed(5, 95, still_flaky=1.0) is None
-    assert bisection(100, 0, 10 * RUNS_MAX, 1) is None
-
-
-def test_a_bisection_halves_the_commits_and_boxes_share_the_runs_of_a_step() -> None:
-    assert bisection(1, 5, 95, 3) == Bisection(1, 0, 0)
-    found = bisection(7, 5, 95, 4)
-    assert found is not None
-    each = found.runs // 3
-    assert found.runs == 3 * each
-    assert found.rounds == 3 * -(-each // 4)
-    assert chance_of_passes(5, 95, each) <= 0.05 / 3 < chance_of_passes(5, 95, each - 1)

@@ -85,8 +85,15 @@ def test_the_line_says_it_in_words() -> None:
         ),
     )
     text = of_suspect(only(every))
-    best = found_in(every).since.suspects[0].commit.sha[:8]
-    assert best in text
+    found = found_in(every)
+    assert found.since.suspects[0].commit.sha[:8] in text
+    takes = found.bisection
+    assert takes is not None
+    assert (takes.commits, takes.boxes) == (found.since.suspects_total, 5)
+    assert 1 < takes.rounds < takes.runs
+    assert (
+        f"{takes.runs} runs to find the commit ({takes.rounds} rounds on 5 boxes at once)" in text
+    )
     assert "on all boxes alike, firmware only, " in text
     assert "more until it is fixed with 95 %" in text
 

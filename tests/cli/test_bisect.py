@@ -106,7 +106,8 @@ def test_status_has_each_commit_with_its_chance(signed_in: Command) -> None:
     whole = signed_in("bisect", "status", "hil.boot", *ENDS, "--as-of", before, "--json").out
     found = json.loads(whole)["found"]
     assert sum(one["chance"] for one in found["commits"]) == pytest.approx(1)
-    assert (found["bracket"]["commits"], found["nextRun"]["boxKey"]) == (9, "bench-1")
+    assert [one["boxKey"] for one in found["nextRuns"]] == ["bench-1"]
+    assert found["bracket"]["commits"] == 9
 
 
 @pytest.mark.parametrize(
@@ -134,3 +135,21 @@ def test_a_commit_is_digits(signed_in: Command) -> None:
 
     assert (code, out) == (2, "")
     assert "bad" in err
+
+
+def test_runs_at_once_are_printed_each_with_its_box(
+    signed_in: Command, server: RunningServer
+) -> None:
+    body = report(3, GOOD, {"hil.boot": "pass"}).model_dump(mode="json") | {"box_key": "bench-2"}
+    with Client(server.url, ci_key=server.ci_key) as client:
+        client.send(calls.report_run(RunReport.model_validate_json(json.dumps(body))))
+
+    before = (START + timedelta(hours=12)).isoformat()
+    flags = (*ENDS, "--as-of", before, "--boxes", "4")
+    code, out, err = signed_in("bisect", "next", "hil.boot", *flags)
+
+    assert code == 0
+    commands = [shlex.split(line) for line in out.splitlines() if line.startswith("git ")]
+    assert [one[one.index("--box") + 1] for one in commands] == ["bench-1", "bench-2"]
+    assert "# At the same time on bench-2 (about 5 min, the median of 1 run):" in out.splitlines()
+    assert err.rstrip().endswith("--boxes 4")

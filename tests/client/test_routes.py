@@ -128,6 +128,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
         repo_key="r",
         suite="s",
         box_key="bench",
+        boxes=4,
         days=7,
         as_of=NOON,
     ),

@@ -40,6 +40,17 @@ Box = Annotated[
 ]
 
 
+Boxes = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=1,
+        max=limits.BISECTED_AT_ONCE_MAX,
+        help="How many runs to propose at once, each on a box of its own.",
+    ),
+]
+
+
 class Wanted(NamedTuple):
     """What is looked for, as the flags have it."""
 
@@ -50,6 +61,7 @@ class Wanted(NamedTuple):
     box: str | None
     days: int
     as_of: str | None
+    boxes: int = 1
 
     def answer(self, server: Connection) -> "ProgressAnswer":
         """Ask the server."""
@@ -63,10 +75,21 @@ class Wanted(NamedTuple):
                 repo_key=str(repo_key),
                 suite=str(suite),
                 box_key=self.box,
+                boxes=self.boxes,
                 days=self.days,
                 as_of=self.end,
             )
         )
+
+    @property
+    def more(self) -> "Iterator[str]":
+        """The flags that the command to go on repeats."""
+        if self.box:
+            yield from ("--box", self.box)
+        if self.boxes > 1:
+            yield from ("--boxes", f"{self.boxes}")
+        if self.days != limits.DAYS_DEFAULT:
+            yield from ("--days", f"{self.days}")
 
     @property
     def end(self) -> datetime | None:
@@ -84,6 +107,7 @@ def start(
     good: Good,
     bad: Bad,
     box: Box = None,
+    boxes: Boxes = 1,
     days: options.Days = limits.DAYS_DEFAULT,
     as_of: options.AsOf = None,
     json: options.Json = False,
@@ -99,7 +123,7 @@ def start(
     """
     from hwci.cli.terminal import bisection
 
-    wanted = Wanted(test, product, good, bad, box, days, as_of)
+    wanted = Wanted(test, product, good, bad, box, days, as_of, boxes)
     _lines(server, wanted, bisection.start, json=json)
 
 
@@ -113,11 +137,15 @@ def next_run(
     good: Good,
     bad: Bad,
     box: Box = None,
+    boxes: Boxes = 1,
     days: options.Days = limits.DAYS_DEFAULT,
     as_of: options.AsOf = None,
     json: options.Json = False,
 ) -> None:
     """Print the next run as a command to paste, or the commit once it is found with 95 %.
+
+    With --boxes 4 it prints four runs, chosen together: start them at the same time, each on its
+    box, and ask again when all have ended.
 
     For example:
 
@@ -125,7 +153,7 @@ def next_run(
     """
     from hwci.cli.terminal import bisection
 
-    wanted = Wanted(test, product, good, bad, box, days, as_of)
+    wanted = Wanted(test, product, good, bad, box, days, as_of, boxes)
     _lines(server, wanted, bisection.next_run, json=json)
 
 
@@ -182,9 +210,9 @@ def _lines(
     bisected = _found(found)
     for line in lines(found, bisected):
         render.write(line)
-    if bisected.next_run is not None:
-        days = "" if wanted.days == limits.DAYS_DEFAULT else f"--days {wanted.days}"
-        render.note(bisection.again(found, wanted.good, wanted.bad, wanted.box, days))
+    if bisected.next_runs:
+        ends = wanted.good, wanted.bad
+        render.note(bisection.again(wanted.test, wanted.product, *ends, [*wanted.more]))
 
 
 def _found(answer: "ProgressAnswer") -> "BisectedAnswer":

@@ -15,7 +15,7 @@ from hwci.cli.terminal.tables import counted, duration
 from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hwci.wire.bisection import BisectedAnswer, CandidateAnswer, ProgressAnswer
 
@@ -30,26 +30,23 @@ def start(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
 
 
 def next_run(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
-    """Return the lines of the next run, or of the commit that was found."""
+    """Return the lines of the next runs, or of the commit that was found."""
     yield f"# {bracket(bisected)}"
-    run = bisected.next_run
-    if run is not None:
+    for number, run in enumerate(bisected.next_runs):
         subject = f" {run.subject}" if run.subject else ""
         took = f"about {duration(run.board_seconds)}, the median of {counted(run.runs_seen, 'run')}"
-        yield f"# Run next on {run.box_key} ({took}):"
+        yield f"# {'At the same time' if number else 'Run next'} on {run.box_key} ({took}):"
         yield f"# {short(run.sha)}{subject}"
         yield run_command(found.repo_key, found.suite, run.box_key, run.branch, run.sha)
-    elif bisected.bracket.commits > 1:
-        yield "# No box to run it on: each that ran it did not reach the hardware in its last run."
+    if not bisected.next_runs and bisected.bracket.commits > 1:
+        yield "# No box that ran it reached the hardware in its last run: mend one, then ask again."
 
 
-def again(found: ProgressAnswer, good: str, bad: str, box: str | None, days: str) -> str:
-    """Return the command that asks for the run after it."""
-    product = f"{found.repo_key}:{found.suite}"
-    test, product, good, bad = map(shlex.quote, (found.test_id, product, good, bad))
-    more = shlex.join([*(["--box", box] if box else []), *days.split()])
-    command = f"hwci bisect next {test} --product {product} --good {good} --bad {bad} {more}"
-    return f"Then: {command.rstrip()}"
+def again(test: str, product: str, good: str, bad: str, more: Sequence[str]) -> str:
+    """Return the command that asks for the runs after these. `more`: other flags that it takes."""
+    test, product, good, bad = map(shlex.quote, (test, product, good, bad))
+    command = f"hwci bisect next {test} --product {product} --good {good} --bad {bad}"
+    return " ".join(["Then:", command, *map(shlex.quote, more)])
 
 
 def bracket(found: BisectedAnswer) -> str:

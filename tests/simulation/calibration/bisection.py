@@ -11,19 +11,31 @@ from math import ceil, log
 from random import Random
 from statistics import mean
 
-from hwci.analysis.bisection import Counts, bracket_of, chances, contradict, most_telling
 from hwci.analysis.certainty import SURE
+from hwci.analysis.weighing import (
+    Counts,
+    bracket_of,
+    chances,
+    contradict,
+    most_telling,
+    rounds_needed,
+)
 from tests.simulation.calibration.page import share, table
 
 RUN_MINUTES = 5
 RATES = (1.0, 0.5, 0.1, 0.05)
 BASE_RATE = 0.001
-RANGES = ((20, BASE_RATE, 600), (100, BASE_RATE, 60), (20, 0.01, 200))
-"""Commits, the rate before the one that is looked for, and of how many cases: long ranges take ten
-times as long.
+RANGES = (
+    (20, 1, BASE_RATE, 400),
+    (20, 4, BASE_RATE, 400),
+    (100, 1, BASE_RATE, 40),
+    (20, 1, 0.01, 400),
+)
+"""Commits, boxes, the rate before the one that is looked for, and of how many cases: long ranges
+take ten times as long.
 """
 REPEATS = 5
-RUNS_MAX = 5000
+ROUNDS_MAX = 5000
 
 
 @dataclass(frozen=True)
@@ -36,6 +48,7 @@ class Case:
     rate: float
     seed: int
     base: float = BASE_RATE
+    boxes: int = 1
 
     @property
     def since(self) -> int:
@@ -51,17 +64,17 @@ class Case:
 @dataclass(frozen=True)
 class End:
     """How a search ended. `held`: the commit is in the bracket, which for git is one commit. A
-    contradiction is no bracket.
+    contradiction is no bracket. `rounds`: of runs at once, one for each box.
     """
 
-    runs: int
+    rounds: int
     held: bool
     contradicted: bool = False
 
     @property
     def minutes(self) -> int:
-        """The time on a board."""
-        return self.runs * RUN_MINUTES
+        """The time until the end."""
+        return self.rounds * RUN_MINUTES
 
 
 def bisected(case: Case) -> End:
@@ -69,25 +82,28 @@ def bisected(case: Case) -> End:
     which CI ran until it came.
     """
     fails = case.runs()
-    counts = [Counts()] * (case.commits + 1)
+    boxes = {f"bench-{number}": 60.0 * RUN_MINUTES for number in range(case.boxes)}
+    counts: list[dict[str, Counts]] = [{} for _ in range(case.commits + 1)]
 
-    def ran(commit: int) -> None:
+    def ran(commit: int, box: str = "bench-0") -> bool:
         failed = fails(commit)
-        before = counts[commit]
-        counts[commit] = Counts(before.failed + failed, before.passed + (not failed))
+        before = counts[commit].get(box, Counts())
+        counts[commit][box] = before.plus(Counts(failed, not failed))
+        return failed
 
-    counts[0] = Counts(0, 1)
-    while not counts[-1].failed:
-        ran(case.commits)
-    for runs in range(RUNS_MAX):
+    counts[0]["bench-0"] = Counts(0, 1)
+    while not ran(case.commits):
+        pass
+    for rounds in range(ROUNDS_MAX):
         likely = chances(counts)
         bracket = bracket_of(likely)
         if contradict(counts):
-            return End(runs, held=False, contradicted=True)
+            return End(rounds, held=False, contradicted=True)
         if bracket.first == bracket.last:
-            return End(runs, bracket.first == case.since)
-        ran(most_telling(counts, likely)[0])
-    return End(RUNS_MAX, bracket.first <= case.since <= bracket.last)
+            return End(rounds, bracket.first == case.since)
+        for commit, box, _ in most_telling(counts, likely, boxes, case.boxes):
+            ran(commit, box)
+    return End(ROUNDS_MAX, bracket.first <= case.since <= bracket.last)
 
 
 def bisected_by_git(case: Case, repeats: int = REPEATS) -> End:
@@ -123,36 +139,33 @@ _HEAD = f"""\
 ## Bisection
 
 A test begins to fail at one of so many commits, and fails at this rate from there on. One run
-takes {RUN_MINUTES} minutes of a board; the bisection ends when one commit has 95 %. "Contradicted":
-results that are called contradictory, though they are not; they count as missed. `git bisect` with
-{REPEATS} repeats takes the first failure of them as an answer. "Knows the rate" repeats as often as
-95 % takes at this rate, which nobody knows before.
+takes {RUN_MINUTES} minutes; the bisection ends when one commit has 95 %. Four boxes run at the same
+time, what is chosen for them together. "Estimate": the time that is told beforehand of a flaky test
+of which the rate is known. "Contradicted": results that are called contradictory, though they are
+not; they count as missed. `git bisect` runs on one box. With {REPEATS} repeats it takes the first
+failure of them as an answer. "Knows the rate" repeats as often as 95 % takes at this rate, which
+nobody knows before.
 """
 
 
 def _table() -> str:
-    rows = []
-    for commits, base, cases in RANGES:
-        for rate in RATES:
-            found = [Case(commits, rate, seed, base) for seed in range(cases)]
-            ours = [bisected(one) for one in found]
-            git = [bisected_by_git(one) for one in found]
-            knows = [bisected_by_git(one, repeats_that_suffice(one)) for one in found]
-            contradicted = share([one.contradicted for one in ours])
-            figures = [figure for of in (ours, git, knows) for figure in _figures(of)]
-            rows.append(
-                [
-                    f"{commits}",
-                    f"{rate:.0%}",
-                    f"{base:.1%}",
-                    *figures[:2],
-                    contradicted,
-                    *figures[2:],
-                ]
-            )
-    head = ["commits", "rate", "rate before", "minutes", "in the bracket", "contradicted"]
+    head = ["commits", "boxes", "rate", "rate before", "minutes", "estimate", "in the bracket"]
     git_head = ["git bisect: minutes", "right", "knows the rate: minutes", "right"]
-    return table([*head, *git_head], rows)
+    rows = [row(rate, *given) for given in RANGES for rate in RATES]
+    return table([*head, "contradicted", *git_head], rows)
+
+
+def row(rate: float, commits: int, boxes: int, base: float, cases: int) -> list[str]:
+    """Return the row of a range."""
+    found = [Case(commits, rate, seed, base, boxes) for seed in range(cases)]
+    ours = [bisected(one) for one in found]
+    git = [bisected_by_git(one) for one in found]
+    knows = [bisected_by_git(one, repeats_that_suffice(one)) for one in found]
+    minutes, held = _figures(ours)
+    estimate = f"{(rounds_needed(commits, rate, boxes) or 0) * RUN_MINUTES:,}"
+    contradicted = share([one.contradicted for one in ours])
+    where = [f"{commits}", f"{boxes}", f"{rate:.0%}", f"{base:.1%}"]
+    return [*where, minutes, estimate, held, contradicted, *_figures(git), *_figures(knows)]
 
 
 def _figures(ends: list[End]) -> list[str]:

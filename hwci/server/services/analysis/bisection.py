@@ -22,7 +22,8 @@ class Bisections(Service):
 
         def work(reader: Reader) -> ProgressAnswer:
             about = asked(reader, viewer, query, period)
-            wanted = Asked(query.test_id, query.good, query.bad, query.box_key)
+            ends = query.good, query.bad
+            wanted = Asked(query.test_id, *ends, query.box_key, at_once=query.boxes)
             product = Product(query.repo_key, query.suite)
             found = progress(about.history, product, period, wanted)
             return ProgressAnswer.of(found, query, period)

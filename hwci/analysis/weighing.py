@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model of a bisection: since which commit a test fails, which runs tell most about it, and how
+many it takes (ADR 0073, 0080).
+
+From one commit of a range on the test fails at some rate, before it hardly ever. Either all boxes
+have one rate or each its own, and no rate is known. This module knows results by their place in the
+range and by their box. It knows no commit, no test and no clock.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from math import exp, lgamma, log, log1p, log2
+from typing import NamedTuple
+
+from hwci.analysis.certainty import RUNS_MAX, SURE
+
+AT_ONCE_MAX = 8
+"""The most runs that are chosen together."""
+_BEFORE = (0.5, 19.5)
+_AFTER = (0.5, 0.5)
+"""Priors of the two rates: as if so many runs had failed, and passed, before any was seen."""
+_CONTRADICTION = 100
+"""Results contradict each other if a rate for each commit explains them so many times better."""
+_UNLIKELY = 0.01
+"""What runs of a round may give together with so small a chance does not decide the next of it."""
+_COARSE = 8
+"""An estimate goes on by an eighth of the rounds so far: it is wrong by no more than that."""
+
+
+class Counts(NamedTuple):
+    """Runs of the test on a commit, by their first attempt. An estimate has parts of runs."""
+
+    failed: float = 0
+    passed: float = 0
+
+    def plus(self, other: "Counts", times: float = 1) -> "Counts":
+        """Return both together, the other one so many times."""
+        return Counts(self.failed + times * other.failed, self.passed + times * other.passed)
+
+
+ByBox = Mapping[str, Counts]
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """The fewest neighbouring commits that hold the one with 95 %, by their numbers."""
+
+    first: int
+    last: int
+    chance: float
+
+
+class TellingRun(NamedTuple):
+    """A run on a commit, by its number. `bits`: how much it tells; one bit halves the range."""
+
+    commit: int
+    box: str
+    bits: float
+
+
+class _Side:
+    """The results before a commit, or from it on. `alike` and `each`: the logarithms of the chance
+    of them in their order, with one rate for all boxes, and with one for each.
+    """
+
+    def __init__(self, prior: tuple[float, float]) -> None:
+        self._prior, self._of_prior = prior, _log_beta(*prior)
+        self._all = Counts()
+        self._of: dict[str, Counts] = {}
+        self._log_of: dict[str, float] = {}
+        self.alike = self.each = 0.0
+
+    def add(self, counts: ByBox, times: int = 1) -> None:
+        """Take in the results on a commit, or leave them out (-1 times)."""
+        for box, more in counts.items():
+            now = self._of[box] = self._of.get(box, Counts()).plus(more, times)
+            before = self._log_of.get(box, 0.0)
+            self._log_of[box] = self._log_chance(now)
+            self.each += self._log_of[box] - before
+            self._all = self._all.plus(more, times)
+        if counts:
+            self.alike = self._log_chance(self._all)
+
+    def _log_chance(self, counts: Counts) -> float:
+        failed, passed = self._prior
+        return _log_beta(failed + counts.failed, passed + counts.passed) - self._of_prior
+
+    def log_chance(self) -> float:
+        """Return the logarithm of the chance of these results. One rate for all boxes is as likely
+        before any run as one for each.
+        """
+        return max(self.alike, self.each) + log1p(exp(-abs(self.alike - self.each))) - log(2)
+
+    def rates(self, boxes: Sequence[str]) -> list[float]:
+        """Return the chance of each box that a run fails there: the common one or its own, as
+        these explain the results. With few runs its own is near the common one.
+        """
+        failed, passed = self._prior[0] + self._all.failed, self._prior[1] + self._all.passed
+        common = failed / (failed + passed)
+        alike = 1 / (1 + exp(min(self.each - self.alike, 700.0)))
+        seen = [self._of.get(box, Counts()) for box in boxes]
+        return [
+            alike * common + (1 - alike) * (one.failed + common) / (sum(one) + 1) for one in seen
+        ]
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
+
+
+def _sides(counts: Sequence[ByBox]) -> Iterator[tuple[_Side, _Side]]:
+    """Yield for each commit the results before it, and those from it on."""
+    before, after = _Side(_BEFORE), _Side(_AFTER)
+    for one in counts:
+        after.add(one)
+    for one in counts:
+        yield before, after
+        before.add(one)
+        after.add(one, -1)
+
+
+def _log_chances(counts: Sequence[ByBox]) -> list[float]:
+    return [before.log_chance() + after.log_chance() for before, after in _sides(counts)]
+
+
+def chances(counts: Sequence[ByBox]) -> list[float]:
+    """Return the chance of each commit that the test fails since it. Before any run all have the
+    same, the good one too: who calls it good may be wrong.
+    """
+    logs = _log_chances(counts)
+    likely = [exp(one - max(logs)) for one in logs]
+    return [one / sum(likely) for one in likely]
+
+
+def contradict(counts: Sequence[ByBox]) -> bool:
+    """Return whether a rate for each commit explains the counts far better than two rates do."""
+    logs = _log_chances(counts)
+    two = max(logs) + log(sum(exp(one - max(logs)) for one in logs) / len(logs))
+    each = 0.0
+    for one in filter(None, counts):
+        side = _Side(_AFTER)
+        side.add(one)
+        each += side.log_chance()
+    return each - two > log(_CONTRADICTION)
+
+
+def bracket_of(likely: Sequence[float]) -> Bracket:
+    """Return the fewest neighbouring commits that hold 95 %, of these the likeliest."""
+    best, first, held = Bracket(0, len(likely) - 1, 1.0), 0, 0.0
+    for last, chance in enumerate(likely):
+        held += chance
+        while first < last and held - likely[first] >= SURE:
+            held -= likely[first]
+            first += 1
+        if held >= SURE:
+            best = min(best, Bracket(first, last, held), key=_size)
+    return best
+
+
+def _size(one: Bracket) -> tuple[int, float]:
+    return one.last - one.first, -one.chance
+
+
+def most_telling(
+    counts: Sequence[ByBox],
+    likely: Sequence[float],
+    seconds: Mapping[str, float],
+    at_once: int = 1,
+) -> list[TellingRun]:
+    """Return runs to start at once, each on a box of its own: the one that is expected to tell most
+    for its seconds, then the one that tells most beside it, whatever that gives, and so on.
+    """
+    free = sorted(seconds, key=lambda box: (seconds[box], box))
+    rates = _rates(counts, free)
+    ways: list[Sequence[float]] = [likely]
+    found: list[TellingRun] = []
+    while free and len(found) < at_once:
+        # Of boxes with the same rates only the cheapest can be the best.
+        unlike = {rates[box]: box for box in reversed(free)}.values()
+        told = [_best_on(box, rates[box], ways) for box in sorted(unlike, key=free.index)]
+        best = max(told, key=lambda one: one.bits / max(seconds[one.box], 1))
+        found.append(best)
+        free.remove(best.box)
+        ways = [*_split(ways, best.commit, rates[best.box])]
+    return found
+
+
+Rates = tuple[tuple[float, float], ...]
+"""Of each commit, if the test fails since it: the rates before it, and from it on."""
+
+
+def _rates(counts: Sequence[ByBox], boxes: Sequence[str]) -> dict[str, Rates]:
+    of_commits = [
+        [*zip(before.rates(boxes), after.rates(boxes), strict=True)]
+        for before, after in _sides(counts)
+    ]
+    return dict(zip(boxes, zip(*of_commits, strict=True), strict=True))
+
+
+def _best_on(box: str, rates: Rates, ways: Sequence[Sequence[float]]) -> TellingRun:
+    """Return the run on a box that tells most. `ways`: for each way in which the runs beside it may
+    end, the chance of it together with each commit.
+    """
+    passing = tuple((1 - before, 1 - after) for before, after in rates)
+    ends = [_End(way, one) for way in ways for one in (rates, passing)]
+    left = [sum(end.uncertainty(at) for end in ends) for at in range(len(rates))]
+    best = min(range(len(left)), key=left.__getitem__)
+    known = sum(_times_log(sum(way)) - sum(map(_times_log, way)) for way in ways)
+    return TellingRun(best, box, known - left[best])
+
+
+def _split(ways: Sequence[Sequence[float]], at: int, rates: Rates) -> Iterator[Sequence[float]]:
+    """Yield the ways after one more run, without the unlikely ones."""
+    for way in ways:
+        fails = [
+            chance * (after if since <= at else before)
+            for since, (chance, (before, after)) in enumerate(zip(way, rates, strict=True))
+        ]
+        passes = [chance - one for chance, one in zip(way, fails, strict=True)]
+        yield from (one for one in (fails, passes) if sum(one) > _UNLIKELY)
+
+
+class _End:
+    """One way a run may end, and the ones beside it: the chance of it together with each commit,
+    where the test fails at the run's commit already, and where it does not yet.
+    """
+
+    def __init__(self, way: Sequence[float], rates: Rates) -> None:
+        clean = [one * before for one, (before, _) in zip(way, rates, strict=True)]
+        broken = [one * after for one, (_, after) in zip(way, rates, strict=True)]
+        self._broken, self._clean = _upto(broken), _upto(clean)
+        self._broken_logs = _upto([*map(_times_log, broken)])
+        self._clean_logs = _upto([*map(_times_log, clean)])
+
+    def uncertainty(self, at: int) -> float:
+        """Return what is left to know after a run at a commit ends so, times the chance of it."""
+        total = self._broken[at] + self._clean[-1] - self._clean[at]
+        logs = self._broken_logs[at] + self._clean_logs[-1] - self._clean_logs[at]
+        return _times_log(total) - logs
+
+
+def _upto(values: Sequence[float]) -> list[float]:
+    return [*accumulate(values)]
+
+
+def _times_log(chance: float) -> float:
+    return chance * log2(chance) if chance > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """About what a bisection takes: `runs` one after the other, or `rounds` of runs on so many
+    boxes at once.
+    """
+
+    commits: int
+    runs: int
+    boxes: int
+    rounds: int
+
+
+def effort(commits: int, rate: float, boxes: int) -> Effort | None:
+    """Return what it takes to find one of these commits; None: more than `RUNS_MAX` runs."""
+    at_once = min(boxes, AT_ONCE_MAX)
+    # A rate is known no better than by two digits, so tests share what was computed.
+    runs, rounds = (rounds_needed(commits, float(f"{rate:.2g}"), one) for one in (1, at_once))
+    return None if runs is None or rounds is None else Effort(commits, runs, at_once, rounds)
+
+
+@lru_cache(maxsize=4096)
+def rounds_needed(commits: int, rate: float, at_once: int = 1) -> int | None:
+    """Return about how many rounds of so many runs at once find one of these commits, where the
+    test fails at this rate since the middle one; None: more than `RUNS_MAX`. Each round gives what
+    its runs give on average.
+    """
+    boxes = {str(number): 1.0 for number in range(at_once)}
+    since, box = (commits + 1) // 2, "any"
+    counts = [{box: Counts()} for _ in range(commits + 1)]
+    counts[0], counts[-1] = {box: Counts(0, 1)}, {box: Counts(1, 1 / rate - 1)}
+    rounds = 0
+    while rounds < RUNS_MAX:
+        likely = chances(counts)
+        bracket = bracket_of(likely)
+        if bracket.first == bracket.last:
+            return rounds
+        times = max(1, rounds // _COARSE)
+        for commit, *_ in most_telling(counts, likely, boxes, at_once):
+            failed = rate if commit >= since else 0
+            more = Counts(failed, 1 - failed)
+            counts[commit] = {box: counts[commit][box].plus(more, times)}
+        rounds += times
+    return None
