@@ -69,14 +69,18 @@ async def registered(url: str) -> str:
 async def new_tenant(http: aiohttp.ClientSession, store: Storage) -> Tenant:
     async with http.post("/api/orgs", json={"name": "A story"}) as answer:
         org_id = UUID((await answer.json())["id"])
-    async with http.post(f"/api/orgs/{org_id}/ci-keys", json={"name": "ci"}) as answer:
-        key = (await answer.json())["apiKey"]
+    key = await new_key(http, org_id)
 
     def enable(tx: Writer) -> None:
         tx.set_ci_metrics(org_id, enabled=True)
 
     await store.write(enable)
     return Tenant(http, org_id, key)
+
+
+async def new_key(http: aiohttp.ClientSession, org_id: UUID) -> str:
+    async with http.post(f"/api/orgs/{org_id}/ci-keys", json={"name": "ci"}) as answer:
+        return str((await answer.json())["apiKey"])
 
 
 def ordered(rows: list[Json], when: str) -> list[Json]:

@@ -21,7 +21,7 @@ from hwci.server.settings import Registration
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import check_storage, open_storage
 from tests.acceptance.driving import Tenant
-from tests.acceptance.test_random_histories import compare, new_tenant, registered
+from tests.acceptance.test_random_histories import compare, new_key, new_tenant, registered
 from tests.reference.delivery import identity
 from tests.reference.facts import Event
 from tests.reference.generator import COVERING, generate
@@ -54,7 +54,12 @@ async def servers_in(folder: Path) -> AsyncIterator[tuple[Location, list[Tenant]
             storage = open_storage(location)
             first = await new_tenant(sessions[0], storage)
             await storage.close()
-            yield location, [Tenant(http, first.org_id, first.ci_key) for http in sessions]
+            # Requests with one key would take turns at its row.
+            keys = [await new_key(http, first.org_id) for http in sessions]
+            yield (
+                location,
+                [Tenant(http, first.org_id, key) for http, key in zip(sessions, keys, strict=True)],
+            )
 
 
 async def tell_at_once(
