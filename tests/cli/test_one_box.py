@@ -24,7 +24,7 @@ def test_its_shares_stand_beside_the_others_and_what_failed_on_it_alone_below(
     assert code == 0
     assert f"bench-2: {SAYS}" in out
     assert "Runs that reached the hardware: 12 of 12, 100.0 % (" in out
-    assert "Failed attempts: 12 of 48, 25.0 % (" in out
+    assert "Flake rate: failed attempts: 12 of 48, 25.0 % (" in out
     assert "; others 0 of 48, 0.0 % (0.0-" in out
     assert out.splitlines()[-1].split() == ["i2c", "acme/firmware:hardware", "12", "of", "12"]
 

@@ -84,6 +84,15 @@ def test_a_server_without_statistics_leaves_the_intervals_out(
     assert worst["first"] == {"failed": 4, "attempts": 4, "rate": 100, "low": None, "high": None}
 
 
+@pytest.mark.parametrize("zone", ["Mars/Base", "", "x" * 1000, "../../etc/passwd"])
+def test_a_zone_that_there_is_not_is_named(told: RunningServer, zone: str) -> None:
+    product = "repoKey=acme/firmware&suite=hardware&testId=i2c"
+    reply = answer(told, f"{product}&zone={quote(zone)}")
+
+    assert reply.status == 400
+    assert [one["path"] for one in reply.json["issues"]] == [["query", "zone"]]
+
+
 def test_a_query_names_product_and_test(told: RunningServer) -> None:
     for missing in ("suite=s&testId=t", "repoKey=r&testId=t", "repoKey=r&suite=s"):
         assert answer(told, missing).status == 400

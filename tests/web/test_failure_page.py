@@ -228,6 +228,24 @@ def test_the_range_and_the_fix_are_marked(owner: Reader) -> None:
     assert fix.evaluate_all(SHAS) == [evidence["resolved"]["fix"]["sha"]]
 
 
+def test_the_ci_job_of_the_first_failing_run_is_linked_where_it_was_told(
+    page: Page, tmp_path: Path
+) -> None:
+    with site(page, tmp_path) as made:
+        for number, job in enumerate((None, "https://ci.example/7")):
+            failed = {"id": f"test-{number}", "outcome": "fail", "attempts": 1, "duration_s": 1.0}
+            made.benches.report(run_id=number, sha="a" * 40, tests=[failed], ci_url=job)
+        for row in made.ask("ci-failures?days=90&sort=testId")["items"]:
+            told = row["testId"] == "test-1"
+            with page.expect_response(re.compile(r"/runs\?.*ciRun=")) as answered:
+                made.open(f"failures/{row['id']}")
+            answered.value.finished()
+            link = page.locator(".facts").get_by_role("link", name="run 1", exact=True)
+            expect(link).to_have_count(1 if told else 0)
+            if told:
+                expect(link).to_have_attribute("href", "https://ci.example/7")
+
+
 def test_a_check_leads_to_its_commit(reader: Reader) -> None:
     evidence = reader.resolved("fix_touched_harness")
     sha, file = (evidence["checks"][-1][key] for key in ("commit", "file"))

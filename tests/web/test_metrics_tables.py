@@ -68,6 +68,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         )
         for number in range(TESTS // TESTS_OF_A_REPORT):
             send(server, "run-report", flaky_report(number))
+            send(server, "run-report", flaky_report(number, box_key="bench-2", attempts=1))
         yield server
 
 
@@ -83,14 +84,14 @@ def announcement(number: int) -> dict[str, Any]:
     }
 
 
-def flaky_report(number: int) -> dict[str, Any]:
-    """Return a report whose tests all passed at the second attempt."""
+def flaky_report(number: int, box_key: str = "bench-1", attempts: int = 2) -> dict[str, Any]:
+    """Return a report whose tests all passed at the second attempt, or at the first."""
     first = number * TESTS_OF_A_REPORT
     tests = [
-        {"id": f"test_{first + i:05}", "outcome": "pass", "attempts": 2, "duration_s": 1.0}
+        {"id": f"test_{first + i:05}", "outcome": "pass", "attempts": attempts, "duration_s": 1.0}
         for i in range(TESTS_OF_A_REPORT)
     ]
-    return report(run_id=number + 1, sha="f" * 40, tests=tests)
+    return report(run_id=number + 1, sha="f" * 40, box_key=box_key, tests=tests)
 
 
 def test_a_table_begins_with_five_rows_and_shows_all_when_it_is_asked_to(
@@ -128,6 +129,22 @@ def test_thousands_of_rows_are_shown_a_page_at_a_time(page: Page, full: RunningS
 
     expect(part(page, "merges")).to_contain_text("Page 2 of 100")
     expect(rows(page, "merges")).to_have_count(20)
+
+
+def test_the_pages_of_one_test_and_of_one_box_draw_few_of_thousands(
+    page: Page, full: RunningServer
+) -> None:
+    home = metrics(page, full).removesuffix("/metrics")
+    page.goto(f"{home}/box?boxKey=bench-1")
+    alone = page.get_by_role("region", name="Failed here alone", exact=True)
+    expect(alone.locator("tbody tr").first).to_be_visible()
+    expect(page.get_by_text("more tests")).to_be_visible()
+    assert page.locator("tr").count() <= DOM_ROWS_MAX
+
+    alone.get_by_role("link").first.click()
+
+    expect(page.get_by_role("region", name="Boxes").locator("tbody tr")).to_have_count(3)
+    assert page.locator("tr").count() <= DOM_ROWS_MAX
 
 
 @pytest.mark.own_tab

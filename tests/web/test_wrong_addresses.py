@@ -22,6 +22,11 @@ REFUSED: Sequence[tuple[str, Sequence[str], str]] = (
     ("metrics?days=9999", ["days=9999 should be less than or equal to 3650"], ""),
     ("metrics?merges.sort=sha&merges.search=" + "x" * 201, ["200 characters"], "?merges.sort=sha"),
     ("runs?status=bogus&branch=main", ["status=bogus should be 'running'"], "?branch=main"),
+    (
+        "review?days=0&review.search=" + "x" * 1000,
+        ["days=0 should be greater than or equal to 1", "at most 200 characters"],
+        "",
+    ),
     ("runs?runs.page=0", ["runs.page=0 should be greater than or equal to 1"], ""),
 )
 NO_ID = "00000000-0000-4000-8000-000000000000"
@@ -52,7 +57,7 @@ def test_values_that_the_api_refuses_are_named_and_left_out_by_a_click(
 
         expect(page.get_by_role("alert")).to_have_count(0)
         expect(page).to_have_url(f"{home}/{asked.partition('?')[0]}{left}")
-        expect(page.locator("table").first).to_be_visible()
+        expect(page.locator("table, .cause").first).to_be_visible()
     quiet_console.clear()  # the browser itself tells of each refusal
 
 

@@ -21,7 +21,7 @@ _SHARES = {
     "reached": "Runs that reached the hardware",
     "lost_board": "Of these, lost their board",
     "blamed": "Results blamed on the bench",
-    "failed_attempts": "Failed attempts",
+    "failed_attempts": "Flake rate: failed attempts",
 }
 
 

@@ -41,7 +41,7 @@ export function Review({ address, orgId, organization, me }) {
       <${Periods} days=${scope.days} />
     </div>
     ${organization?.ciMetricsEnabled === false && html`<${TurnOn} orgId=${orgId} />`}
-    ${answer.error && html`<${Failed} error=${answer.error} again=${answer.again} />`}
+    ${answer.error && html`<${Failed} error=${answer.error} again=${answer.again} table="review" />`}
     ${organization?.ciMetricsEnabled && !isThere && !answer.error && html`<${Waiting} />`}
     ${isThere && (asked.search || answer.data.total > WORTH_A_SEARCH) && html`<${Tools} name="review" label="causes" thing="cause"
       ...${{ asked, total: answer.data.total, busy: answer.loading }} />`}

@@ -15,7 +15,7 @@ const SHARES = [
   ["reached", "Runs that reached the hardware"],
   ["lostBoard", "Of these, lost their board midway"],
   ["blamed", "Results that the harness blamed on the bench"],
-  ["failedAttempts", "Failed attempts of tests"],
+  ["failedAttempts", "Flake rate: failed attempts of tests"],
 ];
 
 /** How the box compares, in a sentence and in shares. */

@@ -3,6 +3,7 @@
 // beginning and its end.
 
 import { addressOf } from "../../address.js";
+import { useAnswer } from "../../asking.js";
 import { count, counted, productName } from "../../format.js";
 import { html } from "../../html.js";
 import { labelBadge } from "../../parts/labels.js";
@@ -11,7 +12,9 @@ import { BoxLink, TestLink } from "../../parts/past.js";
 import { Message, Sha, Subject, Time } from "../../parts/values.js";
 import { Review } from "./review.js";
 import { firstFailing } from "./story.js";
-import { RunLink, classBadge, classText, verdict } from "../../parts/words.js";
+import { RunLink, classBadge, classText, runText, verdict } from "../../parts/words.js";
+
+const RUNS = 100; // the most that the API gives at once: a run has few attempts
 
 /** The head. `answer`: that of the page, which a review replaces. */
 export function Head({ evidence, answer, orgId, reviewer }) {
@@ -27,8 +30,20 @@ export function Head({ evidence, answer, orgId, reviewer }) {
     </header>
     <dl class="facts">${facts(evidence, orgId).map(
       ([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`,
-    )}</dl>
+    )}<${CiJob} evidence=${evidence} orgId=${orgId} /></dl>
   `;
+}
+
+/** The CI job of the first failing run, if its report told; it comes after the rest, as the last fact. */
+function CiJob({ evidence: { failure, resolved, timeline }, orgId }) {
+  const failing = timeline.flatMap((commit) => (commit.this ? commit.runs : [])).find((run) => run.outcome === "fail");
+  const first = resolved?.firstFailure ?? failing;
+  const { repoKey, boxKey } = failure;
+  const query = { repoKey, boxKey, ciRun: first?.ciRun ?? first?.runId, limit: RUNS };
+  const { data } = useAnswer(first ? `/api/orgs/${orgId}/runs` : null, query);
+  const job = data?.items.find(({ id }) => id === first.runRecordId)?.ciUrl;
+  if (!job) return null;
+  return html`<div><dt>CI job and log</dt><dd><${Outside} href=${job}>${runText(first)}<//></dd></div>`;
 }
 
 function sentence(evidence) {
