@@ -26,7 +26,8 @@ from hwci.engine.history import (
 from hwci.engine.patterns import check_patterns
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
 from hwci.engine.rules.labels import Group
-from hwci.engine.vocabulary import FailureClass, FileKind, ReviewAction, Verdict
+from hwci.engine.rules.reviews import TAKES
+from hwci.engine.vocabulary import FileKind, ReviewAction, Verdict
 
 FILES_TRIED = 40
 """Changed files of which patterns are made: so many, or fewer where there are thousands."""
@@ -173,10 +174,10 @@ class Trying:
         return edited(self._asked, lambda one: run if one.order == run.order else one)
 
     def reviews(self) -> Iterator[Edit]:
-        """Dismiss for what counts as a real firmware bug, else Confirm."""
-        real = self.now.failure_class is FailureClass.REAL_FW_BUG
-        action = ReviewAction.DISMISS if real else ReviewAction.CONFIRM
-        yield Edit(EditKind.REVIEW, action=action)
+        """The reviews that are allowed now."""
+        for action, classes in TAKES.items():
+            if self.now.failure_class in classes:
+                yield Edit(EditKind.REVIEW, action=action)
 
     def verdicts(self) -> Iterator[Edit]:
         """The first failing run blamed the device, or the bench."""

@@ -13,7 +13,7 @@ from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import evidence, options, render, tables, what_if
 from hwci.client.explained import not_empty
-from hwci.engine.vocabulary import FailureClass, Label
+from hwci.engine.vocabulary import FailureClass, Label, ReviewAction
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -42,12 +42,11 @@ Issue = Annotated[
 
 
 class Review(NamedTuple):
-    """A review to make. `settles`: it is meant for an ambiguous failure, too."""
+    """A review to make. `action` None: a reset."""
 
-    call: "Callable[..., Call[ResolvedFailureAnswer]]"
+    action: ReviewAction | None
     note: str | None
     issue: str | None
-    settles: bool = False
 
 
 @failures.command("list")
@@ -187,7 +186,7 @@ def confirm(
 
       hwci failures confirm 4f1c9a02 --issue https://issues.example.org/7
     """
-    review = Review(client.calls.confirm_failure, note, issue)
+    review = Review(ReviewAction.CONFIRM, note, issue)
     _show_review(server, review, failure, days, json)
 
 
@@ -210,7 +209,7 @@ def dismiss(
 
       hwci failures dismiss 4f1c9a02 --note "loose cable"
     """
-    review = Review(client.calls.dismiss_failure, note, issue, settles=True)
+    review = Review(ReviewAction.DISMISS, note, issue)
     _show_review(server, review, failure, days, json)
 
 
@@ -231,7 +230,7 @@ def reset(
 
       hwci failures reset 4f1c9a02
     """
-    review = Review(client.calls.reset_failure, note, issue)
+    review = Review(None, note, issue)
     _show_review(server, review, failure, days, json)
 
 
@@ -239,10 +238,18 @@ def send_review(
     server: Connection, org_id: UUID, failure_id: UUID, review: Review
 ) -> "ResolvedFailureAnswer":
     """Review a failure, and return what it is then."""
-    words = (review.note, review.issue)
-    if review.settles and _is_ambiguous(server, org_id, failure_id):
+    from hwci.engine.rules.reviews import TAKES
+
+    action, *words = review
+    takes = action is None or FailureClass.AMBIGUOUS in TAKES[action]
+    if not takes and _is_ambiguous(server, org_id, failure_id):
         server.send(client.calls.confirm_failure(org_id, failure_id, *words))
-    return server.send(review.call(org_id, failure_id, *words))
+    calls: dict[ReviewAction | None, Callable[..., Call[ResolvedFailureAnswer]]] = {
+        ReviewAction.CONFIRM: client.calls.confirm_failure,
+        ReviewAction.DISMISS: client.calls.dismiss_failure,
+        None: client.calls.reset_failure,
+    }
+    return server.send(calls[action](org_id, failure_id, *words))
 
 
 def _show_review(server: Connection, review: Review, failure: str, days: int, json: bool) -> None:

@@ -13,7 +13,7 @@ from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import command_error
-from hwci.engine.vocabulary import Label
+from hwci.engine.vocabulary import Label, ReviewAction
 from hwci.wire import limits
 from hwci.wire.hashes import short
 
@@ -99,7 +99,7 @@ def confirm(
 
       hwci incidents confirm 4f1c9a02 --issue https://issues.example.org/7
     """
-    _review(server, Review(client.calls.confirm_failure, note, issue), incident, days)
+    _review(server, Review(ReviewAction.CONFIRM, note, issue), incident, days)
 
 
 @incidents.command("dismiss")
@@ -120,8 +120,7 @@ def dismiss(
 
       hwci incidents dismiss 4f1c9a02 --note "loose cable"
     """
-    review = Review(client.calls.dismiss_failure, note, issue, settles=True)
-    _review(server, review, incident, days)
+    _review(server, Review(ReviewAction.DISMISS, note, issue), incident, days)
 
 
 @incidents.command("reset")
@@ -140,7 +139,7 @@ def reset(
 
       hwci incidents reset 4f1c9a02
     """
-    _review(server, Review(client.calls.reset_failure, note, issue), incident, days)
+    _review(server, Review(None, note, issue), incident, days)
 
 
 def _review(server: Connection, review: Review, text: str, days: int) -> None:

@@ -5,6 +5,7 @@ This module decides whether a review is allowed now, at which failure it is stor
 ones it removes. It does not know who may review, and it stores nothing itself.
 """
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -21,6 +22,15 @@ _UNRESOLVED = {
 }
 _REAL = "This failure is already counted as a real firmware bug. Dismiss it if that is wrong."
 _AUTOMATIC = "This failure has no review to reset: its class is the automatic one."
+
+
+TAKES: Mapping[ReviewAction, Collection[FailureClass]] = {
+    # "any resolved failure outside the real-bug list"
+    ReviewAction.CONFIRM: {*FailureClass} - {FailureClass.REAL_FW_BUG},
+    # "a real firmware bug"
+    ReviewAction.DISMISS: {FailureClass.REAL_FW_BUG},
+}
+"""The classes that a failure may have for a review. A reset takes any that was reviewed."""
 
 
 class FailureUnknownError(LookupError):
@@ -74,13 +84,11 @@ def _refusal(group: Group, shown: Classification, action: ReviewAction | None) -
     """Return why an action is refused: "Confirm takes any resolved failure that is not in the
     real-bug list; Dismiss one that is; Reset a reviewed one".
     """
-    real = shown.failure_class is FailureClass.REAL_FW_BUG
-    if action is ReviewAction.CONFIRM:
-        return _REAL if real else None
-    if action is ReviewAction.DISMISS and not real:
-        assert shown.reason is not None
-        text = REASONS[shown.reason].text
-        return f"This failure is not counted as a real firmware bug now: {text}."
-    if action is None and group.review is None:
-        return _AUTOMATIC
-    return None
+    if action is None:
+        return _AUTOMATIC if group.review is None else None
+    if shown.failure_class in TAKES[action]:
+        return None
+    if shown.reason is None:
+        return _REAL
+    text = REASONS[shown.reason].text
+    return f"This failure is not counted as a real firmware bug now: {text}."
