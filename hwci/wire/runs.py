@@ -191,7 +191,8 @@ class RunTest(Answer):
 
 class RunEvent(Answer):
     """An event of a stream. `run` comes with `run.started` and `run.reported`, `test` with
-    `run.test`. `id` resumes the stream after this event.
+    `run.test`, and with it `tests`, the counts of its run as they are then (an event that was made
+    by an older server has none). `id` resumes the stream after this event.
     """
 
     id: str
@@ -200,6 +201,7 @@ class RunEvent(Answer):
     at: Time
     run: RunAnswer | None = None
     test: RunTest | None = None
+    tests: TestCounts | None = None
 
 
 class StreamSignIn(Body):

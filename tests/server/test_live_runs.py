@@ -350,8 +350,13 @@ class TestEvents:
         assert isinstance(shown, dict)
         assert (shown["id"], shown["status"], shown["endedAt"]) == (str(run), "running", None)
         assert begun.at == ended.at == NOON + timedelta(seconds=5)
-        assert begun.body == {"test": {"id": "boot", "outcome": None, "attempts": None}}
-        assert ended.body == {"test": {"id": "boot", "outcome": "fail", "attempts": 3}}
+        tests = {"total": 1, "passed": 0, "failed": 1, "retried": 1}
+        unknown = {"id": "boot", "outcome": None, "attempts": None}
+        assert begun.body == {"test": unknown, "tests": tests}  # both were sent at once
+        assert ended.body == {
+            "test": {"id": "boot", "outcome": "fail", "attempts": 3},
+            "tests": tests,
+        }
 
     async def test_a_run_starts_once_however_often_it_is_opened(self, tmp_path: Path) -> None:
         async with live_scene(tmp_path) as live:
@@ -451,7 +456,7 @@ class TestEvents:
             await live.feed(run, BOOT, FLASH)
             with pytest.raises(ConflictError, match=r"may have 10,000 tests.*with its report"):
                 await live.feed(run, {"id": "spi"})
-            shown = await live.storage.read(lambda r: r.live_tests(ACME.id, run))
+            shown = await live.storage.read(lambda r: r.live_tests(ACME.id, run).total)
         assert shown == 2
 
     async def test_a_key_that_ended_meanwhile_opens_nothing(self, tmp_path: Path) -> None:

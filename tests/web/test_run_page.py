@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from itertools import chain, count, takewhile
 from pathlib import Path
-from time import monotonic
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,7 +21,7 @@ OUTCOMES = {"pass": "passed", "fail": "failed"}
 VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
 FACTS = "nodes => nodes.map(one => [one.querySelector('dt'), one.querySelector('dd')]"
 FACTS += ".map(part => part.innerText.trim().replace(/\\s+/g, ' ')))"
-EVENTS, PACE_SECONDS = 60, 3
+EVENTS = 60
 OUTCOMES_SHOWN = "nodes => nodes.map(one => one.cells[1].innerText.trim())"
 
 
@@ -269,7 +268,7 @@ def test_a_live_run_without_events_does_not_show_that_no_test_began(own: Site) -
 
 
 @pytest.mark.own_tab
-def test_many_events_ask_for_the_run_a_few_times_only_and_it_counts_as_the_api(own: Site) -> None:
+def test_events_of_tests_are_shown_without_asking_and_counted_as_the_api_does(own: Site) -> None:
     key = own.benches.installed("bench-7")
     run = own.benches.opened(key, run_id=71)
     own.follow(f"runs/{run}")
@@ -278,7 +277,6 @@ def test_many_events_ask_for_the_run_a_few_times_only_and_it_counts_as_the_api(o
     own.page.on("request", lambda one: asked.append(one.url) if one.url.endswith(run) else None)
 
     tests = [{"id": f"t{number}", "outcome": "pass", "attempts": 2} for number in range(EVENTS)]
-    began = monotonic()
     for test in tests:
         own.benches.feed(key, run, test)
 
@@ -287,7 +285,7 @@ def test_many_events_ask_for_the_run_a_few_times_only_and_it_counts_as_the_api(o
     words = f"{told['total']} tests began so far: {outcomes}"
     expect(own.page.locator(".verdict-line")).to_contain_text(words)
     expect(own.page.locator(".verdict-line")).to_contain_text(f"{told['retried']} took more than")
-    assert 0 < len(asked) <= 2 + (monotonic() - began) / PACE_SECONDS
+    assert len(asked) <= 1  # by the beginning of the stream
 
 
 def test_a_run_with_many_tests_shows_them_by_and_by(own: Site) -> None:

@@ -47,6 +47,7 @@ from hwci.server.storage.records import (
     RunRecord,
     RunWhole,
     SentKind,
+    TestCounts,
 )
 
 AKey = TypeVar("AKey", bound=Key)
@@ -164,8 +165,8 @@ class Runs(Protocol):
     def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
         """Return a run that a box opened and that is not reported yet."""
 
-    def live_tests(self, org_id: UUID, run_record_id: UUID) -> int:
-        """Count the tests that a box has reported of a live run."""
+    def live_tests(self, org_id: UUID, run_record_id: UUID) -> TestCounts:
+        """Count the tests that a box has sent of a live run."""
 
     def lost_runs(self, seen_since: datetime) -> Sequence[LiveRun]:
         """Return the lost live runs of all organizations whose loss has no event yet."""

@@ -520,7 +520,7 @@ def mark(org_id: UUID, seen_since: datetime, writer: Writer) -> bool:
 
 
 def count_of_tests(run_record_id: UUID, reader: Reader) -> int:
-    return reader.live_tests(ACME.id, run_record_id)
+    return reader.live_tests(ACME.id, run_record_id).total
 
 
 async def test_every_name_that_was_sent_is_known_in_its_organization_only(storage: Storage) -> None:

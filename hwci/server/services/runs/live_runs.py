@@ -138,10 +138,12 @@ def _run_of(reader: Reader, box: Box, run_id: UUID | None) -> LiveRun:
 
 def _keep_tests(writer: Writer, run: LiveRun, tests: Sequence[LiveTest], now: datetime) -> None:
     writer.put_live_tests(run.org_id, run.id, tests)
-    if writer.live_tests(run.org_id, run.id) > limits.LIVE_TESTS_MAX:
+    counts = writer.live_tests(run.org_id, run.id)
+    if counts.total > limits.LIVE_TESTS_MAX:
         raise ConflictError(_TOO_MANY_TESTS)
     for test in tests:
-        _add_event(writer, run.org_id, run.id, RunEventType.TEST, now, test_content(test))
+        content = test_content(test, counts)
+        _add_event(writer, run.org_id, run.id, RunEventType.TEST, now, content)
 
 
 def _add_start(writer: Writer, run: LiveRun, now: datetime) -> None:

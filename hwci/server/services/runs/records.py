@@ -20,6 +20,7 @@ from hwci.server.storage.records import (
     RunHead,
     RunRecord,
     RunWhole,
+    TestCounts,
 )
 from hwci.wire import limits
 from hwci.wire import runs as wire
@@ -86,9 +87,12 @@ def run_content(record: RunRecord) -> Mapping[str, object]:
     return {"run": run_answer(record).model_dump(mode="json")}
 
 
-def test_content(test: LiveTest) -> Mapping[str, object]:
-    """Return the content of an event of a test."""
-    return {"test": wire.RunTest.model_validate(test).model_dump(mode="json")}
+def test_content(test: LiveTest, counts: TestCounts) -> Mapping[str, object]:
+    """Return the content of an event of a test. `counts`: of its run."""
+    return {
+        "test": wire.RunTest.model_validate(test).model_dump(mode="json"),
+        "tests": wire.TestCounts.model_validate(counts).model_dump(mode="json"),
+    }
 
 
 def _fields(record: RunRecord) -> dict[str, object]:

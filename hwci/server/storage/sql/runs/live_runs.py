@@ -9,7 +9,7 @@ from uuid import UUID
 
 from hwci.engine.facts import Changes
 from hwci.engine.vocabulary import Trigger
-from hwci.server.storage.records import LiveRun, LiveTest, RunHead
+from hwci.server.storage.records import LiveRun, LiveTest, RunHead, TestCounts
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.rows import Rows, upsert
 
@@ -22,6 +22,10 @@ _WRITTEN = (
     *("org_id", "id", "box_id", "repo_key", "suite", "workflow", "run_id", "run_attempt"),
     *("box_key", "trigger", "branch", "sha", "started_at", "covers", "base_sha", "truncated"),
     *("commits", "heard_at", "lost", "ci_run", "ci_url"),
+)
+_COUNTS = (
+    "SELECT count(*), count(*) FILTER (WHERE outcome = 0), count(*) FILTER (WHERE outcome = 1),"
+    " count(*) FILTER (WHERE attempts > 1) FROM live_test WHERE org_id = ? AND run_id = ?"
 )
 HEAD_COLUMNS = 12
 """How many columns `head_of` reads."""
@@ -38,13 +42,10 @@ class LiveRunRows(Rows):
             run_record_id.bytes,
         )
 
-    def live_tests(self, org_id: UUID, run_record_id: UUID) -> int:
-        found = self._connection.row(
-            "SELECT count(*) FROM live_test WHERE org_id = ? AND run_id = ?",
-            (org_id.bytes, run_record_id.bytes),
-        )
+    def live_tests(self, org_id: UUID, run_record_id: UUID) -> TestCounts:
+        found = self._connection.row(_COUNTS, (org_id.bytes, run_record_id.bytes))
         assert found is not None
-        return int(found[0])
+        return TestCounts(*found)
 
     def lost_runs(self, seen_since: datetime) -> Sequence[LiveRun]:
         statement = f"{_LIVE_RUN} WHERE l.lost = 0 AND l.heard_at <= ? ORDER BY l.heard_at, l.id"

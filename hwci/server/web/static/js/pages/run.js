@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run with all that was reported of it (contract, "Runs and streams"), live: an event of the stream asks
-// for its record again.
+// One run with all that was reported of it (contract, "Runs and streams"), live: an event of the stream changes it in
+// place; its report is asked for.
 
 import { addressOf } from "../address.js";
 import { useAnswer } from "../asking.js";
-import { html } from "../html.js";
+import { html, useRef } from "../html.js";
 import { Live, useFollowing } from "../parts/live.js";
 import { useProducts } from "../parts/links.js";
 import { Missing } from "../parts/missing.js";
 import { Failed, Waiting } from "../parts/notice.js";
 import { usePaced } from "../parts/pace.js";
+import { detailAfter, putAfter } from "../parts/run_events.js";
 import { takenAlong } from "../parts/scope.js";
 import { useTitle } from "../parts/title.js";
 import { ExactTimes } from "../parts/values.js";
@@ -71,11 +72,13 @@ function NoRun({ runId, organization }) {
   <//>`;
 }
 
-/** Ask for the record again when the stream has an event of it: the API computes its counts. */
+/** Show what the stream tells of the run, and ask for what it does not tell. */
 function useMoving(path, answer) {
+  const held = useRef(null);
+  held.current = answer;
   const again = usePaced(answer.again, () => answer.loading);
   return useFollowing(path, {
     begun: answer.again,
-    event: ({ type }) => (type === "run.test" ? again() : answer.again()),
+    event: (one) => putAfter(held, one.type === "run.test" ? again : answer.again, (run) => detailAfter(run, one)),
   });
 }

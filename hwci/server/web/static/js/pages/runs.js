@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs of an organization, latest start first, live (contract, "Runs and streams"). An event of the stream
-// asks for the shown rows again, so that the page computes nothing of a run record.
+// The runs of an organization, latest start first, live (contract, "Runs and streams"). An event of the stream changes
+// the rows in place; where it does not say all, they are asked for again (`parts/run_events.js`).
 
 import { addressOf, change } from "../address.js";
 import { html, useRef, useState } from "../html.js";
 import { Live, useFollowing } from "../parts/live.js";
 import { Empty } from "../parts/notice.js";
 import { usePaced } from "../parts/pace.js";
+import { putAfter, runsAfter } from "../parts/run_events.js";
 import { PagedTable } from "../parts/table.js";
 import { TurnOn } from "../parts/turn_on.js";
 import { ExactTimes } from "../parts/values.js";
@@ -18,9 +19,10 @@ export function Runs({ address, orgId, organization }) {
   const base = `/api/orgs/${orgId}/runs`;
   const filters = filtersOf(address.query);
   const [turn, setTurn] = useState(0);
-  const loading = useRef(false);
-  const ask = usePaced(() => setTurn((was) => was + 1), () => loading.current);
-  const following = useFollowing(`${base}/stream`, { begun: ask, event: ask });
+  const held = useRef(null);
+  const ask = usePaced(() => setTurn((was) => was + 1), () => held.current?.loading);
+  const event = (one) => putAfter(held, ask, (list) => runsAfter(list, one, isFiltered(filters)));
+  const following = useFollowing(`${base}/stream`, { begun: ask, event });
   const first = useRef(null);
   const clear = (some = NO_FILTERS) => {
     change(some);
@@ -33,7 +35,7 @@ export function Runs({ address, orgId, organization }) {
       <${Filters} orgId=${orgId} organization=${organization} filters=${filters} first=${first} clear=${clear} />
       ${isHashStart(filters.sha)
         ? html`<${PagedTable} name="runs" label="Runs" thing="run" path=${base} query=${filters} turn=${turn}
-            loading=${loading} address=${address} searched=${false} totalled=${isFiltered(filters)} columns=${runColumns(orgId)}
+            held=${held} address=${address} searched=${false} totalled=${isFiltered(filters)} columns=${runColumns(orgId)}
             rowKey=${(run) => run.id} unknown=${html`<button type="button" onClick=${() => clear()}>Show all runs</button>`}
             empty=${nothing(orgId, filters, clear, organization)} />`
         : html`<${Empty}>“${filters.sha}” is not the start of a commit hash. At least 4 characters,

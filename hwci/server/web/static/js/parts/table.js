@@ -18,18 +18,18 @@ const TYPING_PAUSE_MILLISECONDS = 250;
 
 /**
  * Show a paged list of the API. `columns`: as `Rows` takes them; `first`: the first page, when it is known
- * already (`undefined`: ask for it; null: somebody asks); `turn`: a change of it asks again; `loading`: a reference
- * that is kept true while it waits for an answer; `below(row)`: what stands under a row; `thing`: what a row is,
+ * already (`undefined`: ask for it; null: somebody asks); `turn`: a change of it asks again; `held`: a reference
+ * to the answer, as `useAnswer` has it; `below(row)`: what stands under a row; `thing`: what a row is,
  * for "3 merges"; `searched`: whether the API searches it; that is offered once there are rows enough;
  * `totalled`: always show how many rows there are; `unknown`: the way out when a filter names what does not exist;
  * `folds`: it begins with a few rows, and a click shows all.
  */
 export function PagedTable(props) {
-  const { name, path, query, address, first, turn, loading, thing, label, searched = true, totalled, unknown } = props;
+  const { name, path, query, address, first, turn, held, thing, label, searched = true, totalled, unknown } = props;
   const asked = tableState(name, address.query);
   const known = first !== undefined && asked.plain;
   const answer = useAnswer(known ? null : path, { ...query, ...asked.query }, turn);
-  if (loading) loading.current = answer.loading;
+  if (held) held.current = answer;
   const list = useKept(known ? first : answer.loading ? null : answer.data);
   // A search that found little does not take its own field away.
   const searchable = useRef(false);
