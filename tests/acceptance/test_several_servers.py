@@ -2,7 +2,8 @@
 """Random histories, sent through three servers of one database at once: whichever server is asked,
 its page equals the reference, and what is stored equals what a rebuild makes.
 
-What no review divides is sent at once, to any server, in any order but that of each identity.
+What no review divides is sent at once, to any server, in any order but that of each identity. The
+clocks of the servers differ by minutes.
 """
 
 import asyncio
@@ -10,6 +11,8 @@ import random
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime, timedelta
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -17,6 +20,7 @@ import aiohttp
 import pytest
 
 from hwci.server.app import serving
+from hwci.server.clock import system_clock
 from hwci.server.settings import Registration
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import check_storage, open_storage
@@ -31,8 +35,13 @@ from tests.support.soak import rounds
 
 pytestmark = only_where_wanted
 
-SERVERS = 3
+MINUTES_AHEAD = (0, 5, -4)
+"""The clock of each server."""
 SEEDS = rounds(COVERING[:2], range(120))
+
+
+def ahead(minutes: int) -> datetime:
+    return system_clock() + timedelta(minutes=minutes)
 
 
 @asynccontextmanager
@@ -43,9 +52,11 @@ async def servers_in(folder: Path) -> AsyncIterator[tuple[Location, list[Tenant]
             location, registration=Registration.OPEN, rate_limit="off", auth_rate_limit="off"
         )
         async with AsyncExitStack() as stack:
-            urls = [
-                (await stack.enter_async_context(serving(settings))).url for _ in range(SERVERS)
+            servers = [
+                await stack.enter_async_context(serving(settings, clock=partial(ahead, minutes)))
+                for minutes in MINUTES_AHEAD
             ]
+            urls = [server.url for server in servers]
             headers = {"Authorization": f"Bearer {await registered(urls[0])}"}
             sessions = [
                 await stack.enter_async_context(aiohttp.ClientSession(url, headers=headers))
