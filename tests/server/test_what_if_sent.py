@@ -154,7 +154,7 @@ def test_named_edits_give_the_class_that_was_said_when_they_are_sent(
             seen[edit["kind"]] += 1
         named = {name_of(edit) for edit in answer["edits"]}
         others = [one for one in singles(past, row) if one[0] not in named]
-        for name, otherwise in rounds(draw.sample(others, 2), others):
+        for name, otherwise in rounds(draw.sample(others, min(2, len(others))), others):
             then = outcome(past, row, otherwise)
             assert then["class"] == row["class"], (row, name)
         same = ("class", "reason", "automatic", "fix")
