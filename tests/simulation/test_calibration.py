@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The measures of the calibration, on small cases. The calibration itself is `make calibration`."""
 
+from collections import defaultdict
 from dataclasses import replace
+from itertools import product
+from math import isclose
 
 from hwci.analysis.onset import Step
 from hwci.analysis.suspects import Counted
@@ -12,7 +15,14 @@ from tests.simulation.calibration.bisection import (
     bisected_by_git,
     repeats_that_suffice,
 )
-from tests.simulation.calibration.flaky_tests import cases, entropy, flip_rate, said, told
+from tests.simulation.calibration.flaky_tests import (
+    cases,
+    entropy,
+    flip_rate,
+    observed,
+    said,
+    told,
+)
 from tests.simulation.calibration.page import auc, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, simulate
 
@@ -51,6 +61,27 @@ def test_an_onset_that_is_not_looked_at_is_not_counted_as_missed() -> None:
     assert all(said(one) is None for one in first)
     assert told(first) == []
     assert any(one.held for one in told(found))
+
+
+def test_an_observer_adds_up_every_way_in_which_a_cause_is_drawn() -> None:
+    plan, rates = Plan(tests=1, runs=40, base_rate=0.01), (0.05, 0.2)
+    case = next(iter(cases(plan, Kind.RACE, 0.2, 10)))
+    last, chances = len(case.fleet.commits), defaultdict[str, float](float)
+    for rate, since in product(rates, range(last)):
+        for until in range(since + 1, last + 1):
+            chance = (0.5 + 0.5 / (last - since)) if until == last else 0.5 / (last - since)
+            for one in case.counted:
+                failing = 1 - 0.99 * (1 - rate * (since <= one.at < until))
+                failed = one.tries.first_failed + one.tries.retries_failed
+                passed = one.tries.first + one.tries.retries - failed
+                chance *= failing**failed * (1 - failing) ** passed
+            chances[case.fleet.commits[since].sha] += chance
+
+    found = observed(case, rates)
+    whole = sum(chances.values())
+    assert len(found) > last - 4
+    for each in found:
+        assert isclose(each.share, chances[each.commit.sha] / whole)
 
 
 def test_a_box_named_by_eye_fails_more_than_all_others() -> None:
