@@ -6,6 +6,7 @@ import { get } from "./api.js";
 import { useCallback, useEffect, useState } from "./html.js";
 
 const LIST_ROWS = 100; // the most that the API gives at once
+const PAUSES_SECONDS = [5, 10, 20, 40, 60]; // after no answer, and another one
 
 /**
  * Ask the API while the view is shown, again whenever path, query or `turn` change; a path of null asks nothing.
@@ -25,13 +26,13 @@ function useAsked(path, query, turn, ask) {
   const [round, setRound] = useState(0);
   const question = JSON.stringify([path, query]);
   const key = path && JSON.stringify([question, turn, round]);
-  const [state, setState] = useState({ key: null, of: null, data: null, error: null });
+  const [state, setState] = useState({ key: null, of: null, data: null, error: null, failed: 0 });
   useEffect(() => {
     if (!path) return undefined;
     const stop = new AbortController();
     ask(path, query, { signal: stop.signal }).then(
-      (data) => setState({ key, of: question, data, error: null }),
-      (error) => error.name !== "AbortError" && setState((was) => ({ ...kept(was, question), key, error })),
+      (data) => setState({ key, of: question, data, error: null, failed: 0 }),
+      (error) => error.name !== "AbortError" && setState((was) => ({ ...kept(was, question), ...refused(error, was.failed), key })),
     );
     return () => stop.abort();
   }, [key]);
@@ -45,6 +46,12 @@ function useAsked(path, query, turn, ask) {
   }, [state.error, loading]);
   const put = useCallback((data) => setState((was) => ({ ...was, data })), []);
   return { ...state, loading, again, put };
+}
+
+/** The state after a fault. A server that does not answer is left more and more time, as one that starts may need it. */
+function refused(error, failed) {
+  if (error.status === 0) error.retryAfter = PAUSES_SECONDS[Math.min(failed, PAUSES_SECONDS.length - 1)];
+  return { error, failed: failed + 1 };
 }
 
 /** The data to keep after a fault: only that of the same request. */
