@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 from time import perf_counter
 
@@ -138,7 +139,11 @@ class _SideBySide:
         for peer, rows in self._peers:
             peer.add(rows.of(arrived))
             self._ask_peer(peer, found)
-        self._times["again"].append(self._server.page().seconds)
+        again = self._server.page()
+        known = self._server.page(again.tag)
+        assert known.status == HTTPStatus.NOT_MODIFIED
+        self._times["again"].append(again.seconds)
+        self._times["known"].append(known.seconds)
         self._times["nothing"].append(self._server.nothing().seconds)
 
     def _ask_peer(self, peer: Peer, ours: Figures) -> None:
@@ -160,9 +165,10 @@ class _SideBySide:
             faster = ratio(times[peer.name], times["first"])
             told = f"{milliseconds(times['first'])} against {milliseconds(times[peer.name])}"
             yield Figure(name, f"{faster:.2g} times faster", told)
-        again, nothing = times["again"], times["nothing"]
-        yield Figure(
-            "The same page again, over an empty GET",
-            milliseconds([a - b for a, b in zip(again, nothing, strict=True)]),
-            f"{milliseconds(again)} against {milliseconds(nothing)}",
-        )
+        nothing = times["nothing"]
+        for name, asked in (("", times["again"]), (", with its tag (304)", times["known"])):
+            yield Figure(
+                f"The same page again{name}, over an empty GET",
+                milliseconds([a - b for a, b in zip(asked, nothing, strict=True)]),
+                f"{milliseconds(asked)} against {milliseconds(nothing)}",
+            )

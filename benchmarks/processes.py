@@ -20,10 +20,11 @@ _CLOCK_OF_PROCESS = 2
 
 
 class Reply(NamedTuple):
-    """An answer, and how many seconds it took."""
+    """An answer, its `ETag` if it has one, and how many seconds it took."""
 
     status: int
     body: bytes
+    tag: str | None
     seconds: float
 
 
@@ -38,9 +39,9 @@ class Caller:
         """Close the connection."""
         self._connection.close()
 
-    def ask(self, path: str) -> Reply:
-        """Ask for a path."""
-        return self._send("GET", path, None, {})
+    def ask(self, path: str, known: str | None = None) -> Reply:
+        """Ask for a path. `known`: the tag of an answer that the caller has."""
+        return self._send("GET", path, None, {} if known is None else {"If-None-Match": known})
 
     def post(self, path: str, body: bytes) -> Reply:
         """Send JSON, which must be taken."""
@@ -57,7 +58,7 @@ class Caller:
         response = self._connection.getresponse()
         found = response.read()
         seconds = time.perf_counter() - begun
-        return Reply(response.status, found, seconds)
+        return Reply(response.status, found, response.headers["ETag"], seconds)
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,11 @@ class Server:
             closing(Caller(self.process.url, {"X-API-Key": self.ci_key}))
         )
 
-    def page(self) -> Reply:
-        """Ask for the metrics page of the last thirty days."""
+    def page(self, known: str | None = None) -> Reply:
+        """Ask for the metrics page of the last thirty days. `known`: the tag of one that is had."""
         as_of = self.data.size.end + timedelta(days=DAYS_AFTER)
         query = urlencode({"asOf": as_of.isoformat(), "days": WINDOW.days})
-        return self.person.ask(f"{self._organization}/ci-metrics?{query}")
+        return self.person.ask(f"{self._organization}/ci-metrics?{query}", known)
 
     def decide(self) -> None:
         """Have the failures of the page decided, and wait until that is kept: a history that was
