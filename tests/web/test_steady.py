@@ -29,6 +29,10 @@ TELL_MOVES = """
   moves.observe({ type: "layout-shift", buffered: true });
 """
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+WORDS_WITHIN = """(tile) => {
+    const bottom = (one) => one.getBoundingClientRect().bottom;
+    return bottom(tile.querySelector(".trend-text")) <= bottom(tile);
+}"""
 PAGES = {
     "metrics": (
         "metrics?days=90&other=open",
@@ -85,3 +89,25 @@ def test_nothing_moves_when_it_is_known_who_reads_the_page(
 
     expect(page.locator(shown).first).to_be_visible()
     assert moved(page) == []
+
+
+@pytest.mark.parametrize("width", [1152, 1280])
+def test_the_page_keeps_its_height_while_the_pointer_moves_over_the_bars(
+    page: Page, addresses: dict[str, str], width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": DESK["height"]})
+    page.goto(addresses["metrics"])
+    expect(page.locator("#flaky tbody tr").first).to_be_visible()
+    height = "document.documentElement.scrollHeight"
+    before = page.evaluate(height)
+
+    for title in ("Merges checked on hardware", "Infra runs"):
+        tile = page.locator(".tile", has_text=title)
+        box = tile.locator(".bars").bounding_box()
+        assert box is not None
+        for part in (0.01, 0.5, 0.99):
+            page.mouse.move(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
+            expect(tile.locator(".trend-text")).not_to_be_empty()
+            assert page.evaluate(height) == before
+            within = tile.evaluate(WORDS_WITHIN)
+            assert within, "the words of a day end within their tile"

@@ -7,11 +7,12 @@ import { count, dayName, percent } from "../format.js";
 import { html, useState } from "../html.js";
 
 const WIDTH = 240;
-const HEIGHT = 80;
-const SHARES = 24; // of the height, above the counts
+const HEIGHT = 96;
+const SHARES = 28; // of the height, above the counts
 const COUNTS = 50; // beneath shares; else the whole height
 const LEAST = 3; // of a bar above 0
 const GAP = 1;
+const LEGEND = "Line: share · band: 95 % sure · bars: count";
 const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -7, PageDown: 7, Home: -Infinity, End: Infinity };
 
 /**
@@ -22,7 +23,7 @@ const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -7, PageDown: 7, Home: -In
  */
 export function Trend({ days, of, outOf = (_day) => 0, share = null, all, title, kind, rowsOf, target = null, bound = "" }) {
   const [chosen, setChosen] = useState(null);
-  if (!days) return html`<div class="trend"></div><p class="trend-text"></p>`;
+  if (!days) return html`<div class="trend"></div><div class="trend-words"></div>`;
   const at = Math.min(chosen ?? days.length - 1, days.length - 1);
   const most = Math.max(1, ...days.map(of), ...days.map(outOf));
   const text = (day) => dayText(day, of, outOf, share);
@@ -34,14 +35,17 @@ export function Trend({ days, of, outOf = (_day) => 0, share = null, all, title,
       <//>
       <span class="axis-first">${endName(days[0])}</span><span class="axis-last">${endName(days[days.length - 1])}</span>
     </div>
-    <p class="trend-text" aria-hidden="true">${chosen !== null && text(days[at])}</p>
-    ${target && html`<${Target} ...${target} bound=${bound} unseen=${chosen !== null} />`}`;
+    <div class=${chosen === null ? "trend-words" : "trend-words of-a-day"}>
+      ${share && html`<p class="trend-legend">${LEGEND}</p>`}
+      ${target && html`<${Target} ...${target} bound=${bound} />`}
+      <p class="trend-text" aria-hidden="true">${chosen !== null && text(days[at])}</p>
+    </div>`;
 }
 
-/** The target in words; they give way to those of a day that is pointed at, but not for who hears them. */
-function Target({ rate, met, bound, unseen }) {
+/** The target in words; those of a day that is pointed at stand in their place, but not for who hears them. */
+function Target({ rate, met, bound }) {
   const result = met === null ? "nothing to count" : met ? "met" : "not met";
-  return html`<p class=${unseen ? "unseen" : "trend-target"}>Target ${bound} ${rate} %: <strong>${result}</strong></p>`;
+  return html`<p class="trend-target">Target ${bound} ${rate} %: <strong>${result}</strong></p>`;
 }
 
 /**

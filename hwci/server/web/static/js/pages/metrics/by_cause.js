@@ -24,7 +24,7 @@ export function CauseSwitch({ name, label, address }) {
   const on = isByCause(name, address.query);
   const of = (...parts) => Object.fromEntries(parts.map((part) => [`${name}.${part}`, null]));
   const turn = () => change({ ...of("page", "sort", "cause"), [`${name}.by`]: on ? null : "cause" });
-  return html`<p><button type="button" aria-pressed=${on ? "true" : "false"} aria-label=${`By cause: ${label}`}
+  return html`<p class="by-cause"><button type="button" aria-pressed=${on ? "true" : "false"} aria-label=${`By cause: ${label}`}
     onClick=${turn}>By cause</button></p>`;
 }
 
