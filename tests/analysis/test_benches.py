@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -11,6 +12,8 @@ import pytest
 from scipy.stats import false_discovery_control, hypergeom, pearson3
 
 from hwci.analysis.benches.compare import (
+    Comparison,
+    Counts,
     Missing,
     chances_by_curve,
     chances_of_boxes,
@@ -78,6 +81,23 @@ def test_a_bad_box_is_named_with_its_odds_and_no_other_is(seed: int) -> None:
     assert 2.5 < found.boxes[0].figures.comparison.odds_ratio < 6.5
     worst, others = found.boxes[0].figures.counts[:2], found.boxes[0].figures.counts[2:]
     assert worst[0] / worst[1] > 2 * others[0] / others[1]
+
+
+def test_what_is_said_of_a_bad_box_has_the_interval_of_its_rate() -> None:
+    found = asked(simulate(FLEET, [BAD], 1).facts).boxes[0]
+    ends = re.search(r"fails (.+) times as often \((.+) to (.+)\) as the others", of_box(found))
+    assert ends
+    times, low, high = map(float, ends.groups())
+    assert 1 < low < times < high
+    assert found.figures.comparison
+    assert high < found.figures.comparison.high  # rates are less far apart than odds
+
+
+def test_a_comparison_whose_interval_holds_1_names_nothing() -> None:
+    sure = Comparison(Counts(9, 20, 2, 40), 9, 9.4, 1.1, 80, 6.0, 0.001, 0.01)
+    assert sure.named
+    assert not replace(sure, low=0.38, high=232).named
+    assert not replace(sure, false_discovery=0.06).named
 
 
 def test_few_clean_fleets_name_a_box_and_few_a_test() -> None:

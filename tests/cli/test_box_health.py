@@ -75,6 +75,8 @@ def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) ->
     assert float(exact["comparison.oddsRatio"]) == worst["comparison"]["oddsRatio"]
     assert worst["comparison"]["low"] > 1.5
     assert worst["comparison"]["chance"] < 0.01
+    for one in ("chance", "falseDiscovery"):
+        assert float(exact[f"comparison.{one}"]) == pytest.approx(worst["comparison"][one], 0.005)
 
 
 @pytest.mark.usefixtures("told")

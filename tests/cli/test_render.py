@@ -63,9 +63,10 @@ def test_json_escapes_the_same_and_says_the_same(
 def test_a_spreadsheet_gets_numbers_as_people_write_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    render.emit_csv(["a"], [[100 / 3], [12.0], [0.5], [1000000.0], [7]])
+    render.emit_csv(["a"], [[100 / 3], [12.0], [0.5], [1000000.0], [7], [0.00012345]])
 
-    assert capsys.readouterr().out.split() == ["a", "33.333", "12", "0.5", "1000000", "7"]
+    written = ["a", "33.333", "12", "0.5", "1000000", "7", "0.000123"]
+    assert capsys.readouterr().out.split() == written
 
 
 def test_a_spreadsheet_runs_no_formula(capsys: pytest.CaptureFixture[str]) -> None:

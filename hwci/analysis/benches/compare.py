@@ -4,12 +4,17 @@
 Significance: whole runs change their boxes by chance within a commit, as the results of one run are
 not independent. The interval is the wider of the one by strata and the one by the scatter between
 commits. False discoveries are held at 5 % over all that is compared together.
+
+A box is named if both agree: a chance that is small, and an interval above 1. To name it is to say
+how many times as often it fails, and an interval that holds 1 says that this is not known. One made
+from the chance would always agree with it, but would not widen where commits contradict each other.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.strata import Sum
@@ -72,7 +77,16 @@ class Comparison:
     @property
     def named(self) -> bool:
         """Whether the box is worse than the others."""
-        return self.false_discovery <= FALSE_DISCOVERIES and self.odds_ratio >= ODDS_MIN
+        rare = self.false_discovery <= FALSE_DISCOVERIES
+        return rare and self.odds_ratio >= ODDS_MIN and self.low > 1
+
+    @property
+    def times_between(self) -> tuple[float, float]:
+        """The 95 % interval of `times_as_often`, of a box that is named: that of the odds, whose
+        ends are as far from 1, counted in standard errors.
+        """
+        scale = log(self.times_as_often) / log(self.odds_ratio)
+        return self.low**scale, self.high**scale
 
 
 def counts_of(row: Numbers) -> Counts:

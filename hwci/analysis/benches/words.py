@@ -77,8 +77,12 @@ def _day(note: Note) -> str:
 
 
 def _times(found: Comparison) -> str:
-    digits = 1 if found.times_as_often < _TEN else 0
-    return f"fails {found.times_as_often:,.{digits}f} times as often"
+    low, high = map(_number, found.times_between)
+    return f"fails {_number(found.times_as_often)} times as often ({low} to {high})"
+
+
+def _number(times: float) -> str:
+    return f"{times:,.{1 if times < _TEN else 0}f}"
 
 
 def _against(counts: Counts) -> str:

@@ -166,6 +166,8 @@ def _csv_cell(cell: object) -> str:
     if isinstance(cell, bool):
         return "true" if cell else "false"  # as in JSON
     if isinstance(cell, float):
+        if abs(cell) < 1:
+            return f"{cell:.3g}"  # a small chance is not 0
         return f"{cell:.3f}".rstrip("0").rstrip(".")  # as people write it: 33.333, 12.5, 12
     if isinstance(cell, int):
         return str(cell)
