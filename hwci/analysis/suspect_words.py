@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hwci.analysis.branch_order import CommitKind
 from hwci.analysis.certainty import SURE
 from hwci.analysis.said import counted, percent, short
-from hwci.analysis.suspects import STRONG, BoxesCompared, Intermittent, Suspect
+from hwci.analysis.suspects import STRONG, BoxesCompared, Fixed, Intermittent, Suspect
 from hwci.analysis.weighing import Effort
 
 LIKELY = 0.5
@@ -29,10 +29,16 @@ def _words(found: Intermittent) -> Iterator[str]:
         yield f"{_KIND_WORDS[kind]}{sure}"
     if found.bisection and found.bisection.runs and found.since.before < LIKELY:
         yield _effort_words(found.bisection)
-    clean = f"{counted(found.fixed.clean_runs, 'clean run')} since"
-    if found.fixed.needed:
-        clean += f", {found.fixed.needed} more until it is fixed with {percent(SURE)}"
-    yield clean
+    yield from _fixed_words(found.fixed)
+
+
+def _fixed_words(fixed: Fixed) -> Iterator[str]:
+    if fixed.clean_runs:
+        yield f"{counted(fixed.clean_runs, 'clean run')} since"
+    else:
+        yield "failed again in its newest run"
+    if fixed.needed:
+        yield f"{fixed.needed} more until it is fixed with {percent(SURE)}"
 
 
 _KIND_WORDS = {
@@ -45,7 +51,7 @@ _KIND_WORDS = {
 
 
 def _since_words(found: Intermittent) -> str:
-    since, is_fixed = found.since, found.fixed.chance >= SURE
+    since, is_fixed = found.since, found.fixed.needed == 0
     flaky = f"fixed ({percent(found.fixed.chance)}), was flaky" if is_fixed else "flaky"
     if since.before >= LIKELY:
         return f"{flaky} since before this period ({percent(since.before)})"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from hwci.analysis import said
 from hwci.analysis.branch_order import CommitKind, OrderedCommit, branch_order
-from hwci.analysis.certainty import Rate, clean_runs_needed, rates
+from hwci.analysis.certainty import Rate, chance_of_passes, clean_runs_needed, rates
 from hwci.analysis.onset import Onset, Step, onset
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
 from hwci.analysis.weighing import Effort, effort
@@ -89,8 +89,9 @@ class BoxesCompared:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Whether it is fixed. `needed`: how many more clean runs say so with 95 %; None: more than
-    anybody waits for.
+    """Whether it is fixed. `clean_runs`: those since its last failure, in the order of the commits.
+    `needed`: how many more say so with 95 %; None: more than anybody waits for. `chance` reaches
+    95 % when none is.
     """
 
     chance: float
@@ -213,19 +214,14 @@ class SeenProduct:
         found = onset(steps_of(places, counted))
         since = self._since(places, found)
         first = _first_flaky(places, found)
-        flaky = [one for one in counted if one.at >= first]
+        flaky = sorted((one for one in counted if one.at >= first), key=lambda one: one.at)
         failed = sum(one.tries.first_failed for one in flaky)
         passed, boxes = len(flaky) - failed, {one.box_key for one in flaky}
-        unfixed = min(1.0, found.still_flaky + found.never)
         return Intermittent(
             runs=len(counted),
             since=since,
             boxes=boxes_compared(flaky),
-            fixed=Fixed(
-                chance=1 - unfixed,
-                clean_runs=_clean_runs(counted),
-                needed=clean_runs_needed(failed, passed, unfixed),
-            ),
+            fixed=fixed(flaky, min(1.0, found.still_flaky + found.never)),
             bisection=effort(max(1, since.suspects_total), _rate(failed, passed), len(boxes)),
         )
 
@@ -288,10 +284,23 @@ def _first_flaky(places: Sequence[int], found: Onset) -> int:
     return places[likeliest] if found.at[likeliest] > before else places[0]
 
 
-def _clean_runs(counted: Sequence[Counted]) -> int:
-    """Count the runs since the last one that failed at first."""
-    failing = [number for number, one in enumerate(counted) if one.tries.first_failed]
-    return len(counted) - 1 - failing[-1]
+def fixed(flaky: Sequence[Counted], unfixed: float) -> Fixed:
+    """Judge by the runs since a test is flaky, in the order of the commits. `unfixed`: the chance
+    of that by the rates of its commits.
+
+    Rates alone do not say it: one failure after many passes is rare enough to be a steady test's.
+    The clean runs since the last failure must say it, too.
+    """
+    failing = [number for number, one in enumerate(flaky) if one.tries.first_failed]
+    clean = len(flaky) - 1 - failing[-1] if failing else len(flaky)
+    failed, passed = len(failing), len(flaky) - len(failing)
+    by_rates = clean_runs_needed(failed, passed, unfixed)
+    by_clean = clean_runs_needed(failed, passed - clean)
+    needed = None
+    if by_rates is not None and by_clean is not None:
+        needed = max(by_rates, by_clean - clean)
+    chance = 1 / (1 + chance_of_passes(failed, passed - clean, clean)) if clean else 0.0
+    return Fixed(chance=min(1 - unfixed, chance), clean_runs=clean, needed=needed)
 
 
 def fewest_that_hold(shares: Sequence[SuspectCommit], part: float = SET_HOLDS) -> int:

@@ -80,8 +80,8 @@ class BoxesComparedAnswer(Answer):
 
 
 class FixedAnswer(Answer):
-    """The chance that it is fixed, the clean runs since it failed last, and how many more are
-    `needed` until the chance is 0.95; null: more than 10,000.
+    """The chance that it is fixed, the clean runs since its last failure in the order of commits,
+    and how many more are `needed` until the chance is 0.95; null: more than 10,000.
     """
 
     chance: float

@@ -124,6 +124,25 @@ def test_a_fixed_race_is_said_to_be_fixed_after_enough_clean_runs() -> None:
     assert of_suspect(found).startswith("fixed (")
 
 
+@pytest.mark.parametrize(("clean", "needed"), [(0, 7), (1, 6), (6, 1), (7, 0)])
+def test_one_that_failed_again_is_not_fixed_until_enough_clean_runs_say_so(
+    clean: int, needed: int
+) -> None:
+    rounds = [(commit, commit < 3) for _ in range(15) for commit in range(8)]
+    found = only(_of_commits([*rounds, (7, True), *[(7, False)] * clean]))
+    assert found.found is not None
+    fixed, text = found.found.fixed, of_suspect(found)
+    assert (fixed.clean_runs, fixed.needed) == (clean, needed)
+    assert (fixed.chance >= 0.95) == (not needed) == text.startswith("fixed (")
+    assert ("failed again in its newest run" in text) == (not clean)
+    assert (f"{needed} more" in text) == bool(needed)
+
+
+def test_a_run_of_an_old_commit_does_not_say_that_the_fix_failed() -> None:
+    rounds = [(commit, commit < 3) for _ in range(15) for commit in range(8)]
+    assert of_suspect(only(_of_commits([*rounds, (0, True)]))).startswith("fixed (")
+
+
 def test_a_test_that_fails_on_one_box_is_not_on_all_alike() -> None:
     cause = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=0.5)
     fleet = planted(cause, verdicts=0.0)
@@ -293,3 +312,22 @@ def _later(reports: Sequence[Report]) -> list[Report]:
         replace(one, run_id=one.run_id + 10**6, started_at=one.started_at + later)
         for one in reports
     ]
+
+
+def _of_commits(runs: Sequence[tuple[int, bool]]) -> Facts:
+    """Runs of a test one after the other, each on a commit, and whether it failed."""
+    [before] = _passing(1)
+    return Facts(
+        reports=tuple(
+            replace(
+                _with(before, "boot", failing),
+                sha=f"{commit:040x}",
+                changes=Changes(f"{commit - 1:040x}", (Commit(f"{commit:040x}"),))
+                if commit
+                else None,
+                run_id=number,
+                started_at=EPOCH + timedelta(hours=number + 1),
+            )
+            for number, (commit, failing) in enumerate(runs)
+        )
+    )
