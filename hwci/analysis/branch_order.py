@@ -4,10 +4,12 @@
 This module decides the order from places and lists of changes. It knows no test and no box.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
-from hwci.engine.facts import Commit, Product
+from hwci.engine.facts import Changes, Commit, Product
 from hwci.engine.history import History
 from hwci.engine.rules.changes import ProductFiles, last_place, product_files
 from hwci.engine.vocabulary import FileKind
@@ -38,14 +40,16 @@ class OrderedCommit(NamedTuple):
 
 def branch_order(
     history: History, product: Product, branch: str, shas: set[str]
-) -> list[OrderedCommit]:
+) -> list[OrderedCommit] | None:
     """Return the commits of a branch that ran, by their places, each after those that its run lists
-    and that did not run themselves. A commit stands once, wherever else lists name it: rebases may
-    list commits in any order.
+    and that did not run themselves. A commit stands once, wherever else lists name it. None: by
+    what was listed, commits come before one another in a circle, as rebases may say.
     """
     placed = (history.place(product.repo_key, branch, sha) for sha in shas)
     places = sorted(one for one in placed if one is not None)[-COMMITS_MAX:]
     listings = history.first_listing(product.repo_key, [one.sha for one in places])
+    if _in_a_circle(listings):
+        return None
     config = history.config(product)
     files = None if config is None else product_files(config, history.check_time)
     order: dict[str, OrderedCommit] = {}
@@ -60,6 +64,16 @@ def branch_order(
         own = listed[-1] if listed else Commit(place.sha, files_truncated=True)
         order[place.sha] = _ordered(own, files if whole else None)
     return list(order.values())
+
+
+def _in_a_circle(listings: Mapping[str, Changes]) -> bool:
+    """Whether bases lead from a commit back to itself."""
+    bases = {sha: [one.base_sha or ""] for sha, one in listings.items() if one.base_sha != sha}
+    try:
+        TopologicalSorter(bases).prepare()
+    except CycleError:
+        return True
+    return False
 
 
 def _ordered(commit: Commit, files: ProductFiles | None) -> OrderedCommit:

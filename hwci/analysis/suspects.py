@@ -173,7 +173,8 @@ class SeenProduct:
             ran[run.branch] += run.hello_ok
         self._branch = max(sorted(ran), key=ran.__getitem__)
         shas = {run.sha for run in product.runs if run.hello_ok}
-        self._order = branch_order(history, product.product, self._branch, shas)
+        order = branch_order(history, product.product, self._branch, shas)
+        self._in_a_circle, self._order = order is None, order or []
         self._at = {one.sha: at for at, one in enumerate(self._order)}
 
     def suspect(self, row: FlakyTest, rate: Rate) -> Suspect:
@@ -184,6 +185,8 @@ class SeenProduct:
         return Suspect(row, rate, found, missing)
 
     def _missing(self, counted: Sequence[Counted]) -> str | None:
+        if self._in_a_circle:
+            return "the order of the commits is not known: changes that were sent lead in a circle"
         failed = sum(one.tries.first_failed for one in counted)
         if len(counted) < RUNS_NEEDED:
             runs = said.counted(len(counted), "run")

@@ -257,22 +257,31 @@ def test_ten_thousand_boxes_are_counted_and_twenty_named() -> None:
     assert 0 <= chance_alike(counts) <= 1
 
 
-def test_rebases_that_list_commits_in_a_circle_give_each_commit_once() -> None:
+def test_lists_in_any_order_give_each_commit_once() -> None:
     fleet = planted(RACE)
-    circular = [
+    turned = [
         replace(one, changes=replace(one.changes, commits=one.changes.commits[::-1]))
         for one in fleet.facts.reports
         if one.changes is not None
     ]
-    every = tuple(one for one in fleet.commits)
-    circular = [
-        replace(one, changes=Changes(every[-1].sha, (*every, *every))) if number % 7 == 0 else one
-        for number, one in enumerate(circular)
-    ]
-    since = found_in(with_reports(fleet.facts, circular)).since
+    since = found_in(with_reports(fleet.facts, turned)).since
     shas = [one.commit.sha for one in since.suspects]
     assert len(shas) == len(set(shas))
     assert isclose(sum(since.kinds.values()), 1)
+
+
+def test_rebases_that_list_commits_in_a_circle_give_no_figure() -> None:
+    runs = [(commit, commit < 3) for _ in range(15) for commit in range(8)]
+    facts = _of_commits(runs)
+    last, first = facts.reports[7].sha, facts.reports[0].sha
+    turned = [
+        replace(one, changes=Changes(last, (Commit(first),))) if one.sha == first else one
+        for one in facts.reports
+    ]
+    assert of_suspect(only(with_reports(facts, turned))) == (
+        "not enough data: the order of the commits is not known: changes that were sent lead in a"
+        " circle"
+    )
 
 
 def test_runs_that_never_reached_the_hardware_count_in_nothing() -> None:
