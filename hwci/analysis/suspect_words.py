@@ -12,6 +12,9 @@ from hwci.analysis.weighing import Effort
 LIKELY = 0.5
 """From this chance on a commit, or the time before the period, is named."""
 
+WAITED_FOR = 1000
+"""More clean runs than these are not told: they are no help."""
+
 
 def of_suspect(row: Suspect) -> str:
     """Say what the runs of a test suggest, or what is missing for that."""
@@ -22,7 +25,7 @@ def of_suspect(row: Suspect) -> str:
 
 def _words(found: Intermittent) -> Iterator[str]:
     yield _since_words(found)
-    yield _boxes_words(found.boxes)
+    yield _boxes_words(found.boxes, found.since.branch)
     kind, share = max(found.since.kinds.items(), key=lambda one: one[1])
     if found.since.before < LIKELY:
         sure = "" if share >= STRONG else f" ({percent(share)})"
@@ -37,8 +40,10 @@ def _fixed_words(fixed: Fixed) -> Iterator[str]:
         yield f"{counted(fixed.clean_runs, 'clean run')} since"
     else:
         yield "failed again in its newest run"
-    if fixed.needed:
-        yield f"{fixed.needed} more until it is fixed with {percent(SURE)}"
+    if fixed.needed is None or fixed.needed > WAITED_FOR:
+        yield "it fails too rarely to tell soon whether it is fixed"
+    elif fixed.needed:
+        yield f"{fixed.needed:,} more until we may call it fixed ({percent(SURE)})"
 
 
 _KIND_WORDS = {
@@ -52,7 +57,9 @@ _KIND_WORDS = {
 
 def _since_words(found: Intermittent) -> str:
     since, is_fixed = found.since, found.fixed.needed == 0
-    flaky = f"fixed ({percent(found.fixed.chance)}), was flaky" if is_fixed else "flaky"
+    flaky = "broken" if found.broken else "flaky"
+    if is_fixed:
+        flaky = f"fixed ({percent(found.fixed.chance)}), was {flaky}"
     if since.before >= LIKELY:
         return f"{flaky} since before this period ({percent(since.before)})"
     best = since.suspects[0]
@@ -63,13 +70,13 @@ def _since_words(found: Intermittent) -> str:
 
 
 def _effort_words(effort: Effort) -> str:
-    runs = f"about {counted(effort.runs, 'run')} to find the commit"
+    runs = f"a bisection would take about {counted(effort.runs, 'run')}"
     if effort.boxes == 1:
         return runs
     return f"{runs} ({counted(effort.rounds, 'round')} on {effort.boxes} boxes at once)"
 
 
-def _boxes_words(boxes: BoxesCompared) -> str:
+def _boxes_words(boxes: BoxesCompared, branch: str) -> str:
     worst = boxes.boxes[0]
     if boxes.boxes_total == 1:
         return f"on {worst.box_key}, the only box"
@@ -77,4 +84,5 @@ def _boxes_words(boxes: BoxesCompared) -> str:
         return "not enough runs to compare its boxes"
     if boxes.alike >= STRONG:
         return "on all boxes alike"
-    return f"most on {worst.box_key} ({worst.rate.failed} of {worst.rate.attempts} runs)"
+    failed = f"{worst.rate.failed:,} of {counted(worst.rate.attempts, 'run')} on {branch}"
+    return f"most on {worst.box_key} ({failed})"

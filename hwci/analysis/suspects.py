@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from hwci.analysis import said
 from hwci.analysis.branch_order import CommitKind, OrderedCommit, branch_order
-from hwci.analysis.certainty import Rate, chance_of_passes, clean_runs_needed, rates
+from hwci.analysis.certainty import SURE, Rate, chance_of_passes, clean_runs_needed, rates
 from hwci.analysis.onset import Onset, Step, onset
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
 from hwci.analysis.weighing import Effort, effort
@@ -101,10 +101,14 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Intermittent:
-    """What the runs of a flaky test suggest. `bisection`: of the suspects; None: too many runs."""
+    """What the runs of a flaky test suggest. `broken`: every run since failed until the last
+    failure, retries too. `bisection`: of the suspects; None: there is nothing to look for, as it is
+    fixed or its commit is sure, or it takes too many runs.
+    """
 
     runs: int
     since: Since
+    broken: bool
     boxes: BoxesCompared
     fixed: Fixed
     bisection: Effort | None
@@ -195,8 +199,8 @@ class SeenProduct:
             return f"all runs on {self._branch} are of one commit"
         if failed < FAILURES_NEEDED:
             return (
-                f"{failed} of {len(counted)} runs on {self._branch} failed at first without blame"
-                f" on the bench; {FAILURES_NEEDED} are needed"
+                f"{failed} of {len(counted):,} runs on {self._branch} failed, not counting failures"
+                f" blamed on the bench; {FAILURES_NEEDED} are needed"
             )
         return None
 
@@ -220,12 +224,18 @@ class SeenProduct:
         flaky = sorted((one for one in counted if one.at >= first), key=lambda one: one.at)
         failed = sum(one.tries.first_failed for one in flaky)
         passed, boxes = len(flaky) - failed, {one.box_key for one in flaky}
+        state = fixed(flaky, min(1.0, found.still_flaky + found.never))
+        is_known = any(one.share >= SURE for one in since.suspects)
+        takes = None
+        if state.needed != 0 and not is_known:
+            takes = effort(max(1, since.suspects_total), _rate(failed, passed), len(boxes))
         return Intermittent(
             runs=len(counted),
             since=since,
+            broken=_is_broken(flaky[: len(flaky) - state.clean_runs]),
             boxes=boxes_compared(flaky),
-            fixed=fixed(flaky, min(1.0, found.still_flaky + found.never)),
-            bisection=effort(max(1, since.suspects_total), _rate(failed, passed), len(boxes)),
+            fixed=state,
+            bisection=takes,
         )
 
     def _since(self, places: Sequence[int], found: Onset) -> Since:
@@ -304,6 +314,13 @@ def fixed(flaky: Sequence[Counted], unfixed: float) -> Fixed:
         needed = max(by_rates, by_clean - clean)
     chance = 1 / (1 + chance_of_passes(failed, passed - clean, clean)) if clean else 0.0
     return Fixed(chance=min(1 - unfixed, chance), clean_runs=clean, needed=needed)
+
+
+def _is_broken(runs: Sequence[Counted]) -> bool:
+    tries = [one.tries for one in runs]
+    return len(tries) >= FAILURES_NEEDED and all(
+        one.first_failed and one.retries_failed == one.retries for one in tries
+    )
 
 
 def fewest_that_hold(shares: Sequence[SuspectCommit], part: float = SET_HOLDS) -> int:

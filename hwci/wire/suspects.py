@@ -101,7 +101,9 @@ class BisectionAnswer(Answer):
 
 
 class IntermittentAnswer(Answer):
-    """What the runs of a test suggest. `bisection` null: more than 10,000 runs."""
+    """What the runs of a test suggest. `bisection` null: it is fixed, one commit is sure
+    (0.95), or it takes more than 10,000 runs.
+    """
 
     runs: int
     since: SinceAnswer

@@ -92,10 +92,11 @@ def test_the_line_says_it_in_words() -> None:
     assert (takes.commits, takes.boxes) == (found.since.suspects_total, 5)
     assert 1 < takes.rounds < takes.runs
     assert (
-        f"{takes.runs} runs to find the commit ({takes.rounds} rounds on 5 boxes at once)" in text
+        f"a bisection would take about {takes.runs} runs ({takes.rounds} rounds on 5 boxes at once)"
+        in text
     )
     assert "on all boxes alike, firmware only, " in text
-    assert "more until it is fixed with 95 %" in text
+    assert "more until we may call it fixed (95 %)" in text
 
 
 def _firmware(changes: Changes) -> tuple[Commit, ...]:
@@ -138,6 +139,32 @@ def test_one_that_failed_again_is_not_fixed_until_enough_clean_runs_say_so(
     assert (f"{needed} more" in text) == bool(needed)
 
 
+def test_no_bisection_is_offered_where_the_commit_is_sure_or_the_test_is_fixed() -> None:
+    sure = [(commit, commit > 3) for _ in range(15) for commit in range(8)]
+    for runs in (sure, [*sure, *[(8, False)] * 40]):
+        found = only(_of_commits(runs))
+        assert found.found is not None
+        assert found.found.since.suspects[0].share >= 0.95
+        assert found.found.bisection is None
+        assert "bisection" not in of_suspect(found)
+
+
+def test_one_that_fails_in_every_run_is_broken_and_not_flaky() -> None:
+    runs = [(commit, commit > 3) for _ in range(15) for commit in range(8)]
+    assert of_suspect(only(_of_commits(runs))).startswith(f"broken since {4:040x}"[:21])
+    assert ", was broken since " in of_suspect(only(_of_commits([*runs, *[(8, False)] * 40])))
+    passed_once = of_suspect(only(_of_commits([*runs, (7, False), (7, True)])))
+    assert passed_once.startswith("flaky since ")
+
+
+def test_more_clean_runs_than_anybody_waits_for_are_not_told() -> None:
+    found = found_in(planted(RACE).facts)
+    for needed, told in ((1000, "1,000 more until"), (1001, "too rarely to tell soon")):
+        fixed = replace(found.fixed, needed=needed)
+        suspect = replace(only(planted(RACE).facts), found=replace(found, fixed=fixed))
+        assert told in of_suspect(suspect)
+
+
 def test_a_run_of_an_old_commit_does_not_say_that_the_fix_failed() -> None:
     rounds = [(commit, commit < 3) for _ in range(15) for commit in range(8)]
     assert of_suspect(only(_of_commits([*rounds, (0, True)]))).startswith("fixed (")
@@ -150,7 +177,8 @@ def test_a_test_that_fails_on_one_box_is_not_on_all_alike() -> None:
     assert found.found is not None
     assert (found.found.boxes.alike or 0) < 0.1
     assert found.found.boxes.boxes[0].box_key == "bench-2"
-    assert "most on bench-2 (" in of_suspect(found)
+    worst = found.found.boxes.boxes[0].rate
+    assert f"most on bench-2 ({worst.failed} of {worst.attempts} runs on main)" in of_suspect(found)
 
 
 @pytest.mark.parametrize("counts", list(product([(0, 3), (1, 3), (3, 4)], repeat=3)))
@@ -169,8 +197,8 @@ def test_what_the_harness_blames_on_the_bench_says_nothing_of_the_firmware() -> 
     cause = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=1.0)
     found = only(planted(cause).facts)
     assert found.found is None
-    assert "runs on main failed at first without blame on the bench; 2 are needed" in of_suspect(
-        found
+    assert "runs on main failed, not counting failures blamed on the bench; 2 are needed" in (
+        of_suspect(found)
     )
 
 
