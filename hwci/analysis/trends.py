@@ -7,11 +7,13 @@ counts is a rule (`engine/page`).
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from math import hypot
 from typing import NamedTuple
 
+from hwci.analysis.days import share
 from hwci.engine.history import History, Scope
 from hwci.engine.page.overview import read_tiles
-from hwci.engine.page.reading import Tiles
+from hwci.engine.page.reading import Tally, Tiles
 from hwci.engine.periods import Period, last_days
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -29,6 +31,28 @@ class Trends:
     now: Tiles
     then: Tiles | None
     recorded_since: datetime | None
+
+
+class ShareChange(NamedTuple):
+    """How much a share changed, and the interval that holds the true change with 95 %."""
+
+    change: float
+    low: float
+    high: float
+
+
+def share_change(now: Tally, then: Tally) -> ShareChange | None:
+    """Return the change of a share, with Newcombe's interval, made of Wilson's of both; None where
+    one is a share of nothing.
+    """
+    late, early = share(*now), share(*then)
+    if late is None or early is None:
+        return None
+    after, before = late.part / late.total, early.part / early.total
+    change = after - before
+    below = hypot(after - late.low, early.high - before)
+    above = hypot(late.high - after, before - early.low)
+    return ShareChange(change, change - below, change + above)
 
 
 def period_before(days: int, period: Period) -> Period | None:

@@ -6,7 +6,7 @@ is computed here but differences.
 from collections.abc import Sequence
 from typing import Literal, Self
 
-from hwci.analysis.trends import Trends
+from hwci.analysis.trends import ShareChange, Trends, share_change
 from hwci.engine.page.reading import Tally, Tiles
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, Time
@@ -23,19 +23,42 @@ class CountAnswer(Answer):
     total: int | None
 
 
+class ShareChangeAnswer(Answer):
+    """How many percentage points a share changed by, and the interval that holds the true change
+    with 95 %, as if each merge or run were by itself.
+    """
+
+    points: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, found: ShareChange | None) -> Self | None:
+        """Make the change; None where a share is of nothing."""
+        if found is None:
+            return None
+        return cls(points=100 * found.change, low=100 * found.low, high=100 * found.high)
+
+
 class TileTrend(Answer):
-    """A tile in a period and in the one before; null there where `missing` says why."""
+    """A tile in a period and in the one before; null there where `missing` says why. `shareChange`:
+    of a tile that is a share, where there is one in both.
+    """
 
     tile: TileName
     now: CountAnswer
     before: CountAnswer | None
     change: int | None
+    share_change: ShareChangeAnswer | None = None
 
     @classmethod
     def of(cls, tile: TileName, now: CountAnswer, before: CountAnswer | None) -> Self:
         """Make one tile."""
         change = None if before is None else now.part - before.part
-        return cls(tile=tile, now=now, before=before, change=change)
+        shares = [Tally(one.part, one.total) for one in (now, before) if one and one.total]
+        both = share_change(*shares) if len(shares) == 2 else None  # noqa: PLR2004 - now and before
+        share = ShareChangeAnswer.of(both)
+        return cls(tile=tile, now=now, before=before, change=change, share_change=share)
 
 
 class TrendsAnswer(Answer):

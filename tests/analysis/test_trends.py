@@ -6,15 +6,27 @@ of both.
 import random
 from datetime import UTC, datetime, timedelta
 
-from hwci.analysis.trends import period_before, trends
+from hwci.analysis.trends import period_before, share_change, trends
 from hwci.engine.history import Scope
 from hwci.engine.page.overview import read_page
+from hwci.engine.page.reading import Tally
 from hwci.engine.periods import last_days
 from tests.engine.timeline import ALL, BOX, REPO, SUITE, Past, minute, report, seen
 from tests.support.soak import rounds
 
 DAY = 24 * 60
 NOW = minute(4 * DAY)
+
+
+def test_the_change_of_a_share_has_the_interval_of_a_published_example() -> None:
+    # Newcombe, Statistics in Medicine 17 (1998), table II, examples (a) and (h), method 10.
+    found = share_change(Tally(56, 70), Tally(48, 80))
+    assert found is not None
+    assert [round(one, 4) for one in found] == [0.2, 0.0524, 0.3339]
+    found = share_change(Tally(10, 10), Tally(0, 10))
+    assert found is not None
+    assert [round(one, 4) for one in found] == [1, 0.6075, 1]
+    assert share_change(Tally(1, 2), Tally(0, 0)) is None
 
 
 def test_the_period_before_ends_where_the_period_begins_and_is_as_long() -> None:

@@ -41,7 +41,9 @@ def test_each_tile_stands_beside_the_period_before(signed_in: Command) -> None:
 
     assert (code, err) == (0, "")
     (line,) = (line for line in out.splitlines() if "Infra runs" in line)
-    assert " ".join(line.split()) == "Infra runs 5 of 10 2 of 10 +3"
+    assert " ".join(line.split()) == (
+        "Infra runs 50.0 % · 5 of 10 20.0 % · 2 of 10 +30.0 points (-10.7 to +60.0)"
+    )
 
 
 @pytest.mark.usefixtures("busy_server")

@@ -11,7 +11,7 @@ from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
 
 if TYPE_CHECKING:
-    from hwci.wire.trends import CountAnswer, TileTrend, TrendsAnswer
+    from hwci.wire.trends import CountAnswer, ShareChangeAnswer, TileTrend, TrendsAnswer
 
 TILES = {
     "mergesChecked": "Merges checked on hardware",
@@ -46,7 +46,8 @@ def tiles(days: int) -> tables.Layout[TileTrend]:
             column(f"The {_days(days)} before", lambda row: _figure(row.before), right=True),
             column("Change", _change, right=True),
         ],
-        "tile now.part now.total before.part before.total change",
+        "tile now.part now.total before.part before.total change shareChange.points"
+        " shareChange.low shareChange.high",
         "No tile.",
     )
 
@@ -58,10 +59,22 @@ def _days(days: int) -> str:
 def _figure(count: CountAnswer | None) -> str:
     if count is None:
         return "not enough data"
-    return str(count.part) if count.total is None else f"{count.part} of {count.total}"
+    if count.total is None:
+        return str(count.part)
+    share = f"{100 * count.part / count.total:.1f} % · " if count.total else ""
+    return f"{share}{count.part} of {count.total}"
 
 
 def _change(row: TileTrend) -> str:
     if row.change is None:
         return ""
+    if row.now.total is not None:
+        return _points(row.share_change)
     return f"{row.change:+}" if row.change else "0"
+
+
+def _points(share: ShareChangeAnswer | None) -> str:
+    """Return the change of a share: its counts have different totals in both periods."""
+    if share is None:
+        return ""
+    return f"{share.points:+.1f} points ({share.low:+.1f} to {share.high:+.1f})"
