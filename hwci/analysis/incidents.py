@@ -16,6 +16,7 @@ from datetime import datetime
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
+from uuid import UUID
 
 from hwci.analysis.co_failure import WentOn, failing_together
 from hwci.analysis.outcomes import RecordedRuns
@@ -156,11 +157,14 @@ class Merged(NamedTuple):
 
 class Described(NamedTuple):
     """An incident with what is asked for each that is shown. `retries`: attempts after the first
-    one within a run, which failed too. `merged`: None if no report or merge tells that it was.
+    one within a run, which failed too. `passes_on`: the other boxes, by name, on which a test of it
+    passed on one of its failing commits, and none failed on one. `merged`: None if no report or
+    merge tells that it was.
     """
 
     incident: Incident
     retries: int
+    passes_on: Sequence[str]
     merged: Merged | None
 
 
@@ -209,13 +213,26 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
 def described(history: RecordedRuns, found: Sequence[Incident]) -> list[Described]:
     """Describe incidents."""
     members = [[failure.id for group in one.groups for failure in group.failures] for one in found]
-    attempts = history.failed_attempts([*chain.from_iterable(members)])
+    every = [*chain.from_iterable(members)]
+    attempts = history.failed_attempts(every)
+    boxes: dict[UUID, list[tuple[str, Outcome]]] = defaultdict(list)
+    for failure, box, outcome in history.elsewhere(every):
+        boxes[failure].append((box, outcome))
     rows = []
     for one, ids in zip(found, members, strict=True):
         history.check_time()
         retries = sum(attempts[failure] for failure in ids) - one.runs
-        rows.append(Described(one, retries, _merged(history, one)))
+        elsewhere = [ended for failure in ids for ended in boxes[failure]]
+        rows.append(Described(one, retries, _passes_on(one, elsewhere), _merged(history, one)))
     return rows
+
+
+def _passes_on(one: Incident, elsewhere: Collection[tuple[str, Outcome]]) -> Sequence[str]:
+    passed, failed = (
+        {box for box, outcome in elsewhere if outcome is wanted}
+        for wanted in (Outcome.PASS, Outcome.FAIL)
+    )
+    return sorted(passed.difference(failed, one.boxes))
 
 
 def _merges(history: History, scope: Scope, period: Period) -> Mapping[str, Merges]:

@@ -76,6 +76,11 @@ class RecordedRuns(History, Protocol):
         no entry for what is no failure.
         """
 
+    def elsewhere(self, failures: Collection[UUID]) -> Collection[tuple[UUID, str, Outcome]]:
+        """How the test of each of these failures ended on its commit on other boxes of the product,
+        on any branch: the box, and each outcome that it had there.
+        """
+
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
         """How the last run of a branch, of those that started at this time or later, ended its
         test on its box; None if none ran it.

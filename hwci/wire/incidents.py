@@ -63,9 +63,10 @@ class IncidentAnswer(Answer):
     or the range of those, that may have broken them; null if unknown. `fix_sha`: null if it still
     fails, or passed again on several commits. `runs`: results that failed; `reruns`: those of a
     test that had failed before on that commit and box, and failed again; `retries`: attempts after
-    the first one within a run, which failed too. `merged_into`: null for an incident that is
-    resolved or on a branch that merges went to, and where nothing tells that it was merged. Each
-    list holds 100 at most, the numbers beside them count all.
+    the first one within a run, which failed too. `passes_on`: other boxes of the product on which a
+    test of it passed on one of its failing commits, and none failed. `merged_into`: null for an
+    incident that is resolved or on a branch that merges went to, and where nothing tells that it
+    was merged. Each list holds 100 at most, the numbers beside them count all.
     """
 
     id: UUID
@@ -90,6 +91,8 @@ class IncidentAnswer(Answer):
     tests_total: int
     boxes: Sequence[str]
     boxes_total: int
+    passes_on: Sequence[str]
+    passes_on_total: int
     failures: Sequence[IncidentFailure]
     failures_total: int
 
@@ -123,6 +126,8 @@ class IncidentAnswer(Answer):
             tests_total=len(found.tests),
             boxes=found.boxes[:most],
             boxes_total=len(found.boxes),
+            passes_on=one.passes_on[:most],
+            passes_on_total=len(one.passes_on),
             failures=[IncidentFailure.of(group) for group in found.groups[:most]],
             failures_total=len(found.groups),
         )

@@ -137,6 +137,23 @@ def test_retries_are_the_attempts_after_the_first_one_of_each_run() -> None:
     assert (pending.incident.reruns, pending.retries) == (1, 4)
 
 
+def test_a_box_that_passed_a_failing_commit_and_failed_none_is_named() -> None:
+    failing = [run("a", 1, {"i2c": "F"}), run("b", 2, {"i2c": "F"})]
+    others = [
+        replace(run("a", 3, {"i2c": "P"}, "passes"), branch="topic"),
+        run("b", 3, {"i2c": "P"}, "passes-again"),
+        run("a", 3, {"i2c": "P"}, "flaky"),
+        run("a", 4, {"i2c": "F"}, "flaky"),
+        run("b", 3, {"spi": "P"}, "another-test"),
+        run("0", 0, {"i2c": "P"}, "another-commit"),
+        replace(run("a", 3, {"i2c": "P"}, "another-product"), suite="other"),
+        replace(run("a", 3, {"i2c": "P"}, "lost"), hello_ok=False),
+    ]
+    (pending,) = shown(Past([*failing, *others]))
+
+    assert pending.passes_on == ["passes", "passes-again"]
+
+
 TOPIC = [
     replace(run("x", 2, {"i2c": "F", "spi": "F", "adc": "F"}, base="a"), branch="topic"),
     run("m", 3, {"i2c": "P", "spi": "F"}, base="a"),

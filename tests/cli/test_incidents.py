@@ -24,6 +24,20 @@ def test_failures_with_one_cause_are_one_line(signed_in: Command) -> None:
     assert "not run again" in i2c
 
 
+def test_the_boxes_that_pass_on_the_same_commits_stand_beside_those_that_fail(
+    signed_in: Command, server: RunningServer
+) -> None:
+    with Client(server.url, ci_key=server.ci_key) as client:
+        client.send(calls.report_run(report(20, B, {"rtc": "fail"})))
+        passes = report(21, B, {"rtc": "pass"}).model_copy(update={"box_key": "bench-9"})
+        client.send(calls.report_run(passes))
+
+    lines = signed_in("incidents", "list", "--label", "pending", COLUMNS="300").out.splitlines()
+
+    (rtc,) = (line for line in lines if " rtc " in line)
+    assert "bench-1, passes on bench-9" in rtc
+
+
 def test_a_spreadsheet_has_the_commit_that_began_it_and_the_fix(signed_in: Command) -> None:
     whole = signed_in("incidents", "list", "--label", "resolved", "--all", "-o", "csv").out
     rows = list(csv.DictReader(io.StringIO(whole)))

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
-from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, failure_id
+from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, TestItem, failure_id
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
@@ -28,11 +28,22 @@ class FullRecordedRuns(FullHistory):
         found: Counter[UUID] = Counter()
         for one in self._facts.reports:
             for item in one.tests if one.hello_ok else ():
-                lane = Lane(one.repo_key, one.suite, item.id, one.box_key, one.branch)
                 if item.outcome is Outcome.FAIL:
-                    key = FailureKey(lane, one.sha)
-                    found[failure_id(self._org_id, key)] += item.attempts
+                    found[failure_id(self._org_id, _key_of(one, item))] += item.attempts
         return {one: found[one] for one in failures if one in found}
+
+    def elsewhere(self, failures: Collection[UUID]) -> Collection[tuple[UUID, str, Outcome]]:
+        runs = [(one, item) for one in self._facts.reports if one.hello_ok for item in one.tests]
+        return {
+            (failure, run.box_key, item.outcome)
+            for failed, its in runs
+            if its.outcome is Outcome.FAIL
+            and (failure := failure_id(self._org_id, _key_of(failed, its))) in failures
+            for run, item in runs
+            if (run.repo_key, run.suite, run.sha) == (failed.repo_key, failed.suite, failed.sha)
+            and item.id == its.id
+            and run.box_key != failed.box_key
+        }
 
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
         ran = [
@@ -60,6 +71,10 @@ class FullRecordedRuns(FullHistory):
     def test_names(self, product: Product) -> Collection[str]:
         reports = [one for one in self._facts.reports if (one.repo_key, one.suite) == product]
         return {item.id for report in reports for item in report.tests}
+
+
+def _key_of(run: Report, item: TestItem) -> FailureKey:
+    return FailureKey(Lane(run.repo_key, run.suite, item.id, run.box_key, run.branch), run.sha)
 
 
 def outcomes_of(facts: Facts, scope: Scope, period: Period) -> list[ProductOutcomes]:

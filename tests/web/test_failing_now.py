@@ -83,6 +83,25 @@ def test_a_branch_that_was_merged_since_says_whether_its_test_passes_there(
         expect(rows(page)).to_contain_text("failed again: 2 retries")
 
 
+def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(
+    page: Page, tmp_path: Path
+) -> None:
+    failed = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0}
+    passed = {**failed, "outcome": "pass"}
+    with site(page, tmp_path) as own:
+        own.benches.report(tests=[failed])
+        for number in (2, 3):
+            box = f"bench-{number}"
+            own.benches.report(box_key=box, run_id=number, tests=[passed])
+        own.open("metrics?failing=all")
+        expect(rows(page)).to_contain_text("passes on bench-2 and bench-3 on the same commits")
+
+        own.benches.report(box_key="bench-4", run_id=4, tests=[passed])
+        page.reload()
+
+        expect(rows(page)).to_contain_text("passes on bench-2, bench-3 and 1 more on the same")
+
+
 def test_where_nothing_fails_the_section_says_so(page: Page, tmp_path: Path) -> None:
     passed = {"id": "boot", "outcome": "pass", "attempts": 1, "duration_s": 1.0}
     with site(page, tmp_path) as own:

@@ -183,7 +183,7 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
             column("Merged to", _merged, spare=2),
             column("Label", lambda row: row.label, whole=True),
             column("Tests", lambda row: _some(row.tests, row.tests_total)),
-            column("Boxes", lambda row: _some(row.boxes, row.boxes_total)),
+            column("Boxes", _boxes),
             column("Commits", lambda row: str(row.commits), right=True, spare=1),
             column("Times", lambda row: str(row.times), right=True, spare=1),
             column("First failed on", _first, spare=2),
@@ -192,9 +192,9 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
             column("Run again", _again, spare=1),
         ],
         "id repoKey suite branch onMergeBranch label since lastFailedAt testsTotal boxesTotal"
-        " failuresTotal commits times firstCommit.sha firstCommit.subject suspects.from suspects.to"
-        " fixSha runs reruns retries mergedInto.branch mergedInto.passing mergedInto.failing"
-        " mergedInto.notRun",
+        " passesOnTotal failuresTotal commits times firstCommit.sha firstCommit.subject"
+        " suspects.from suspects.to fixSha runs reruns retries mergedInto.branch"
+        " mergedInto.passing mergedInto.failing mergedInto.notRun",
         "No failure in this period, or each is a flake. Look further back with --days.",
     )
 
@@ -202,6 +202,13 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
 def _some(names: "Sequence[str]", total: int) -> str:
     named = ", ".join(names[:NAMED_MAX])
     return named if total <= NAMED_MAX else f"{named} and {total - NAMED_MAX} more"
+
+
+def _boxes(row: "IncidentAnswer") -> str:
+    """Write on which boxes it fails, and on which others its tests pass on the same commits."""
+    failing = _some(row.boxes, row.boxes_total)
+    passing = _some(row.passes_on, row.passes_on_total)
+    return f"{failing}, passes on {passing}" if passing else failing
 
 
 def _first(row: "IncidentAnswer") -> str:

@@ -242,6 +242,7 @@ def _about_period(
         yield "durations", sorted(history.durations(product, test_id, period))
     unknown = [UUID(int=number) for number in range(100)]
     yield "failed_attempts", dict(history.failed_attempts([*unknown, *items]))
+    yield "elsewhere", set(history.elsewhere([*unknown, *items]))
     yield "episode_runs", list(history.episode_runs(episodes))
 
 

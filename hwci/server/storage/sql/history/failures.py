@@ -6,7 +6,7 @@ States of failures are read as `derive.py` keeps them; what ran around a failure
 reports along the branch, lazily, and ends when enough is found.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import islice
@@ -98,6 +98,13 @@ _ATTEMPTS = (
     f" WHERE i.org_id = ? AND i.failure_id IN ({', '.join('?' * _AT_ONCE)})"
     " GROUP BY i.failure_id"
 )
+_ELSEWHERE = (
+    "SELECT f.id, f.test, r.box_key, r.template_id, r.fails"
+    " FROM failure f CROSS JOIN report r INDEXED BY report_commit"
+    " ON r.org_id = f.org_id AND r.sha = f.sha AND r.product_id = f.product_id"
+    " AND r.box_key <> f.box_key AND r.hello_ok = 1"
+    f" WHERE f.org_id = ? AND f.id IN ({', '.join('?' * _AT_ONCE)})"
+)
 _LISTS = "SELECT id FROM template WHERE org_id = ? AND product_id = ?"
 _LAST = (
     "SELECT coalesce((SELECT i.outcome FROM item i WHERE i.org_id = r.org_id"
@@ -157,15 +164,19 @@ class FailureAnswers(Answers):
         return codec.from_micros_or_none(min(starts, default=None))
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:
-        found: dict[UUID, int] = {}
-        asked = iter([one.bytes for one in failures])
-        while some := list(islice(asked, _AT_ONCE)):
-            some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
-            rows = self._connection.rows(_ATTEMPTS, (self._org, *some))
-            found.update(
-                (codec.uuid_of(failure_id), int(attempts)) for failure_id, attempts in rows
+        rows = self._of_each(_ATTEMPTS, failures)
+        return {codec.uuid_of(failure_id): int(attempts) for failure_id, attempts in rows}
+
+    def elsewhere(self, failures: Collection[UUID]) -> Collection[tuple[UUID, str, Outcome]]:
+        return {
+            (
+                codec.uuid_of(failure_id),
+                box_key,
+                Outcome.FAIL if codec.unpack_mask(fails) >> test & 1 else Outcome.PASS,
             )
-        return found
+            for failure_id, test, box_key, template, fails in self._of_each(_ELSEWHERE, failures)
+            if self._connection.mask(self._org, template) >> test & 1
+        }
 
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
         found = self._find(lane)
@@ -203,6 +214,13 @@ class FailureAnswers(Answers):
             )
             for place in places
         ]
+
+    def _of_each(self, statement: str, failures: Collection[UUID]) -> Iterator[tuple[Any, ...]]:
+        """Return what a statement finds of any number of failures, of so many at a time."""
+        asked = iter([one.bytes for one in failures])
+        while some := list(islice(asked, _AT_ONCE)):
+            some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
+            yield from self._connection.rows(statement, (self._org, *some))
 
     def _window(self, scope: Scope, period: Period) -> tuple[object, ...]:
         start, end = codec.to_micros(period.start), codec.to_micros(period.end)

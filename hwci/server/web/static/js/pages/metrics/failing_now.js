@@ -15,6 +15,7 @@ import { verdict } from "../../parts/words.js";
 import { brokenBy } from "./bugs.js";
 
 const SHOWN = 5;
+const NAMED = 2; // boxes of a line
 const NONE = "No test is failing: each one that failed in this period has passed since.";
 const NONE_THERE = "No test is failing on a branch that merges of this period went to.";
 
@@ -31,7 +32,7 @@ export function FailingNow({ figures, address, orgId, page, several, children })
   const ordered = [...merged, ...data.items.filter((one) => !one.onMergeBranch)];
   const rows = all ? ordered : merged.slice(0, SHOWN);
   const columns = [
-    { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${mergedTo(row)}` },
+    { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${passesOn(row)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
     { key: "since", title: "Failing since", cell: since },
     { key: "suspects", title: "Broken by", cell: suspects },
@@ -70,6 +71,14 @@ function tests({ repoKey, suite, branch, failures, failuresTotal, testsTotal, bo
       ${failuresTotal > failures.length && html`<p class="quiet">and ${counted(failuresTotal - failures.length, "more failure")}</p>`}
     </details>
     <span class="under">${branch}${testsTotal === 1 && html` ${history}`}</span>`;
+}
+
+/** The other boxes that passed on a failing commit: then this box may be at fault, not the firmware. */
+function passesOn({ passesOn: boxes, passesOnTotal: total }) {
+  if (total === 0) return null;
+  const named = boxes.slice(0, NAMED);
+  const where = total > NAMED ? `${named.join(", ")} and ${count(total - NAMED)} more` : named.join(" and ");
+  return html`<span class="under">passes on ${where} on the same commits</span>`;
 }
 
 function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first }, suspects: range, commits }) {
