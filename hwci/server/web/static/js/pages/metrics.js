@@ -140,14 +140,14 @@ function Times({ address, ...rest }) {
     <${TimesToFix} ...${rest} /><//>`;
 }
 
-/** The failures that are not resolved, one by one: no tile counts them yet. `total`: none without an answer. */
+/** The failures of the rows above one by one: no tile counts them yet. `total`: none without an answer. */
 function Pending({ orgId, scope, total }) {
   if (total === undefined) return null;
   if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
   const all = addressOf("failures", { orgId }, { ...scope, label: "pending" });
   // So short that it is one line on a phone, too.
-  return html`<p class="pending"><a href=${all}>${counted(total, "failure")} still pending</a><span class="quiet">: not
-    passed since</span></p>`;
+  return html`<p class="pending"><span class="quiet">Per test, box and commit: </span>
+    <a href=${all}>${counted(total, "pending failure")}</a></p>`;
 }
 
 /** Whether nothing was reported or announced in a period. */
