@@ -180,6 +180,9 @@ def test_a_real_bug_passed_every_check(reader: Reader) -> None:
     expect(reader.page.get_by_text("All checks passed")).to_be_visible()
     shows_checks(reader.page, evidence)
     assert len(evidence["checks"]) == len(CHECKS)
+    fix = reader.page.locator(f".commit[data-sha='{evidence['resolved']['fix']['sha']}']")
+    expect(fix.get_by_text("fix", exact=True)).to_be_visible()
+    expect(fix.get_by_text("before the fix")).to_have_count(0)
     for name, where in (("underTest", "under test"), ("beforeFix", "before the fix")):
         told = re.compile(rf"^{evidence[f'{name}Total']} reported commits? {where}$")
         expect(reader.page.get_by_text(told)).to_be_visible()
@@ -324,6 +327,8 @@ def test_an_ambiguous_failure_is_settled_in_one_step_with_a_note_and_an_issue(
     issue = "https://issues.example.org/7"
     review.get_by_label("Note (optional)").fill("<b>loose</b> cable")
     review.get_by_label("Issue link (optional)").fill("javascript:alert(1)")
+    order = review.locator("input, button").evaluate_all("all => all.map(one => one.tagName)")
+    assert order == ["INPUT", "INPUT", "BUTTON", "BUTTON"]  # what is written is sent by a button
 
     review.get_by_role("button", name="Not a firmware bug").click()
     expect(review.get_by_role("alert")).to_contain_text("begins with http:// or https://")

@@ -590,6 +590,9 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
         own.open("metrics")
         table = rows(page, "merges")
         expect(table.filter(has_text=unseen[:7])).to_contain_text("nothing ran")
+        for sha, links in ((unseen, 0), (lost, 1)):
+            to_runs = table.filter(has_text=sha[:7]).get_by_role("link", name="Runs on")
+            expect(to_runs).to_have_count(links)
 
         table.filter(has_text=lost[:7]).get_by_role("link", name="hardware not reached").click()
 

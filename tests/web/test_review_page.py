@@ -84,7 +84,7 @@ def test_the_inbox_has_a_row_for_each_cause_of_the_api_in_its_order(
 def test_keys_go_through_the_inbox_confirm_and_take_back(own: Site) -> None:
     page = opened_inbox(own)
     page.keyboard.press("j")
-    expect(opened(page)).to_contain_text("2 tests on bench-1")
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
     expect(opened(page).get_by_role("button").first).to_be_focused()
     expect(page).to_have_url(re.compile("cause="))
     page.keyboard.press("k")
@@ -226,7 +226,7 @@ def test_what_was_written_outlives_a_session_that_ends(own: Site, quiet_console:
 
     page.get_by_role("button", name="Sign in").click()
 
-    expect(opened(page)).to_contain_text("2 tests on bench-1")
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
     expect(opened(page).get_by_label("Note")).to_have_value("a long story")
     assert audit(own) == []
     quiet_console.clear()  # the browser itself logs the status
@@ -239,7 +239,7 @@ def test_a_member_reads_the_inbox_and_reviews_nothing(own: Site) -> None:
     page.keyboard.press("c")
     page.keyboard.press("j")
 
-    expect(opened(page)).to_contain_text("2 tests on bench-1")
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
     expect(page.get_by_role("button", name=re.compile("^(Confirm|Not a)"))).to_have_count(0)
     assert audit(own) == []
 
@@ -347,11 +347,11 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_undone(own: Site) ->
     expect(part.locator("tbody tr")).to_have_count(1)
     page.go_back()
     expect(part.locator("tbody tr")).to_have_count(2)
-    part.get_by_role("button", name="2 tests on bench-1", exact=True).click()
+    part.get_by_role("button", name="boot, i2c on bench-1", exact=True).click()
     links = part.locator(".below a")
     expect(links).to_have_count(2)
     assert set(links.all_inner_texts()) == {"boot", "i2c"}
-    part.get_by_role("button", name="Confirm as firmware bug: 2 tests on bench-1").click()
+    part.get_by_role("button", name="Confirm as firmware bug: boot, i2c on bench-1").click()
     expect(page.get_by_role("status").filter(has_text="2 failures reviewed.")).to_be_visible()
     expect(page.locator("#bugs .total")).to_have_text("2")
     expect(part.locator("tbody tr")).to_have_count(1)

@@ -32,6 +32,7 @@ LINES = """nodes => nodes.map(node => {
   words.selectNodeContents(text);
   return new Set([...words.getClientRects()].map(({ top }) => top)).size;
 })"""
+TOPS = "nodes => nodes.map(node => Math.round(node.getBoundingClientRect().bottom))"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TABLES = ("metrics", "metrics?merges=checked", "failures", "runs")
 RUN_COLUMNS = 11
@@ -181,3 +182,19 @@ def test_on_a_phone_a_card_has_values_beside_each_other(page: Page, demo: Dashbo
     for cell in found[1:]:
         assert cell["value"] >= cell["top"] + cell["height"], cell
     assert page.locator(".table-scroll").evaluate_all(OUT_OF_SIGHT) == [0]
+
+
+@pytest.mark.parametrize("width", [1024, 1280])
+def test_names_of_boxes_and_branches_are_whole_in_the_list_of_runs(
+    page: Page, demo: Dashboard, width: int
+) -> None:
+    organization = demo.sign_in(page.context)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{demo.url}/orgs/{organization}/runs?branch=release/2.4")
+    expect(page.locator("tbody tr").first).to_be_visible()
+
+    assert set(page.locator("tbody td[data-title=Branch]").evaluate_all(LINES)) == {1}
+    boxes = page.locator("tbody td[data-title=Box] a")
+    assert set(boxes.evaluate_all("all => all.map(one => one.getClientRects().length)")) == {1}
+    tops = page.locator(".filters > label").evaluate_all(TOPS)
+    assert tops.count(max(tops)) > 1, "no filter stands alone in a row"

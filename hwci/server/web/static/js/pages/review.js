@@ -96,8 +96,9 @@ function Inbox({ address, orgId, me, path, query, search, found, may }) {
   }, [open?.id, causes]);
   if (causes.length === 0) return html`<${Empty}>${search ? noMatch("cause", search) : NOTHING}<//>`;
   return html`<section class="part inbox" aria-label="To review">
-    <p class="quiet">${counted(more.total, "cause")}, those that the checks could not decide first. Keys:
-      ${KEYS.filter(([key]) => may || "jk".includes(key)).map(([key, what]) => html` <kbd>${key}</kbd> ${what}`)}</p>
+    <p class="quiet">${counted(more.total, "cause")}, those that the checks could not decide first.
+      <span class="by-key"> Keys:
+        ${KEYS.filter(([key]) => may || "jk".includes(key)).map(([key, what]) => html` <kbd>${key}</kbd> ${what}`)}</span></p>
     <ol ref=${list}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${() => show(cause)}
       ...${{ cause, orgId, together, draft, may }} />`)}</ol>
     ${more.left > 0 && html`<p><button type="button" onClick=${more.show}>Show more</button>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures of one cause as one line: how many tests on how many boxes, what broke them and what fixed them.
+// Failures of one cause as one line: which tests on how many boxes, what broke them and what fixed them.
 
 import { addressOf } from "../address.js";
 import { counted } from "../format.js";
@@ -7,12 +7,14 @@ import { html } from "../html.js";
 import { LongName, Sha, Subject, Time } from "./values.js";
 import { classBadge, verdict } from "./words.js";
 
-/** "boot on bench-1", or "2 tests × 2 boxes". */
-export function causeName({ failures: [first], failuresTotal, testsTotal, boxesTotal }) {
-  if (failuresTotal === 1) return `${first.testId} on ${first.boxKey}`;
-  const tests = testsTotal === 1 ? first.testId : counted(testsTotal, "test");
-  const boxes = boxesTotal === 1 ? first.boxKey : counted(boxesTotal, "box", "boxes");
-  return testsTotal > 1 && boxesTotal > 1 ? `${tests} × ${boxes}` : `${tests} on ${boxes}`;
+const NAMED = 2; // tests of a cause; a line that names more is not read at a glance
+
+/** "boot on bench-1", or "boot, shell and 3 more tests on 2 boxes". */
+export function causeName({ failures, testsTotal, boxesTotal }) {
+  const tests = [...new Set(failures.map(({ testId }) => testId))].sort().slice(0, NAMED);
+  const others = testsTotal - tests.length;
+  const boxes = boxesTotal === 1 ? failures[0].boxKey : counted(boxesTotal, "box", "boxes");
+  return `${tests.join(", ")}${others > 0 ? ` and ${counted(others, "more test")}` : ""} on ${boxes}`;
 }
 
 /** What broke the failures, since when, and the fix. */

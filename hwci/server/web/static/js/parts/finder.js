@@ -63,7 +63,7 @@ function Group({ group: { title, items, total }, idOf, chosen, leave }) {
 
 function said(number, waits, text) {
   if (waits) return "Searching…";
-  if (number > 0) return `${count(number)} found. Arrow keys choose, Enter goes there.`;
+  if (number > 0) return html`${count(number)} found.<span class="by-key"> Arrow keys choose, Enter goes there.</span>`;
   return `Nothing fits “${text}”. Part of a name is enough; of a commit, 4 characters.`;
 }
 

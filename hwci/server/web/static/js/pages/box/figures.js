@@ -27,10 +27,10 @@ export function Shares({ found, orgId }) {
     ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>
       <${TestLink} test=${one} orgId=${orgId} /> ${one.says}
     </li>`)}</ul>`}
+    <p class="quiet">The sentence above compares the same tests on the same commits. The shares below count all runs of the period,
+      whatever they tested. Below each: the range that holds the true share with 95 % certainty.</p>
     <${PlainTable} name="shares" label="Shares" rows=${rows} rowKey=${({ share: key }) => key} columns=${COLUMNS} />
-    <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")}. Shares count all runs of the period, whatever
-      they tested; the sentence compares the same tests on the same commits. Below each: the range that holds
-      the true share with 95 % certainty.</p>
+    <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")} in this period.</p>
   `;
 }
 
@@ -52,8 +52,8 @@ export function Alone({ found: { alone, aloneTotal }, orgId, scope }) {
   const columns = [
     { key: "test", title: "Test", name: true, cell: (row) => html`<${TestLink} test=${row} orgId=${orgId} asOf=${scope.asOf} />` },
     { key: "product", title: "Product", words: true, cell: ({ repoKey, suite }) => html`${suite} <span class="under">${repoKey}</span>` },
-    { key: "commits", title: "Commits", own: "down", numeric: true, cell: ({ commits }) => count(commits) },
-    { key: "of", title: "Of those on another box too", numeric: true, cell: ({ of }) => count(of) },
+    { key: "commits", title: "Commits failed here alone", own: "down", numeric: true, cell: ({ commits }) => count(commits) },
+    { key: "of", title: "Commits run here and on another box", numeric: true, cell: ({ of }) => count(of) },
   ];
   const rest = aloneTotal - alone.length;
   return html`

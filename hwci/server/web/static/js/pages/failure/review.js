@@ -38,13 +38,13 @@ export function Review({ evidence, answer, orgId, reviewer }) {
   const field = (name, title, rest) => html`<${Field} key=${name} name=${name} title=${title} fault=${faults[name]}
     value=${written[name] ?? ""} onInput=${write} ...${rest} />`;
   return html`<div class="review" role="group" aria-label="Review" tabindex="-1" ref=${place}>
+    ${reviewer && html`<div class="review-words">${field("note", "Note (optional)", { maxlength: 1000 })}
+      ${field("issue", "Issue link (optional)", { type: "url", maxlength: 2000, placeholder: "https://" })}</div>`}
     ${reviewer && fittingActions(resolved).map(
       ({ name, title, hint }) => html`<button key=${name} type="button" title=${hint}
         aria-disabled=${state.busy ? "true" : undefined} onClick=${() => act(name)}>${title}</button>`,
     )}
     <span role="status">${state.done}</span>
-    ${reviewer && html`<div class="review-words">${field("note", "Note (optional)", { maxlength: 1000 })}
-      ${field("issue", "Issue link (optional)", { type: "url", maxlength: 2000, placeholder: "https://" })}</div>`}
     ${state.fault && !Object.keys(faults).length && html`<span class="failed" role="alert">${state.fault.message}</span>`}
   </div>`;
 }

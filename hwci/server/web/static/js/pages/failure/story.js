@@ -24,6 +24,7 @@ export function storyOf(evidence) {
   const marks = marksOf(evidence, order, ran, first);
   const suspects = suspectsOf(order, resolved?.brokenBy);
   const ranges = new Map([...listed(underTest, "under test"), ...listed(beforeFix, "before the fix")]);
+  ranges.delete(resolved?.fix?.sha); // the last of those lists, and not before itself: it is marked
   return order.map((sha) => ({
     sha,
     change: changes.get(sha) ?? null,

@@ -32,13 +32,15 @@ const CHECKED = {
   empty: "No merge of this period ran on hardware. “Not checked” lists them, and “runs” what ran on the commit of each.",
 };
 
+const NOTHING_RAN = "nothing_ran";
+
 // So short that each is one line: the row must not grow when its cause comes.
 const CAUSES = {
   hardware_not_reached: "hardware not reached",
   no_tests: "ran no test",
   other_product: "only another product ran",
-  not_in_push_list: "not in the push list",
-  nothing_ran: "nothing ran",
+  not_in_push_list: "tested later, push list lacks it",
+  [NOTHING_RAN]: "nothing ran",
 };
 
 /** What an address is changed by to show these merges, all of them. `value`: "checked", or null for the others. */
@@ -53,7 +55,7 @@ export function Merges({ address, base, orgId, scope, several, page, figures, re
   const unchecked = page.uncheckedMerges.total;
   const why = useCauses({ address, orgId, scope, reviews, figures, on: shown === UNCHECKED && unchecked > 0 });
   const columns = [
-    { key: "sha", title: "Commit", sort: "sha", cell: (row) => commit(orgId, row) },
+    { key: "sha", title: "Commit", sort: "sha", cell: (row) => commit(orgId, row, why.get(keyOf(row))?.cause) },
     ...productColumn(page.product, several),
     { key: "branch", title: "Branch", sort: "branch", cell: (row) => row.branch },
     { key: "mergedAt", title: "Merged", sort: "mergedAt", own: "down", cell: (row) => html`<${Time} at=${row.mergedAt} />` },
@@ -87,7 +89,8 @@ function cause(orgId, row) {
   if (!row) return html`<span class="why">\u00a0</span>`;
   const words = CAUSES[row.cause] ?? row.causeText;
   const shown = row.run ? html`<a href=${addressOf("run", { orgId, runId: row.run.runRecordId })}>${words}</a>` : words;
-  return html`<span class="why" title=${row.causeText}>${shown}</span>`;
+  const told = row.run ? `${row.causeText}: run ${row.run.runId} on ${row.run.boxKey}` : row.causeText;
+  return html`<span class="why" title=${told}>${shown}</span>`;
 }
 
 function noneAnnounced() {
@@ -106,12 +109,14 @@ function Choice({ shown, counts }) {
 }
 
 /**
- * A commit with a link to its runs, which may show why none counts: no hardware was reached, or no test ran;
- * and one to the CI job that announced it.
+ * A commit with a link to its runs, which may show why none counts: no hardware was reached, or no test ran (its place
+ * stays where there is no run, as that is known later); and one to the CI job that announced it.
  */
-function commit(orgId, { repoKey, sha, ciUrl }) {
-  return html`<${Sha} sha=${sha} repo=${repoKey} /> <a class="plain" href=${addressOf("runs", { orgId }, { repoKey, sha })}
-    aria-label=${`Runs on ${short(sha)}`}>runs</a>
+function commit(orgId, { repoKey, sha, ciUrl }, why) {
+  return html`<${Sha} sha=${sha} repo=${repoKey} />${" "}
+    ${why === NOTHING_RAN
+      ? html`<span class="in-its-place" aria-hidden="true">runs</span>`
+      : html`<a class="plain" href=${addressOf("runs", { orgId }, { repoKey, sha })} aria-label=${`Runs on ${short(sha)}`}>runs</a>`}
     ${ciUrl && html` <${Outside} href=${ciUrl}>announced<//>`}`;
 }
 
