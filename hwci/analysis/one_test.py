@@ -20,8 +20,6 @@ from hwci.analysis.certainty import Rate, rates
 from hwci.analysis.days import Days
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.analysis.renames import OtherName, Renames
-from hwci.engine.facts import Product
-from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, Verdict
 
@@ -133,15 +131,21 @@ class Seen(NamedTuple):
 
 
 def one_test(
-    history: RecordedRuns, product: Product, test_id: str, days: Sequence[Days], *, statistics: bool
+    history: RecordedRuns,
+    product_runs: ProductOutcomes | None,
+    test_id: str,
+    days: Sequence[Days],
+    *,
+    statistics: bool,
 ) -> OneTest:
-    """Return what a test of a product did on these days. `statistics`: with intervals."""
+    """Return what a test did on these days. `product_runs`: of its product on them; None: there is
+    none. `statistics`: with intervals.
+    """
     period = Period(days[0].period.start, days[-1].period.end)
-    outcomes = history.outcomes(Scope(*product), period)
-    seen = [one for found in outcomes for one in _seen(found, test_id, history)]
-    if not seen:
+    seen = [] if product_runs is None else [*_seen(product_runs, test_id, history)]
+    if product_runs is None or not seen:
         return OneTest(None, [], [], Given(0, 0), Given(0, 0))
-    [product_runs] = outcomes
+    product = product_runs.product
     number = product_runs.number_of(test_id)
     renames = Renames(product_runs)
     by_box: dict[str, list[Seen]] = defaultdict(list)

@@ -20,16 +20,28 @@ def of_suspect(row: Suspect) -> str:
     """Say what the runs of a test suggest, or what is missing for that."""
     if row.found is None:
         return f"not enough data: {row.missing}"
-    return ", ".join(_words(row.found))
+    return ", ".join([of_found(row.found), *_to_do_words(row.found)])
 
 
-def _words(found: Intermittent) -> Iterator[str]:
-    yield _since_words(found)
-    yield _boxes_words(found.boxes, found.since.branch)
+def of_found(found: Intermittent, on_boxes: str | None = None) -> str:
+    """Say since when a test is flaky, on which boxes, and what the commit changed. `on_boxes`: what
+    is known better of its boxes; empty: it is said elsewhere.
+    """
+    boxes = on_boxes
+    if boxes is None:
+        boxes = _boxes_words(found.boxes, found.since.branch)
+    return ", ".join(filter(None, [_since_words(found), boxes, _kind_words(found)]))
+
+
+def _kind_words(found: Intermittent) -> str:
     kind, share = max(found.since.kinds.items(), key=lambda one: one[1])
-    if found.since.before < LIKELY:
-        sure = "" if share >= STRONG else f" ({percent(share)})"
-        yield f"{_KIND_WORDS[kind]}{sure}"
+    if found.since.before >= LIKELY:
+        return ""
+    sure = "" if share >= STRONG else f" ({percent(share)})"
+    return f"{_KIND_WORDS[kind]}{sure}"
+
+
+def _to_do_words(found: Intermittent) -> Iterator[str]:
     if found.bisection and found.bisection.runs and found.since.before < LIKELY:
         yield _effort_words(found.bisection)
     yield from _fixed_words(found.fixed)

@@ -35,6 +35,7 @@ SHOWN_MAX = 20
 """The most commits and boxes that an answer names; it counts all."""
 SET_HOLDS = 0.9
 """The suspects hold together so large a part of the chance that a commit of the period did it."""
+NEVER_PASSED = "it never passed in this period"
 STRONG = 0.9
 """A chance that is called sure; one below 10 % is called sure not to be."""
 
@@ -183,10 +184,15 @@ class SeenProduct:
 
     def suspect(self, row: FlakyTest, rate: Rate) -> Suspect:
         """Return what the runs of a test suggest."""
-        counted = list(self.counted(row.test_id))
-        missing = "it never passed in this period" if row.broken else self._missing(counted)
-        found = None if missing else self._intermittent(counted)
-        return Suspect(row, rate, found, missing)
+        found = NEVER_PASSED if row.broken else self.suggested(row.test_id)
+        if isinstance(found, str):
+            return Suspect(row, rate, None, found)
+        return Suspect(row, rate, found, None)
+
+    def suggested(self, test_id: str) -> Intermittent | str:
+        """Return what the runs of a test that passed and failed suggest, or what is missing."""
+        counted = list(self.counted(test_id))
+        return self._missing(counted) or self._intermittent(counted)
 
     def _missing(self, counted: Sequence[Counted]) -> str | None:
         if self._in_a_circle:

@@ -180,7 +180,8 @@ class OneTestAnswer(Answer):
     """A test over a period and the days of `zone` in it. `all` null: no run had it. At most 50
     boxes are shown, by name. `retries`: results whose first attempt failed and that were tried
     again in the same run. `reruns`: runs on a commit and box where the test had failed before.
-    `before` and `since`: another name of it, null if reports tell of none, or of several.
+    `before` and `since`: another name of it, null if reports tell of none, or of several. `says`
+    is the conclusion that people read; null: no run had it.
     """
 
     period: PeriodAnswer
@@ -188,6 +189,7 @@ class OneTestAnswer(Answer):
     suite: str
     test_id: str
     zone: str
+    says: str | None
     days: Sequence[CalendarDay]
     all: TriesAnswer | None
     boxes: Sequence[OnBoxAnswer]
@@ -199,7 +201,13 @@ class OneTestAnswer(Answer):
     since: OtherNameAnswer | None
 
     @classmethod
-    def of(cls, found: one_test.OneTest, query: OneTestQuery, days: Sequence[Days]) -> Self:
+    def of(
+        cls,
+        found: one_test.OneTest,
+        says: str | None,
+        query: OneTestQuery,
+        days: Sequence[Days],
+    ) -> Self:
         """Make the answer. `days`: of the period and zone of `query`."""
         period = Period(days[0].period.start, days[-1].period.end)
         return cls(
@@ -208,6 +216,7 @@ class OneTestAnswer(Answer):
             suite=query.suite,
             test_id=query.test_id,
             zone=query.zone,
+            says=says,
             days=[*map(CalendarDay.of_days, days)],
             all=None if found.all is None else TriesAnswer.of(found.all),
             boxes=[*map(_on_box, found.boxes[:BOXES_MAX])],

@@ -12,6 +12,7 @@ import pytest
 from hwci.analysis.days import Days, calendar_days
 from hwci.analysis.one_test import CommitMark, DayTries, Given, OnBox, OneTest, Took, one_test
 from hwci.engine.facts import Facts, Product, Report
+from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import flakiest
 from hwci.engine.vocabulary import Verdict
@@ -46,7 +47,9 @@ PRODUCT = Product(REPO, SUITE)
 
 def found(*reports: Report, statistics: bool = True, days: Sequence[Days] = MINUTES) -> OneTest:
     history = FullRecordedRuns(ORG, Facts(reports=reports))
-    return one_test(history, PRODUCT, TEST, days, statistics=statistics)
+    period = Period(days[0].period.start, days[-1].period.end)
+    runs = next(iter(history.outcomes(Scope(*PRODUCT), period)), None)
+    return one_test(history, runs, TEST, days, statistics=statistics)
 
 
 def kinds(box: OnBox) -> tuple[int, int, int, int]:

@@ -130,16 +130,8 @@ def benches_of(
     check_time: Callable[[], None],
 ) -> Benches:
     """Return the same of runs that were read already."""
-    noted = {box: note.at for box, note in notes.items()}
-    products = [Trials(one, check_time, noted) for one in outcomes]
-    places = runs_by_side(products)
-    strata = Strata.of(sorted(places, key=lambda side: (box_of(side), isinstance(side, str))))
-    groups = [*_groups(products, check_time)]
-    for product, group in groups:
-        check_time()
-        strata.add(product, group)
-    strata.gather()
-    boxes = len({*map(box_of, places)})
+    read = _read(outcomes, notes, check_time)
+    products, places, strata, boxes = read.products, read.places, read.strata, read.boxes
     compared = _compared(strata, boxes, check_time)
     order = _worst_first(strata, compared, _trouble(products))
     figures = {
@@ -149,19 +141,63 @@ def benches_of(
     }
     rows = [_box(figures, shown, notes) for shown in order[:most]]
     tests = _named_tests(strata, boxes)
-    sides = [*strata.boxes]
-    on_one = [
-        TestOnBox(
-            product=products[at.product].found.product,
-            test_id=products[at.product].found.tests[at.test],
-            box_key=box_of(sides[at.box]),
-            comparison=replace(one, counts=_counts(groups, at, sides[at.box])),
-            note=notes.get(box_of(sides[at.box])),
-            before=isinstance(sides[at.box], Earlier),
-        )
-        for at, one in tests[:most]
-    ]
+    on_one = [_on_box(read, notes, at, one) for at, one in tests[:most]]
     return Benches(rows, len(order), on_one, len(tests))
+
+
+def worst_box_of(
+    outcomes: ProductOutcomes,
+    test_id: str,
+    notes: Mapping[str, Note],
+    check_time: Callable[[], None],
+) -> TestOnBox | None:
+    """Return the row of a test among those that fail more on one box; None: it is not among them.
+    Where it has several, the one with the highest odds.
+    """
+    read = _read([outcomes], notes, check_time)
+    number = outcomes.number_of(test_id)
+    found = (one for one in _named_tests(read.strata, read.boxes) if one[0].test == number)
+    worst = next(found, None)
+    return None if worst is None else _on_box(read, notes, *worst)
+
+
+class _Read(NamedTuple):
+    """Runs as they are compared. `places`: those of each side; `boxes`: how many there are."""
+
+    products: Sequence[Trials]
+    groups: Sequence[tuple[int, Sequence[Trial]]]
+    places: Mapping[Side, Sequence[tuple[Trials, int]]]
+    strata: Strata
+    boxes: int
+
+
+def _read(
+    outcomes: Sequence[ProductOutcomes],
+    notes: Mapping[str, Note],
+    check_time: Callable[[], None],
+) -> _Read:
+    noted = {box: note.at for box, note in notes.items()}
+    products = [Trials(one, check_time, noted) for one in outcomes]
+    places = runs_by_side(products)
+    strata = Strata.of(sorted(places, key=lambda side: (box_of(side), isinstance(side, str))))
+    groups = [*_groups(products, check_time)]
+    for product, group in groups:
+        check_time()
+        strata.add(product, group)
+    strata.gather()
+    return _Read(products, groups, places, strata, len({*map(box_of, places)}))
+
+
+def _on_box(read: _Read, notes: Mapping[str, Note], at: At, found: Comparison) -> TestOnBox:
+    of_product, side = read.products[at.product].found, [*read.strata.boxes][at.box]
+    return TestOnBox(
+        product=of_product.product,
+        test_id=of_product.tests[at.test],
+        box_key=box_of(side),
+        comparison=replace(found, counts=_counts(read.groups, at, side)),
+        note=notes.get(box_of(side)),
+        before=isinstance(side, Earlier),
+    )
 
 
 def _groups(

@@ -30,7 +30,7 @@ class Benches(Service):
 
         def work(reader: Reader) -> BenchesAnswer:
             about = asked(reader, viewer, query, period)
-            notes = _notes(reader, viewer, period)
+            notes = notes_of(reader, viewer, period)
             found = benches(*about, limits.PAGE_LIMIT_MAX, notes)
             return BenchesAnswer.of(found, query, period)
 
@@ -44,13 +44,14 @@ class Benches(Service):
         def work(reader: Reader) -> OneBoxAnswer:
             about = asked(reader, viewer, query, period)
             require_known_box(reader, viewer, query.box_key)
-            notes = _notes(reader, viewer, period)
+            notes = notes_of(reader, viewer, period)
             found = one_box(*about, query.box_key, notes, limits.PAGE_LIMIT_MAX)
             return OneBoxAnswer.of(found, query, period)
 
         return await self._storage.read(work, organization=viewer.org_id)
 
 
-def _notes(reader: Reader, viewer: Viewer, period: Period) -> Mapping[str, Note]:
+def notes_of(reader: Reader, viewer: Viewer, period: Period) -> Mapping[str, Note]:
+    """Return the latest note of each box that has one in the period."""
     kept = reader.latest_box_notes(viewer.org_id, period)
     return {box: Note(note.at, note.text) for box, note in kept.items()}

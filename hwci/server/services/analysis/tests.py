@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from hwci.analysis.days import calendar_days
 from hwci.analysis.one_test import one_test
+from hwci.analysis.one_test_words import About, concluded
 from hwci.engine.facts import Product
 from hwci.engine.page.tables import Selection, Table
 from hwci.engine.periods import last_days
@@ -12,6 +13,7 @@ from hwci.engine.vocabulary import FlakyColumn
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer, require_product
 from hwci.server.services.analysis.asking import asked
+from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.analysis.statistics import has_statistics
 from hwci.server.services.known import require_known_product, require_known_test
 from hwci.server.storage.ports import Reader
@@ -42,11 +44,16 @@ class Tests(Service):
         product = Product(query.repo_key, query.suite)
 
         def work(reader: Reader) -> OneTestAnswer:
-            history = asked(reader, viewer, query, period).history
-            found = one_test(history, product, query.test_id, days, statistics=has_statistics())
-            if found.all is None:
+            history, scope, _ = asked(reader, viewer, query, period)
+            runs = next(iter(history.outcomes(scope, period)), None)
+            statistics = has_statistics()
+            found = one_test(history, runs, query.test_id, days, statistics=statistics)
+            if runs is None or found.all is None:
                 require_known_test(history, product, query.test_id)
-            return OneTestAnswer.of(found, query, days)
+                return OneTestAnswer.of(found, None, query, days)
+            about = About(history, runs, query.test_id, notes_of(reader, viewer, period))
+            says = concluded(about, found, found.all, statistics=statistics)
+            return OneTestAnswer.of(found, says, query, days)
 
         return await self._storage.read(work, organization=viewer.org_id)
 

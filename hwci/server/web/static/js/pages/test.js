@@ -67,7 +67,7 @@ function Past({ address, orgId, query }) {
     ${error && html`<${Failed} error=${error} again=${again} />`}
     ${test.all === null
       ? html`<${Empty}>No run of this period had the test. Choose a longer period.<//>`
-      : html`<${Names} test=${test} orgId=${orgId} /><${Shown} test=${test} orgId=${orgId} />`}
+      : html`<p>${test.says}</p><${Names} test=${test} orgId=${orgId} /><${Shown} test=${test} orgId=${orgId} />`}
     <${Failures} ...${{ address, orgId, query }} />
   `;
 }

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conclusion about a test: each kind of test, by a planted cause."""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from hwci.analysis.days import calendar_days
+from hwci.analysis.one_test import one_test
+from hwci.analysis.one_test_words import About, concluded
+from hwci.analysis.suspect_words import of_found
+from hwci.engine.facts import Facts
+from hwci.engine.history import Scope
+from hwci.engine.periods import Period
+from tests.analysis.test_suspects import ONE, RACE, only, planted
+from tests.simulation.fleet import EPOCH, Cause, Kind
+from tests.support.outcomes import FullRecordedRuns
+
+PERIOD = Period(EPOCH, EPOCH + timedelta(days=300))
+BUG = Cause(Kind.BUG, ONE, rate=1.0)
+ON_ONE = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=0.3)
+
+
+def said(facts: Facts, *, statistics: bool = True) -> str:
+    history = FullRecordedRuns(UUID(int=1), facts)
+    [runs] = history.outcomes(Scope(), PERIOD)
+    days = calendar_days(PERIOD, ZoneInfo("UTC"))
+    found = one_test(history, runs, runs.tests[0], days, statistics=statistics)
+    assert found.all is not None
+    about = About(history, runs, runs.tests[0], {})
+    return concluded(about, found, found.all, statistics=statistics)
+
+
+@pytest.mark.parametrize(
+    ("cause", "begins", "has"),
+    [
+        (RACE, "Flaky since ", "in the same run, it passed 29 of 53 times."),
+        (replace(BUG, since=20), "Broken since ", "on all boxes alike, firmware only"),
+        (BUG, "It never passed in this period. ", "failed in 180 of 180 runs on 5 boxes;"),
+        (ON_ONE, "Flaky since ", ", fails on bench-2 only (13 of 40 against 0 of 160), "),
+        (replace(RACE, rate=0.0), "Steady: ", "passed at the first attempt in all of "),
+    ],
+)
+def test_it_says_what_the_test_is_and_on_which_boxes(cause: Cause, begins: str, has: str) -> None:
+    text = said(planted(cause).facts)
+
+    assert text.startswith(begins)
+    assert has in text
+
+
+def test_since_when_is_what_flaky_tests_say() -> None:
+    facts = planted(replace(BUG, since=20)).facts
+    row = only(facts)
+    assert row.found is not None
+    assert row.found.broken
+
+    assert said(facts).lower().startswith(of_found(row.found))
+
+
+def test_one_box_cannot_be_told_from_the_firmware() -> None:
+    text = said(planted(RACE, boxes=1, runs=60).facts)
+
+    assert text.endswith(" Only bench-1 ran it, so bench and firmware cannot be told apart.")
+    assert "the only box" not in text
+
+
+def test_too_few_runs_are_not_judged() -> None:
+    few = planted(replace(RACE, since=0), runs=60).facts
+    few = replace(few, reports=few.reports[:8])
+    none = planted(runs=60).facts
+
+    assert "Not enough data to say since when: 8 runs on main; 20 are needed." in said(few)
+    assert said(replace(none, reports=none.reports[:8])).startswith(
+        "Not enough data to call it steady: it passed in 8 runs on "
+    )
+
+
+def test_without_statistics_the_counts_are_left() -> None:
+    text = said(planted(RACE).facts, statistics=False)
+
+    assert "hwci[statistics]" in text
+    assert " failed in 53 of 200 runs on 5 boxes; " in text
+
+
+def test_runs_that_were_all_lost_say_nothing() -> None:
+    facts = planted(RACE).facts
+    lost = tuple(replace(one, hello_ok=False) for one in facts.reports)
+
+    assert said(replace(facts, reports=lost)).startswith("Not enough data: all runs were lost")
