@@ -74,10 +74,11 @@ class Asked:
                 return
 
     def cause(self, merge: Any) -> str:
-        """Return why a merge is unchecked."""
+        """Return why a merge is unchecked, and the run that tells it."""
         found = self._read("ci-analysis/unchecked-merges", {"search": merge["sha"]})["items"]
         (one,) = (row for row in found if row["suite"] == merge["suite"])
-        return str(one["causeText"])
+        told, run = str(one["causeText"]), one.get("run")
+        return told if run is None else f"{told}: run {run['runId']} on {run['boxKey']}"
 
     def failures(self, test: Any) -> Any:
         """Return the failures of a row of "Flakiest tests"."""
