@@ -341,6 +341,7 @@ class TestSigningKey:
         assert keys.present != first
         assert [key.value for key in keys.former] == [first]
 
+    @about_a_file  # elsewhere a server looks at its keys every few seconds
     def test_tokens_of_the_former_key_can_be_refused_at_once(self, tmp_path: Path) -> None:
         with running_in_thread(tmp_path) as server:
             server.operate(RotateSecret())
