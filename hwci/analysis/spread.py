@@ -49,10 +49,9 @@ class Spread:
             return f"{self.half} ({self.known} known, {FEWEST} needed)"
         if self.quarter is None:
             return self.half
-        if self.median is None:
+        if self.median is None or self.three_quarters is None:
             return f"{self.half} (a quarter: up to {_said(self.quarter)})"
-        end = "longer" if self.three_quarters is None else _said(self.three_quarters)
-        return f"{self.half} (the middle half: {_said(self.quarter)} to {end})"
+        return f"{self.half} (half took {_said(self.quarter)} to {_said(self.three_quarters)})"
 
 
 def _said(time: timedelta) -> str:

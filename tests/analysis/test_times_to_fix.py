@@ -274,11 +274,11 @@ def test_what_lasts_counts_as_far_as_it_was_seen_and_no_further() -> None:
     ("hours", "lasting", "said"),
     [
         ([1] * 5, 0, "not enough data (5 known, 6 needed)"),
-        ([0.5, 1, 2, 3, 50, 100], 0, "2 h (the middle half: 1 h to 2.1 days)"),
-        ([0.5, 1, 2, 3, 50, 100], 4, "2.1 days (the middle half: 2 h to longer)"),
+        ([0.5, 1, 2, 3, 50, 100], 0, "2 h (half took 1 h to 2.1 days)"),
+        ([0.5, 1, 2, 3, 50, 100], 4, "2.1 days (a quarter: up to 2 h)"),
         ([0.01, 1, 2, 3, 50, 100], 9, "more than half have not ended (a quarter: up to 3 h)"),
         ([1] * 6, 30, "more than three quarters have not ended"),
-        ([0.01, 0.02, 0.26, 0.51, 1.1, 2.25], 0, "16 min (the middle half: 1 min to 1 h 6 min)"),
+        ([0.01, 0.02, 0.26, 0.51, 1.1, 2.25], 0, "16 min (half took 1 min to 1 h 6 min)"),
     ],
 )
 def test_a_spread_is_said_in_words(hours: list[float], lasting: int, said: str) -> None:

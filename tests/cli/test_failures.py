@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 import hwci
-from hwci.cli.terminal import evidence, options
+from hwci.analysis.what_if import EditKind
+from hwci.cli.terminal import evidence, options, what_if
 from hwci.client import Client, calls
-from hwci.engine.vocabulary import REASONS, Reason, Verdict
+from hwci.engine.vocabulary import REASONS, FailureClass, Reason, Verdict
+from hwci.wire.explanations import ExplanationAnswer, WhatIfAnswer
 from hwci.wire.failures import FailureEvidence
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command
@@ -119,11 +121,10 @@ def test_a_real_bug_is_explained_in_plain_words(signed_in: Command) -> None:
     assert "<- this failure" in out
     assert "class        real firmware bug, no check speaks against it\n" in out
     assert (
-        "  To show: the harness blamed the device\n  1. ✓ The harness did not blame the bench\n"
-        in out
+        "  Did the harness blame the device?\n  1. ✓ The harness did not blame the bench\n" in out
     )
-    assert "  To show: firmware was under test (1 reported commit under test)\n  3. ✓ Fir" in out
-    assert "To show: firmware alone fixed it (1 reported commit before the fix)\n" in out
+    assert "  Was firmware under test? (1 reported commit under test)\n  3. ✓ Fir" in out
+    assert "Did firmware alone fix it? (1 reported commit before the fix)\n" in out
     assert "  9. ✓ A change of firmware can have fixed it\n" in out
     assert ". ✗ " not in out
     assert "firmware  drivers/i2c.c" in out
@@ -141,6 +142,33 @@ def test_a_failure_says_what_would_change_its_class_and_what_to_do(signed_in: Co
     )
     pending = signed_in("failures", "show", ids(signed_in, "--label", "pending")["adc"]).out
     assert "What would change the class" not in pending
+
+
+def test_edits_of_the_configuration_stand_last() -> None:
+    common = {"reason": None, "reason_text": None, "verdict": None, "paths": None, "commit": None}
+    common |= {"run": None, "base": None, "sha": None, "assumed": None}
+    edits = [
+        WhatIfAnswer.model_construct(
+            **common,
+            commits=[],
+            failure_class=to,
+            kind=kind,
+            pattern=pattern,
+            condition=kind,
+            to_do="do it",
+        )
+        for kind, pattern, to in (
+            (EditKind.PATTERN_ADDED, "src/**", FailureClass.REAL_FW_BUG),
+            (EditKind.VERDICT, None, FailureClass.BENCH_OR_HARNESS),
+            (EditKind.REVIEW, None, FailureClass.DISMISSED),
+        )
+    ]
+    found = ExplanationAnswer.model_construct(edits=edits, complete=True)
+    text = "\n".join(str(one) for one in what_if.section(found))
+    wrong = text.index("Only if the paths are configured wrongly:")
+    assert (
+        text.index("if verdict") < text.index("if review") < wrong < text.index("if patternAdded")
+    )
 
 
 def test_the_gaps_say_what_to_change_in_ci(

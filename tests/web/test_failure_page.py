@@ -147,6 +147,12 @@ def test_what_would_change_the_class_is_said_with_what_to_do(
     said = lines.filter(has_text=first["condition"])
     expect(said).to_contain_text(WOULD_BE[FailureClass(first["class"])])
     expect(said).to_contain_text(first["toDo"])
+    patterns = {(one["class"], one["kind"]) for one in found if one["pattern"] is not None}
+    heading = "Only if the paths are configured wrongly:"
+    expect(reader.page.get_by_text(heading)).to_have_count(1 if patterns else 0)
+    expect(reader.page.locator(f"p:text-is('{heading}') + .what-if > li")).to_have_count(
+        len(patterns)
+    )
 
 
 def test_the_metrics_page_says_what_would_decide_the_ambiguous_failures(reader: Reader) -> None:

@@ -76,7 +76,7 @@ class Step(NamedTuple):
 
 STEPS = (
     Step(
-        "To show: the harness blamed the device",
+        "Did the harness blame the device?",
         None,
         {
             Reason.VERDICT_INFRA: "The harness did not blame the bench",
@@ -84,7 +84,7 @@ STEPS = (
         },
     ),
     Step(
-        "To show: firmware was under test",
+        "Was firmware under test?",
         "under test",
         {
             Reason.PATHS_NOT_CONFIGURED: (
@@ -96,7 +96,7 @@ STEPS = (
         },
     ),
     Step(
-        "To show: firmware alone fixed it",
+        "Did firmware alone fix it?",
         "before the fix",
         {
             Reason.FIX_UNCONNECTED: "Run reports connect the failure to its fix without a gap",

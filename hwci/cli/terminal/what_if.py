@@ -37,11 +37,23 @@ def section(found: ExplanationAnswer) -> Iterator[Text]:
 
 
 def _lines(found: ExplanationAnswer) -> Iterator[str]:
-    ordered = sorted(found.edits, key=lambda one: list(FailureClass).index(one.failure_class))
-    for _, alike in groupby(ordered, lambda one: (one.failure_class, one.kind)):
-        yield from _first_of(list(alike))
+    ordered = sorted(found.edits, key=_place)
+    for is_pattern, edits in groupby(ordered, _is_pattern):
+        if is_pattern:
+            yield "Only if the paths are configured wrongly:"
+        for _, alike in groupby(edits, lambda one: (one.failure_class, one.kind)):
+            yield from _first_of(list(alike))
     if not found.complete:
         yield "… there may be more: not everything was tried"
+
+
+def _is_pattern(edit: WhatIfAnswer) -> bool:
+    """Whether it edits the configuration, which is seldom what is wrong: such edits stand last."""
+    return edit.pattern is not None
+
+
+def _place(edit: WhatIfAnswer) -> tuple[bool, int]:
+    return _is_pattern(edit), list(FailureClass).index(edit.failure_class)
 
 
 def _first_of(alike: list[WhatIfAnswer]) -> Iterator[str]:

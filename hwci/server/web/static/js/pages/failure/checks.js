@@ -17,17 +17,17 @@ import { RunLink } from "../../parts/words.js";
  * @type {[string, string | null, string[][]][]}
  */
 const STEPS = [
-  ["To show: the harness blamed the device", null, [
+  ["Did the harness blame the device?", null, [
     ["verdict_infra", "The harness did not blame the bench"],
     ["verdict_missing", "The harness reported a verdict"],
   ]],
-  ["To show: firmware was under test", "underTest", [
+  ["Was firmware under test?", "underTest", [
     ["paths_not_configured", "Firmware and harness paths are configured for this product"],
     ["changes_unknown", "The changes under test are known"],
     ["changes_incomplete", "Enough of the files changed under test were reported"],
     ["changes_not_firmware", "A commit under test changed firmware"],
   ]],
-  ["To show: firmware alone fixed it", "beforeFix", [
+  ["Did firmware alone fix it?", "beforeFix", [
     ["fix_unconnected", "Run reports connect the failure to its fix without a gap"],
     ["fix_touched_harness", "No commit before the fix changed harness files and no firmware"],
     ["fix_not_firmware", "A change of firmware can have fixed it"],

@@ -19,14 +19,21 @@ const WOULD_BE = new Map([
 export function WhatIf({ orgId, failureId }) {
   const { data } = useAnswer(`/api/orgs/${orgId}/ci-analysis/failures/${encodeURIComponent(failureId)}`);
   if (!data?.edits.length) return null;
-  const kinds = [...WOULD_BE.keys()].flatMap((name) => ofKinds(data.edits.filter((edit) => edit.class === name)));
+  // Patterns stand last: the configuration is seldom what is wrong.
+  const patterns = data.edits.filter((edit) => edit.pattern !== null);
   return html`<${Section} title="What would change the class">
-    <ul class="what-if">${kinds.map(([first, ...others]) => html`<li key=${`${first.class} ${first.kind}`}>
-      <p>${WOULD_BE.get(first.class)} ${first.condition}.</p>
-      <p class="quiet">${first.toDo}${alike(others)}</p>
-    </li>`)}</ul>
+    <${Edits} edits=${data.edits.filter((edit) => edit.pattern === null)} />
+    ${patterns.length > 0 && html`<p>Only if the paths are configured wrongly:</p><${Edits} edits=${patterns} />`}
     ${!data.complete && html`<p class="quiet">There may be more: not everything was tried.</p>`}
   <//>`;
+}
+
+function Edits({ edits }) {
+  const kinds = [...WOULD_BE.keys()].flatMap((name) => ofKinds(edits.filter((edit) => edit.class === name)));
+  return html`<ul class="what-if">${kinds.map(([first, ...others]) => html`<li key=${`${first.class} ${first.kind}`}>
+    <p>${WOULD_BE.get(first.class)} ${first.condition}.</p>
+    <p class="quiet">${first.toDo}${alike(others)}</p>
+  </li>`)}</ul>`;
 }
 
 /** Put edits of one class together by their kind. */
