@@ -7,7 +7,7 @@ verdicts in the group itself.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cache
 from typing import Any, cast
 
 from hwci.engine.facts import SuiteConfig
@@ -25,37 +25,9 @@ class ChangesAsked:
 
     def __init__(self, history: History) -> None:
         self.history = history
-
-    @cached_property
-    def _under_test(self) -> dict[tuple[str, str, str, str], RunChanges | None]:
-        return {}
-
-    @cached_property
-    def _listing(self) -> dict[tuple[str, str], Sequence[RunChanges]]:
-        return {}
-
-    @cached_property
-    def _based_on(self) -> dict[tuple[str, str], Sequence[RunChanges]]:
-        return {}
-
-    def under_test(self, *asked: str) -> RunChanges | None:
-        """Answer `changes_under_test`."""
-        key = cast("tuple[str, str, str, str]", asked)
-        if key not in self._under_test:
-            self._under_test[key] = self.history.changes_under_test(*key)
-        return self._under_test[key]
-
-    def listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
-        """Answer `changes_listing`."""
-        if (repo_key, sha) not in self._listing:
-            self._listing[repo_key, sha] = self.history.changes_listing(repo_key, sha)
-        return self._listing[repo_key, sha]
-
-    def based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
-        """Answer `changes_based_on`."""
-        if (repo_key, sha) not in self._based_on:
-            self._based_on[repo_key, sha] = self.history.changes_based_on(repo_key, sha)
-        return self._based_on[repo_key, sha]
+        self.under_test = cache(history.changes_under_test)
+        self.listing = cache(history.changes_listing)
+        self.based_on = cache(history.changes_based_on)
 
 
 def _as_sent(run: RunChanges) -> RunChanges:
