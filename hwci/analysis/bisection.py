@@ -7,13 +7,13 @@ when there is no answer. It starts no run and knows no repository.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
 from hwci.analysis.merge_plan import BoxOffer, Offers
-from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.analysis.weighing import (
     Bracket,
     ByBox,
@@ -27,7 +27,6 @@ from hwci.engine.facts import Commit, Product
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.walk import Walks
-from hwci.engine.vocabulary import Verdict
 
 COMMITS_MAX = 500
 BOXES_MAX = 20
@@ -143,14 +142,14 @@ def progress(
         replace(one, runs=[run for run in one.runs if asked.box_key in {None, run.box_key}])
         for one in history.outcomes(Scope(*product), period)
     ]
-    runs = [*_runs_of(found, asked.test_id)]
+    runs = [_Result(*tried) for one in found for tried in one.tried(asked.test_id)]
     if not runs:
         return Lack.UNKNOWN_TEST
-    ends = [_commit(history, product.repo_key, found, text) for text in (asked.good, asked.bad)]
-    lack = next((one for one in ends if isinstance(one, Lack)), None)
-    if lack is not None:
-        return lack
-    good, bad = map(str, ends)
+    ends = [_named(history, product.repo_key, found, text) for text in (asked.good, asked.bad)]
+    for shas in ends:
+        if len(shas) != 1:
+            return Lack.SEVERAL_COMMITS if shas else Lack.UNKNOWN_COMMIT
+    [good], [bad] = ends
     walks = Walks(history)
     commits = _between(walks, product.repo_key, good, bad)
     if not commits:
@@ -166,10 +165,10 @@ def progress(
 
 
 class _Result(NamedTuple):
-    """A run of the test, and whether its first attempt failed."""
+    """A run of the test, and its result if its first attempt failed."""
 
     run: RunOutcomes
-    failed: bool
+    failed: NotableResult | None
 
 
 def _judged(
@@ -198,24 +197,12 @@ def _judged(
     return Progress(commits, counts, likely, bracket, next_runs)
 
 
-def _runs_of(found: Sequence[ProductOutcomes], test_id: str) -> Iterator[_Result]:
-    """Yield the runs of the test by start. What the harness blames on the bench tells nothing."""
-    for one in found:
-        number = one.number_of(test_id)
-        for run in one.runs:
-            if number is None or not run.hello_ok or not run.ran >> number & 1:
-                continue
-            result = run.notable.get(number)
-            if result is None or result.verdict is not Verdict.INFRA:
-                yield _Result(run, failed=result is not None)
-
-
 def _counts(runs: Sequence[_Result]) -> Mapping[str, ByBox]:
     counts: dict[str, dict[str, Counts]] = defaultdict(dict)
-    for run, has_failed in runs:
+    for run, failed in runs:
         of_commit = counts[run.sha]
         before = of_commit.get(run.box_key, Counts())
-        of_commit[run.box_key] = before.plus(Counts(has_failed, not has_failed))
+        of_commit[run.box_key] = before.plus(Counts(failed is not None, failed is None))
     return counts
 
 
@@ -223,21 +210,19 @@ def _sum(by_box: ByBox) -> Counts:
     return Counts(*map(sum, zip(*by_box.values(), strict=True)))
 
 
-def _commit(
+def _named(
     history: RecordedRuns, repo_key: str, found: Sequence[ProductOutcomes], text: str
-) -> str | Lack:
-    """Return the commit that a text names: one that a run tested, or a whole one that a run sent
-    among its changes.
+) -> set[str]:
+    """Return the commits that a text may name: those that a run tested, or a whole one that a run
+    sent among its changes.
     """
     tested = {run.sha for one in found for run in one.runs if run.sha.startswith(text)}
     if text in tested:
-        return text
-    if len(tested) > 1:
-        return Lack.SEVERAL_COMMITS
+        return {text}
     if tested:
-        return tested.pop()
+        return tested
     is_listed = history.changes_listing(repo_key, text) or history.changes_based_on(repo_key, text)
-    return text if is_listed else Lack.UNKNOWN_COMMIT
+    return {text} if is_listed else set()
 
 
 def _between(walks: Walks, repo_key: str, good: str, bad: str) -> list[Commit]:

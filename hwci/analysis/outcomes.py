@@ -6,7 +6,7 @@ runs pass all their tests, so what a run did is its set and the few results that
 first attempt.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -63,6 +63,19 @@ class ProductOutcomes:
     def number_of(self, test_id: str) -> int | None:
         """Return the number of a test; None if no run has it."""
         return next((number for number, name in self.tests.items() if name == test_id), None)
+
+    def tried(self, test_id: str) -> Iterator[tuple[RunOutcomes, NotableResult | None]]:
+        """Yield the runs of a test that tell of the firmware, each with its result if that is
+        notable. A failure that its harness blames on the bench tells nothing of it.
+        """
+        number = self.number_of(test_id)
+        if number is None:
+            return
+        for run in self.runs:
+            if run.hello_ok and run.ran >> number & 1:
+                result = run.notable.get(number)
+                if result is None or result.verdict is not Verdict.INFRA:
+                    yield run, result
 
 
 class RecordedRuns(History, Protocol):

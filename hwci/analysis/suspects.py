@@ -24,7 +24,7 @@ from hwci.engine.history import Listing, Scope
 from hwci.engine.page.tables import FLAKIEST, FlakySelection
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import FlakyTest, flakiest
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.engine.vocabulary import Outcome
 
 RUNS_NEEDED = 20
 FAILURES_NEEDED = 2
@@ -140,8 +140,8 @@ def flaky_tests(
     rows = flakiest(history.test_runs(scope, period))
     rows = [row for row in rows if selection.broken in {None, row.broken}]
     if rank_by is RankBy.LOWER_BOUND:
-        low = {id(row): rate.low for row, rate in zip(rows, _flake_rates(rows), strict=True)}
-        rows.sort(key=lambda row: -low[id(row)])
+        ranked = sorted(zip(_flake_rates(rows), rows, strict=True), key=lambda one: -one[0].low)
+        rows = [row for _, row in ranked]
     shown = FLAKIEST.listing(rows, selection)
     outcomes = history.outcomes(scope, period) if shown.items else ()
     products = {Product(row.repo_key, row.suite) for row in shown.items}
@@ -172,7 +172,6 @@ class SeenProduct:
 
     def __init__(self, history: RecordedRuns, product: ProductOutcomes) -> None:
         self._product = product
-        self._numbers = {name: number for number, name in product.tests.items()}
         ran: dict[str, int] = defaultdict(int)
         for run in product.runs:
             ran[run.branch] += run.hello_ok
@@ -211,16 +210,11 @@ class SeenProduct:
         return None
 
     def counted(self, test_id: str) -> Iterator[Counted]:
-        """Yield the runs of a test, by start. A failure that its harness blames on the bench says
-        nothing of the firmware.
-        """
-        test = self._numbers[test_id]
-        for run in self._product.runs:
+        """Yield the runs of a test that tell of the firmware, on commits of the branch."""
+        for run, result in self._product.tried(test_id):
             at = self._at.get(run.sha)
-            if at is not None and run.hello_ok and run.ran >> test & 1:
-                result = run.notable.get(test)
-                if result is None or result.verdict is not Verdict.INFRA:
-                    yield Counted(at, run.box_key, _tries(result))
+            if at is not None:
+                yield Counted(at, run.box_key, _tries(result))
 
     def _intermittent(self, counted: Sequence[Counted]) -> Intermittent:
         places = sorted({one.at for one in counted})
