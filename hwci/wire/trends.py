@@ -22,6 +22,12 @@ class CountAnswer(Answer):
     part: int
     total: int | None
 
+    @classmethod
+    def of(cls, figure: int | Tally) -> Self:
+        """Make the number."""
+        part, total = figure if isinstance(figure, Tally) else (figure, None)
+        return cls(part=part, total=total)
+
 
 class ShareChangeAnswer(Answer):
     """How many percentage points a share changed by, and the interval that holds the true change
@@ -33,10 +39,8 @@ class ShareChangeAnswer(Answer):
     high: float
 
     @classmethod
-    def of(cls, found: ShareChange | None) -> Self | None:
-        """Make the change; None where a share is of nothing."""
-        if found is None:
-            return None
+    def of(cls, found: ShareChange) -> Self:
+        """Make the change."""
         return cls(points=100 * found.change, low=100 * found.low, high=100 * found.high)
 
 
@@ -52,13 +56,19 @@ class TileTrend(Answer):
     share_change: ShareChangeAnswer | None = None
 
     @classmethod
-    def of(cls, tile: TileName, now: CountAnswer, before: CountAnswer | None) -> Self:
+    def of(cls, tile: TileName, now: int | Tally, before: int | Tally | None) -> Self:
         """Make one tile."""
-        change = None if before is None else now.part - before.part
-        shares = [Tally(one.part, one.total) for one in (now, before) if one and one.total]
-        both = share_change(*shares) if len(shares) == 2 else None  # noqa: PLR2004 - now and before
-        share = ShareChangeAnswer.of(both)
-        return cls(tile=tile, now=now, before=before, change=change, share_change=share)
+        count, then = CountAnswer.of(now), None if before is None else CountAnswer.of(before)
+        share = None
+        if isinstance(now, Tally) and isinstance(before, Tally):
+            share = share_change(now, before)
+        return cls(
+            tile=tile,
+            now=count,
+            before=then,
+            change=None if then is None else count.part - then.part,
+            share_change=None if share is None else ShareChangeAnswer.of(share),
+        )
 
 
 class TrendsAnswer(Answer):
@@ -77,25 +87,21 @@ class TrendsAnswer(Answer):
     @classmethod
     def of(cls, found: Trends, query: PeriodQuery, period: Period) -> Self:
         """Make the trends that were asked for. `period`: the days of `query`."""
-        now, then = _counts(found.now), {} if found.then is None else _counts(found.then)
+        now, then = _figures(found.now), {} if found.then is None else _figures(found.then)
         return cls(
             period=PeriodAnswer.of(query.days, period),
             before=None if found.before is None else PeriodAnswer.of(query.days, found.before),
             product=ProductKey.of(query),
-            tiles=[TileTrend.of(tile, count, then.get(tile)) for tile, count in now.items()],
+            tiles=[TileTrend.of(tile, figure, then.get(tile)) for tile, figure in now.items()],
             missing="nothing_before" if found.then is None else None,
             recorded_since=found.recorded_since,
         )
 
 
-def _counts(tiles: Tiles) -> dict[TileName, CountAnswer]:
+def _figures(tiles: Tiles) -> dict[TileName, int | Tally]:
     return {
-        "mergesChecked": _tally(tiles.merges_checked),
-        "realFwBugs": CountAnswer(part=tiles.real_fw_bugs.real, total=None),
-        "flakyFailures": CountAnswer(part=tiles.flaky_failures, total=None),
-        "infraRuns": _tally(tiles.infra_runs),
+        "mergesChecked": tiles.merges_checked,
+        "realFwBugs": tiles.real_fw_bugs.real,
+        "flakyFailures": tiles.flaky_failures,
+        "infraRuns": tiles.infra_runs,
     }
-
-
-def _tally(tally: Tally) -> CountAnswer:
-    return CountAnswer(part=tally.part, total=tally.total)
