@@ -141,13 +141,12 @@ def one_test(
     """Return what a test did on these days. `product_runs`: of its product on them; None: there is
     none. `statistics`: with intervals.
     """
-    period = Period(days[0].period.start, days[-1].period.end)
-    seen = [] if product_runs is None else [*_seen(product_runs, test_id, history)]
-    if product_runs is None or not seen:
+    number = None if product_runs is None else product_runs.number_of(test_id)
+    if product_runs is None or number is None:
         return OneTest(None, [], [], Given(0, 0), Given(0, 0))
-    product = product_runs.product
-    number = product_runs.number_of(test_id)
-    renames = Renames(product_runs)
+    seen = [*_seen(product_runs, number, history)]
+    product, renames = product_runs.product, Renames(product_runs)
+    period = Period(days[0].period.start, days[-1].period.end)
     by_box: dict[str, list[Seen]] = defaultdict(list)
     for one in seen:
         by_box[one.run.box_key].append(one)
@@ -165,18 +164,15 @@ def one_test(
         commits=_marks(seen, days, history, product.repo_key),
         retries=_retries(seen),
         reruns=_reruns(seen),
-        before=None if number is None else renames.before(number),
-        since=None if number is None else renames.since(number),
+        before=renames.before(number),
+        since=renames.since(number),
     )
 
 
-def _seen(found: ProductOutcomes, test_id: str, history: RecordedRuns) -> Iterator[Seen]:
+def _seen(found: ProductOutcomes, number: int, history: RecordedRuns) -> Iterator[Seen]:
     """Yield the runs with a test, in the order of reports. One that never reached the hardware
     often lists no test: it counts where its workflow ran the test on its box.
     """
-    number = found.number_of(test_id)
-    if number is None:
-        return
     lost = Trials(found, history.check_time, {}).lost
     usual = {(run.workflow, run.box_key) for run in found.runs if run.ran >> number & 1}
     for at, run in enumerate(found.runs):
