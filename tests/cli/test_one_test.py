@@ -137,6 +137,6 @@ def test_another_name_that_a_test_may_have_is_told_with_its_counts(
     before = signed_in("tests", "show", "new", *asked).err
     since = signed_in("tests", "show", "old", *asked).err
 
-    taken = "2026-01-01 10:02 UTC, 0000000000"
+    taken = "2026-01-01 10:02 UTC, 000000000000"
     assert f"It may have been called old until {taken} (2 runs, 1 failed; not counted" in before
     assert f"It may be called new since {taken} (1 run, 0 failed; not counted here)." in since

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
+from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,9 +32,9 @@ def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None
         render.note(_given(found.retries, "results that were tried again in their run"))
         render.note(_given(found.reruns, "runs of a commit and box where it had failed before"))
         if found.before is not None:
-            render.note(_renamed(found.before, "have been called {} until"))
+            render.note(_renamed(f"have been called {found.before.test_id} until", found.before))
         if found.since is not None:
-            render.note(_renamed(found.since, "be called {} since"))
+            render.note(_renamed(f"be called {found.since.test_id} since", found.since))
 
 
 def boxes(now: datetime) -> tables.Layout[OnBoxAnswer]:
@@ -74,11 +75,10 @@ def _took(row: OnBoxAnswer) -> str:
     return f"{tables.duration(took.middle)} ({tables.duration(took.nine_of_ten)})"
 
 
-def _renamed(other: OtherNameAnswer, words: str) -> str:
+def _renamed(called: str, other: OtherNameAnswer) -> str:
     return (
-        f"It may {words.format(other.test_id)} {other.at:%Y-%m-%d %H:%M} UTC, {other.sha[:10]}"
-        f" ({other.runs:,} {'run' if other.runs == 1 else 'runs'}, {other.failed:,} failed;"
-        " not counted here)."
+        f"It may {called} {other.at:%Y-%m-%d %H:%M} UTC, {short(other.sha)}"
+        f" ({tables.counted(other.runs, 'run')}, {other.failed:,} failed; not counted here)."
     )
 
 
