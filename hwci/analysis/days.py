@@ -14,13 +14,13 @@ from itertools import pairwise
 from math import sqrt
 from statistics import NormalDist
 
+from hwci.analysis.certainty import SURE
 from hwci.engine.page.over_time import Dates
 from hwci.engine.periods import Period
 
 DAYS_MAX = 92
 """So many days of a period are told each by itself: 90 days touch 91. Of more, several are one."""
-_SURE = 0.95
-_DEVIATIONS = NormalDist().inv_cdf((1 + _SURE) / 2)
+_DEVIATIONS = NormalDist().inv_cdf((1 + SURE) / 2)
 _NEXT = timedelta(microseconds=1)
 
 

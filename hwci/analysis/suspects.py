@@ -21,9 +21,10 @@ from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
 from hwci.analysis.weighing import Effort, effort
 from hwci.engine.facts import Product
 from hwci.engine.history import Listing, Scope
-from hwci.engine.page.tables import FLAKIEST, FlakySelection
+from hwci.engine.page.reading import read_flakiest
+from hwci.engine.page.tables import FlakySelection, flakiest_tests
 from hwci.engine.periods import Period
-from hwci.engine.rules.flakiness import FlakyTest, flakiest
+from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.vocabulary import Outcome
 
 RUNS_NEEDED = 20
@@ -137,12 +138,11 @@ def flaky_tests(
     """Return the selected rows of "Flakiest tests" with what their runs suggest. A sort that is
     asked for goes before a rank.
     """
-    rows = flakiest(history.test_runs(scope, period))
-    rows = [row for row in rows if selection.broken in {None, row.broken}]
+    rows = read_flakiest(history, scope, period)
     if rank_by is RankBy.LOWER_BOUND:
         ranked = sorted(zip(_flake_rates(rows), rows, strict=True), key=lambda one: -one[0].low)
         rows = [row for _, row in ranked]
-    shown = FLAKIEST.listing(rows, selection)
+    shown = flakiest_tests(rows, selection)
     outcomes = history.outcomes(scope, period) if shown.items else ()
     products = {Product(row.repo_key, row.suite) for row in shown.items}
     seen = {one.product: SeenProduct(history, one) for one in outcomes if one.product in products}

@@ -7,7 +7,7 @@ cause explains are one incident (`incidents.py`): a commit that breaks ten tests
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -96,14 +96,10 @@ def beside_before(
     earlier = {
         (row.product, row.box_key): row for row in times_to_fix(history, scope, before, period.end)
     }
-    nothing = TimesToFix(None, None, 0, 0, spread([]), spread([]))
     return [
-        BesideBefore(
-            row,
-            earlier.get((row.product, row.box_key))
-            or replace(nothing, product=row.product, box_key=row.box_key),
-        )
+        BesideBefore(row, earlier.get(of) or _row(*of, (), period.end))
         for row in rows
+        for of in [(row.product, row.box_key)]
     ]
 
 

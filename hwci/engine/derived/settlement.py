@@ -77,12 +77,12 @@ class Settlement:
                 self._failing[on_bench, report.branch][key] += times
 
     def _count_mentions(self, report: Report, times: int) -> None:
-        for sha, place in ((one.sha, one.place) for one in mentions(report)):
-            spot = Spot(sha, report.branch)
+        for one in mentions(report):
+            spot = Spot(one.sha, report.branch)
             if times < 0:
                 self._went.add(spot)
             else:
-                self._came[spot] = min(place, self._came.get(spot, place))
+                self._came[spot] = min(one.place, self._came.get(spot, one.place))
 
     def settle(self) -> None:
         """Bring all that follows up to date with the rows of reports as they are now."""

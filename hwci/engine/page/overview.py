@@ -20,10 +20,11 @@ from hwci.engine.page.reading import (
     Tiles,
     classified,
     newest_first,
+    read_flakiest,
     resolved_of,
 )
 from hwci.engine.periods import Period
-from hwci.engine.rules.flakiness import FlakyTest, flakiest
+from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.vocabulary import FailureClass
 
 _REAL = frozenset({FailureClass.REAL_FW_BUG})
@@ -53,7 +54,7 @@ def read_page(
     bugs = _Resolved(history, history.resolved(scope, period, rows), decided, rows)
     real, other = bugs.first(_REAL), bugs.first(_OTHER)
     described = describe_rows(history, [*real.items, *other.items])
-    tests = flakiest(history.test_runs(scope, period))
+    tests = read_flakiest(history, scope, period)
     flakes = sum(one.flaky_failures for one in tests)
     tiles = _tiles(history, scope, period, bugs.counts, flakes)
     unchecked = tiles.merges_checked.total - tiles.merges_checked.part

@@ -4,7 +4,6 @@
 from functools import partial
 
 from hwci.analysis.causes import causes, to_review
-from hwci.engine.history import Listing
 from hwci.engine.periods import last_days
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer
@@ -24,7 +23,6 @@ class Causes(Service):
         def work(reader: Reader) -> ListPage[CauseAnswer]:
             found = causes(*asked(reader, viewer, query, period), query.chosen, query.search)
             found = to_review(found) if query.to_review else found
-            rows = Listing(found[query.offset :][: query.limit], len(found))
-            return query.page_of(rows, partial(CauseAnswer.of, viewer.org_id))
+            return query.page_of(query.slice_of(found), partial(CauseAnswer.of, viewer.org_id))
 
         return await self._storage.read(work, organization=viewer.org_id)
