@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from sys import maxsize
 from typing import TYPE_CHECKING, NamedTuple
 
-from hwci.analysis.benches.health import health_of, runs_by_side
-from hwci.analysis.benches.report import benches_of
-from hwci.analysis.benches.trials import Trials, box_of
+from hwci.analysis.benches.health import health_of
+from hwci.analysis.benches.report import (
+    compared_boxes,
+    named_tests,
+    on_box,
+    read_runs,
+    report_of,
+)
+from hwci.analysis.benches.trials import Earlier, box_of
 from hwci.analysis.certainty import Rate, rates
 from hwci.engine.derived.rows import tests_in
 from hwci.engine.history import Listing
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
 
     from hwci.analysis.benches.health import Health
     from hwci.analysis.benches.report import BoxReport, Note, TestOnBox
-    from hwci.analysis.benches.trials import Trial
+    from hwci.analysis.benches.trials import Trial, Trials
     from hwci.analysis.outcomes import RecordedRuns, RunOutcomes
     from hwci.engine.facts import Product
     from hwci.engine.history import Scope
@@ -80,21 +85,26 @@ def one_box(
     """Return what the runs of a period say about a box; None: it has none. `most`: so many tests
     are named.
     """
-    outcomes = history.outcomes(scope, period)
-    found = benches_of(outcomes, maxsize, notes, history.check_time)
-    report = next((one for one in found.boxes if one.box_key == box_key), None)
-    if report is None:
+    read = read_runs(history.outcomes(scope, period), notes, history.check_time)
+    side = next((one for one in (box_key, Earlier(box_key)) if one in read.places), None)
+    if side is None:
         return None
-    products = [Trials(one, history.check_time, {}) for one in outcomes]
-    healths = {box_of(on): health_of(runs) for on, runs in runs_by_side(products).items()}
-    every = [run for one in outcomes for run in one.runs]
+    boxes = [*map(box_of, read.strata.boxes)]
+    named = [one for one in named_tests(read) if boxes[one[0].box] == box_key]
+    places: dict[str, list[tuple[Trials, int]]] = defaultdict(list)
+    for on, runs in read.places.items():
+        places[box_of(on)] += runs
+    healths = {box: health_of(runs) for box, runs in places.items()}
+    every = [run for one in read.products for run in one.found.runs]
     own = [run for run in every if run.box_key == box_key]
     rest = [run for run in every if run.box_key != box_key]
     others = [health for box, health in healths.items() if box != box_key]
-    alone = sorted(_alone(products, box_key), key=lambda one: (-one.commits, -one.of, *one[:2]))
+    alone = sorted(
+        _alone(read.products, box_key), key=lambda one: (-one.commits, -one.of, *one[:2])
+    )
     return OneBox(
-        report=report,
-        tests=[one for one in found.tests if one.box_key == box_key][:most],
+        report=report_of(read, compared_boxes(read), side),
+        tests=[on_box(read, *one) for one in named[:most]],
         health=healths[box_key],
         shares=_shares([healths[box_key]], own),
         others=_shares(others, rest) if others else None,

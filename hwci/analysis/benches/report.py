@@ -120,29 +120,12 @@ def benches(
     """Return what the runs of a period say about boxes, `most` rows of each kind. `notes`: the
     latest one within the period of each box that has any.
     """
-    return benches_of(history.outcomes(scope, period), most, notes, history.check_time)
-
-
-def benches_of(
-    outcomes: Sequence[ProductOutcomes],
-    most: int,
-    notes: Mapping[str, Note],
-    check_time: Callable[[], None],
-) -> Benches:
-    """Return the same of runs that were read already."""
-    read = _read(outcomes, notes, check_time)
-    products, places, strata, boxes = read.products, read.places, read.strata, read.boxes
-    compared = _compared(strata, boxes, check_time)
-    order = _worst_first(strata, compared, _trouble(products))
-    figures = {
-        side: _figures(strata, compared, side, boxes, health_of(places[side]))
-        for shown in order[:most]
-        for side in {shown, Earlier(box_of(shown))} & places.keys()
-    }
-    rows = [_box(figures, shown, notes) for shown in order[:most]]
-    tests = _named_tests(strata, boxes)
-    on_one = [_on_box(read, notes, at, one) for at, one in tests[:most]]
-    return Benches(rows, len(order), on_one, len(tests))
+    read = read_runs(history.outcomes(scope, period), notes, history.check_time)
+    compared = compared_boxes(read)
+    order = _worst_first(read, compared)
+    rows = [report_of(read, compared, shown) for shown in order[:most]]
+    tests = named_tests(read)
+    return Benches(rows, len(order), [on_box(read, *one) for one in tests[:most]], len(tests))
 
 
 def worst_box_of(
@@ -154,28 +137,32 @@ def worst_box_of(
     """Return the row of a test among those that fail more on one box; None: it is not among them.
     Where it has several, the one with the highest odds.
     """
-    read = _read([outcomes], notes, check_time)
+    read = read_runs([outcomes], notes, check_time)
     number = outcomes.number_of(test_id)
-    found = (one for one in _named_tests(read.strata, read.boxes) if one[0].test == number)
-    worst = next(found, None)
-    return None if worst is None else _on_box(read, notes, *worst)
+    worst = next((one for one in named_tests(read) if one[0].test == number), None)
+    return None if worst is None else on_box(read, *worst)
 
 
-class _Read(NamedTuple):
-    """Runs as they are compared. `places`: those of each side; `boxes`: how many there are."""
+class Read(NamedTuple):
+    """Runs as they are compared. `groups`: those that can be, each with the number of its product;
+    `places`: those of each side; `boxes`: how many there are.
+    """
 
     products: Sequence[Trials]
     groups: Sequence[tuple[int, Sequence[Trial]]]
     places: Mapping[Side, Sequence[tuple[Trials, int]]]
     strata: Strata
     boxes: int
+    notes: Mapping[str, Note]
+    check_time: Callable[[], None]
 
 
-def _read(
+def read_runs(
     outcomes: Sequence[ProductOutcomes],
     notes: Mapping[str, Note],
     check_time: Callable[[], None],
-) -> _Read:
+) -> Read:
+    """Return these runs as they are compared."""
     noted = {box: note.at for box, note in notes.items()}
     products = [Trials(one, check_time, noted) for one in outcomes]
     places = runs_by_side(products)
@@ -185,17 +172,19 @@ def _read(
         check_time()
         strata.add(product, group)
     strata.gather()
-    return _Read(products, groups, places, strata, len({*map(box_of, places)}))
+    boxes = len({*map(box_of, places)})
+    return Read(products, groups, places, strata, boxes, notes, check_time)
 
 
-def _on_box(read: _Read, notes: Mapping[str, Note], at: At, found: Comparison) -> TestOnBox:
+def on_box(read: Read, at: At, found: Comparison) -> TestOnBox:
+    """Return the row of a test that fails more on one box."""
     of_product, side = read.products[at.product].found, [*read.strata.boxes][at.box]
     return TestOnBox(
         product=of_product.product,
         test_id=of_product.tests[at.test],
         box_key=box_of(side),
         comparison=replace(found, counts=_counts(read.groups, at, side)),
-        note=notes.get(box_of(side)),
+        note=read.notes.get(box_of(side)),
         before=isinstance(side, Earlier),
     )
 
@@ -210,24 +199,23 @@ def _groups(
                 yield number, group
 
 
-def _compared(
-    strata: Strata, boxes: int, check_time: Callable[[], None]
-) -> Mapping[int, Comparison]:
+def compared_boxes(read: Read) -> Mapping[int, Comparison]:
     """Return the comparison of each box that has what it takes, by the number of the box."""
-    rows = comparable(strata.by_box, boxes)
+    by_box = read.strata.by_box
+    rows = comparable(by_box, read.boxes)
     if not len(rows):
         return {}
-    chances = chances_of_boxes(strata, check_time)[rows]
-    return dict(zip(rows.tolist(), compare(strata.by_box[rows], chances), strict=True))
+    chances = chances_of_boxes(read.strata, read.check_time)[rows]
+    return dict(zip(rows.tolist(), compare(by_box[rows], chances), strict=True))
 
 
-def _named_tests(strata: Strata, boxes: int) -> list[tuple[At, Comparison]]:
+def named_tests(read: Read) -> list[tuple[At, Comparison]]:
     """Return the tests that fail more on one box, the highest odds first."""
     import numpy as np
 
-    keys = [At(*key) for key in strata.by_test]
-    rows = np.array([*strata.by_test.values()])
-    wanted = comparable(rows, boxes)
+    keys = [At(*key) for key in read.strata.by_test]
+    rows = np.array([*read.strata.by_test.values()])
+    wanted = comparable(rows, read.boxes)
     if not len(wanted):
         return []
     found = compare(rows[wanted], chances_by_curve(rows[wanted]))
@@ -264,33 +252,37 @@ def _trouble(products: Sequence[Trials]) -> Mapping[Side, float]:
     return {side: bad[side] / runs[side] for side in runs}
 
 
-def _worst_first(
-    strata: Strata, compared: Mapping[int, Comparison], trouble: Mapping[Side, float]
-) -> list[Side]:
-    """Return the boxes, each as it is now; one that did not run since its note as it was."""
+def _worst_first(read: Read, compared: Mapping[int, Comparison]) -> list[Side]:
+    """Return the boxes, each as it is since its note; one that did not run since, as before."""
+    boxes, trouble = read.strata.boxes, _trouble(read.products)
 
     def key(side: Side) -> tuple[float, float, str]:
-        found = compared.get(strata.boxes[side])
+        found = compared.get(boxes[side])
         named = found.odds_ratio if found is not None and found.named else 0.0
         return -named, -trouble[side], box_of(side)
 
     return sorted(
-        (side for side in strata.boxes if isinstance(side, str) or side[0] not in strata.boxes),
-        key=key,
+        (side for side in boxes if isinstance(side, str) or box_of(side) not in boxes), key=key
     )
 
 
-def _box(figures: Mapping[Side, Figures], shown: Side, notes: Mapping[str, Note]) -> BoxReport:
-    box = box_of(shown)
-    if isinstance(shown, Earlier):
-        return BoxReport(box, figures[shown], notes[box], idle=True)
-    return BoxReport(box, figures[shown], notes.get(box), figures.get(Earlier(box)))
+def report_of(read: Read, compared: Mapping[int, Comparison], side: Side) -> BoxReport:
+    """Return the row of a box. `side`: since its note, or before it if nothing ran since."""
+    box, figures = box_of(side), _figures(read, compared, side)
+    before, note = Earlier(box), read.notes.get(box)
+    if side == before:
+        return BoxReport(box, figures, note, idle=True)
+    earlier = _figures(read, compared, before) if before in read.places else None
+    return BoxReport(box, figures, note, earlier)
 
 
-def _figures(
-    strata: Strata, compared: Mapping[int, Comparison], side: Side, boxes: int, health: Health
-) -> Figures:
-    number = strata.boxes[side]
-    row = strata.by_box[number]
-    counts, commits, lacking = counts_of(row), int(row[Sum.COMMITS]), missing(row, boxes)
-    return Figures(health, counts, commits, compared.get(number), lacking)
+def _figures(read: Read, compared: Mapping[int, Comparison], side: Side) -> Figures:
+    number = read.strata.boxes[side]
+    row = read.strata.by_box[number]
+    return Figures(
+        health=health_of(read.places[side]),
+        counts=counts_of(row),
+        commits=int(row[Sum.COMMITS]),
+        comparison=compared.get(number),
+        missing=missing(row, read.boxes),
+    )
