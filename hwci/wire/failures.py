@@ -376,7 +376,8 @@ class FailureEvidence(Answer):
     """One failure with its evidence.
 
     `resolved` is null for a flake or a pending failure; `under_test` and `before_fix` are null
-    when unknown or not connected. `timeline_changes` are the commits of the timeline that a run of
+    when unknown or not connected. `broken_by`, which an older server does not send, is that of a
+    pending failure too. `timeline_changes` are the commits of the timeline that a run of
     the repository listed, without those that the two lists show.
 
     Each list of commits shows at most 200 of its total: of the timeline its ends and what is around
@@ -385,6 +386,7 @@ class FailureEvidence(Answer):
 
     failure: FailureAnswer
     resolved: ResolvedFailureAnswer | None
+    broken_by: BrokenByAnswer | None = None
     timeline: Sequence[EvidenceCommit]
     timeline_total: int
     timeline_changes: Sequence[ChangedCommit]
@@ -406,6 +408,7 @@ class FailureEvidence(Answer):
         return cls(
             failure=FailureAnswer.of(found.failure),
             resolved=None if resolved is None else ResolvedFailureAnswer.of(org_id, resolved),
+            broken_by=None if found.broken_by is None else BrokenByAnswer.of(found.broken_by),
             timeline=[EvidenceCommit.of(org_id, found, commit) for commit in found.timeline],
             timeline_total=found.timeline_total,
             timeline_changes=_commits(

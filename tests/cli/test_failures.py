@@ -14,10 +14,11 @@ from hwci.client import Client, calls
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason, Verdict
 from hwci.wire.explanations import ExplanationAnswer, WhatIfAnswer
 from hwci.wire.failures import FailureEvidence
-from hwci.wire.reports import RunReport
+from hwci.wire.hashes import short
+from hwci.wire.reports import Changes, RunReport
 from tests.cli.conftest import Command
 from tests.support.running import running_in_thread
-from tests.support.scene import HOSTILE, PRODUCT, A, B, C, D, E, report
+from tests.support.scene import CONFIGURATION, HOSTILE, PRODUCT, A, B, C, D, E, report
 
 pytestmark = pytest.mark.clock
 
@@ -243,6 +244,27 @@ def test_a_flake_and_a_pending_failure_have_no_culprit(signed_in: Command) -> No
     pending = signed_in("failures", "show", found["adc"]).out
     assert "Too early to blame anyone" in pending
     assert "Commits before the fix" not in pending
+
+
+def test_a_pending_failure_shows_the_range_that_holds_what_broke_it(
+    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = report(2, B, {"i2c": "fail"}), report(3, C, {"i2c": "fail"})
+    listed = [commit for body in ends if body.changes for commit in body.changes.commits]
+    newest = ends[1].model_copy(update={"changes": Changes(base_sha=A, commits=listed)})
+    with running_in_thread(tmp_path) as server:
+        monkeypatch.setenv("HWCI_URL", server.url)
+        monkeypatch.setenv("HWCI_TOKEN", server.token)
+        with Client(server.url, ci_key=server.ci_key) as client:
+            client.send(calls.put_suite_config(CONFIGURATION))
+            for body in (report(1, A, {"i2c": "pass"}), newest):
+                client.send(calls.report_run(body))
+
+        out = cli("failures", "show", ids(cli)["i2c"]).out
+
+    shown = [line.strip() for line in out.splitlines()]
+    at = shown.index(f"broken by    {short(B)} .. {short(C)} (2 commits)")
+    assert shown[at + 1 : at + 3] == [f"{short(sha)} Change drivers/i2c.c" for sha in (B, C)]
 
 
 def test_evidence_of_a_hostile_name_stays_inert(signed_in: Command) -> None:

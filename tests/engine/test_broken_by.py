@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from hwci.engine.facts import Changes, FailureKey
 from hwci.engine.full_history import FullHistory
-from hwci.engine.page.failures import resolved_failure
+from hwci.engine.page.failures import evidence, resolved_failure
 from tests.engine.timeline import ORG, Past, changes, commit, id_of, report, seen
 
 RANGE = changes("a", commit("p", "fw"), commit("q"), commit("r", "fw hs"), commit("b", "hs"))
@@ -66,6 +66,21 @@ def test_a_pass_before_the_list_and_one_since_leave_the_whole_range() -> None:
     past = broke(RANGE).and_also(report("q:P", -9), report("s:P", 1))
 
     assert suspects(past) == "p r"
+
+
+def test_a_failure_that_is_still_pending_has_its_suspects_too() -> None:
+    still = Past([report("a:P", 0), report("b:F", 2, sent=RANGE), report("d:F", 3)])
+
+    def broken(past: Past, sha: str) -> list[str] | None:
+        found = evidence(past.history, id_of(sha), 200)
+        assert found is not None
+        assert found.resolved is None
+        return None if found.broken_by is None else [one.sha for one in found.broken_by]
+
+    assert broken(still, "b") == broken(still, "d") == ["p", "r"]
+    assert broken(still.and_also(report("q:P", 9)), "b") == ["r"]
+    assert broken(still.configured(), "b") is None
+    assert broken(still.and_also(report("b:P", 9)), "b") is None  # a flake: nothing broke it
 
 
 def test_history_is_asked_only_when_there_is_a_suspect() -> None:

@@ -44,6 +44,7 @@ def _stories() -> Sequence[tuple[str, str, Sequence[dict[str, Any]]]]:
     """Return each failure's test, suite and runs: their commit, outcome and changes."""
     return (
         ("range", "fw", _range()),
+        ("still-failing", "fw", _range()[:2]),
         ("unconnected", "fw", _failure("3", connected=False)),
         ("unconfigured", "bare", _failure("4", connected=True)),
         ("passes-later", "fw", _failure("6", connected=False)),

@@ -237,6 +237,19 @@ def test_the_range_and_the_fix_are_marked(owner: Reader) -> None:
     assert fix.evaluate_all(SHAS) == [evidence["resolved"]["fix"]["sha"]]
 
 
+def test_a_pending_failure_shows_what_may_have_broken_it(owner: Reader) -> None:
+    evidence = owner.labelled("pending")
+    owner.open(evidence["failure"]["id"], "?commits=all")
+
+    assert evidence["failure"]["label"] == "pending"
+    broken = evidence["brokenBy"]["commits"]
+    assert [one["sha"] for one in broken] == [DRIVER, evidence["failure"]["sha"]]
+    shown = fact(owner, "Broken by").get_by_role("listitem")
+    expect(shown).to_contain_text([f"{one['sha'][:10]} {one['subject']}" for one in broken])
+    marked = owner.page.locator(".commit", has_text="may have broken it")
+    assert marked.evaluate_all(SHAS) == [one["sha"] for one in broken]
+
+
 def test_the_ci_job_of_the_first_failing_run_is_linked_where_it_was_told(
     page: Page, tmp_path: Path
 ) -> None:
@@ -412,7 +425,7 @@ def test_a_member_reads_all_of_it_and_reviews_nothing(page: Page, own: RunningSe
 def test_the_keyboard_reaches_every_commit_and_control(owner: Reader) -> None:
     owner.open(id_of(owner, "range"), "?commits=all")
     page = owner.page
-    controls = page.locator("main button:visible, main a:visible")
+    controls = page.locator("main :is(button, a, summary):visible")
     total = controls.count()
     page.get_by_role("link", name="Back to metrics").focus()
     reached = {0}

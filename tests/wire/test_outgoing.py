@@ -240,6 +240,7 @@ def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
         failure=LabelledFailure(failure, Label.RESOLVED, ID),
         lane=LANE,
         resolved=resolved(shown=MIXED, automatic=MIXED),
+        broken_by=(COMMIT,),
         timeline=(history.LaneCommit(SHA, place, (run,)),),
         timeline_total=1,
         timeline_changes=(changed,),
@@ -270,6 +271,7 @@ def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
     ]
     assert shown["underTest"][0]["files"] == [{"path": "a.c", "kind": "firmware"}]
     assert shown["beforeFix"] is None
+    assert shown["brokenBy"] == shown["resolved"]["brokenBy"]
     assert (shown["timelineTotal"], commit["runsTotal"]) == (1, 1)
     assert (shown["underTestTotal"], shown["beforeFixTotal"]) == (1, None)
     assert shown["underTest"][0]["filesTotal"] == 1
@@ -291,6 +293,7 @@ def test_long_evidence_is_bounded_and_says_how_long_it_is() -> None:
         failure=LabelledFailure(failure, Label.PENDING, ID),
         lane=LANE,
         resolved=None,
+        broken_by=None,
         timeline=lane,
         timeline_total=900,
         timeline_changes=tuple(CommitEvidence(facts.Commit(one.sha), ()) for one in lane),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from hwci.wire.failures import (
+        BrokenByAnswer,
         ChangedCommit,
         CheckAnswer,
         ClassAnswer,
@@ -173,6 +174,7 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
     yield f"verdict      {VERDICT_WORDS[failure.verdict]}"
     yield from _message(found)
     if resolved is None:
+        yield from _suspects(found.broken_by) if failure.label is Label.PENDING else ()
         return
     commits = counted(resolved.failing_commits, "failing commit")
     fix, review = resolved.fix, resolved.review
@@ -182,7 +184,7 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
         word = REVIEW_WORDS[review.action]
         said = f"{word} by {resolved.status}; the checks alone: {_found(resolved.automatic)}"
     yield f"group        {commits} with no pass between"
-    yield f"broken by    {broken_by(resolved.broken_by)}"
+    yield from _suspects(resolved.broken_by)
     yield f"fixed by     {passed}"
     yield f"class        {said}"
     yield f"status       {resolved.status}{f', {moment(review.at)} UTC' if review else ''}"
@@ -190,6 +192,17 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
         yield f"note         {review.note}"
     if review is not None and review.issue is not None:
         yield f"issue        {review.issue}"
+
+
+def _suspects(found: BrokenByAnswer | None) -> Iterator[str]:
+    """Return what broke the test: a line for each commit of a range that is not too long."""
+    yield f"broken by    {broken_by(found)}"
+    if found is None or len(found.commits) == 1:
+        return
+    for commit in found.commits[:FILES_SHOWN]:
+        yield f"{'':<13}{short(commit.sha)} {commit.subject}"
+    for line in _rest(len(found.commits) - FILES_SHOWN, "commit"):
+        yield f"{'':<13}{line}"
 
 
 def _message(found: FailureEvidence) -> Iterator[str]:

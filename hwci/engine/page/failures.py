@@ -82,14 +82,16 @@ class CommitEvidence:
 class Evidence:
     """One failure with its evidence.
 
-    `resolved` is None for a flake or a pending failure. `timeline` is what is shown of the
-    `timeline_total` commits of its lane around it, and `timeline_changes` are those of these
-    commits that a run listed. `under_test` is None if unknown, `before_fix` if not connected.
+    `resolved` is None for a flake or a pending failure. `broken_by` are the firmware commits that
+    may have broken the test, oldest first; None if unknown, and for a flake. `timeline` is what is
+    shown of the `timeline_total` commits of its lane around it, and `timeline_changes` are those of
+    these commits that a run listed. `under_test` is None if unknown, `before_fix` if not connected.
     """
 
     failure: LabelledFailure
     lane: Lane
     resolved: ResolvedFailure | None
+    broken_by: tuple[Commit, ...] | None
     timeline: Sequence[LaneCommit]
     timeline_total: int
     timeline_changes: tuple[CommitEvidence, ...]
@@ -109,20 +111,24 @@ def describe(history: History, group: Group, classifier: Classifier) -> Resolved
     first, automatic, fixed_at = group.first, classifier.automatic(group), None
     if group.fix is not None:
         fixed_at = history.pass_started_at(first.key.lane, group.fix)
-    [suspects] = broken_by(history, [(first.key, classifier.under_test(group))])
     return ResolvedFailure(
         id=first.id,
         key=first.key,
         first=first.first,
         last_failing_sha=group.last.key.sha,
         failing_commits=len(group.failures),
-        broken_by=suspects,
+        broken_by=_suspects(history, group, classifier),
         fix=_fix(group.fix, fixed_at),
         shown=shown_class(group.review, automatic),
         automatic=automatic,
         review=group.review,
         label=group.label,
     )
+
+
+def _suspects(history: History, group: Group, classifier: Classifier) -> tuple[Commit, ...] | None:
+    [found] = broken_by(history, [(group.first.key, classifier.under_test(group))])
+    return found
 
 
 def describe_rows(
@@ -182,14 +188,20 @@ def evidence(history: History, failure_id: UUID, most: int, margin: int = 5) -> 
     under_test = classifier.under_test(group)
     changes, files = under_test.changes, under_test.files
     walk = None if group.label is Label.FLAKE else classifier.walk(group)
-    resolved = group.label is Label.RESOLVED
+    resolved = suspects = None
+    if group.label is Label.RESOLVED:
+        resolved = describe(history, group, classifier)
+        suspects = resolved.broken_by
+    elif group.label is Label.PENDING:
+        suspects = _suspects(history, group, classifier)
     commits = _lane_commits(history, group, margin)
     own = next((at for at, one in enumerate(commits) if one.sha == failure.key.sha), 0)
     timeline = ends_and_around(commits, own, most)
     return Evidence(
         failure=labelled(failure, group),
         lane=failure.key.lane,
-        resolved=describe(history, group, classifier) if resolved else None,
+        resolved=resolved,
+        broken_by=suspects,
         timeline=timeline,
         timeline_total=len(commits),
         timeline_changes=_with_kinds(_listed(history, failure, timeline), files),

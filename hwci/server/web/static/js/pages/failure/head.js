@@ -14,6 +14,7 @@ import { Review } from "./review.js";
 import { firstFailing } from "./story.js";
 import { RunLink, classBadge, classText, runText, verdict } from "../../parts/words.js";
 
+const SUSPECTS = 3; // shown at once; more unfold
 const RUNS = 100; // the most that the API gives at once: a run has few attempts
 
 /** The head. `answer`: that of the page, which a review replaces. */
@@ -93,7 +94,7 @@ function Others({ evidence, orgId }) {
   return html`<p class="quiet">The test failed on ${commits} with no pass between; they count as one failure. See ${first}.</p>`;
 }
 
-function facts({ failure, resolved, timeline }, orgId) {
+function facts({ failure, resolved, timeline, brokenBy: range }, orgId) {
   const known = [
     ["Product", productName(failure)],
     ["Branch", html`<code>${failure.branch}</code>`],
@@ -101,16 +102,18 @@ function facts({ failure, resolved, timeline }, orgId) {
     ["Verdict", verdict(failure.verdict)],
     ...said(timeline),
   ];
+  const broken = ["Broken by", brokenBy(range, failure.repoKey)];
   if (!resolved) {
     const at = html`<${Time} at=${failure.firstStartedAt} />`;
-    return [...known, ["First failed", at], ["Failing runs", count(failure.items)]];
+    const failed = [...known, ["First failed", at], ["Failing runs", count(failure.items)]];
+    return failure.label === "pending" ? [...failed, broken] : failed;
   }
   return [
     ...known,
     ["Status", resolved.status],
     ["First failure", firstFailure(resolved.firstFailure, orgId)],
     ["Failing commits", count(resolved.failingCommits)],
-    ["Broken by", brokenBy(resolved.brokenBy, failure.repoKey)],
+    broken,
     ["Fixed by", fix(resolved.fix, failure.repoKey)],
   ];
 }
@@ -131,8 +134,11 @@ function brokenBy(range, repo) {
   if (!range) return html`<span class="quiet">unknown</span>`;
   const [{ sha, subject }] = range.commits;
   if (range.commits.length === 1) return html`<${Sha} sha=${sha} repo=${repo} /> <${Subject} text=${subject} repo=${repo} />`;
-  return html`one of ${counted(range.commits.length, "firmware commit")}, <${Sha} sha=${range.from} repo=${repo} />
-    ${" "}to <${Sha} sha=${range.to} repo=${repo} />`;
+  return html`<details open=${range.commits.length <= SUSPECTS}>
+    <summary>one of ${counted(range.commits.length, "firmware commit")}</summary>
+    <ul class="commits">${range.commits.map((one) => html`<li key=${one.sha}>
+      <${Sha} sha=${one.sha} repo=${repo} /> <${Subject} text=${one.subject} repo=${repo} /></li>`)}</ul>
+  </details>`;
 }
 
 function fix(found, repo) {

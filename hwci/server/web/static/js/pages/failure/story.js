@@ -11,7 +11,7 @@ const ALIKE_AT_LEAST = 3; // so many plain commits in a row are folded into one 
  * failure; `suspect`: it lies in the range that broke the test; `range`: the list it is part of.
  */
 export function storyOf(evidence) {
-  const { timeline, resolved, failure } = evidence;
+  const { timeline, resolved, failure, brokenBy } = evidence;
   const ran = new Map(timeline.map((commit) => [commit.sha, commit]));
   const underTest = evidence.underTest ?? [];
   const beforeFix = evidence.beforeFix ?? [];
@@ -22,7 +22,7 @@ export function storyOf(evidence) {
   woven(order, underTest, first);
   woven(order, beforeFix, resolved?.fix?.sha);
   const marks = marksOf(evidence, order, ran, first);
-  const suspects = suspectsOf(order, resolved?.brokenBy);
+  const suspects = suspectsOf(order, brokenBy);
   const ranges = new Map([...listed(underTest, "under test"), ...listed(beforeFix, "before the fix")]);
   ranges.delete(resolved?.fix?.sha); // the last of those lists, and not before itself: it is marked
   return order.map((sha) => ({
@@ -83,12 +83,12 @@ function stateOf(ran) {
   return ran.passed ? "passed" : "failed";
 }
 
-function marksOf({ failure, resolved }, order, ran, first) {
+function marksOf({ failure, resolved, brokenBy }, order, ran, first) {
   const marks = new Map();
   const mark = (sha, text, kind) => sha && marks.set(sha, [...(marks.get(sha) ?? []), { text, kind }]);
   const before = order.slice(0, Math.max(0, order.indexOf(first)));
   if (failure.label !== "flake") mark(before.findLast((sha) => ran.get(sha)?.passed), "last pass", "good");
-  const broken = resolved?.brokenBy?.commits ?? [];
+  const broken = brokenBy?.commits ?? [];
   for (const { sha } of broken) mark(sha, broken.length === 1 ? "broke it" : "may have broken it", "bad");
   if (failure.label !== "flake") mark(first, "first failure", "bad");
   if (resolved && resolved.lastFailingSha !== first) mark(resolved.lastFailingSha, "last failure", "bad");
