@@ -22,7 +22,7 @@ def is_address(text: str) -> bool:
     return plain and _ADDRESS.fullmatch(text) is not None
 
 
-# Templates: the dashboard fills them in (`parts/links.js`).
+# Templates: the dashboard fills them in (`parts/values/links.js`).
 
 NEEDED = {"commit": "sha", "file": "path", "pull": "number"}
 """Each template, and the placeholder without which it leads to one place only."""

@@ -3,7 +3,7 @@
 
 A hash leads to its commit, a file to its content at the latest commit of the answer that changed
 it, the number of a run to its CI job. What was drawn is searched for these words, so that no table
-knows of links. The dashboard fills in the same templates (`parts/links.js`).
+knows of links. The dashboard fills in the same templates (`parts/values/links.js`).
 """
 
 from __future__ import annotations

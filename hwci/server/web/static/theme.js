@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The theme that the reader chose, set before anything is drawn: this is not a module, so that the page
-// waits for it. Other tabs follow. What may be chosen stands in js/parts/theme.js.
+// waits for it. Other tabs follow. What may be chosen stands in js/parts/frame/theme.js.
 {
   const apply = () => {
     let theme = null;

@@ -6,9 +6,9 @@ import { addressOf, go, here, watch } from "./address.js";
 import { useAnswer } from "./asking.js";
 import { html, useEffect, useState } from "./html.js";
 import { keep, kept } from "./kept.js";
-import { Frame } from "./parts/frame.js";
+import { Frame } from "./parts/frame/frame.js";
 import { later } from "./parts/later.js";
-import { Failed, Waiting } from "./parts/notice.js";
+import { Failed, Waiting } from "./parts/notices/notice.js";
 import { hasEnded, watchSession } from "./session.js";
 import { takeWanted } from "./wanted.js";
 
@@ -35,7 +35,7 @@ const OF_ORGANIZATION = {
   "audit-log": later(() => import("./pages/audit_log.js"), "AuditLog"),
 };
 const NoneYet = later(() => import("./pages/no_organization.js"), "NoOrganization");
-const NotThere = later(() => import("./parts/missing.js"), "NotThere");
+const NotThere = later(() => import("./parts/notices/missing.js"), "NotThere");
 const LAST_ORGANIZATION = "hwci-organization";
 
 /** The title of the window. A page about one thing sets its own. */

@@ -3,7 +3,7 @@
 
 import { html, useState } from "../html.js";
 import { Section } from "../parts/section.js";
-import { ExactTimes } from "../parts/values.js";
+import { ExactTimes } from "../parts/values/values.js";
 import { PasswordForm } from "./account/password.js";
 import { Sessions } from "./account/sessions.js";
 

@@ -4,11 +4,11 @@
 
 import { addressOf } from "../address.js";
 import { html } from "../html.js";
-import { useProducts } from "../parts/links.js";
-import { Empty, Waiting } from "../parts/notice.js";
-import { isAdmin } from "../parts/roles.js";
-import { PagedTable } from "../parts/table.js";
-import { ExactTimes, Time } from "../parts/values.js";
+import { useProducts } from "../parts/values/links.js";
+import { Empty, Waiting } from "../parts/notices/notice.js";
+import { isAdmin } from "../parts/frame/roles.js";
+import { PagedTable } from "../parts/table/table.js";
+import { ExactTimes, Time } from "../parts/values/values.js";
 import { deedOf, thingOf } from "./audit_log/words.js";
 
 /** The page. */

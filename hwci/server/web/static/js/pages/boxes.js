@@ -4,12 +4,12 @@
 // page, and stored nowhere.
 
 import { html, useEffect, useRef, useState } from "../html.js";
-import { Deed } from "../parts/deed.js";
-import { Waiting } from "../parts/notice.js";
-import { isAdmin } from "../parts/roles.js";
-import { BoxLink } from "../parts/past.js";
-import { PagedTable } from "../parts/table.js";
-import { Badge, ExactTimes, Time } from "../parts/values.js";
+import { Deed } from "../parts/form/deed.js";
+import { Waiting } from "../parts/notices/notice.js";
+import { isAdmin } from "../parts/frame/roles.js";
+import { BoxLink } from "../parts/values/past.js";
+import { PagedTable } from "../parts/table/table.js";
+import { Badge, ExactTimes, Time } from "../parts/values/values.js";
 import { AddBox, InstallToken, useInstallTokens } from "./boxes/adding.js";
 import { BoxHealth } from "./boxes/health.js";
 import { useManaging } from "./boxes/managing.js";

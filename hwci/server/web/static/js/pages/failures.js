@@ -3,12 +3,12 @@
 // listed stands in the address; the API decides their labels.
 
 import { html, useRef } from "../html.js";
-import { GivenTime } from "../parts/given_time.js";
-import { useProducts } from "../parts/links.js";
-import { Periods, Products, UpToNow, changeScope, scopeOf, severalRepositories } from "../parts/scope.js";
-import { PagedTable } from "../parts/table.js";
-import { TurnOn } from "../parts/turn_on.js";
-import { ExactTimes } from "../parts/values.js";
+import { GivenTime } from "../parts/values/given_time.js";
+import { useProducts } from "../parts/values/links.js";
+import { Periods, Products, UpToNow, changeScope, scopeOf, severalRepositories } from "../parts/frame/scope.js";
+import { PagedTable } from "../parts/table/table.js";
+import { TurnOn } from "../parts/notices/turn_on.js";
+import { ExactTimes } from "../parts/values/values.js";
 import { failureColumns } from "./failures/columns.js";
 import { Filters, NO_FILTERS, filtersOf } from "./failures/filters.js";
 import { Nothing } from "./failures/nothing.js";

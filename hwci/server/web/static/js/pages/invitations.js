@@ -6,9 +6,9 @@ import { addressOf, go } from "../address.js";
 import { post } from "../api.js";
 import { html, useState } from "../html.js";
 import { invitation, keepInvitation } from "../invitation.js";
-import { Deed } from "../parts/deed.js";
-import { PagedTable } from "../parts/table.js";
-import { ExactTimes, LongName, Time } from "../parts/values.js";
+import { Deed } from "../parts/form/deed.js";
+import { PagedTable } from "../parts/table/table.js";
+import { ExactTimes, LongName, Time } from "../parts/values/values.js";
 
 /** The page. `put(me)`: the person has one membership more, or one invitation less. */
 export function Invitations({ address, me, put }) {

@@ -5,11 +5,11 @@
 import { go } from "../address.js";
 import { remove } from "../api.js";
 import { html, useEffect, useRef, useState } from "../html.js";
-import { Deed } from "../parts/deed.js";
-import { Waiting } from "../parts/notice.js";
-import { isAdmin } from "../parts/roles.js";
-import { PagedTable } from "../parts/table.js";
-import { ExactTimes, LongName, Time } from "../parts/values.js";
+import { Deed } from "../parts/form/deed.js";
+import { Waiting } from "../parts/notices/notice.js";
+import { isAdmin } from "../parts/frame/roles.js";
+import { PagedTable } from "../parts/table/table.js";
+import { ExactTimes, LongName, Time } from "../parts/values/values.js";
 import { Invite, InviteLink } from "./members/inviting.js";
 
 /** The page. `put(me)`: the person has left. */

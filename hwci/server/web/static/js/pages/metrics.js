@@ -7,12 +7,12 @@ import { useAnswer } from "../asking.js";
 import { counted, moment, periodName, timeOfDay } from "../format.js";
 import { html, useEffect, useRef } from "../html.js";
 import { later } from "../parts/later.js";
-import { useProductsOf } from "../parts/links.js";
-import { Failed, Renewing, Waiting } from "../parts/notice.js";
-import { isAdmin } from "../parts/roles.js";
-import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/scope.js";
+import { useProductsOf } from "../parts/values/links.js";
+import { Failed, Renewing, Waiting } from "../parts/notices/notice.js";
+import { isAdmin } from "../parts/frame/roles.js";
+import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Collapsed, showSection } from "../parts/section.js";
-import { ExactTimes } from "../parts/values.js";
+import { ExactTimes } from "../parts/values/values.js";
 import { useOwnDays } from "../parts/zone.js";
 import { RealBugs } from "./metrics/bugs.js";
 import { FailingNow } from "./metrics/failing_now.js";
@@ -27,7 +27,7 @@ const AWAY_MILLISECONDS = 60_000;
 // What is shown to few, or seldom.
 const Days = later(() => import("./metrics/days.js"), "Days");
 const TimesToFix = later(() => import("./metrics/times_to_fix.js"), "TimesToFix");
-const TurnOn = later(() => import("../parts/turn_on.js"), "TurnOn");
+const TurnOn = later(() => import("../parts/notices/turn_on.js"), "TurnOn");
 const FirstSteps = later(() => import("./metrics/first_steps.js"), "FirstSteps");
 
 /** The metrics page. Another organization's figures never stand under this one's name. */

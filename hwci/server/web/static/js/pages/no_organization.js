@@ -4,7 +4,7 @@
 
 import { post } from "../api.js";
 import { html, useState } from "../html.js";
-import { useTitle } from "../parts/title.js";
+import { useTitle } from "../parts/frame/title.js";
 
 /** The page. `made()`: there is an organization now. */
 export function NoOrganization({ me, made }) {

@@ -3,8 +3,8 @@
 
 import { postOpenly } from "../api.js";
 import { html, useEffect, useRef, useState } from "../html.js";
-import { Field, NEW_PASSWORD, faultsOf } from "../parts/field.js";
-import { useToken } from "../parts/link_token.js";
+import { Field, NEW_PASSWORD, faultsOf } from "../parts/form/field.js";
+import { useToken } from "../parts/form/link_token.js";
 
 const WHOM_TO_ASK = "Invalid link. Ask the operator of this server for a new one. It works once and expires in 24 hours.";
 

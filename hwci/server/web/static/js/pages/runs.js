@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of an organization, latest start first, live (contract, "Runs and streams"). An event of the stream changes
-// the rows in place; where it does not say all, they are asked for again (`parts/run_events.js`).
+// the rows in place; where it does not say all, they are asked for again (`parts/events/run_events.js`).
 
 import { addressOf, change } from "../address.js";
 import { html, useRef, useState } from "../html.js";
-import { Live, useFollowing } from "../parts/live.js";
-import { Empty } from "../parts/notice.js";
-import { usePaced } from "../parts/pace.js";
-import { putAfter, runsAfter } from "../parts/run_events.js";
-import { PagedTable } from "../parts/table.js";
-import { TurnOn } from "../parts/turn_on.js";
-import { ExactTimes } from "../parts/values.js";
+import { Live, useFollowing } from "../parts/events/live.js";
+import { Empty } from "../parts/notices/notice.js";
+import { usePaced } from "../parts/events/pace.js";
+import { putAfter, runsAfter } from "../parts/events/run_events.js";
+import { PagedTable } from "../parts/table/table.js";
+import { TurnOn } from "../parts/notices/turn_on.js";
+import { ExactTimes } from "../parts/values/values.js";
 import { runColumns } from "./runs/columns.js";
 import { Filters, NO_FILTERS, filtersOf, isFiltered, isHashStart } from "./runs/filters.js";
 

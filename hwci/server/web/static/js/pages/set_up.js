@@ -6,8 +6,8 @@ import { addressOf, go } from "../address.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { keepInvitation } from "../invitation.js";
 import { mark } from "../mark.js";
-import { Field, NEW_PASSWORD, faultsOf } from "../parts/field.js";
-import { useToken } from "../parts/link_token.js";
+import { Field, NEW_PASSWORD, faultsOf } from "../parts/form/field.js";
+import { useToken } from "../parts/form/link_token.js";
 import { signIn } from "../session.js";
 
 const FIELDS = [

@@ -3,7 +3,7 @@
 // names the modules of the page that it was asked for, which are on their way before this asks.
 
 import { html, useEffect, useState } from "../html.js";
-import { Failed, Waiting } from "./notice.js";
+import { Failed, Waiting } from "./notices/notice.js";
 
 // A newer server has other files: a reload of the document loads them.
 const AWAY = new Error("This page did not load: the network is down, or the server was upgraded");

@@ -4,7 +4,7 @@
 import { post } from "../../api.js";
 import { counted } from "../../format.js";
 import { html, useState } from "../../html.js";
-import { Field, NEW_PASSWORD, faultsOf } from "../../parts/field.js";
+import { Field, NEW_PASSWORD, faultsOf } from "../../parts/form/field.js";
 
 const FIELDS = [
   {

@@ -4,8 +4,8 @@
 import { remove } from "../../api.js";
 import { counted, moment } from "../../format.js";
 import { html, useState } from "../../html.js";
-import { PagedTable } from "../../parts/table.js";
-import { Badge, Time } from "../../parts/values.js";
+import { PagedTable } from "../../parts/table/table.js";
+import { Badge, Time } from "../../parts/values/values.js";
 import { signOut } from "../../session.js";
 
 const PATH = "/api/auth/sessions";

@@ -5,9 +5,9 @@
 import { addressOf } from "../../address.js";
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
-import { Outside } from "../../parts/outside.js";
-import { Copied, LongName, Sha } from "../../parts/values.js";
-import { classText } from "../../parts/words.js";
+import { Outside } from "../../parts/values/outside.js";
+import { Copied, LongName, Sha } from "../../parts/values/values.js";
+import { classText } from "../../parts/values/words.js";
 
 const named = ({ details }) => details.name;
 

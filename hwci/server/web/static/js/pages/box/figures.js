@@ -3,10 +3,10 @@
 
 import { count, counted, percent } from "../../format.js";
 import { html } from "../../html.js";
-import { Empty } from "../../parts/notice.js";
-import { TestLink } from "../../parts/past.js";
-import { PlainTable } from "../../parts/table.js";
-import { Badge } from "../../parts/values.js";
+import { Empty } from "../../parts/notices/notice.js";
+import { TestLink } from "../../parts/values/past.js";
+import { PlainTable } from "../../parts/table/table.js";
+import { Badge } from "../../parts/values/values.js";
 
 const HOUR = 3600;
 

@@ -3,8 +3,8 @@
 
 import { post } from "../../api.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
-import { Copyable } from "../../parts/copyable.js";
-import { Time } from "../../parts/values.js";
+import { Copyable } from "../../parts/form/copyable.js";
+import { Time } from "../../parts/values/values.js";
 
 /**
  * The install token that was made last: `{made, create(name), renew(boxId), forget()}`. `changed()`: the list

@@ -6,10 +6,10 @@ import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
-import { BoxLink, TestLink } from "../../parts/past.js";
-import { PlainTable } from "../../parts/table.js";
+import { BoxLink, TestLink } from "../../parts/values/past.js";
+import { PlainTable } from "../../parts/table/table.js";
 import { Section } from "../../parts/section.js";
-import { Badge, Time } from "../../parts/values.js";
+import { Badge, Time } from "../../parts/values/values.js";
 
 const DAYS = 90;
 const NOT_HERE = 409; // the server does no statistics, and says how it would

@@ -4,7 +4,7 @@
 
 import { patch, remove } from "../../api.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../html.js";
-import { Deed } from "../../parts/deed.js";
+import { Deed } from "../../parts/form/deed.js";
 import { Noting } from "./notes.js";
 
 /**

@@ -6,10 +6,10 @@ import { post, remove } from "../../api.js";
 import { useAnswer } from "../../asking.js";
 import { counted } from "../../format.js";
 import { html, useLayoutEffect, useRef, useState } from "../../html.js";
-import { Deed } from "../../parts/deed.js";
+import { Deed } from "../../parts/form/deed.js";
 import { Section } from "../../parts/section.js";
-import { PlainTable } from "../../parts/table.js";
-import { LongName, Time } from "../../parts/values.js";
+import { PlainTable } from "../../parts/table/table.js";
+import { LongName, Time } from "../../parts/values/values.js";
 
 const LIMIT = 100;
 

@@ -6,11 +6,11 @@ import { change } from "../../address.js";
 import { count, counted } from "../../format.js";
 import { html, useEffect } from "../../html.js";
 import { Section } from "../../parts/section.js";
-import { PullLink } from "../../parts/links.js";
-import { Badge, Sha, Subject, Time } from "../../parts/values.js";
+import { PullLink } from "../../parts/values/links.js";
+import { Badge, Sha, Subject, Time } from "../../parts/values/values.js";
 import { Commit } from "./commit.js";
 import { foldedRows } from "./story.js";
-import { KINDS, Kind } from "../../parts/words.js";
+import { KINDS, Kind } from "../../parts/values/words.js";
 
 const STATES = { passed: "passed", failed: "failed", both: "passed and failed", unknown: "not tested here" };
 

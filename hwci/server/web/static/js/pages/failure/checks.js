@@ -6,10 +6,10 @@
 import { addressOf, change } from "../../address.js";
 import { count, counted, short } from "../../format.js";
 import { html } from "../../html.js";
-import { CommitLink, FileLink, PullLink } from "../../parts/links.js";
+import { CommitLink, FileLink, PullLink } from "../../parts/values/links.js";
 import { Section } from "../../parts/section.js";
-import { Badge, Sha } from "../../parts/values.js";
-import { RunLink } from "../../parts/words.js";
+import { Badge, Sha } from "../../parts/values/values.js";
+import { RunLink } from "../../parts/values/words.js";
 
 /**
  * The steps of the spec, the list of commits that each is about, and what holds of a real firmware bug, each

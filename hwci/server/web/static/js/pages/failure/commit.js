@@ -3,10 +3,10 @@
 
 import { count, duration, short } from "../../format.js";
 import { html } from "../../html.js";
-import { FileLink } from "../../parts/links.js";
-import { PlainTable } from "../../parts/table.js";
-import { Message, Time } from "../../parts/values.js";
-import { Kind, RunLink, outcomeBadge, verdict } from "../../parts/words.js";
+import { FileLink } from "../../parts/values/links.js";
+import { PlainTable } from "../../parts/table/table.js";
+import { Message, Time } from "../../parts/values/values.js";
+import { Kind, RunLink, outcomeBadge, verdict } from "../../parts/values/words.js";
 
 const UNKNOWN_FILES = "Its changed files are unknown.";
 

@@ -6,13 +6,13 @@ import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, counted, productName } from "../../format.js";
 import { html } from "../../html.js";
-import { labelBadge } from "../../parts/labels.js";
-import { Outside } from "../../parts/outside.js";
-import { BoxLink, TestLink } from "../../parts/past.js";
-import { Message, Sha, Subject, Time } from "../../parts/values.js";
+import { labelBadge } from "../../parts/values/labels.js";
+import { Outside } from "../../parts/values/outside.js";
+import { BoxLink, TestLink } from "../../parts/values/past.js";
+import { Message, Sha, Subject, Time } from "../../parts/values/values.js";
 import { Review } from "./review.js";
 import { firstFailing } from "./story.js";
-import { RunLink, classBadge, classText, runText, verdict } from "../../parts/words.js";
+import { RunLink, classBadge, classText, runText, verdict } from "../../parts/values/words.js";
 
 const SUSPECTS = 3; // shown at once; more unfold
 const RUNS = 100; // the most that the API gives at once: a run has few attempts

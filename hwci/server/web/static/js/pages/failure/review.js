@@ -3,8 +3,8 @@
 // about it, and its result. Members see the result and no buttons.
 
 import { html, useRef, useState } from "../../html.js";
-import { Field, faultsOf } from "../../parts/field.js";
-import { fittingActions, review } from "../../parts/review.js";
+import { Field, faultsOf } from "../../parts/form/field.js";
+import { fittingActions, review } from "../../parts/reviews/review.js";
 
 const DONE = {
   confirm: "Confirmed: counted as a real firmware bug.",

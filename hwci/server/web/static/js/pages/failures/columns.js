@@ -3,10 +3,10 @@
 
 import { count } from "../../format.js";
 import { html } from "../../html.js";
-import { labelBadge } from "../../parts/labels.js";
-import { productColumn } from "../../parts/scope.js";
-import { Sha, Time } from "../../parts/values.js";
-import { FailureLink, verdict } from "../../parts/words.js";
+import { labelBadge } from "../../parts/values/labels.js";
+import { productColumn } from "../../parts/frame/scope.js";
+import { Sha, Time } from "../../parts/values/values.js";
+import { FailureLink, verdict } from "../../parts/values/words.js";
 
 /** The columns of the list of failures. `product`: the one that it is about, or a test of it, `several`: repositories. */
 export function failureColumns(orgId, product, several) {

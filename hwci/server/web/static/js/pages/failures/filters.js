@@ -4,8 +4,8 @@
 import { useAnswer } from "../../asking.js";
 import { count } from "../../format.js";
 import { html } from "../../html.js";
-import { LABELS } from "../../parts/labels.js";
-import { changeScope } from "../../parts/scope.js";
+import { LABELS } from "../../parts/values/labels.js";
+import { changeScope } from "../../parts/frame/scope.js";
 
 const CHOICES = [
   ["", "All", "Every failure"],

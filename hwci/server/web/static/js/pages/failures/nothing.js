@@ -3,7 +3,7 @@
 
 import { addressOf } from "../../address.js";
 import { html } from "../../html.js";
-import { takenAlong } from "../../parts/scope.js";
+import { takenAlong } from "../../parts/frame/scope.js";
 
 const NONE = {
   flake: "No failure of this period passed on the same commit and box too.",

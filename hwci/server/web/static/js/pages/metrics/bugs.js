@@ -4,8 +4,8 @@
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
-import { PagedTable } from "../../parts/table.js";
-import { Sha, Subject, Time } from "../../parts/values.js";
+import { PagedTable } from "../../parts/table/table.js";
+import { Sha, Subject, Time } from "../../parts/values/values.js";
 import { ByCause, CauseSwitch, isByCause } from "./by_cause.js";
 import { failureColumns, verdictColumn } from "./failure_columns.js";
 import { reviewColumns } from "./review.js";

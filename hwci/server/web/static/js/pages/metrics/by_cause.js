@@ -4,10 +4,10 @@
 
 import { change } from "../../address.js";
 import { html, useRef } from "../../html.js";
-import { CauseFailures, causeName } from "../../parts/cause.js";
-import { PagedTable } from "../../parts/table.js";
-import { reviewsOf } from "../../parts/together.js";
-import { FailureLink, classBadge, verdict } from "../../parts/words.js";
+import { CauseFailures, causeName } from "../../parts/values/cause.js";
+import { PagedTable } from "../../parts/table/table.js";
+import { reviewsOf } from "../../parts/reviews/together.js";
+import { FailureLink, classBadge, verdict } from "../../parts/values/words.js";
 
 const ANSWERS = [
   ["confirm", "Confirm as firmware bug"],

@@ -3,8 +3,8 @@
 
 import { count, dayName } from "../../format.js";
 import { html } from "../../html.js";
-import { Failed, Waiting } from "../../parts/notice.js";
-import { PlainTable } from "../../parts/table.js";
+import { Failed, Waiting } from "../../parts/notices/notice.js";
+import { PlainTable } from "../../parts/table/table.js";
 
 const FIGURES = [
   ["Merges checked", (day) => `${count(day.mergesChecked)} of ${count(day.mergesAnnounced)}`],

@@ -5,13 +5,13 @@
 import { addressOf, change } from "../../address.js";
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
-import { Failed } from "../../parts/notice.js";
-import { productColumn } from "../../parts/scope.js";
-import { BoxLink, HistoryLink } from "../../parts/past.js";
+import { Failed } from "../../parts/notices/notice.js";
+import { productColumn } from "../../parts/frame/scope.js";
+import { BoxLink, HistoryLink } from "../../parts/values/past.js";
 import { Section } from "../../parts/section.js";
-import { PlainTable } from "../../parts/table.js";
-import { LongName, Sha, Subject, Time } from "../../parts/values.js";
-import { verdict } from "../../parts/words.js";
+import { PlainTable } from "../../parts/table/table.js";
+import { LongName, Sha, Subject, Time } from "../../parts/values/values.js";
+import { verdict } from "../../parts/values/words.js";
 import { brokenBy } from "./bugs.js";
 
 const SHOWN = 5;

@@ -3,9 +3,9 @@
 
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
-import { productColumn } from "../../parts/scope.js";
-import { Sha, Time } from "../../parts/values.js";
-import { FailureLink, verdict } from "../../parts/words.js";
+import { productColumn } from "../../parts/frame/scope.js";
+import { Sha, Time } from "../../parts/values/values.js";
+import { FailureLink, verdict } from "../../parts/values/words.js";
 
 /** The columns by which a resolved failure is known. */
 export function failureColumns(orgId, product, several) {

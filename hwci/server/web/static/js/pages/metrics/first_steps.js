@@ -6,8 +6,8 @@
 import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { html } from "../../html.js";
-import { Copyable } from "../../parts/copyable.js";
-import { isAdmin } from "../../parts/roles.js";
+import { Copyable } from "../../parts/form/copyable.js";
+import { isAdmin } from "../../parts/frame/roles.js";
 
 const { origin } = window.location;
 const TESTS = "--junit out.xml -- pytest --junit-xml out.xml";

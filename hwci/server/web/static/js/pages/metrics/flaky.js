@@ -5,11 +5,11 @@ import { addressOf, change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, counted, percent } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
-import { Failed } from "../../parts/notice.js";
-import { productColumn } from "../../parts/scope.js";
+import { Failed } from "../../parts/notices/notice.js";
+import { productColumn } from "../../parts/frame/scope.js";
 import { Section } from "../../parts/section.js";
-import { PagedTable, tableState } from "../../parts/table.js";
-import { Badge, LongName } from "../../parts/values.js";
+import { PagedTable, tableState } from "../../parts/table/table.js";
+import { Badge, LongName } from "../../parts/values/values.js";
 import { BoxStrips, MergedStrip } from "./heat.js";
 
 /**

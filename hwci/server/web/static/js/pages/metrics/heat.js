@@ -4,8 +4,8 @@
 
 import { count, counted, percent, slotName } from "../../format.js";
 import { html } from "../../html.js";
-import { Failed, Waiting } from "../../parts/notice.js";
-import { BoxLink } from "../../parts/past.js";
+import { Failed, Waiting } from "../../parts/notices/notice.js";
+import { BoxLink } from "../../parts/values/past.js";
 
 const SLOTS_MAX = 90; // a longer period has wider slots (contract, "CI metrics")
 const WIDTH = 180;

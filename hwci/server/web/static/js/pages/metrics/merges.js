@@ -7,13 +7,13 @@ import { addressOf, change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, short } from "../../format.js";
 import { html } from "../../html.js";
-import { Outside } from "../../parts/outside.js";
-import { BoxLink } from "../../parts/past.js";
-import { productColumn } from "../../parts/scope.js";
+import { Outside } from "../../parts/values/outside.js";
+import { BoxLink } from "../../parts/values/past.js";
+import { productColumn } from "../../parts/frame/scope.js";
 import { Section } from "../../parts/section.js";
-import { PagedTable, showAll, tableState } from "../../parts/table.js";
-import { Sha, Time } from "../../parts/values.js";
-import { RunLink } from "../../parts/words.js";
+import { PagedTable, showAll, tableState } from "../../parts/table/table.js";
+import { Sha, Time } from "../../parts/values/values.js";
+import { RunLink } from "../../parts/values/words.js";
 
 const UNCHECKED = {
   value: null,

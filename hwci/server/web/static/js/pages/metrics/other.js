@@ -4,8 +4,8 @@
 import { change } from "../../address.js";
 import { html } from "../../html.js";
 import { Collapsed } from "../../parts/section.js";
-import { PagedTable } from "../../parts/table.js";
-import { OTHER_CLASSES, classBadge, className } from "../../parts/words.js";
+import { PagedTable } from "../../parts/table/table.js";
+import { OTHER_CLASSES, classBadge, className } from "../../parts/values/words.js";
 import { brokenBy, fixedBy } from "./bugs.js";
 import { ByCause, CauseSwitch, isByCause } from "./by_cause.js";
 import { failureColumns, verdictColumn } from "./failure_columns.js";

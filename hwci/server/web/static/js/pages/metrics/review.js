@@ -4,9 +4,9 @@
 
 import { counted } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
-import { fittingActions, review } from "../../parts/review.js";
-import { useTogether } from "../../parts/together.js";
-import { classText } from "../../parts/words.js";
+import { fittingActions, review } from "../../parts/reviews/review.js";
+import { useTogether } from "../../parts/reviews/together.js";
+import { classText } from "../../parts/values/words.js";
 
 const SHIFTED_MILLISECONDS = 1_000;
 

@@ -5,8 +5,8 @@
 import { addressOf, go } from "../../address.js";
 import { count, counted, percent, signed } from "../../format.js";
 import { html } from "../../html.js";
-import { scopeOf } from "../../parts/scope.js";
-import { showAll } from "../../parts/table.js";
+import { scopeOf } from "../../parts/frame/scope.js";
+import { showAll } from "../../parts/table/table.js";
 import { Trend } from "../../parts/trend.js";
 import { toMerges } from "./merges.js";
 

@@ -5,9 +5,9 @@
 import { useAnswer } from "../../asking.js";
 import { count, productName } from "../../format.js";
 import { html } from "../../html.js";
-import { Failed, Waiting } from "../../parts/notice.js";
-import { BoxLink } from "../../parts/past.js";
-import { PlainTable } from "../../parts/table.js";
+import { Failed, Waiting } from "../../parts/notices/notice.js";
+import { BoxLink } from "../../parts/values/past.js";
+import { PlainTable } from "../../parts/table/table.js";
 
 const ROWS = 100; // the most that the API gives at once
 

@@ -2,11 +2,11 @@
 // One cause of the inbox: a line, and unfolded its failures, what the reader writes about them, and the two answers.
 
 import { html, useRef } from "../../html.js";
-import { CauseFacts, CauseFailures, causeName } from "../../parts/cause.js";
-import { Field, faultsOf } from "../../parts/field.js";
-import { reviewsOf } from "../../parts/together.js";
-import { Badge } from "../../parts/values.js";
-import { classBadge } from "../../parts/words.js";
+import { CauseFacts, CauseFailures, causeName } from "../../parts/values/cause.js";
+import { Field, faultsOf } from "../../parts/form/field.js";
+import { reviewsOf } from "../../parts/reviews/together.js";
+import { Badge } from "../../parts/values/values.js";
+import { classBadge } from "../../parts/values/words.js";
 
 const ANSWERS = [
   ["confirm", "Confirm as firmware bug"],

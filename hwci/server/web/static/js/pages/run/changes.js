@@ -3,10 +3,10 @@
 
 import { counted } from "../../format.js";
 import { html, useId, useState } from "../../html.js";
-import { FileLink } from "../../parts/links.js";
-import { Empty } from "../../parts/notice.js";
+import { FileLink } from "../../parts/values/links.js";
+import { Empty } from "../../parts/notices/notice.js";
 import { Section } from "../../parts/section.js";
-import { Sha, Subject, Time } from "../../parts/values.js";
+import { Sha, Subject, Time } from "../../parts/values/values.js";
 
 const COMMITS_SHOWN = 20;
 

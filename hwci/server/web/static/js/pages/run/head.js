@@ -3,9 +3,9 @@
 
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
-import { Outside } from "../../parts/outside.js";
-import { BoxLink } from "../../parts/past.js";
-import { Sha, Time } from "../../parts/values.js";
+import { Outside } from "../../parts/values/outside.js";
+import { BoxLink } from "../../parts/values/past.js";
+import { Sha, Time } from "../../parts/values/values.js";
 import { Duration, Status } from "../runs/words.js";
 
 const COVERED_SHOWN = 20;

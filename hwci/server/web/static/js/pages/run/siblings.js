@@ -5,7 +5,7 @@ import { addressOf } from "../../address.js";
 import { useAll } from "../../asking.js";
 import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
-import { PlainTable } from "../../parts/table.js";
+import { PlainTable } from "../../parts/table/table.js";
 import { runColumns } from "../runs/columns.js";
 
 const SHOWN = new Set(["status", "started", "duration", "passed", "failed", "retried"]);

@@ -5,13 +5,13 @@
 import { addressOf } from "../../address.js";
 import { useAll } from "../../asking.js";
 import { count, duration } from "../../format.js";
-import { TestLink } from "../../parts/past.js";
+import { TestLink } from "../../parts/values/past.js";
 import { html, useMemo, useState } from "../../html.js";
-import { Empty } from "../../parts/notice.js";
+import { Empty } from "../../parts/notices/notice.js";
 import { Section } from "../../parts/section.js";
-import { PlainTable, Tools, noMatch, tableState } from "../../parts/table.js";
-import { Badge, LongName, Message } from "../../parts/values.js";
-import { outcomeBadge, verdict } from "../../parts/words.js";
+import { PlainTable, Tools, noMatch, tableState } from "../../parts/table/table.js";
+import { Badge, LongName, Message } from "../../parts/values/values.js";
+import { outcomeBadge, verdict } from "../../parts/values/words.js";
 
 const ROWS = 100;
 const SEARCH_MAX = 200; // characters that the API searches for

@@ -4,9 +4,9 @@
 import { addressOf } from "../../address.js";
 import { count } from "../../format.js";
 import { html } from "../../html.js";
-import { BoxLink } from "../../parts/past.js";
-import { Sha, Time } from "../../parts/values.js";
-import { runText } from "../../parts/words.js";
+import { BoxLink } from "../../parts/values/past.js";
+import { Sha, Time } from "../../parts/values/values.js";
+import { runText } from "../../parts/values/words.js";
 import { Duration, Status } from "./words.js";
 
 const COUNTS = [

@@ -4,9 +4,9 @@
 import { change } from "../../address.js";
 import { useAll } from "../../asking.js";
 import { html, useId, useLayoutEffect, useState } from "../../html.js";
-import { GivenTime } from "../../parts/given_time.js";
-import { useProducts } from "../../parts/links.js";
-import { Products, severalRepositories } from "../../parts/scope.js";
+import { GivenTime } from "../../parts/values/given_time.js";
+import { useProducts } from "../../parts/values/links.js";
+import { Products, severalRepositories } from "../../parts/frame/scope.js";
 
 const STATUSES = [
   ["running", "Running"],

@@ -3,7 +3,7 @@
 
 import { duration } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
-import { Badge } from "../../parts/values.js";
+import { Badge } from "../../parts/values/values.js";
 
 const TICK_MILLISECONDS = 1_000;
 const CONCLUSIONS = { success: "good", failure: "bad" };

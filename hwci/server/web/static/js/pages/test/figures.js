@@ -4,9 +4,9 @@
 import { addressOf } from "../../address.js";
 import { count, counted, duration, percent } from "../../format.js";
 import { html } from "../../html.js";
-import { BoxLink } from "../../parts/past.js";
-import { PlainTable } from "../../parts/table.js";
-import { Time } from "../../parts/values.js";
+import { BoxLink } from "../../parts/values/past.js";
+import { PlainTable } from "../../parts/table/table.js";
+import { Time } from "../../parts/values/values.js";
 
 /**
  * Key, title, and the query that finds the runs it counts; the list of runs knows no lost board.

@@ -3,8 +3,8 @@
 
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
-import { TestLink } from "../../parts/past.js";
-import { Sha, Time } from "../../parts/values.js";
+import { TestLink } from "../../parts/values/past.js";
+import { Sha, Time } from "../../parts/values/values.js";
 
 const PLACES = ["branch and box", "branches and boxes"];
 

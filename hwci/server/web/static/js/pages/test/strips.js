@@ -6,7 +6,7 @@ import { addressOf } from "../../address.js";
 import { count, counted, dayName, short } from "../../format.js";
 import { html, useState } from "../../html.js";
 import { Bars } from "../../parts/trend.js";
-import { LongName } from "../../parts/values.js";
+import { LongName } from "../../parts/values/values.js";
 
 const WIDTH = 900;
 const HEIGHT = 24;

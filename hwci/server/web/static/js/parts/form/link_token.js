@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The token of a link that works once. It stands in the address after "#", which no browser sends anywhere.
+
+import { useEffect, useState } from "../../html.js";
+
+/** The token of the link; also of a second link opened on this page, which reloads nothing. */
+export function useToken() {
+  const inAddress = () => window.location.hash.slice(1);
+  const [token, setToken] = useState(inAddress);
+  useEffect(() => {
+    const take = () => {
+      if (!inAddress()) return;
+      setToken(inAddress());
+      // Keep it off the screen and out of the history.
+      window.history.replaceState(null, "", window.location.pathname);
+    };
+    take();
+    window.addEventListener("hashchange", take);
+    return () => window.removeEventListener("hashchange", take);
+  }, []);
+  return token;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A button that unfolds a few choices below it. They fold again when the focus leaves them, or by Escape.
+
+import { html, useId, useRef, useState } from "../../html.js";
+
+/** A menu. `label`: what the button says; `title`: its tooltip. */
+export function Menu({ label, title, children }) {
+  const [open, setOpen] = useState(false);
+  const [button, id] = [useRef(null), useId()];
+  const leave = ({ currentTarget, relatedTarget }) => !currentTarget.contains(relatedTarget) && setOpen(false);
+  const onEscape = ({ key }) => {
+    if (key !== "Escape" || !open) return;
+    setOpen(false);
+    button.current.focus();
+  };
+  // Some browsers give no focus to a button that is clicked, but to what around it can have one.
+  return html`<div class="menu" tabindex="-1" onFocusOut=${leave} onKeyDown=${onEscape}>
+    <button type="button" class="fold" ref=${button} title=${title} aria-expanded=${open ? "true" : "false"}
+      aria-controls=${id} onClick=${() => setOpen(!open)}>${label}</button>
+    <div id=${id} class="choices" hidden=${!open}>${open && children}</div>
+  </div>`;
+}

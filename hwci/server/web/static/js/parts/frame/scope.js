@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which period and which products a page is about: read from the address, and chosen here (spec,
+// "Metrics page (dashboard)").
+
+import { addressOf, change, lastOf } from "../../address.js";
+import { productName } from "../../format.js";
+import { html } from "../../html.js";
+import { Badge } from "../values/values.js";
+
+const PERIODS = [7, 30, 90];
+const DAYS_DEFAULT = 30;
+
+const OF_DAYS = ["metrics", "failures", "review"];
+const OF_PRODUCTS = [...OF_DAYS, "runs"];
+const DAYS_MAX = 3650; // that the API takes
+const DAY_MILLISECONDS = 86_400_000;
+
+const OF_OTHER_ROWS = /\.(page|boxes)$/;
+
+/** Return the period and product of an address. `usual`: the days where it names none. */
+export function scopeOf(query, usual = DAYS_DEFAULT) {
+  return {
+    days: query.get("days") || usual,
+    repoKey: query.get("repoKey"),
+    suite: query.get("suite"),
+    asOf: query.get("asOf"),
+  };
+}
+
+/**
+ * The query of a link to another page of the organization: the period and the product that were chosen last,
+ * and nothing else. Runs have times in place of days.
+ */
+export function takenAlong(page, orgId) {
+  if (!OF_PRODUCTS.includes(page)) return {};
+  const last = addressOfLast(OF_PRODUCTS, orgId);
+  const { repoKey, suite } = scopeOf(last.query);
+  const product = { repoKey, suite: repoKey && suite };
+  if (page === "runs") return { ...product, ...timesOf(last) };
+  const { query } = addressOfLast(OF_DAYS, orgId);
+  return { days: query.get("days"), ...product, asOf: query.get("asOf") };
+}
+
+function addressOfLast(pages, orgId) {
+  const last = lastOf(...pages);
+  return last?.params.orgId === orgId ? last : { query: new URLSearchParams() };
+}
+
+/** The period that an address asks for, as times; one without a choice asks for none. */
+function timesOf({ page, query }) {
+  if (page === "runs") return { from: query.get("from"), to: query.get("to") };
+  const [days, asOf] = [Number(query.get("days")), query.get("asOf")];
+  const end = asOf ? Date.parse(asOf) : Date.now();
+  if (!(days >= 1 && days <= DAYS_MAX) || Number.isNaN(end)) return { to: asOf };
+  return { from: new Date(end - days * DAY_MILLISECONDS).toISOString(), to: asOf };
+}
+
+/** A link from a past period to the one up to now. */
+export function UpToNow({ address, scope }) {
+  if (!scope.asOf) return null;
+  const query = { ...Object.fromEntries(address.query), asOf: null };
+  return html`<a class="quiet" href=${addressOf(address.page, address.params, query)}>up to now</a>`;
+}
+
+/** The date control; an address may ask for other days, which then are one more choice. `usual`: as `scopeOf`. */
+export function Periods({ days, usual = DAYS_DEFAULT }) {
+  const chosen = Number(days);
+  const offered = PERIODS.includes(chosen) || !chosen ? PERIODS : [...PERIODS, chosen].sort((a, b) => a - b);
+  return html`<fieldset class="choice">
+    <legend class="unseen">Period</legend>
+    ${offered.map(
+      (period) => html`<label key=${period}>
+        <input type="radio" name="days" value=${period} checked=${period === chosen}
+          onChange=${() => changeScope({ days: period === usual ? null : period })} />
+        <span>${period}d</span>
+      </label>`,
+    )}
+  </fieldset>`;
+}
+
+/**
+ * The product selector: all products, those of one repository where there are several, or one. `onChoose`
+ * takes the choice, by default the scope of the page; `first`: a reference to the field.
+ */
+export function Products({ products, scope, several, onChoose = changeScope, first }) {
+  const chosen = scope.repoKey || scope.suite ? optionValue(scope) : "";
+  const choose = (event) => {
+    const [repoKey, suite] = event.target.value ? JSON.parse(event.target.value) : [null, null];
+    onChoose({ repoKey, suite });
+  };
+  const offered = [...repositories(products ?? [])];
+  const values = offered.flatMap(([repoKey, suites]) =>
+    [...(several ? [null] : []), ...suites].map((suite) => optionValue({ repoKey, suite })),
+  );
+  return html`<select ref=${first} class="product" aria-label="Product" value=${chosen} onChange=${choose}>
+    <option value="">All products</option>
+    ${chosen && !values.includes(chosen) && html`<option value=${chosen}>${scopeName(scope)}</option>`}
+    ${offered.map(([repoKey, suites]) => {
+      const options = suites.map((suite) => html`<option key=${suite} value=${optionValue({ repoKey, suite })}>${suite}</option>`);
+      if (!several) return options;
+      return html`<optgroup key=${repoKey} label=${repoKey}>
+        <option value=${optionValue({ repoKey, suite: null })}>${allOf(repoKey)}</option>
+        ${options}
+      </optgroup>`;
+    })}
+  </select>`;
+}
+
+/**
+ * The product's column, where all products are shown. `product`: the one that the page is about;
+ * `several`: repositories.
+ */
+export function productColumn(product, several) {
+  if (product?.suite) return [];
+  const cell = (row) => html`${row.suite ?? html`<${Badge} kind="quiet">Unassigned<//>`}
+    ${several && html`<span class="under">${row.repoKey}</span>`}`;
+  return [{ key: "product", title: "Product", sort: "suite", words: true, fixed: true, cell }];
+}
+
+/** Change period, product or filter; the pages and open rows of the tables belong to the old choice, and are reset. */
+export function changeScope(changes) {
+  const left = [...new URLSearchParams(window.location.search).keys()].filter((name) => OF_OTHER_ROWS.test(name));
+  change({ ...Object.fromEntries(left.map((name) => [name, null])), ...changes });
+}
+
+/** Whether products are of more than one repository, so that a product needs its repository's name. */
+export function severalRepositories(products) {
+  return repositories(products ?? []).size > 1;
+}
+
+function repositories(products) {
+  const suites = new Map();
+  for (const { repoKey, suite } of [...products].sort(byName)) {
+    suites.set(repoKey, [...(suites.get(repoKey) ?? []), suite]);
+  }
+  return suites;
+}
+
+function byName(a, b) {
+  return a.repoKey.localeCompare(b.repoKey) || a.suite.localeCompare(b.suite);
+}
+
+function optionValue({ repoKey, suite }) {
+  return JSON.stringify([repoKey, suite]);
+}
+
+function scopeName({ repoKey, suite }) {
+  return suite ? productName({ repoKey, suite }, Boolean(repoKey)) : allOf(repoKey);
+}
+
+function allOf(repoKey) {
+  return `All of ${repoKey}`;
+}

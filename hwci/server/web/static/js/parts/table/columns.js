@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which columns of a table are shown: the reader's choice, kept in this browser for each table by its name. It knows
+// no table; columns by which a row is known always stay.
+
+import { count } from "../../format.js";
+import { html, useEffect, useState } from "../../html.js";
+import { keep, kept } from "../../kept.js";
+import { Menu } from "../frame/menu.js";
+
+const KEY = "hwci-columns";
+const tables = new Set(); // those on the page, each told of a choice
+
+let hidden = read(); // the keys of columns that are not shown, by the name of their table
+
+window.addEventListener("storage", ({ key }) => key === KEY && take(read())); // another tab chose
+
+/** Return the columns to show of a table. A choice draws it anew. */
+export function useShown(table, columns) {
+  const [, redraw] = useState({});
+  useEffect(() => {
+    const told = () => redraw({});
+    tables.add(told);
+    return () => tables.delete(told);
+  }, []);
+  const gone = goneOf(table, columns);
+  return columns.filter((column) => !gone.includes(column));
+}
+
+/** The choice of the columns of a table; nothing where none may go. */
+export function Columns({ table, columns, label }) {
+  const choices = choicesOf(columns);
+  if (choices.length === 0) return null;
+  const gone = goneOf(table, columns);
+  const hide = (these) => {
+    take({ ...hidden, [table]: these.map(({ key }) => key) });
+    keep("localStorage", KEY, JSON.stringify(hidden));
+  };
+  const turn = (chosen) => hide(choices.filter((one) => gone.includes(one) !== (one === chosen)));
+  const words = gone.length > 0 ? `Columns (${count(gone.length)} hidden)` : "Columns";
+  return html`<${Menu} label=${html`${words}<span class="unseen"> of ${label}</span>`}>
+    ${choices.map((one) => html`<label key=${one.key}>
+      <input type="checkbox" checked=${!gone.includes(one)} onChange=${() => turn(one)} /> ${one.title}</label>`)}
+    <button type="button" aria-disabled=${gone.length > 0 ? undefined : "true"} onClick=${() => hide([])}>Show all</button>
+  <//>`;
+}
+
+/** The columns that may go: not those marked `name` or `fixed`, by which a row is known, or else the first. */
+function choicesOf(columns) {
+  const fixed = columns.filter(({ name, fixed: stays }) => name || stays);
+  return fixed.length > 0 ? columns.filter((one) => !fixed.includes(one)) : columns.slice(1);
+}
+
+function goneOf(table, columns) {
+  const keys = hidden[table] ?? [];
+  return choicesOf(columns).filter(({ key }) => keys.includes(key));
+}
+
+function take(chosen) {
+  hidden = chosen;
+  for (const told of tables) told();
+}
+
+/** What is kept; whatever else stands in its place is no choice. */
+function read() {
+  try {
+    const entries = Object.entries(JSON.parse(kept("localStorage", KEY) ?? "{}"));
+    return Object.fromEntries(entries.filter(([, keys]) => Array.isArray(keys)));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of the API's answers as they are written on every page: outcomes, verdicts, classes, runs, and
+// kinds of files. The API decides which of them an answer has.
+
+import { addressOf } from "../../address.js";
+import { html } from "../../html.js";
+import { BoxLink, HistoryLink } from "./past.js";
+import { Badge, LongName } from "./values.js";
+
+const OUTCOMES = { pass: ["good", "passed"], fail: ["bad", "failed"] };
+const VERDICTS = { device: ["bad", "Device"], infra: ["warn", "Infra"], unknown: ["quiet", "None reported"] };
+const CLASSES = {
+  real_fw_bug: ["bad", "Real FW bug", "a real firmware bug"],
+  bench_or_harness: ["warn", "Bench or harness", "a bench or harness problem"],
+  ambiguous: ["quiet", "Ambiguous", "ambiguous"],
+  dismissed: ["quiet", "Dismissed", "dismissed"],
+};
+
+/** What a file is to the product, in the order in which kinds are named. */
+export const KINDS = ["firmware", "harness", "both", "other"];
+
+/** How a test ended in a run. */
+export function outcomeBadge(value) {
+  const [kind, text] = OUTCOMES[value];
+  return html`<${Badge} kind=${kind}>${text}<//>`;
+}
+
+/** The verdict of the harness. */
+export function verdict(value) {
+  const [kind, text] = VERDICTS[value];
+  return html`<${Badge} kind=${kind}>${text}<//>`;
+}
+
+/** Whose fault a resolved failure was. */
+export function classBadge(value) {
+  const [kind, text] = CLASSES[value];
+  return html`<${Badge} kind=${kind}>${text}<//>`;
+}
+
+/** The classes of failures that are not real firmware bugs, as the API names them. */
+export const OTHER_CLASSES = Object.keys(CLASSES).filter((name) => name !== "real_fw_bug");
+
+/** The name of a class. */
+export function className(value) {
+  return CLASSES[value][1];
+}
+
+/** The same within a sentence: "it counts as a real firmware bug". */
+export function classText(value) {
+  return CLASSES[value]?.[2] ?? value;
+}
+
+/** "run 71", and its attempt where it is not the first. */
+export function runText({ runId, runAttempt, ciRun }) {
+  const number = ciRun ?? runId;
+  return runAttempt === 1 ? `run ${number}` : `run ${number}, attempt ${runAttempt}`;
+}
+
+/** A run of an answer about failures, which leads to its own page. */
+export function RunLink({ run, orgId }) {
+  return html`<a href=${addressOf("run", { orgId, runId: run.runRecordId })}>${runText(run)}</a>`;
+}
+
+/** A failure by its test, box and branch, which leads to its evidence; below it the ways to its box and its test. */
+export function FailureLink({ failure, orgId, history = true }) {
+  return html`<a href=${addressOf("failure", { orgId, failureId: failure.id })}><${LongName} name=${failure.testId} /></a>
+    <span class="under"><${BoxLink} plain boxKey=${failure.boxKey} orgId=${orgId} /> · ${failure.branch}
+      ${history && html` <${HistoryLink} test=${failure} orgId=${orgId} />`}</span>`;
+}
+
+/** The kind of a file, as a word with its colour. */
+export function Kind({ kind }) {
+  return html`<span class=${`kind kind-${kind}`}>${kind}</span>`;
+}
