@@ -9,7 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from hwci.analysis.gaps import Gap
-from hwci.analysis.said import short
+from hwci.analysis.said import counted, short
 from hwci.analysis.what_if import Edit, EditKind
 from hwci.engine.history import RunChanges
 from hwci.engine.vocabulary import FileKind, ReviewAction
@@ -118,7 +118,9 @@ def _run(edit: Edit, run: RunChanges) -> Advice:
     assert run.changes.base_sha is not None
     base, sha = short(run.changes.base_sha), short(run.sha)
     sent = f"{where} had sent the changes from {base} to {sha}"
-    if edit.assumed is not None:
+    if edit.of_git:
+        sent = f"{sent}, as git has them ({counted(len(run.changes.commits), 'commit')})"
+    elif edit.assumed is not None:
         sent = f"{sent}, and these were changes of {edit.assumed} alone"
     return Advice(
         sent,

@@ -3,10 +3,11 @@
 
 This module decides which edits are tried, a closed table (`EDITS`), and keeps those with which the
 rules give another class. It concludes nothing from a reason: each edit is classified in a history
-that has it. It does not know git: where a run sent no changes, an edit states what they would be.
+that has it. It does not know git: where a run sent no changes, an edit states what they would be,
+unless who asks gives what git has.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -38,6 +39,9 @@ PATTERNS_MAX = 200
 COMMITS_TRIED = 100
 """Commits of the test's row on its box whose runs may lack changes."""
 
+OfGit = Mapping[tuple[str, str], Changes]
+"""What changed from one commit to another, by both."""
+
 
 class EditKind(StrEnum):
     """A row of the table of edits."""
@@ -57,7 +61,7 @@ class Edit:
 
     `paths`: which list gets or loses `pattern`. `commit`: whose files are sent whole. `run`: whose
     report sends these changes instead. `assumed`: what its commit is taken to have changed, as
-    nothing tells it.
+    nothing tells it. `of_git`: who asked told it.
     """
 
     kind: EditKind
@@ -67,6 +71,7 @@ class Edit:
     commit: str | None = None
     run: RunChanges | None = None
     assumed: FileKind | None = None
+    of_git: bool = False
     action: ReviewAction | None = None
 
 
@@ -86,12 +91,13 @@ class WhatIfs(NamedTuple):
     complete: bool
 
 
-def what_if(history: History, group: Group) -> WhatIfs:
+def what_if(history: History, group: Group, of_git: OfGit | None = None) -> WhatIfs:
     """Return the single edits that would change the class of a resolved group, as people see it.
+    `of_git`: changes that runs may not have sent.
 
     Raises `OutOfTimeError`: there was no time to try one.
     """
-    trying = Trying(history, group)
+    trying = Trying(history, group, of_git)
     found: list[WhatIf] = []
     tried = False
     try:
@@ -110,7 +116,8 @@ def what_if(history: History, group: Group) -> WhatIfs:
 class Trying:
     """The edits of one group, and what each makes of it."""
 
-    def __init__(self, history: History, group: Group) -> None:
+    def __init__(self, history: History, group: Group, of_git: OfGit | None = None) -> None:
+        self._of_git = of_git or {}
         self._asked = ChangesAsked(history)
         self._history = edited(self._asked)
         self._group = group
@@ -224,8 +231,8 @@ class Trying:
 
     def changes_sent(self) -> Iterator[Edit]:
         """A run that sent no changes, or none with a base, sent those since the commit that ran on
-        the box before: the commits that it listed, else its own one, of which is assumed that it
-        changed firmware alone, or harness alone.
+        the box before: those that git has, if they are given; else the commits that it listed; else
+        its own one, of which is assumed that it changed firmware alone, or harness alone.
         """
         commits = self._lane_commits[:COMMITS_TRIED]
         for before, commit in pairwise(commits):
@@ -233,9 +240,13 @@ class Trying:
             # Equal times: naming the base would move it in the branch's order.
             if run is None or before.place.started_at >= run.order.started_at:
                 continue
+            known = self._of_git.get((before.sha, run.sha))
+            if known is not None:
+                sent = replace(run, changes=known)
+                yield Edit(EditKind.CHANGES_SENT, run=sent, of_git=True)
+                continue
             for assumed, listed in self._listed(run):
-                changes = Changes(before.sha, listed)
-                sent = replace(run, changes=changes)
+                sent = replace(run, changes=Changes(before.sha, listed))
                 yield Edit(EditKind.CHANGES_SENT, run=sent, assumed=assumed)
 
     def _listed(self, run: RunChanges) -> Iterator[tuple[FileKind | None, tuple[Commit, ...]]]:

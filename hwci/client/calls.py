@@ -22,7 +22,7 @@ from hwci.wire.benches import BenchesAnswer
 from hwci.wire.bisection import BisectionQuery, ProgressAnswer
 from hwci.wire.causes import CauseAnswer, CausesQuery, OfTable, ReviewedAnswer, ReviewsBody
 from hwci.wire.days import DaysAnswer, DaysQuery
-from hwci.wire.explanations import ExplanationAnswer, GapsAnswer
+from hwci.wire.explanations import ExplanationAnswer, GapsAnswer, UnsentBody, UnsentChanges
 from hwci.wire.failures import (
     FailureAnswer,
     FailureEvidence,
@@ -750,8 +750,20 @@ def get_failure(org_id: Id, failure_id: Id) -> Call[FailureEvidence]:
 
 def explain_failure(org_id: Id, failure_id: Id) -> Call[ExplanationAnswer]:
     """Ask which single edits would give a failure another class."""
-    path = f"{org_path(org_id)}/ci-analysis/failures/{segment(failure_id)}"
-    return _read(path, ExplanationAnswer)
+    return _read(_explanation(org_id, failure_id), ExplanationAnswer)
+
+
+def explain_failure_with_git(
+    org_id: Id, failure_id: Id, unsent: Sequence[UnsentChanges]
+) -> Call[ExplanationAnswer]:
+    """Ask the same, with what git has of changes that runs did not send."""
+    body = body_of(UnsentBody, unsent=unsent)
+    path = _explanation(org_id, failure_id)
+    return Call("POST", path, ExplanationAnswer, 200, Credential.READER, body=body)
+
+
+def _explanation(org_id: Id, failure_id: Id) -> str:
+    return f"{org_path(org_id)}/ci-analysis/failures/{segment(failure_id)}"
 
 
 def list_gaps(

@@ -5,20 +5,41 @@ Each model makes itself of the answer of the analysis with `of`. No figure is co
 """
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Annotated, Self
 from uuid import UUID
 
 from hwci.analysis.advice import GAPS, advice
 from hwci.analysis.gaps import Budget, Gap, GapCount
-from hwci.analysis.what_if import EditKind, WhatIf, WhatIfs
+from hwci.analysis.what_if import EditKind, OfGit, WhatIf, WhatIfs
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import CheckedRun
 from hwci.engine.vocabulary import FileKind, ReviewAction, Verdict
-from hwci.wire.base import Answer
+from hwci.wire import limits
+from hwci.wire.base import Answer, Body, Sha
 from hwci.wire.failures import CheckRun, ClassAnswer
+from hwci.wire.lists import ListRule
 from hwci.wire.metrics import PeriodAnswer, ProductKey
 from hwci.wire.queries import PeriodQuery
+from hwci.wire.reports import Changes
+
+
+class UnsentChanges(Body):
+    """What git has of the changes that a run on `sha` did not send, as a report holds them."""
+
+    sha: Sha
+    changes: Changes
+
+
+class UnsentBody(Body):
+    """What git has of changes that runs did not send."""
+
+    unsent: Annotated[Sequence[UnsentChanges], ListRule(limits.UNSENT_MAX)]
+
+    def of_git(self) -> OfGit:
+        """Return the changes by the commits that they lie between."""
+        facts = ((one.sha, one.changes.fact()) for one in self.unsent)
+        return {(of.base_sha, sha): of for sha, of in facts if of.base_sha is not None}
 
 
 class WhatIfAnswer(ClassAnswer):

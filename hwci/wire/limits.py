@@ -65,6 +65,8 @@ EVIDENCE_MAX = 200
 """Commits of one list, files and runs of one commit, that the evidence of a failure shows."""
 INCIDENT_MAX = 100
 """Tests, boxes and failures that an incident lists."""
+UNSENT_MAX = 20
+"""Runs whose unsent changes are told together."""
 REVIEWS_AT_ONCE_MAX = 200
 """Reviews that are made together."""
 
@@ -75,6 +77,8 @@ RUN_REPORT_BYTES = 64 * 1024 * 1024
 """Body of a run report, plain or after inflation: the largest legal one with usual paths."""
 SUITE_CONFIG_BYTES = 4 * 1024 * 1024
 """Body of a suite configuration, plain or after inflation."""
+UNSENT_BYTES = 4 * 1024 * 1024
+"""Body of what git has of changes that runs did not send."""
 BODY_BYTES = 64 * 1024
 """Any other body."""
 

@@ -200,3 +200,32 @@ def test_no_verdict_and_no_list_that_would_change_the_class_is_left_out() -> Non
             seen[edit.kind] += edit in named
 
     assert min(seen.values()) > 0
+
+
+def test_what_git_has_of_unsent_changes_gives_the_class_that_was_said() -> None:
+    seen: Counter[bool] = Counter()
+    draw = random.Random(5)
+    for facts, group in some(rounds(200, 500)):
+        history = FullHistory(ORG, facts)
+        runs = (one.run for one in Trying(history, group).edits() if one.assumed is not None)
+        ends = {(one.changes.base_sha, one.sha): None for one in runs if one is not None}
+        of_git = {(base, sha): known(draw, base, sha) for base, sha in ends if base is not None}
+        named = {one.edit: one.then for one in what_if(history, group, of_git).found}
+        now = judged(facts, group)
+        tried = [one for one in Trying(history, group, of_git).edits() if one.of_git]
+        assert len(tried) == len(of_git)
+        for edit in tried:
+            real = judged(made(facts, group, edit), group)
+            said = named.get(edit, now)
+            assert said.failure_class is real.failure_class, edit
+            seen[edit in named] += 1
+
+    assert min(seen[True], seen[False]) > 0
+
+
+def known(draw: random.Random, base: str, sha: str) -> Changes:
+    """Draw what git has between two commits: commits that nothing ran, up to the one that ran."""
+    between = [f"{draw.randrange(16**9):09x}" for _ in range(draw.randrange(3))]
+    kinds = ["fw", "hs", "fw hs", "doc", "fw ~", "doc ~"]
+    listed = [commit(one, draw.choice(kinds)) for one in (*between, sha)]
+    return changes(base, *listed, truncated=draw.random() < 0.1)

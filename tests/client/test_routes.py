@@ -19,7 +19,8 @@ from hwci.server.http.route import Route, Who
 from hwci.server.routes.table import ROUTES
 from hwci.wire.accounts import KeyProduct
 from hwci.wire.causes import OfTable, OneReview, ReviewsBody, ReviewStep
-from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
+from hwci.wire.explanations import UnsentChanges
+from hwci.wire.reports import Changes, MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead, TestEvent
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -55,6 +56,7 @@ HEAD = RunHead.model_validate(
 PRODUCT = KeyProduct(repo_key="r", suite="s")
 EVENTS = RunEvents(events=[TestEvent(type="test", id="boot", outcome=Outcome.PASS, attempts=1)])
 ONE_REVIEW = OneReview(failure_id=FAILURE, action=ReviewStep.RESET, seen_review_at=NOON)
+UNSENT = UnsentChanges(sha="0123abc", changes=Changes(base_sha="fedcba9", commits=[]))
 REVIEWS = ReviewsBody(reviews=[ONE_REVIEW])
 RUNS: dict[str, Any] = {
     "repo_key": "r",
@@ -140,6 +142,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.metrics_by_day: calls.metrics_by_day(ORG, 7, "r", "s", NOON, "Europe/Berlin"),
     calls.trends: calls.trends(ORG, 7, "r", "s", NOON),
     calls.explain_failure: calls.explain_failure(ORG, FAILURE),
+    calls.explain_failure_with_git: calls.explain_failure_with_git(ORG, FAILURE, [UNSENT]),
     calls.list_causes: calls.list_causes(
         ORG, OfTable.REAL_BUGS, FailureClass.DISMISSED, True, "i2c", **PERIOD, page=2
     ),

@@ -121,6 +121,7 @@ def always(body: Any) -> Body:
 EXCHANGE = {"code": "unknown", "verifier": "v" * 43}
 SAME_PASSWORD = {"currentPassword": PASSWORD, "newPassword": PASSWORD}
 UNKNOWN_REVIEW = {"reviews": [{"failureId": f"{7:032x}", "action": "reset", "seenReviewAt": None}]}
+UNSENT = {"unsent": [{"sha": "b" * 40, "changes": {"base_sha": "a" * 40, "commits": []}}]}
 RESET = {"resetToken": "unknown", "newPassword": PASSWORD}
 ORG = "/api/orgs/{orgId}"
 REVIEW = f"{ORG}/ci-failures/{{failureId}}"
@@ -215,6 +216,9 @@ ROWS = {
     f"GET {ORG}/ci-failures": FIGURES,
     f"GET {REVIEW}": Row(By.READER, 200, "real", metrics=True),
     f"GET {ORG}/ci-analysis/failures/{{failureId}}": Row(By.READER, 200, "real", metrics=True),
+    f"POST {ORG}/ci-analysis/failures/{{failureId}}": Row(
+        By.READER, 200, "real", body=always(UNSENT), metrics=True
+    ),
     f"POST {REVIEW}/confirm": Row(
         By.ADMIN, 200, "harness", metrics=True, undo=review("reset", "harness")
     ),

@@ -373,7 +373,11 @@ NOTHING = {"keyId": "key", "failureId": "Failure", "boxId": "Box"}
 )
 def test_an_id_of_nothing_is_404(server: RunningServer, route: Route, name: str, text: str) -> None:
     path = route.path.replace("{orgId}", str(server.org_id)).replace(f"{{{name}}}", text)
-    body = {"name": "other"} if route.method == "PATCH" else None  # it is looked at first
+    body: dict[str, object] | None = (
+        {"unsent": []} if route.reads else None
+    )  # it is looked at first
+    if route.method == "PATCH":
+        body = {"name": "other"}
     reply = ask(server.url, route.method, path, bearer(server.token), json_body=body)
 
     kind = re.findall("(ci|reader)-keys", route.path)

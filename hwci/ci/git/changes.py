@@ -11,6 +11,7 @@ the repository.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 
 from hwci.ci.git.files import UNKNOWN, Files, files_of, paths_between
 from hwci.ci.git.history import (
@@ -19,6 +20,7 @@ from hwci.ci.git.history import (
     CutOffError,
     Deadline,
     UnrelatedError,
+    commits_after,
     fetch_commit,
     present,
     whole_range,
@@ -98,6 +100,21 @@ def collect(
         return _collected(repository, range_, base, deadline)
     except GitError as fault:
         return Collected(None, (f"The changes are not known: {fault}. {fault.fix}".strip(),))
+
+
+def between(folder: Path, base_sha: str, sha: str) -> Changes | None:
+    """Return what changed from one commit to another, as far as a report holds it; None if the
+    folder is no clone that knows it. It fetches no commit.
+    """
+    repository = Repository(folder)
+    base, commit = repository.commit(base_sha), repository.commit(sha)
+    if base is None or commit is None:
+        return None
+    try:
+        range_ = commits_after(repository, base, commit)
+        return _collected(repository, range_, base, Deadline(0)).changes
+    except (GitError, UnrelatedError, CutOffError):
+        return None
 
 
 def covered(

@@ -5,6 +5,7 @@ A command builds a `CommandContext` and a request, makes one call, and shows the
 back. Notices are lines that it hands over while the work goes on; errors are `ExplainedError`s.
 """
 
+from hwci.ci.git.changes import between
 from hwci.ci.git.path_check import CommitKinds, PathCheck
 from hwci.ci.job import Job
 from hwci.ci.project import FILE_NAME as PROJECT_FILE
@@ -42,6 +43,7 @@ __all__ = [
     "RunRequest",
     "Sending",
     "announce_merges",
+    "between",
     "check_repository",
     "check_run",
     "describe_job",

@@ -3,6 +3,7 @@
 
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from uuid import UUID
 
@@ -17,11 +18,10 @@ from hwci.engine.vocabulary import FailureClass, Label, ReviewAction
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from rich.text import Text
+    from collections.abc import Callable
 
     from hwci.client import Call
+    from hwci.wire.explanations import ExplanationAnswer, UnsentChanges
     from hwci.wire.failures import FailureEvidence, ResolvedFailureAnswer
 
 failures = typer.Typer(no_args_is_help=True)
@@ -110,6 +110,8 @@ def show_failure(
 ) -> None:
     """Show one failure with its evidence: who is to blame, and why.
 
+    In a clone of its repository, git tells what runs changed that did not send it.
+
     For example:
 
       hwci failures show 4f1c9a02
@@ -119,24 +121,50 @@ def show_failure(
     if json:
         render.emit_json(found)
     else:
+        explained = _explained(server, found)
         render.draw(
             *evidence.sections(found, options.now()),
-            *_explained(server, found),
+            *what_if.section(explained),
             links=server.links(found),
         )
-        for step in evidence.next_steps(found):
+        for step in (*evidence.next_steps(found), *what_if.notes(explained, found.failure)):
             render.note(step)
 
 
-def _explained(server: Connection, found: "FailureEvidence") -> "Iterator[Text]":
-    """Return what would change the class; a server of an older version does not know it."""
-    from hwci.client.errors import NotFoundError
+def _explained(server: Connection, found: "FailureEvidence") -> what_if.Explained:
+    """Return what would change the class. What runs did not send is read from the clone that this
+    is called in. A server of an older version knows less.
+    """
+    from hwci.client.errors import ApiError, NotFoundError
 
+    org_id, failure_id = server.org_id(), found.failure.id
     if found.resolved is None:
-        return
-    with suppress(NotFoundError):
-        call = client.calls.explain_failure(server.org_id(), found.failure.id)
-        yield from what_if.section(server.send(call))
+        return what_if.Explained()
+    try:
+        answer = server.send(client.calls.explain_failure(org_id, failure_id))
+    except NotFoundError:
+        return what_if.Explained()
+    unsent = _of_git(answer)
+    if unsent:
+        # An older server, or more than a body holds: what was answered stays true.
+        with suppress(ApiError):
+            told = client.calls.explain_failure_with_git(org_id, failure_id, [*unsent.values()])
+            return what_if.Explained(server.send(told), list(unsent))
+    return what_if.Explained(answer)
+
+
+def _of_git(answer: "ExplanationAnswer") -> "dict[tuple[str, str], UnsentChanges]":
+    """Return what git has here of the changes that an answer had to assume."""
+    from hwci.ci.reporting import between
+    from hwci.wire.explanations import UnsentChanges
+
+    found = {}
+    for base, sha in what_if.assumed(answer)[: limits.UNSENT_MAX]:
+        changes = between(Path.cwd(), base, sha)
+        if changes is not None:
+            as_asked = changes.model_copy(update={"base_sha": base})
+            found[base, sha] = UnsentChanges(sha=sha, changes=as_asked)
+    return found
 
 
 @failures.command("gaps")

@@ -6,18 +6,20 @@ all. The sentences are the server's.
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render
 from hwci.cli.terminal.tables import counted
 from hwci.engine.vocabulary import FailureClass
+from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.text import Text
 
     from hwci.wire.explanations import ExplanationAnswer, GapAnswer, GapsAnswer, WhatIfAnswer
+    from hwci.wire.failures import FailureAnswer
 
 WOULD_BE = {
     FailureClass.REAL_FW_BUG: "Would be a real firmware bug if",
@@ -27,11 +29,21 @@ WOULD_BE = {
 }
 
 
-def section(found: ExplanationAnswer) -> Iterator[Text]:
+class Explained(NamedTuple):
+    """What would change a class; None where nobody knows. `of_git`: commits between which a clone
+    told what changed.
+    """
+
+    answer: ExplanationAnswer | None = None
+    of_git: Sequence[tuple[str, str]] = ()
+
+
+def section(explained: Explained) -> Iterator[Text]:
     """Return the title and the lines; nothing where nothing would change the class."""
     from rich.text import Text
 
-    if found.edits:
+    found = explained.answer
+    if found is not None and found.edits:
         yield Text("What would change the class", style="bold")
         yield render.indented(list(_lines(found)))
 
@@ -47,13 +59,37 @@ def _lines(found: ExplanationAnswer) -> Iterator[str]:
         yield "… there may be more: not everything was tried"
 
 
+def notes(explained: Explained, failure: FailureAnswer) -> Iterator[str]:
+    """Return what git tells beside the edits, or how to have it told."""
+    if explained.answer is None:
+        return
+    if assumed(explained.answer):
+        yield (
+            "What a run did not send is assumed above: in a clone of"
+            f" {failure.repo_key} with its commits, this command reads it from git."
+        )
+    changing = {(one.base, one.sha) for one in explained.answer.edits}
+    for base, sha in explained.of_git:
+        if (base, sha) not in changing:
+            yield f"What git has from {short(base)} to {short(sha)} would not change the class."
+
+
+def assumed(found: ExplanationAnswer) -> list[tuple[str, str]]:
+    """Return the commits between which it is assumed what changed."""
+    edits = (one for one in found.edits if one.assumed is not None)
+    ends = ((one.base, one.sha) for one in edits if one.base is not None and one.sha is not None)
+    return list(dict.fromkeys(ends))
+
+
 def _is_pattern(edit: WhatIfAnswer) -> bool:
     """Whether it edits the configuration, which is seldom what is wrong: such edits stand last."""
     return edit.pattern is not None
 
 
-def _place(edit: WhatIfAnswer) -> tuple[bool, int]:
-    return _is_pattern(edit), list(FailureClass).index(edit.failure_class)
+def _place(edit: WhatIfAnswer) -> tuple[bool, int, bool]:
+    """Put what is known before what is assumed."""
+    of_class = list(FailureClass).index(edit.failure_class)
+    return _is_pattern(edit), of_class, edit.assumed is not None
 
 
 def _first_of(alike: list[WhatIfAnswer]) -> Iterator[str]:

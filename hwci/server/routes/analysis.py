@@ -14,6 +14,7 @@ from hwci.server.services.analysis.merges import MergeAnalysis
 from hwci.server.services.analysis.page_figures import PageFigures
 from hwci.server.services.analysis.tests import Tests
 from hwci.server.services.analysis.trends import Trends
+from hwci.wire import limits
 
 # fmt: off
 ANALYSIS = (
@@ -40,6 +41,12 @@ ANALYSIS = (
         "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
         Explanations.of_failure,
         "Show which single edits would give a failure another class", metrics=True
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
+        Explanations.with_git,
+        "The same, with what git has of changes that runs did not send; nothing is kept",
+        body_bytes=limits.UNSENT_BYTES, metrics=True, reads=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/gaps", Who.READER, Explanations.gaps,

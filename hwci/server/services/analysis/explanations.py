@@ -8,7 +8,7 @@ three within one read transaction.
 from uuid import UUID
 
 from hwci.analysis.gaps import budget
-from hwci.analysis.what_if import what_if
+from hwci.analysis.what_if import OfGit, what_if
 from hwci.engine.page.failures import describe
 from hwci.engine.periods import last_days
 from hwci.engine.rules.classify import Classifier
@@ -19,7 +19,7 @@ from hwci.server.services import Service
 from hwci.server.services.access import Viewer, require_product
 from hwci.server.services.analysis.asking import asked
 from hwci.server.storage.ports import Reader
-from hwci.wire.explanations import ExplanationAnswer, GapsAnswer
+from hwci.wire.explanations import ExplanationAnswer, GapsAnswer, UnsentBody
 from hwci.wire.queries import PeriodQuery
 
 
@@ -28,6 +28,19 @@ class Explanations(Service):
 
     async def of_failure(self, viewer: Viewer, failure_id: UUID | None) -> ExplanationAnswer:
         """Return what would give a failure another class. Raises `NotFoundError`."""
+        return await self._of_failure(viewer, failure_id, {})
+
+    async def with_git(
+        self, viewer: Viewer, failure_id: UUID | None, body: UnsentBody
+    ) -> ExplanationAnswer:
+        """Return the same, where git tells what runs changed that did not send it. Raises
+        `NotFoundError`.
+        """
+        return await self._of_failure(viewer, failure_id, body.of_git())
+
+    async def _of_failure(
+        self, viewer: Viewer, failure_id: UUID | None, of_git: OfGit
+    ) -> ExplanationAnswer:
 
         def work(reader: Reader) -> ExplanationAnswer:
             history = reader.history(viewer.org_id)
@@ -39,7 +52,7 @@ class Explanations(Service):
             if group.label is not Label.RESOLVED:
                 return ExplanationAnswer(edits=[], complete=True)
             row = describe(history, group, Classifier(history))
-            return ExplanationAnswer.of(viewer.org_id, row, what_if(history, group))
+            return ExplanationAnswer.of(viewer.org_id, row, what_if(history, group, of_git))
 
         return await self._storage.read(work, organization=viewer.org_id)
 
