@@ -24,10 +24,6 @@ CHANCE_MAX = 0.05
 """So likely is any false pair of a period, at most: a pair is held to it over all pairs."""
 
 
-WentOn = Callable[[Collection[Lane]], Mapping[Lane, Collection[str]]]
-"""Asked for tests on their boxes: the commits on which failures of unknown cause went on."""
-
-
 @dataclass
 class _Past:
     """A test on its box: the places of commits on which it began to fail, and of those on which it
@@ -41,12 +37,13 @@ class _Past:
 
 def failing_together(
     beginnings: Sequence[FailureKey],
-    went_on: WentOn,
+    went_on: Callable[[Collection[Lane]], Mapping[Lane, Collection[str]]],
     runs: Callable[[], Sequence[ProductOutcomes]],
     check_time: Callable[[], None],
 ) -> Mapping[FailureKey, int]:
     """Return for each common beginning the number of its cause. `beginnings`: of all failures whose
-    cause is unknown; `went_on` and `runs`: asked only where two tests began together so often.
+    cause is unknown; `went_on`: the commits on which such failures of these tests went on. It and
+    `runs` are asked only where two tests began together so often.
     """
     begun: dict[Lane, set[str]] = defaultdict(set)
     for lane, sha in beginnings:

@@ -10,7 +10,7 @@ changes through an incident.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -18,7 +18,7 @@ from itertools import chain
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.analysis.co_failure import WentOn, failing_together
+from hwci.analysis.co_failure import failing_together
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Commit, FailureKey, Lane, Product
 from hwci.engine.history import Failure, History, Scope
@@ -43,12 +43,21 @@ class Ends(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """What the incident of a group rests on. `key`: of its first failure. `suspects`: None if
-    unknown.
+    """What the cause of a group rests on. `key`: of its first failure; `tested`: the changes under
+    test there.
     """
 
     key: FailureKey
     ends: Ends
+    tested: UnderTest
+
+
+class Caused(NamedTuple):
+    """What a group has in common with others of its incident, and no other has. `suspects`: the
+    firmware commits that may have broken it, oldest first; None if unknown.
+    """
+
+    cause: CauseKey
     suspects: tuple[Commit, ...] | None
 
 
@@ -176,38 +185,44 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
         if group.label is not Label.FLAKE
     ]
     groups.sort(key=lambda group: (group.first.first.started_at, group.first.id))
-    classifier = Classifier(history)
-    tested = []
+    classifier, failed = Classifier(history), []
     for group in groups:
         history.check_time()
-        tested.append(classifier.under_test(group))
-    suspected = broken_by(
-        history,
-        [(group.first.key, under_test) for group, under_test in zip(groups, tested, strict=True)],
+        ends = Ends(group.label, group.fix, group.first.first.verdict is Verdict.INFRA)
+        failed.append(Failed(group.first.key, ends, classifier.under_test(group)))
+    causes = causes_of(
+        history, scope, period, failed, lambda wanted: [groups[at].failures for at in wanted]
     )
     merges = _merges(history, Scope(scope.repo_key), period)
-    failed = [_failed(group, known) for group, known in zip(groups, suspected, strict=True)]
-    unknown = [group for group, known in zip(groups, suspected, strict=True) if known is None]
-
-    def went_on(lanes: Collection[Lane]) -> Mapping[Lane, Collection[str]]:
-        return later_commits(group.failures for group in unknown if group.first.key.lane in lanes)
-
     together: dict[CauseKey, list[int]] = defaultdict(list)
-    for at, cause in enumerate(causes_of(history, scope, period, failed, went_on)):
-        together[cause].append(at)
+    for at, one in enumerate(causes):
+        together[one.cause].append(at)
     found = []
     for members in together.values():
-        first = members[0]
+        key, _, tested = failed[members[0]]
         found.append(
             Incident(
                 groups=tuple(groups[at] for at in members),
-                suspects=suspected[first],
-                first_commit=_listed(tested[first], groups[first].first.key.sha),
-                merges=merges.get(groups[first].first.key.lane.repo_key, {}),
+                suspects=causes[members[0]].suspects,
+                first_commit=_listed(tested, key.sha),
+                merges=merges.get(key.lane.repo_key, {}),
             )
         )
     found.reverse()
     return found
+
+
+def failures_of(history: History, scope: Scope, period: Period, found: Sequence[Incident]) -> int:
+    """Count the failures of incidents one by one, as their list does: those that failed in the
+    period.
+    """
+    items = history.failing_items(scope, period)
+    return sum(
+        failure.id in items
+        for incident in found
+        for group in incident.groups
+        for failure in group.failures
+    )
 
 
 def described(history: RecordedRuns, found: Sequence[Incident]) -> list[Described]:
@@ -263,32 +278,32 @@ def _merged(history: RecordedRuns, one: Incident) -> Merged | None:
     return None
 
 
-def _failed(group: Group, suspects: tuple[Commit, ...] | None) -> Failed:
-    ends = Ends(group.label, group.fix, group.first.first.verdict is Verdict.INFRA)
-    return Failed(group.first.key, ends, suspects)
-
-
-def later_commits(episodes: Iterable[Sequence[Failure]]) -> Mapping[Lane, Collection[str]]:
-    """Return the commits of each test on its box on which a failure went on. `episodes`: the
+def causes_of(
+    history: RecordedRuns,
+    scope: Scope,
+    period: Period,
+    failed: Sequence[Failed],
+    members: Callable[[Sequence[int]], Iterable[Sequence[Failure]]],
+) -> list[Caused]:
+    """Return the cause of each group. `members`: asked for groups by their place in `failed`; the
     failures of each in order of place.
     """
-    found: dict[Lane, set[str]] = defaultdict(set)
-    for first, *later in episodes:
-        found[first.key.lane].update(one.key.sha for one in later)
-    return found
+    suspected = broken_by(history, [(one.key, one.tested) for one in failed])
+    unknown = [at for at, suspects in enumerate(suspected) if suspects is None]
 
+    def went_on(lanes: Collection[Lane]) -> Mapping[Lane, Collection[str]]:
+        commits: dict[Lane, set[str]] = defaultdict(set)
+        for first, *later in members([at for at in unknown if failed[at].key.lane in lanes]):
+            commits[first.key.lane].update(one.key.sha for one in later)
+        return commits
 
-def causes_of(
-    history: RecordedRuns, scope: Scope, period: Period, failed: Sequence[Failed], went_on: WentOn
-) -> list[CauseKey]:
-    """Return of each group what it has in common with others of its incident, and no other has."""
-    unknown = [one.key for one in failed if one.suspects is None]
     runs = partial(history.outcomes, scope, period)
-    common = failing_together(unknown, went_on, runs, history.check_time)
-    found: list[CauseKey] = []
-    for key, ends, suspects in failed:
+    began = [failed[at].key for at in unknown]
+    common = failing_together(began, went_on, runs, history.check_time)
+    found: list[Caused] = []
+    for (key, ends, _), suspects in zip(failed, suspected, strict=True):
         again = (common.get(key), ends.label, ends.of_bench)
-        found.append(again if key in common else cause_of(key, ends, suspects))
+        found.append(Caused(again if key in common else cause_of(key, ends, suspects), suspects))
     return found
 
 

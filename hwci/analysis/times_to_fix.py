@@ -6,20 +6,19 @@ cause explains are one incident (`incidents.py`): a commit that breaks ten tests
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import NamedTuple
 
-from hwci.analysis.incidents import CauseKey, Ends, Failed, causes_of, later_commits
+from hwci.analysis.incidents import CauseKey, Ends, Failed, causes_of
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.analysis.spread import Spread, spread
 from hwci.analysis.trends import before_of
-from hwci.engine.facts import Commit, Lane, Product
-from hwci.engine.history import Episode, History, Scope
+from hwci.engine.facts import Commit, Product
+from hwci.engine.history import Episode, Failure, History, Scope
 from hwci.engine.periods import Period, last_days
-from hwci.engine.rules.changes import UnderTest, broken_by
+from hwci.engine.rules.changes import UnderTest
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import label_of, review_of
 from hwci.engine.vocabulary import Label, Verdict
@@ -138,46 +137,30 @@ def _row(
 def _members(history: RecordedRuns, scope: Scope, period: Period) -> list[Member]:
     episodes = _ended_or_failing(history, history.episodes(scope, period))
     runs = history.episode_runs([one for one, _ in episodes])
-    classifier, tested = Classifier(history), []
-    for (episode, _), ran in zip(episodes, runs, strict=True):
+    classifier, failed = Classifier(history), []
+    for (episode, label), ran in zip(episodes, runs, strict=True):
         history.check_time()
-        product = episode.key.lane.product
-        tested.append(UnderTest(classifier.files_of(product), ran.under_test))
-    suspected = broken_by(
-        history, [(one.key, under) for (one, _), under in zip(episodes, tested, strict=True)]
-    )
-    failed = [
-        Failed(one.key, Ends(label, one.fix, one.verdict is Verdict.INFRA), known)
-        for (one, label), known in zip(episodes, suspected, strict=True)
-    ]
-    unknown = [one for (one, _), known in zip(episodes, suspected, strict=True) if known is None]
-    went_on = partial(_went_on, history, unknown)
+        ends = Ends(label, episode.fix, episode.verdict is Verdict.INFRA)
+        tested = UnderTest(classifier.files_of(episode.key.lane.product), ran.under_test)
+        failed.append(Failed(episode.key, ends, tested))
+
+    def members(wanted: Sequence[int]) -> Iterator[Sequence[Failure]]:
+        for some in history.members([episodes[at][0] for at in wanted]):
+            yield sorted(some, key=lambda one: one.place)
+
+    causes = causes_of(history, scope, period, failed, members)
     merged = _merges(history, scope, period)
     return [
         Member(
             product=episode.key.lane.product,
             box_key=episode.key.lane.box_key,
-            cause=cause,
-            merged_at=_broken_at(episode, under, suspects, merged),
+            cause=caused.cause,
+            merged_at=_broken_at(episode, of.tested, caused.suspects, merged),
             failed_at=episode.started_at,
             fixed_at=ran.fixed_at,
         )
-        for (episode, _), ran, under, suspects, cause in zip(
-            episodes,
-            runs,
-            tested,
-            suspected,
-            causes_of(history, scope, period, failed, went_on),
-            strict=True,
-        )
+        for (episode, _), ran, of, caused in zip(episodes, runs, failed, causes, strict=True)
     ]
-
-
-def _went_on(
-    history: History, episodes: Sequence[Episode], lanes: Collection[Lane]
-) -> Mapping[Lane, Collection[str]]:
-    members = history.members([one for one in episodes if one.key.lane in lanes])
-    return later_commits(sorted(some, key=lambda one: one.place) for some in members)
 
 
 def _ended_or_failing(history: History, episodes: Sequence[Episode]) -> list[tuple[Episode, Label]]:

@@ -7,9 +7,18 @@ import random
 from collections import defaultdict
 from dataclasses import replace
 
-from hwci.analysis.incidents import Described, Incident, Merged, described, incidents
+from hwci.analysis.incidents import (
+    Described,
+    Incident,
+    Merged,
+    described,
+    failures_of,
+    incidents,
+)
 from hwci.engine.facts import Announcement, Report
 from hwci.engine.page.failures import describe
+from hwci.engine.page.reading import read_failures
+from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import groups_of
 from hwci.engine.vocabulary import Label, Verdict
@@ -82,6 +91,15 @@ def test_an_incident_says_since_when_and_of_how_many_commits_and_runs_it_is() ->
     assert [one.subject for one in resolved.suspects] == ["Change b"]
     assert resolved.first_commit is not None
     assert (resolved.first_commit.sha, resolved.first.fix) == ("b", "d")
+
+
+def test_the_failures_of_incidents_are_those_that_the_list_of_failures_has() -> None:
+    past = Past([run(sha, at, {"i2c": "F", "spi": "F"}) for at, sha in enumerate("abc")])
+    history, late = FullRecordedRuns(ORG, past.facts), Period(minute(1), minute(2))
+
+    [one] = incidents(history, ALL, late)
+    assert sum(len(group.failures) for group in one.groups) == 6
+    assert failures_of(history, ALL, late, [one]) == len(read_failures(history, ALL, late)) == 4
 
 
 def test_the_failure_that_began_first_gives_the_incident_its_identity() -> None:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Incidents of a period (contract, "Answers beside the rules")."""
 
-from hwci.analysis.incidents import described, incidents
+from collections.abc import Sequence
+
+from hwci.analysis.incidents import Incident, described, incidents
 from hwci.engine.history import Listing
 from hwci.engine.periods import last_days
 from hwci.server.services import Service
@@ -20,14 +22,21 @@ class Incidents(Service):
         period = last_days(query.days, query.as_of or self._clock())
 
         def work(reader: Reader) -> ListPage[IncidentAnswer]:
-            return incidents_of(asked(reader, viewer, query, period), query)
+            about = asked(reader, viewer, query, period)
+            return page_of(about, query, incidents_of(about, query))
 
         return await self._storage.read(work, organization=viewer.org_id)
 
 
-def incidents_of(about: Asked, query: IncidentsQuery) -> ListPage[IncidentAnswer]:
+def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:
     """Return the incidents that a query asks for."""
-    found = [one for one in incidents(*about) if query.label in {None, one.label}]
+    return [one for one in incidents(*about) if query.label in {None, one.label}]
+
+
+def page_of(
+    about: Asked, query: IncidentsQuery, found: Sequence[Incident]
+) -> ListPage[IncidentAnswer]:
+    """Return the page of these incidents that a query asks for."""
     shown = query.slice_of(found)
     rows = Listing(described(about.history, shown.items), shown.total)
     return query.page_of(rows, IncidentAnswer.of)

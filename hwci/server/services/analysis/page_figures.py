@@ -8,16 +8,16 @@ has it.
 from collections.abc import Iterator
 
 from hwci.analysis.days import Days, calendar_days
+from hwci.analysis.incidents import failures_of
 from hwci.analysis.trends import before_of
 from hwci.engine.history import Scope
-from hwci.engine.page.reading import read_failures, read_flakiest
+from hwci.engine.page.reading import read_flakiest
 from hwci.engine.page.tables import flakiest_tests
 from hwci.engine.periods import last_days
-from hwci.engine.vocabulary import Label
 from hwci.server.services import Service
 from hwci.server.services.access import Member
 from hwci.server.services.analysis.asking import Asked, asked
-from hwci.server.services.analysis.incidents import incidents_of
+from hwci.server.services.analysis.incidents import incidents_of, page_of
 from hwci.server.services.analysis.merges import unchecked_of
 from hwci.server.services.analysis.trends import against_before, tiles_by_day
 from hwci.server.services.ci_metrics.metrics import products_of
@@ -44,21 +44,18 @@ class PageFigures(Service):
             tags.note(reader.state(member.org_id), *_moving(about, query.days, days))
             if tags.is_known:
                 return None
+            pending = incidents_of(about, query.pending_incidents)
             return PageFiguresAnswer(
                 days=tiles_by_day(about, query, days),
                 trends=against_before(about, query),
-                incidents=incidents_of(about, query.pending_incidents),
-                pending_failures=_pending(about),
+                incidents=page_of(about, query.pending_incidents, pending),
+                pending_failures=failures_of(*about, pending),
                 unchecked_merges=unchecked_of(about, member, query.merges),
                 flaky_tests=_flaky(about, query.flaky),
                 products=products_of(about.history, member, query.products),
             )
 
         return await self._storage.read(work, organization=member.org_id)
-
-
-def _pending(about: Asked) -> int:
-    return sum(one.label is Label.PENDING for one in read_failures(*about))
 
 
 def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTestAnswer]:
