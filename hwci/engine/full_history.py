@@ -96,7 +96,7 @@ class FullHistory:
         return [
             Merge(one, count_checks(one, self.sighted_runs(one.repo_key, one.sha)) > 0)
             for one in self._facts.announcements
-            if _in_scope(scope, one) and period.start <= one.merged_at <= period.end
+            if scope.holds(one.repo_key, one.suite) and period.start <= one.merged_at <= period.end
         ]
 
     def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
@@ -147,7 +147,7 @@ class FullHistory:
         return [*{one.id: one for found in hit for one in self.together(found)}.values()]
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
-        of_scope = (one for one in self._by_id.values() if _in_scope(scope, one.key.lane))
+        of_scope = (one for one in self._by_id.values() if scope.holds(*one.key.lane.product))
         counts = {one.id: len(self._failing_starts(one, period)) for one in of_scope}
         return {one: items for one, items in counts.items() if items}
 
@@ -176,7 +176,7 @@ class FullHistory:
             members = self.together(one)
             is_first = one == members[0] and not self._is_flake(one.id)
             within = period.start <= one.first.started_at <= period.end
-            if is_first and within and _in_scope(scope, one.key.lane):
+            if is_first and within and scope.holds(*one.key.lane.product):
                 found.append(self._episode(members))
         return found
 
@@ -283,7 +283,10 @@ class FullHistory:
 
     def _reports_of(self, scope: Scope, period: Period) -> Iterator[Report]:
         for report in self._reports:
-            if _in_scope(scope, report) and period.start <= report.started_at <= period.end:
+            if (
+                scope.holds(report.repo_key, report.suite)
+                and period.start <= report.started_at <= period.end
+            ):
                 yield report
 
     def _runs_on(self, lane: Lane, sha: str) -> Sequence[Ran]:
@@ -461,7 +464,3 @@ def _notable(items: Iterable[TestItem]) -> Notable:
     found = [item for item in items if has_failed_attempt(item)]
     failed = sum(item.outcome is Outcome.FAIL for item in found)
     return Notable(len(found), sum(item.attempts for item in found), failed)
-
-
-def _in_scope(scope: Scope, fact: Announcement | Report | Lane) -> bool:
-    return scope.repo_key in {None, fact.repo_key} and scope.suite in {None, fact.suite}

@@ -43,6 +43,10 @@ class Scope:
     repo_key: str | None = None
     suite: str | None = None
 
+    def holds(self, repo_key: str, suite: str | None) -> bool:
+        """Whether what belongs to a product, or to a repository alone, is shown."""
+        return self.repo_key in {None, repo_key} and self.suite in {None, suite}
+
 
 class Place(NamedTuple):
     """The place of a commit on a branch: its first mention, compared field by field.

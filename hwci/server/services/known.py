@@ -10,10 +10,19 @@ from collections.abc import Iterable
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Product
+from hwci.engine.history import Scope
 from hwci.server.errors import NotFoundError
-from hwci.server.services.access import Viewer, is_bound
+from hwci.server.services.access import Viewer, is_bound, require_product
 from hwci.server.storage.ports import Reader
 from hwci.wire.nearest import hint
+from hwci.wire.queries import ProductQuery
+
+
+def known_scope(reader: Reader, viewer: Viewer, query: ProductQuery) -> Scope:
+    """Return what a query is about. Raises `HwciServerError`: not for this viewer, or unknown."""
+    require_product(viewer, query.repo_key, query.suite)
+    require_known_product(reader, viewer, query.repo_key, query.suite)
+    return Scope(query.repo_key, query.suite)
 
 
 def require_known_product(
@@ -24,7 +33,7 @@ def require_known_product(
         return
     seen: set[tuple[str, str | None]] = set()
     for repo, of in reader.repositories(viewer.org_id):
-        if repo_key in {None, repo} and suite in {None, of}:
+        if Scope(repo_key, suite).holds(repo, of):
             return
         seen.add((repo, of))
     suites = {of for repo, of in seen if of is not None and repo_key in {None, repo}}

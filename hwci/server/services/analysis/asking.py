@@ -3,15 +3,19 @@
 of which runs and merges it is.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.history import Scope
-from hwci.engine.periods import Period
-from hwci.server.services.access import Viewer, require_product
-from hwci.server.services.known import require_known_product
+from hwci.engine.periods import Period, last_days
+from hwci.server.services import Service
+from hwci.server.services.access import Viewer
+from hwci.server.services.known import known_scope
 from hwci.server.storage.ports import Reader
 from hwci.wire.queries import PeriodQuery
+
+Found = TypeVar("Found")
 
 
 class Asked(NamedTuple):
@@ -26,6 +30,23 @@ def asked(reader: Reader, viewer: Viewer, query: PeriodQuery, period: Period) ->
     """Return what a query asks about. Raises `HwciServerError`: it is unknown or not the caller's.
     `period`: the days of the query.
     """
-    require_product(viewer, query.repo_key, query.suite)
-    require_known_product(reader, viewer, query.repo_key, query.suite)
-    return Asked(reader.history(viewer.org_id), Scope(query.repo_key, query.suite), period)
+    scope = known_scope(reader, viewer, query)
+    return Asked(reader.history(viewer.org_id), scope, period)
+
+
+class Analysis(Service):
+    """Answers beside the rules, of one subject."""
+
+    def _period(self, query: PeriodQuery) -> Period:
+        return last_days(query.days, query.as_of or self._clock())
+
+    async def _answer(
+        self, viewer: Viewer, query: PeriodQuery, work: Callable[[Asked], Found]
+    ) -> Found:
+        """Return what `work` makes of what is asked about, in one reading."""
+        period = self._period(query)
+
+        def look(reader: Reader) -> Found:
+            return work(asked(reader, viewer, query, period))
+
+        return await self._storage.read(look, organization=viewer.org_id)

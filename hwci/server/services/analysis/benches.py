@@ -7,10 +7,9 @@ from collections.abc import Mapping
 
 from hwci.analysis.benches.one_box import one_box
 from hwci.analysis.benches.report import Note, benches
-from hwci.engine.periods import Period, last_days
-from hwci.server.services import Service
+from hwci.engine.periods import Period
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import asked
+from hwci.server.services.analysis.asking import Analysis, asked
 from hwci.server.services.analysis.statistics import require_statistics
 from hwci.server.services.known import require_known_box
 from hwci.server.storage.ports import Reader
@@ -20,13 +19,13 @@ from hwci.wire.one_box import OneBoxAnswer, OneBoxQuery
 from hwci.wire.queries import PeriodQuery
 
 
-class Benches(Service):
+class Benches(Analysis):
     """What the runs of a period say about boxes."""
 
     async def health(self, viewer: Viewer, query: PeriodQuery) -> BenchesAnswer:
         """Return the boxes, and the tests that fail on one of them."""
         require_statistics()
-        period = last_days(query.days, query.as_of or self._clock())
+        period = self._period(query)
 
         def work(reader: Reader) -> BenchesAnswer:
             about = asked(reader, viewer, query, period)
@@ -39,7 +38,7 @@ class Benches(Service):
     async def show(self, viewer: Viewer, query: OneBoxQuery) -> OneBoxAnswer:
         """Return one box."""
         require_statistics()
-        period = last_days(query.days, query.as_of or self._clock())
+        period = self._period(query)
 
         def work(reader: Reader) -> OneBoxAnswer:
             about = asked(reader, viewer, query, period)

@@ -10,20 +10,18 @@ from uuid import UUID
 from hwci.analysis.gaps import budget
 from hwci.analysis.what_if import OfGit, what_if
 from hwci.engine.page.failures import describe
-from hwci.engine.periods import last_days
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import group_of
 from hwci.engine.vocabulary import Label
 from hwci.server.errors import NotFoundError
-from hwci.server.services import Service
 from hwci.server.services.access import Viewer, require_product
-from hwci.server.services.analysis.asking import asked
+from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.server.storage.ports import Reader
 from hwci.wire.explanations import ExplanationAnswer, GapsAnswer, UnsentBody
 from hwci.wire.queries import PeriodQuery
 
 
-class Explanations(Service):
+class Explanations(Analysis):
     """Explanations of failures."""
 
     async def of_failure(self, viewer: Viewer, failure_id: UUID | None) -> ExplanationAnswer:
@@ -58,10 +56,8 @@ class Explanations(Service):
 
     async def gaps(self, viewer: Viewer, query: PeriodQuery) -> GapsAnswer:
         """Return what CI leaves out, and how many ambiguous failures it would decide."""
-        period = last_days(query.days, query.as_of or self._clock())
 
-        def work(reader: Reader) -> GapsAnswer:
-            found = budget(*asked(reader, viewer, query, period))
-            return GapsAnswer.of(found, query, period)
+        def work(about: Asked) -> GapsAnswer:
+            return GapsAnswer.of(budget(*about), query, about.period)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._answer(viewer, query, work)

@@ -5,27 +5,22 @@ from collections.abc import Sequence
 
 from hwci.analysis.incidents import Incident, described, incidents
 from hwci.engine.history import Listing
-from hwci.engine.periods import last_days
-from hwci.server.services import Service
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Asked, asked
-from hwci.server.storage.ports import Reader
+from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.base import ListPage
 from hwci.wire.incidents import IncidentAnswer, IncidentsQuery
 
 
-class Incidents(Service):
+class Incidents(Analysis):
     """Reads of failures that one cause explains."""
 
     async def incidents(self, viewer: Viewer, query: IncidentsQuery) -> ListPage[IncidentAnswer]:
         """List the incidents with a failure in the period, the last to begin first."""
-        period = last_days(query.days, query.as_of or self._clock())
 
-        def work(reader: Reader) -> ListPage[IncidentAnswer]:
-            about = asked(reader, viewer, query, period)
+        def work(about: Asked) -> ListPage[IncidentAnswer]:
             return page_of(about, query, incidents_of(about, query))
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._answer(viewer, query, work)
 
 
 def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:

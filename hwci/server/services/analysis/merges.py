@@ -11,40 +11,34 @@ from hwci.engine.facts import Product
 from hwci.engine.history import Listing
 from hwci.engine.page.reading import read_merges
 from hwci.engine.page.tables import MERGES
-from hwci.engine.periods import last_days
-from hwci.server.services import Service
 from hwci.server.services.access import Viewer, may_see
-from hwci.server.services.analysis.asking import Asked, asked
-from hwci.server.storage.ports import Reader
+from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire import merges as wire
 from hwci.wire.base import ListPage
 from hwci.wire.queries import MergesQuery, TableQuery
 
 
-class MergeAnalysis(Service):
+class MergeAnalysis(Analysis):
     """Reads about the merges that no run checked."""
 
     async def unchecked(
         self, viewer: Viewer, query: MergesQuery
     ) -> ListPage[wire.ExplainedMergeAnswer]:
         """Return the rows of "Merges not checked on hardware", each with its cause."""
-        period = last_days(query.days, query.as_of or self._clock())
 
-        def work(reader: Reader) -> ListPage[wire.ExplainedMergeAnswer]:
-            return unchecked_of(asked(reader, viewer, query, period), viewer, query)
+        def work(about: Asked) -> ListPage[wire.ExplainedMergeAnswer]:
+            return unchecked_of(about, viewer, query)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._answer(viewer, query, work)
 
     async def plan(self, viewer: Viewer, query: TableQuery) -> wire.MergePlanAnswer:
         """Return the runs that would check all of these merges."""
-        period = last_days(query.days, query.as_of or self._clock())
 
-        def work(reader: Reader) -> wire.MergePlanAnswer:
-            about = asked(reader, viewer, query, period)
+        def work(about: Asked) -> wire.MergePlanAnswer:
             found = plan(*about, read_merges(*about).unchecked)
-            return wire.MergePlanAnswer.of(found, query, period)
+            return wire.MergePlanAnswer.of(found, query, about.period)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._answer(viewer, query, work)
 
 
 def unchecked_of(

@@ -13,10 +13,8 @@ from hwci.analysis.trends import before_of
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import read_flakiest
 from hwci.engine.page.tables import flakiest_tests
-from hwci.engine.periods import last_days
-from hwci.server.services import Service
 from hwci.server.services.access import Member
-from hwci.server.services.analysis.asking import Asked, asked
+from hwci.server.services.analysis.asking import Analysis, Asked, asked
 from hwci.server.services.analysis.incidents import incidents_of, page_of
 from hwci.server.services.analysis.merges import unchecked_of
 from hwci.server.services.analysis.trends import against_before, tiles_by_day
@@ -29,14 +27,14 @@ from hwci.wire.page_figures import PageFiguresAnswer, PageFiguresQuery
 from hwci.wire.queries import FlakyQuery
 
 
-class PageFigures(Service):
+class PageFigures(Analysis):
     """The figures of the dashboard's metrics page."""
 
     async def shown(
         self, member: Member, query: PageFiguresQuery, tags: Tags
     ) -> PageFiguresAnswer | None:
         """Return all of them; None if the caller has this answer."""
-        period = last_days(query.days, query.as_of or self._clock())
+        period = self._period(query)
         days = calendar_days(period, query.zone_info)
 
         def work(reader: Reader) -> PageFiguresAnswer | None:

@@ -8,14 +8,12 @@ from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
 from hwci.engine.facts import Product
 from hwci.engine.page.tables import Selection, Table
-from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import FlakyColumn
-from hwci.server.services import Service
-from hwci.server.services.access import Viewer, require_product
-from hwci.server.services.analysis.asking import asked
+from hwci.server.services.access import Viewer
+from hwci.server.services.analysis.asking import Analysis, asked
 from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.analysis.statistics import has_statistics
-from hwci.server.services.known import require_known_product, require_known_test
+from hwci.server.services.known import known_scope, require_known_test
 from hwci.server.storage.ports import Reader
 from hwci.wire.base import ListPage
 from hwci.wire.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
@@ -32,14 +30,14 @@ class _Named(NamedTuple):
 _NAMED: Table[_Named, FlakyColumn] = Table({}, lambda row: row)
 
 
-class Tests(Service):
+class Tests(Analysis):
     """What the runs of one test were."""
 
     __test__ = False  # pytest: not a test class
 
     async def show(self, viewer: Viewer, query: OneTestQuery) -> OneTestAnswer:
         """Return what a test did on each box."""
-        period = last_days(query.days, query.as_of or self._clock())
+        period = self._period(query)
         days = calendar_days(period, query.zone_info)
         product = Product(query.repo_key, query.suite)
 
@@ -59,17 +57,13 @@ class Tests(Service):
 
     async def listed(self, viewer: Viewer, query: TestNamesQuery) -> ListPage[TestNameAnswer]:
         """List the tests that reports name, by name. No runs are read, so this takes no time."""
-        require_product(viewer, query.repo_key, query.suite)
 
         def work(reader: Reader) -> ListPage[TestNameAnswer]:
-            require_known_product(reader, viewer, query.repo_key, query.suite)
-            history = reader.history(viewer.org_id)
+            scope, history = known_scope(reader, viewer, query), reader.history(viewer.org_id)
             products = {
                 Product(repo_key, suite)
                 for repo_key, suite in reader.repositories(viewer.org_id)
-                if suite is not None
-                and query.repo_key in {None, repo_key}
-                and query.suite in {None, suite}
+                if suite is not None and scope.holds(repo_key, suite)
             }
             rows = sorted(
                 _Named(name, *one) for one in products for name in history.test_names(one)

@@ -8,11 +8,8 @@ from hwci.analysis.targets import targets
 from hwci.analysis.times_to_fix import beside_before
 from hwci.analysis.trends import trends
 from hwci.engine.page.over_time import read_dates
-from hwci.engine.periods import last_days
-from hwci.server.services import Service
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Asked, asked
-from hwci.server.storage.ports import Reader
+from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.base import ListPage
 from hwci.wire.days import DaysAnswer, DaysQuery
 from hwci.wire.queries import PeriodQuery, TableQuery
@@ -20,38 +17,34 @@ from hwci.wire.times_to_fix import TimesToFixAnswer
 from hwci.wire.trends import TrendsAnswer
 
 
-class Trends(Service):
+class Trends(Analysis):
     """How a period compares with the one before."""
 
     async def against_before(self, viewer: Viewer, query: PeriodQuery) -> TrendsAnswer:
         """Return the tiles beside those of the period before."""
-        period = last_days(query.days, query.as_of or self._clock())
 
-        def work(reader: Reader) -> TrendsAnswer:
-            return against_before(asked(reader, viewer, query, period), query)
+        def work(about: Asked) -> TrendsAnswer:
+            return against_before(about, query)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._answer(viewer, query, work)
 
     async def by_day(self, viewer: Viewer, query: DaysQuery) -> DaysAnswer:
         """Return the tiles by the calendar days of a zone."""
-        period = last_days(query.days, query.as_of or self._clock())
-        days = calendar_days(period, query.zone_info)
 
-        def work(reader: Reader) -> DaysAnswer:
-            return tiles_by_day(asked(reader, viewer, query, period), query, days)
+        def work(about: Asked) -> DaysAnswer:
+            return tiles_by_day(about, query, calendar_days(about.period, query.zone_info))
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._answer(viewer, query, work)
 
     async def to_fix(self, viewer: Viewer, query: TableQuery) -> ListPage[TimesToFixAnswer]:
         """Return how long failures took until they were seen and fixed, by product and box."""
-        period = last_days(query.days, query.as_of or self._clock())
 
-        def work(reader: Reader) -> ListPage[TimesToFixAnswer]:
-            history, scope, _ = asked(reader, viewer, query, period)
+        def work(about: Asked) -> ListPage[TimesToFixAnswer]:
+            history, scope, period = about
             found = beside_before(history, scope, query.days, period)
             return query.page_of(query.slice_of(found), TimesToFixAnswer.of)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._answer(viewer, query, work)
 
 
 def against_before(about: Asked, query: PeriodQuery) -> TrendsAnswer:
@@ -64,10 +57,5 @@ def tiles_by_day(about: Asked, query: DaysQuery, days: Sequence[Days]) -> DaysAn
     """Return the tiles of a period by its calendar days."""
     history, scope, period = about
     found = by_day(read_dates(history, scope, period, []), days)
-    configs = [
-        one.config
-        for one in history.products()
-        if scope.repo_key in {None, one.product.repo_key}
-        and scope.suite in {None, one.product.suite}
-    ]
+    configs = [one.config for one in history.products() if scope.holds(*one.product)]
     return DaysAnswer.of(found, targets(configs, found), query, period)

@@ -32,7 +32,7 @@ from hwci.server.errors import HwciServerError, NotFoundError
 from hwci.server.services.access import Member, Viewer, may_see, require_product
 from hwci.server.services.ci_metrics.decided import Decided, Notes
 from hwci.server.services.ci_metrics.tags import Tags
-from hwci.server.services.known import require_known_product
+from hwci.server.services.known import known_scope
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.wire import limits
 from hwci.wire import metrics as wire
@@ -257,7 +257,7 @@ class Metrics:
         period, org_id = self._period(query), viewer.org_id
 
         def look(reader: Reader) -> Found | None:
-            history, scope = reader.history(org_id), _scope(reader, viewer, query)
+            history, scope = reader.history(org_id), known_scope(reader, viewer, query)
             if tags is not None:
                 tags.note(reader.state(org_id), history.extent(scope, period))
                 if tags.is_known:
@@ -285,10 +285,3 @@ def _flakiest(query: FlakyQuery, asked: Asked) -> Listing[FlakyTest]:
 
 def _keep(one: Decided, writer: Writer) -> None:
     writer.keep_decisions(one.org_id, one.version, one.decisions)
-
-
-def _scope(reader: Reader, viewer: Viewer, query: PeriodQuery) -> Scope:
-    """Return what a query is about. Raises `NotFoundError`: not for this viewer, or unknown."""
-    require_product(viewer, query.repo_key, query.suite)
-    require_known_product(reader, viewer, query.repo_key, query.suite)
-    return Scope(query.repo_key, query.suite)

@@ -35,9 +35,7 @@ class Answers:
     def _scoped(self, scope: Scope) -> codec.Numbers:
         """Return the products of a scope as the list that a query reads with `json_each`."""
         return codec.numbers(
-            number
-            for product, number in self._products.items()
-            if scope.repo_key in {None, product.repo_key} and scope.suite in {None, product.suite}
+            number for product, number in self._products.items() if scope.holds(*product)
         )
 
     def _test_names(self, product: int, tests: Iterable[int]) -> Mapping[int, str]:
