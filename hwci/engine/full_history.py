@@ -48,6 +48,7 @@ from hwci.engine.history import (
     Scope,
     SightedRun,
     Sighting,
+    StoredTest,
     TestRuns,
 )
 from hwci.engine.periods import Period, Slots
@@ -129,8 +130,11 @@ class FullHistory:
         for key, runs in items.items():
             if (notable := _notable(run.item for run in runs)).items:
                 boxes = {run.report.box_key for run in runs}
-                found.append(TestRuns(*key, len(boxes), len(runs), notable, flakes[key]))
+                found.append(TestRuns(key, len(boxes), len(runs), notable, flakes[key]))
         return found
+
+    def test_keys(self, tests: Sequence[StoredTest]) -> Sequence[TestKey]:
+        return tests
 
     def box_runs(self, tests: Collection[TestKey], slots: Slots) -> Sequence[BoxRuns]:
         ran: dict[tuple[Product, str, str, int], list[TestItem]] = defaultdict(list)

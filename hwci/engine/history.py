@@ -9,7 +9,7 @@ states only; every rule over them is written once, in `rules`.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from hwci.engine.facts import (
@@ -153,6 +153,10 @@ class RunStarts(NamedTuple):
     all: Sequence[datetime]
 
 
+StoredTest = tuple[Any, Any]
+"""A product and a test as a store calls them: a table names only the tests that it shows."""
+
+
 class Notable(NamedTuple):
     """The items of a test that are no pass at the first attempt: how many, the attempts that they
     took together, and how many of them failed.
@@ -164,12 +168,11 @@ class Notable(NamedTuple):
 
 
 class TestRuns(NamedTuple):
-    """One test over the `hello_ok` reports of a period. `flakes`: the failing items of failures
-    whose own commit passed and that have no review.
+    """One test over the `hello_ok` reports of a period. `test`: what the store calls it. `flakes`:
+    the failing items of failures whose own commit passed and that have no review.
     """
 
-    product: Product
-    test_id: str
+    test: StoredTest
     boxes: int
     reports: int
     notable: Notable
@@ -328,6 +331,9 @@ class History(Protocol):
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
         """Tests of `hello_ok` reports of the period with a notable item, in any order."""
+
+    def test_keys(self, tests: Sequence[StoredTest]) -> Sequence[TestKey]:
+        """The product and the id of each of these tests."""
 
     def box_runs(self, tests: Collection[TestKey], slots: Slots) -> Sequence[BoxRuns]:
         """Runs of these tests by box and slot, in any order; no row where none ran."""

@@ -166,7 +166,7 @@ def test_its_attempts_are_those_of_the_specifications_table(seed: int) -> None:
         for at in range(1, 40)
     ]
     history = FullRecordedRuns(ORG, Facts(reports=tuple(reports)))
-    [row] = flakiest(history.test_runs(ALL, PERIOD))
+    [row] = flakiest(history, history.test_runs(ALL, PERIOD))
     every = found(*reports).all
 
     assert every is not None

@@ -205,7 +205,7 @@ def test_what_the_harness_blames_on_the_bench_says_nothing_of_the_firmware() -> 
 def test_the_order_is_the_specifications_unless_the_lower_bound_is_asked_for() -> None:
     fleet = planted(RACE, tests=8, base_rate=0.03)
     history = FullRecordedRuns(UUID(int=1), fleet.facts)
-    table = flakiest(history.test_runs(Scope(), EVER))
+    table = flakiest(history, history.test_runs(Scope(), EVER))
     assert [one.test for one in asked(fleet.facts).items] == table
     ranked = asked(fleet.facts, RankBy.LOWER_BOUND).items
     assert sorted(ranked, key=lambda one: -one.rate.low) == ranked

@@ -8,7 +8,7 @@ import pytest
 
 from hwci.engine.facts import Announcement, Lane, Part, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
-from hwci.engine.history import Scope
+from hwci.engine.history import Listing, Scope
 from hwci.engine.page.overview import read_page
 from hwci.engine.page.reading import Tally
 from hwci.engine.page.tables import (
@@ -319,6 +319,8 @@ def test_flakiest_tests_stand_by_rate_then_failed_attempts_then_name() -> None:
     ]
     second = flakiest_tests(past.read(BOARD).flakiest_tests, FlakySelection(offset=1, limit=1))
     assert ([one.test_id for one in second.items], second.total) == (["early"], 5)
+    for most in range(1, 8):  # names decide on which side of a page's end equal rows stand
+        assert past.page(rows=most).flakiest_tests == Listing(listed[:most], 6)
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,10 @@ from hwci.engine.page.reading import (
     Tiles,
     classified,
     newest_first,
-    read_flakiest,
     resolved_of,
 )
 from hwci.engine.periods import Period
-from hwci.engine.rules.flakiness import FlakyTest
+from hwci.engine.rules.flakiness import FlakyTest, flakiest
 from hwci.engine.vocabulary import FailureClass
 
 _REAL = frozenset({FailureClass.REAL_FW_BUG})
@@ -54,8 +53,8 @@ def read_page(
     bugs = _Resolved(history, history.resolved(scope, period, rows), decided, rows)
     real, other = bugs.first(_REAL), bugs.first(_OTHER)
     described = describe_rows(history, [*real.items, *other.items])
-    tests = read_flakiest(history, scope, period)
-    flakes = sum(one.flaky_failures for one in tests)
+    tests = history.test_runs(scope, period)
+    flakes = sum(one.flakes for one in tests)
     tiles = _tiles(history, scope, period, bugs.counts, flakes)
     unchecked = tiles.merges_checked.total - tiles.merges_checked.part
     return Page(
@@ -63,7 +62,7 @@ def read_page(
         unchecked_merges=Listing(history.newest_unchecked(scope, period, rows), unchecked),
         real_bugs=Listing(described[: len(real.items)], real.total),
         other_failures=Listing(described[len(real.items) :], other.total),
-        flakiest_tests=Listing(tests[:rows], len(tests)),
+        flakiest_tests=Listing(flakiest(history, tests, rows), len(tests)),
     )
 
 

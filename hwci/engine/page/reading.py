@@ -144,7 +144,7 @@ def read_resolved(
 
 def read_flakiest(history: History, scope: Scope, period: Period) -> list[FlakyTest]:
     """Read the tests of a scope and a period that have a failed attempt."""
-    return flakiest(history.test_runs(scope, period))
+    return flakiest(history, history.test_runs(scope, period))
 
 
 def resolved_episodes(history: History, scope: Scope, period: Period) -> list[Resolved]:

@@ -5,11 +5,13 @@ This module decides a test's figures and the order of the table. It does not kno
 number of flakes of each test is given.
 """
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
-from hwci.engine.facts import TestItem
-from hwci.engine.history import Notable, TestRuns
+from hwci.engine.facts import TestItem, TestKey
+from hwci.engine.history import History, Notable, TestRuns
 from hwci.engine.vocabulary import Outcome
 
 
@@ -38,36 +40,49 @@ class FlakyTest(NamedTuple):
         return is_broken(self.attempts, self.failed_attempts)
 
 
-def flakiest(tests: Iterable[TestRuns]) -> list[FlakyTest]:
-    """Return the table: "the highest rate first, then more failed attempts, then repository,
-    product and id". Each of the tests has a failed attempt.
+def flakiest(
+    history: History, tests: Sequence[TestRuns], most: int | None = None
+) -> list[FlakyTest]:
+    """Return the table, or so many first rows of it: "the highest rate first, then more failed
+    attempts, then repository, product and id". Each of the tests has a failed attempt.
     """
-    return sorted(
-        map(_row, tests),
-        key=lambda row: (
-            -row.flake_rate,
-            -row.failed_attempts,
-            row.repo_key,
-            row.suite,
-            row.test_id,
-        ),
-    )
+    ranked = sorted([(_rank(one), one) for one in tests], key=itemgetter(0))
+    if most is not None and most < len(ranked):
+        # Names decide between those that rank as the last row does.
+        ranked = ranked[: bisect_right(ranked, ranked[most - 1][0], key=itemgetter(0))]
+    first = [one for _, one in ranked]
+    rows = map(_row, history.test_keys([one.test for one in first]), first)
+    return sorted(rows, key=_order)[:most]
 
 
-def _row(test: TestRuns) -> FlakyTest:
+def _rank(test: TestRuns) -> tuple[float, int]:
+    failed = failed_attempts_of(test.notable)
+    return -_rate(failed, attempts_of(test.reports, test.notable)), -failed
+
+
+def _rate(failed: int, attempts: int) -> float:
+    return 100 * failed / attempts
+
+
+def _order(row: FlakyTest) -> tuple[float, int, str, str, str]:
+    return -row.flake_rate, -row.failed_attempts, row.repo_key, row.suite, row.test_id
+
+
+def _row(key: TestKey, test: TestRuns) -> FlakyTest:
+    product, test_id = key
     attempts = attempts_of(test.reports, test.notable)
     failed = failed_attempts_of(test.notable)
     return FlakyTest(
-        repo_key=test.product.repo_key,
-        suite=test.product.suite,
-        test_id=test.test_id,
+        repo_key=product.repo_key,
+        suite=product.suite,
+        test_id=test_id,
         boxes=test.boxes,
         run_reports=test.reports,
         attempts=attempts,
         failed_attempts=failed,
         retry_passes=retry_passes_of(test.notable),
         flaky_failures=test.flakes,
-        flake_rate=100 * failed / attempts,
+        flake_rate=_rate(failed, attempts),
     )
 
 

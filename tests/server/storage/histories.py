@@ -218,12 +218,13 @@ def _about_period(
     yield "extent", history.extent(scope, period)
     yield "run_counts", history.run_counts(scope, period)
     runs = history.test_runs(scope, period)
-    yield "test_runs", sorted(runs, key=repr)
+    keys = history.test_keys([run.test for run in runs])
+    yield "test_runs", sorted(zip(keys, [run[1:] for run in runs], strict=True), key=repr)
     yield "failures", sorted(history.failures(scope, period), key=lambda one: one.id)
     items = history.failing_items(scope, period)
     yield "failing_items", dict(items)
     yield "run_starts", [list(starts) for starts in history.run_starts(scope, period)]
-    tests = {(run.product, run.test_id) for run in runs}
+    tests = set(keys)
     never_ran = (Product(REPOS[0], "never ran"), "boot"), (Product(REPOS[0], SUITES[0]), "never")
     for slots in (Slots(period, count) for count in (1, 7, 90)):
         yield "box_runs", sorted(history.box_runs({*tests, *never_ran}, slots))

@@ -6,8 +6,8 @@ A decision is written by whoever asked first, and dropped by the write that may 
 (`derive.py`). This module does not decide: `hwci.engine.rules` does.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -25,11 +25,9 @@ _WALK_MOST = 1000
 """The decision on a longer walk is not kept: its commits take longer to write than it takes to walk
 over them again.
 """
-_OF_PERIOD = (
-    "FROM json_each(?) j CROSS JOIN product q ON q.org_id = ? AND q.id = j.value"
-    " LEFT JOIN suite_config s"
-    " ON s.org_id = q.org_id AND s.repo_key = q.repo_key AND s.suite = q.suite"
-    " CROSS JOIN episode e INDEXED BY episode_time"
+_PRODUCT = "FROM json_each(?) j CROSS JOIN product q ON q.org_id = ? AND q.id = j.value"
+_STARTED = (
+    "CROSS JOIN episode e INDEXED BY episode_time"
     " ON e.org_id = q.org_id AND e.product_id = q.id AND e.started_at BETWEEN ? AND ?"
 )
 _COLUMNS = (
@@ -49,16 +47,17 @@ _REVIEWS = (
 _HAS_REVIEW = (
     f"EXISTS (SELECT 1 FROM failure f INDEXED BY failure_reviewed WHERE {_REVIEWED_MEMBER})"
 )
-# By the rules and the configuration that count now: as `_decided_by`.
-_IS_KEPT = (
-    "coalesce(e.decision IN (SELECT j.value FROM json_each(?) j)"
-    " AND e.decided_by = ? || coalesce(CAST(s.version AS TEXT), '-'), FALSE)"
-)
+# `decided_by`: by the rules and the configuration that count now, as `_decided_by`.
 _RESOLVED = (
-    f"SELECT e.number, CASE WHEN e.fix_sha <> '' AND {_IS_KEPT} AND NOT {_HAS_REVIEW}"
-    f" THEN e.decision END {_OF_PERIOD} WHERE e.fix_sha <> '' OR {_HAS_REVIEW}"
-    " ORDER BY e.started_at DESC, e.first_id"
+    "WITH q AS MATERIALIZED (SELECT q.org_id, q.id,"
+    f" ? || coalesce(CAST(s.version AS TEXT), '-') AS decided_by {_PRODUCT}"
+    " LEFT JOIN suite_config s"
+    " ON s.org_id = q.org_id AND s.repo_key = q.repo_key AND s.suite = q.suite)"
+    " SELECT e.number, CASE WHEN e.fix_sha <> '' AND e.decided_by = q.decided_by"
+    f" AND NOT {_HAS_REVIEW} THEN e.decision END FROM q {_STARTED}"
+    f" WHERE e.fix_sha <> '' OR {_HAS_REVIEW} ORDER BY e.started_at DESC, e.first_id"
 )
+_EPISODES = f"{_COLUMNS} {_PRODUCT} {_STARTED}"
 _NUMBERED = (
     f"{_COLUMNS} FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
 )
@@ -68,33 +67,33 @@ class EpisodeAnswers(Answers):
     """Answers from `episode`."""
 
     def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
-        rows = self._connection.rows(f"{_COLUMNS} {_OF_PERIOD}", self._within(scope, period))
+        rows = self._connection.rows(_EPISODES, self._within(scope, period))
         return self._episodes(rows)
 
     def resolved(self, scope: Scope, period: Period, most: int) -> ResolvedEpisodes:
-        unsettled: list[int] = []
-        first: dict[FailureClass, list[int]] = defaultdict(list)
-        totals: Counter[FailureClass] = Counter()
-        # By the rules that count now, as `_decided_by`.
-        values = (codec.texts(codec.DECISIONS), f"{classify.VERSION} ")
-        for number, text in self._connection.rows(
-            _RESOLVED, (*values, *self._within(scope, period))
-        ):
-            if text is None:
-                unsettled.append(number)
-                continue
-            of = codec.DECISIONS[text].failure_class
-            totals[of] += 1
-            if totals[of] <= most:
-                first[of].append(number)
-        numbers = codec.numbers([*unsettled, *chain.from_iterable(first.values())])
+        values = (f"{classify.VERSION} ", *self._within(scope, period))
+        numbers: dict[str | None, list[tuple[int, int]]] = defaultdict(list)
+        for place, (number, text) in enumerate(self._connection.rows(_RESOLVED, values)):
+            numbers[text].append((place, number))
+        unsettled: list[tuple[int, int]] = []
+        settled: dict[FailureClass, list[tuple[int, int]]] = defaultdict(list)
+        for text, of_text in numbers.items():
+            decision = None if text is None else codec.to_decision(text)
+            (unsettled if decision is None else settled[decision.failure_class]).extend(of_text)
+        first = {of: sorted(places)[:most] for of, places in settled.items()}
+        found = self._numbered(chain(unsettled, *first.values()))
+        return ResolvedEpisodes(
+            {
+                of: Listing([found[number] for _, number in first[of]], len(places))
+                for of, places in settled.items()
+            },
+            [found[number] for _, number in unsettled],
+        )
+
+    def _numbered(self, places: Iterable[tuple[int, int]]) -> Mapping[int | None, Episode]:
+        numbers = codec.numbers(number for _, number in places)
         rows = self._connection.rows(_NUMBERED, (numbers, self._org))
-        found = {one.number: one for one in self._episodes(rows)}
-        settled = {
-            of: Listing([found[number] for number in first[of]], total)
-            for of, total in totals.items()
-        }
-        return ResolvedEpisodes(settled, [found[number] for number in unsettled])
+        return {one.number: one for one in self._episodes(rows)}
 
     def _within(self, scope: Scope, period: Period) -> tuple[object, ...]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)

@@ -12,7 +12,7 @@ from operator import add
 from typing import Any, NamedTuple
 
 from hwci.engine.derived.days import days_of
-from hwci.engine.facts import Announcement, Product
+from hwci.engine.facts import Announcement, Product, TestKey
 from hwci.engine.history import (
     Merge,
     MergeCounts,
@@ -23,6 +23,7 @@ from hwci.engine.history import (
     Scope,
     SightedRun,
     Sighting,
+    StoredTest,
     TestRuns,
 )
 from hwci.engine.periods import Period
@@ -147,8 +148,9 @@ class PeriodAnswers(ChangesAnswers):
             f" sum(d.items * d.outcome), sum(d.flakes) {_DAY_ITEMS} GROUP BY d.product_id, d.test",
             _NOTABLE,
         ):
-            before = found[product].get(test)
-            found[product][test] = [*map(add, before, sums)] if before else sums
+            of_product = found[product]
+            before = of_product.get(test)
+            of_product[test] = [*map(add, before, sums)] if before else sums
         batches: dict[int, list[Batch]] = defaultdict(list)
         for product, *batch in self._summed(
             scope,
@@ -164,6 +166,13 @@ class PeriodAnswers(ChangesAnswers):
             for product, tests in found.items()
             for row in self._product_runs(product, tests, batches[product])
         ]
+
+    def test_keys(self, tests: Sequence[StoredTest]) -> Sequence[TestKey]:
+        of_product: dict[int, list[int]] = defaultdict(list)
+        for product, test in tests:
+            of_product[product].append(test)
+        names = {product: self._test_names(product, of) for product, of in of_product.items()}
+        return [(self._product_of[product], names[product][test]) for product, test in tests]
 
     def flake_count(self, scope: Scope, period: Period) -> int:
         of_days = f"SELECT coalesce(sum(d.flakes), 0) {_DAY_ITEMS}"
@@ -194,17 +203,9 @@ class PeriodAnswers(ChangesAnswers):
         boxes = Tally()
         for tests in by_box.values():
             boxes.add(tests, 1)
-        names = self._test_names(product, notable)
         report_counts, box_counts = reports.counts(notable), boxes.counts(notable)
         return [
-            TestRuns(
-                product=self._product_of[product],
-                test_id=names[test],
-                boxes=box_counts[test],
-                reports=report_counts[test],
-                notable=Notable(*sums),
-                flakes=flakes,
-            )
+            TestRuns((product, test), box_counts[test], report_counts[test], Notable(*sums), flakes)
             for test, (*sums, flakes) in notable.items()
         ]
 
