@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model of a bisection: since which commit a test fails, which runs tell most about it, and how
-many it takes (ADR 0073, 0080).
+many it takes (ADR 0073, 0080, 0090).
 
 From one commit of a range on the test fails at some rate, before it hardly ever. Either all boxes
 have one rate or each its own, and no rate is known. This module knows results by their place in the
@@ -18,9 +18,11 @@ from hwci.analysis.certainty import RUNS_MAX, SURE
 
 AT_ONCE_MAX = 8
 """The most runs that are chosen together."""
-_BEFORE = (0.5, 19.5)
+_BEFORE = (1.0, 39.0)
 _AFTER = (0.5, 0.5)
-"""Priors of the two rates: as if so many runs had failed, and passed, before any was seen."""
+"""Priors of the two rates: as if so many runs had failed, and passed, before any was seen. Before
+the commit a test that never fails is no likelier than one that fails one run in a hundred.
+"""
 _CONTRADICTION = 100
 """Results contradict each other if a rate for each commit explains them so many times better."""
 _UNLIKELY = 0.01

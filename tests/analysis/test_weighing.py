@@ -34,8 +34,9 @@ def fails(counts: Sequence[Counts], since: int, at: int, *, is_new: bool) -> flo
     box that ran may have a rate of its own, a new one has the common rate.
     """
     side = counts[since:] if since <= at else counts[:since]
-    failed = 0.5 + sum(one.failed for one in side)
-    runs = (1 if since <= at else 20) + sum(map(sum, side))
+    prior = Counts(0.5, 0.5) if since <= at else Counts(1, 39)
+    failed = prior.failed + sum(one.failed for one in side)
+    runs = sum(prior) + sum(map(sum, side))
     common = failed / runs
     own = (sum(one.failed for one in side) + common) / (sum(map(sum, side)) + 1)
     return common if is_new else (common + own) / 2
