@@ -205,8 +205,8 @@ def test_a_row_of_flakiest_tests_leads_to_its_test_and_that_to_each_failure(
     expect(page).to_have_url(re.compile(f"/failures/{failures['items'][0]['id']}"))
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text(test_id)
-    page.get_by_role("link", name="Back to ").click()
-    expect(page).to_have_url(re.compile("/failures/"))
+    page.get_by_role("link", name="Back to metrics").click()
+    expect(page).to_have_url(re.compile("/metrics"))
 
 
 def test_the_name_that_a_test_may_have_had_leads_to_its_page(page: Page, tmp_path: Path) -> None:

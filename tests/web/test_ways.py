@@ -141,6 +141,58 @@ def test_a_failure_that_is_loaded_again_leads_back_to_what_was_left(
     expect(page.locator(f"a[href='{href}']").last).to_be_in_viewport()
 
 
+BACK = re.compile("^Back to ")
+
+
+def test_the_way_back_names_the_page_that_led_here_and_none_that_was_shown_before(
+    page: Page, pages: str
+) -> None:
+    page.goto(f"{pages}/metrics?days=90")
+    expect(page.locator("#flaky tbody a").first).to_be_visible()
+    place(page, "Runs").click()
+    page.locator("tbody tr").first.get_by_role("link", name=re.compile("^run ")).click()
+    page.locator("main a[href*='/box?']").first.click()
+    back = page.get_by_role("link", name=BACK)
+    expect(back).to_have_text("Back to run")
+
+    page.get_by_text("30d", exact=True).click()  # another choice of this page, and a place on it
+    expect(page).to_have_url(re.compile("days=30"))
+    page.get_by_role("link", name="Skip to content").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#main$"))
+    page.reload()
+    expect(back).to_have_text("Back to run")
+
+    back.click()
+    expect(page).to_have_url(re.compile("/runs/[^/]+$"))
+
+
+def test_a_page_that_none_of_ours_led_to_has_no_way_back(page: Page, pages: str) -> None:
+    page.goto(f"{pages}/metrics?days=90")
+    address = page.locator("#flaky tbody a").first.get_attribute("href")
+
+    page.goto(f"{pages.partition('/orgs')[0]}{address}")
+
+    expect(page.get_by_role("heading", name="By box")).to_be_visible()
+    expect(page.get_by_role("link", name=BACK)).to_have_count(0)
+
+
+def test_the_browsers_own_back_leaves_the_way_back_as_it_was(page: Page, pages: str) -> None:
+    page.goto(f"{pages}/metrics?days=90")
+    page.locator("#flaky tbody a").first.click()
+    page.get_by_role("region", name="Failures of the test").locator("tbody a").first.click()
+    expect(page.get_by_role("link", name=BACK)).to_have_text("Back to test")
+    page.go_back()
+    expect(page.get_by_role("link", name=BACK)).to_have_text("Back to metrics")
+    page.go_forward()
+
+    page.get_by_role("link", name=BACK).click()
+    expect(page.get_by_role("heading", name="By box")).to_be_visible()
+    page.get_by_role("link", name=BACK).click()
+
+    expect(page).to_have_url(f"{pages}/metrics?days=90")
+
+
 def test_a_failure_in_a_tab_of_its_own_leads_on(page: Page, pages: str) -> None:
     page.goto(f"{pages}/failures?{CHOSEN}")
     link = page.locator("tbody a[href*='/failures/']").first
@@ -149,10 +201,11 @@ def test_a_failure_in_a_tab_of_its_own_leads_on(page: Page, pages: str) -> None:
     own = opened.value
     expect(own.get_by_role("heading", name="Checks")).to_be_visible()
 
-    own.get_by_role("link", name=re.compile("^Back to ")).click()
+    expect(own.get_by_role("link", name=BACK)).to_have_count(0)
+    place(own, "Failures").click()
 
     expect(own.locator("tbody tr").first).to_be_visible()
-    asks(page, "failures", days="90", **PRODUCT)
+    asks(own, "failures")
 
 
 KEPT_SO = [
@@ -180,8 +233,8 @@ def test_what_a_tab_kept_and_was_not_written_so_leads_nowhere(
     page.goto(f"{pages}/failures/{some}")
 
     expect(page.get_by_role("heading", name="Checks")).to_be_visible()
-    back = page.get_by_role("link", name="Back to metrics")
-    expect(back).to_have_attribute("href", f"/orgs/{org}/metrics")
+    expect(page.get_by_role("link", name=BACK)).to_have_count(0)
+    expect(place(page, "Metrics")).to_have_attribute("href", f"/orgs/{org}/metrics")
     expect(place(page, "Failures")).to_have_attribute("href", f"/orgs/{org}/failures")
 
 

@@ -35,6 +35,10 @@ const SHORTER = 120; // pixels: a row may have gone away meanwhile, by a review
 // Parameters of every page, which links between our pages keep.
 const CARRIED = ["times"];
 
+// Where the history stands. `from`: the path that led to the page, and how many entries before this one it is; null
+// where no page of ours did: a tab of its own, an address that was typed or sent.
+let entry = { path: null, from: null };
+
 /**
  * Return what the address bar holds: `{page, params, query, path}`. `page` is null if the address is not one
  * of ours; an address of an organization alone means its metrics.
@@ -87,8 +91,20 @@ function carried() {
  */
 export function go(address, { replace = false } = {}) {
   if (!replace) noteScroll();
-  window.history[replace ? "replaceState" : "pushState"](null, "", address);
+  const from = replace ? entry.from : fromHere(address);
+  window.history[replace ? "replaceState" : "pushState"]({ from }, "", address);
   notifyWatchers();
+}
+
+/** What leads to an address: the page that is left or, if only a choice of it changes, what led to that. */
+function fromHere(address) {
+  const { page, path } = here();
+  const isAnother = page !== here(new URL(address, window.location.origin)).page;
+  return isAnother ? { path, steps: 1 } : oneFurther(entry.from);
+}
+
+function oneFurther(from) {
+  return from && { ...from, steps: from.steps + 1 };
 }
 
 /** Change some parameters of the query; null takes one out. */
@@ -109,21 +125,27 @@ export function watch(watcher) {
 }
 
 /**
- * The address, with all its state, of the last shown of these pages; undefined if none was shown yet.
- * `scroll`: its scroll position, once it was left by a link.
+ * The page of this organization that led to the one that is shown: `{page, path, steps}`, `steps` entries of the
+ * history before it; null if none did.
  */
+export function cameFrom(orgId) {
+  if (!entry.from) return null;
+  const { page, params, path } = here(new URL(entry.from.path, window.location.origin));
+  return page !== null && params.orgId === orgId ? { page, path, steps: entry.from.steps } : null;
+}
+
+/** The address, with all its state, of the last shown of these pages; undefined if none was shown yet. */
 export function lastOf(...pages) {
   return [...seen.values()].findLast(({ page }) => pages.includes(page));
 }
 
 /**
- * Follow links to our own pages, and the browser's Back, without reloading the document. A link back has the
- * scroll position of the page in `data-scroll`.
+ * Follow links to our own pages, and the browser's Back, without reloading the document. A link back has the steps
+ * of the history in `data-back`: the page is found as it was left.
  */
 export function followLinks() {
   recall();
-  settle();
-  note(here());
+  arrive();
   window.history.scrollRestoration = "manual"; // the browser would do it before the rows are there
   window.addEventListener("pagehide", noteScroll);
   window.addEventListener("scrollend", noteScroll); // a reload takes nothing that is noted as late as `pagehide`
@@ -137,10 +159,12 @@ export function followLinks() {
     if (!link || event.defaultPrevented || opensElsewhere(event, link)) return;
     if (here(link).page === null || isOnThisPage(link)) return;
     event.preventDefault();
-    const { scroll } = link.dataset; // before it is redrawn as another link
+    if (link.dataset.back) {
+      window.history.go(-Number(link.dataset.back));
+      return;
+    }
     go(link.pathname + link.search + link.hash);
     window.scrollTo(0, 0);
-    if (scroll) scrollOnceThere(Number(scroll));
   });
   if (window.history.state?.scroll) scrollOnceThere(window.history.state.scroll);
 }
@@ -156,8 +180,7 @@ function isOnThisPage(link) {
 }
 
 function notifyWatchers() {
-  settle();
-  note(here());
+  arrive();
   for (const watcher of watchers) watcher(here());
 }
 
@@ -169,6 +192,18 @@ function settle() {
   if (path !== pathname) window.history.replaceState(window.history.state, "", path + search + hash);
 }
 
+/** Note the page that is shown now, and what led to it. */
+function arrive() {
+  settle();
+  const shown = here();
+  const { state } = window.history;
+  const isPlace = state === null && shown.path === entry.path; // the browser's own entry for a place on the page
+  const from = isPlace ? oneFurther(entry.from) : (state?.from ?? null);
+  if (isPlace) window.history.replaceState({ from }, "");
+  entry = { path: shown.path, from };
+  note(shown);
+}
+
 function note(address) {
   seen.delete(address.page); // so that the last one shown is the last one noted
   seen.set(address.page, address);
@@ -176,13 +211,11 @@ function note(address) {
 }
 
 function noteScroll() {
-  seen.get(here().page).scroll = window.scrollY;
-  keepSeen();
   window.history.replaceState({ ...window.history.state, scroll: window.scrollY }, "");
 }
 
 function keepSeen() {
-  keep("sessionStorage", SEEN, JSON.stringify([...seen.values()].map(({ path, scroll }) => ({ path, scroll }))));
+  keep("sessionStorage", SEEN, JSON.stringify([...seen.values()].map(({ path }) => ({ path }))));
 }
 
 /** Load the pages shown before a reload, without those that are not a page of an organization as we write it. */
@@ -191,7 +224,7 @@ function recall() {
     const path = typeof one?.path === "string" ? oursOnly(one.path) : null;
     if (!path) continue;
     const address = here(new URL(path, window.location.origin));
-    seen.set(address.page, Number.isFinite(one.scroll) ? { ...address, scroll: one.scroll } : address);
+    seen.set(address.page, address);
   }
 }
 

@@ -2,13 +2,14 @@
 // One box over time: how it compares, its shares beside those of all other boxes, what failed on it alone, its notes and
 // its runs (contract, "Answers beside the rules"). The API decides every figure and sentence.
 
-import { addressOf, lastOf } from "../address.js";
+import { addressOf } from "../address.js";
 import { useAnswer } from "../asking.js";
 import { html, useState } from "../html.js";
 import { GivenTime } from "../parts/values/given_time.js";
 import { useProducts } from "../parts/values/links.js";
 import { NotThere } from "../parts/notices/missing.js";
 import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
+import { Back } from "../parts/frame/back.js";
 import { isAdmin } from "../parts/frame/roles.js";
 import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Section } from "../parts/section.js";
@@ -48,13 +49,6 @@ function OfBox({ address, orgId, organization, boxKey }) {
     </div>
     ${isOff ? html`<${TurnOn} orgId=${orgId} />` : html`<${Past} ...${{ address, orgId, organization, boxKey, scope }} />`}
   `;
-}
-
-/** Where the reader came from, with its period and place. */
-function Back({ orgId }) {
-  const left = lastOf("boxes", "test", "failure", "runs", "run", "metrics", "failures");
-  const back = left?.params.orgId === orgId ? left : { page: "boxes", path: addressOf("boxes", { orgId }) };
-  return html`<a href=${back.path} data-scroll=${back.scroll}>Back to ${back.page}</a>`;
 }
 
 function Past({ address, orgId, organization, boxKey, scope }) {

@@ -2,12 +2,13 @@
 // One failure with all that its answer rests on (contract, "CI metrics"): what it is now, the commits
 // around it, and the checks one by one. The API decides everything that is shown.
 
-import { addressOf, change, lastOf } from "../address.js";
+import { change } from "../address.js";
 import { useAnswer } from "../asking.js";
 import { html, useCallback, useMemo, useState } from "../html.js";
 import { Missing } from "../parts/notices/missing.js";
 import { Failed, Waiting } from "../parts/notices/notice.js";
 import { useProducts } from "../parts/values/links.js";
+import { Back } from "../parts/frame/back.js";
 import { isAdmin } from "../parts/frame/roles.js";
 import { useTitle } from "../parts/frame/title.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
@@ -33,11 +34,9 @@ function FailurePage({ address, orgId, organization, failureId }) {
   const failure = answer.data?.failure;
   const isThere = answer.data !== null && organization !== undefined; // with its role, which has buttons above the rest
   useTitle(failure ? `${failure.testId} on ${failure.boxKey}` : "Failure");
-  const left = lastOf("metrics", "failures"); // with its period, product, rows and place
-  const back = left?.params.orgId === orgId ? left : { page: "metrics", path: addressOf("metrics", { orgId }) };
   return html`
     <div class="failure-top">
-      <a href=${back.path} data-scroll=${back.scroll}>Back to ${back.page}</a>
+      <${Back} orgId=${orgId} />
       <${ExactTimes} />
     </div>
     ${answer.error && html`<${Fault} ...${{ answer, failureId, organization }} />`}

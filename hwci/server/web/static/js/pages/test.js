@@ -2,13 +2,14 @@
 // One test over time: what it did on each box, how often it failed, and its failures (contract, "Answers beside the
 // rules"). The API decides every figure.
 
-import { addressOf, lastOf } from "../address.js";
+import { addressOf } from "../address.js";
 import { productName } from "../format.js";
 import { html } from "../html.js";
 import { GivenTime } from "../parts/values/given_time.js";
 import { useProducts } from "../parts/values/links.js";
 import { NotThere } from "../parts/notices/missing.js";
 import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
+import { Back } from "../parts/frame/back.js";
 import { Periods, UpToNow, scopeOf } from "../parts/frame/scope.js";
 import { Section } from "../parts/section.js";
 import { PagedTable } from "../parts/table/table.js";
@@ -50,13 +51,6 @@ function OfTest({ address, orgId, organization }) {
     </div>
     ${isOff ? html`<${TurnOn} orgId=${orgId} />` : html`<${Past} ...${{ address, orgId, query }} />`}
   `;
-}
-
-/** Where the reader came from, with its period and place. */
-function Back({ orgId }) {
-  const left = lastOf("metrics", "failures", "failure", "boxes");
-  const back = left?.params.orgId === orgId ? left : { page: "metrics", path: addressOf("metrics", { orgId }) };
-  return html`<a href=${back.path} data-scroll=${back.scroll}>Back to ${back.page}</a>`;
 }
 
 function Past({ address, orgId, query }) {

@@ -9,12 +9,12 @@ import { html } from "../../html.js";
 import { labelBadge } from "../../parts/values/labels.js";
 import { Outside } from "../../parts/values/outside.js";
 import { BoxLink, TestLink } from "../../parts/values/past.js";
-import { Message, Sha, Subject, Time } from "../../parts/values/values.js";
+import { Suspects } from "../../parts/values/suspects.js";
+import { Message, Sha, Time } from "../../parts/values/values.js";
 import { Review } from "./review.js";
 import { firstFailing } from "./story.js";
 import { RunLink, classBadge, classText, runText, verdict } from "../../parts/values/words.js";
 
-const SUSPECTS = 3; // shown at once; more unfold
 const RUNS = 100; // the most that the API gives at once: a run has few attempts
 
 /** The head. `answer`: that of the page, which a review replaces. */
@@ -102,7 +102,7 @@ function facts({ failure, resolved, timeline, brokenBy: range }, orgId) {
     ["Verdict", verdict(failure.verdict)],
     ...said(timeline),
   ];
-  const broken = ["Broken by", brokenBy(range, failure.repoKey)];
+  const broken = ["Broken by", html`<${Suspects} range=${range} repo=${failure.repoKey} />`];
   if (!resolved) {
     const at = html`<${Time} at=${failure.firstStartedAt} />`;
     const failed = [...known, ["First failed", at], ["Failing runs", count(failure.items)]];
@@ -128,17 +128,6 @@ function said(timeline) {
 function firstFailure(first, orgId) {
   return html`<${Time} at=${first.startedAt} />
     <br /><${RunLink} run=${first} orgId=${orgId} /> <span class="quiet">${first.workflow}</span>`;
-}
-
-function brokenBy(range, repo) {
-  if (!range) return html`<span class="quiet">unknown</span>`;
-  const [{ sha, subject }] = range.commits;
-  if (range.commits.length === 1) return html`<${Sha} sha=${sha} repo=${repo} /> <${Subject} text=${subject} repo=${repo} />`;
-  return html`<details open=${range.commits.length <= SUSPECTS}>
-    <summary>one of ${counted(range.commits.length, "firmware commit")}</summary>
-    <ul class="commits">${range.commits.map((one) => html`<li key=${one.sha}>
-      <${Sha} sha=${one.sha} repo=${repo} /> <${Subject} text=${one.subject} repo=${repo} /></li>`)}</ul>
-  </details>`;
 }
 
 function fix(found, repo) {

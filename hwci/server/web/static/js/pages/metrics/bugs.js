@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table "Real FW bugs caught" (spec, "Metrics page (dashboard)").
 
-import { counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
 import { PagedTable } from "../../parts/table/table.js";
-import { Sha, Subject, Time } from "../../parts/values/values.js";
+import { Suspects } from "../../parts/values/suspects.js";
+import { Sha, Time } from "../../parts/values/values.js";
 import { ByCause, CauseSwitch, isByCause } from "./by_cause.js";
 import { failureColumns, verdictColumn } from "./failure_columns.js";
 import { reviewColumns } from "./review.js";
@@ -14,7 +14,6 @@ const NONE_REAL =
   "No failure of this period counts as a firmware bug. Failures resolved otherwise are listed below, with the reason.";
 const NONE_RESOLVED =
   "No failure of this period is resolved yet: a test that failed has to pass on a later commit, on the same box.";
-const SHOWN_AT_ONCE = 3; // commits of a range; longer ones unfold
 
 /** The table. */
 export function RealBugs({ address, base, scope, several, page, orgId, reviews }) {
@@ -35,18 +34,9 @@ export function RealBugs({ address, base, scope, several, page, orgId, reviews }
   <//>`;
 }
 
-/** What broke a test: a commit, or the range that holds it. */
-export function brokenBy({ repoKey: repo, brokenBy: range }) {
-  if (!range) return html`<span class="quiet">unknown</span>`;
-  if (range.commits.length === 1) return html`<${Commit} commit=${range.commits[0]} repo=${repo} />`;
-  return html`<details open=${range.commits.length <= SHOWN_AT_ONCE}>
-    <summary>one of ${counted(range.commits.length, "commit")}</summary>
-    <ul class="commits">${range.commits.map((commit) => html`<li key=${commit.sha}><${Commit} commit=${commit} repo=${repo} /></li>`)}</ul>
-  </details>`;
-}
-
-function Commit({ commit, repo }) {
-  return html`<${Sha} sha=${commit.sha} repo=${repo} /> <${Subject} text=${commit.subject} repo=${repo} />`;
+/** What broke a test. */
+export function brokenBy({ repoKey, brokenBy: range }) {
+  return html`<${Suspects} range=${range} repo=${repoKey} />`;
 }
 
 /** What fixed a test. */

@@ -10,9 +10,9 @@ import { productColumn } from "../../parts/frame/scope.js";
 import { BoxLink, HistoryLink } from "../../parts/values/past.js";
 import { Section } from "../../parts/section.js";
 import { PlainTable } from "../../parts/table/table.js";
+import { Suspects } from "../../parts/values/suspects.js";
 import { LongName, Sha, Subject, Time } from "../../parts/values/values.js";
 import { verdict } from "../../parts/values/words.js";
-import { brokenBy } from "./bugs.js";
 
 const SHOWN = 5;
 const NAMED = 2; // boxes of a line
@@ -89,7 +89,7 @@ function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first },
 }
 
 function suspects({ repoKey, suspects: range }) {
-  return brokenBy({ repoKey, brokenBy: range });
+  return html`<${Suspects} range=${range} repo=${repoKey} />`;
 }
 
 /** What came of trying it again on the same commit and box. Had it passed once, it would be flaky. */
