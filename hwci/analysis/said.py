@@ -16,8 +16,7 @@ def short(sha: str) -> str:
 
 def percent(chance: float) -> str:
     """Write a chance as people say it; only what is certain is 0 or 100 %."""
-    if 0 < chance < 0.005:  # noqa: PLR2004 - what would be 0
+    found = f"{100 * chance:.0f} %"
+    if chance > 0 and found == "0 %":
         return "under 1 %"
-    if 0.995 < chance < 1:  # noqa: PLR2004 - what would be 100
-        return "over 99 %"
-    return f"{100 * chance:.0f} %"
+    return "over 99 %" if chance < 1 and found == "100 %" else found

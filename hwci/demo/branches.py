@@ -35,6 +35,10 @@ SECONDS_APART = timedelta(seconds=40)
 PUSHES_A_DAY = (3, 6)
 KINDS = ("firmware", "harness", "other")
 KIND_WEIGHTS = (78, 10, 12)
+PUSHED_AGAIN = 0.06
+"""So many pushes are followed by another one within seconds."""
+WITH_HEADER = 0.3
+"""So many changes of a firmware file change its header, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,7 @@ def _everyday(rng: Random, now: datetime, days: int) -> Iterable[Plan]:
         for _ in range(rng.randint(*PUSHES_A_DAY)):
             pushed = at + timedelta(seconds=rng.randint(0, 34_200))
             yield Plan(pushed, MAIN, _changes(rng))
-            if rng.random() < 0.06:  # noqa: PLR2004 - one in sixteen
+            if rng.random() < PUSHED_AGAIN:
                 soon = timedelta(seconds=rng.randint(4, 30))
                 yield Plan(pushed + soon, MAIN, _changes(rng))
 
@@ -142,7 +146,7 @@ def _changes(rng: Random) -> tuple[Change, ...]:
 def _firmware(rng: Random, count: int) -> Iterable[Change]:
     for _ in range(count):
         part, file = rng.choice(FIRMWARE_PARTS)
-        files = (file, file[:-1] + "h") if rng.random() < 0.3 else (file,)  # noqa: PLR2004 - some
+        files = (file, file[:-1] + "h") if rng.random() < WITH_HEADER else (file,)
         yield Change(f"{part}: {rng.choice(FIRMWARE_ACTIONS)}", files)
 
 

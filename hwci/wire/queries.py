@@ -7,7 +7,7 @@ give everybody's figures for those of one product.
 import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 from uuid import UUID
 
 from pydantic import (
@@ -50,7 +50,7 @@ Item = TypeVar("Item")
 Row = TypeVar("Row")
 
 
-def _digits(value: Any) -> Any:  # noqa: ANN401 - whatever a query string holds
+def _digits(value: object) -> object:
     """A number is digits only: no sign, blank, fraction or underscore."""
     if isinstance(value, str):
         if not (value.isascii() and value.isdigit()):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import combinations, product
+from typing import Any
 
 from hwci.analysis.merge_plan import MergePlan, MissingRun, PlannedRun, plan
 from hwci.engine.facts import Announcement, Part, Report
@@ -19,9 +20,9 @@ OTHER = "boot"
 MERGE = Announcement(REPO, SUITE, "b", MAIN, minute(1))
 
 
-def ran(at: float, seconds: float, box: str = "box-1", **given: object) -> Report:
+def ran(at: float, seconds: float, box: str = "box-1", **given: Any) -> Report:
     """A run of commit `a` that took so long."""
-    made = report(f"{given.pop('run', 'a:P')}", at, box=box, **given)  # type: ignore[arg-type]
+    made = report(f"{given.pop('run', 'a:P')}", at, box=box, **given)
     return replace(made, ended_at=made.started_at + timedelta(seconds=seconds))
 
 

@@ -22,7 +22,8 @@ def enumerated(steps: list[Step], pairs: list[tuple[float, float]]) -> Onset:
     chances: dict[object, float] = defaultdict(float)
     for pair, apart in product(pairs, (False, True)):
         for states in product((0, 1), repeat=len(steps)):
-            weight, last = 0.5, "before" if states[0] else "never"
+            weight = 0.5
+            last: str | int = "before" if states[0] else "never"
             for at, step in enumerate(steps):
                 rate, stays = pair[states[at]], (1 - change) ** step.commits
                 tries = step.first + (0 if apart else step.retries)
@@ -30,7 +31,7 @@ def enumerated(steps: list[Step], pairs: list[tuple[float, float]]) -> Onset:
                 weight *= rate**fails * (1 - rate) ** (tries - fails)
                 if at:
                     weight *= stays if states[at] == states[at - 1] else 1 - stays
-                    last = at if states[at - 1 : at + 1] == (0, 1) else last  # type: ignore[assignment]
+                    last = at if states[at - 1 : at + 1] == (0, 1) else last
             weight *= beta(failed + 1, retries - failed + 1) if apart else 1
             chances[last] += weight
             chances["still"] += weight * states[-1]

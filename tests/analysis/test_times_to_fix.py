@@ -199,9 +199,9 @@ def test_an_incident_is_fixed_with_the_last_of_its_boxes() -> None:
     past = Past()
     for branch in BRANCHES:
         for box, fixed in (("box-1", 20), ("box-2", 30)):
-            about = {"branch": branch, "box": box, "run_id": int(branch)}
+            about: dict[str, Any] = {"branch": branch, "box": box, "run_id": int(branch)}
             runs = [("a:P", 2), ("b:F", 10), ("c:P", fixed)]
-            past = past.and_also(*(report(run, at, **about) for run, at in runs))  # type: ignore[arg-type]
+            past = past.and_also(*(report(run, at, **about) for run, at in runs))
     rows = found(past)
 
     assert rows[SUITE, None].to_fix.median == timedelta(minutes=20)

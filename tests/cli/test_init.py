@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped]  # it ships no types
+import yaml
 
 from hwci.ci.new_job import JOBS, job_text
 from hwci.cli.commands.init import SERVE, CiName

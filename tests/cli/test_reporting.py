@@ -7,6 +7,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -72,7 +73,7 @@ def results(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def dry(in_ci: Command, *arguments: str) -> list[dict[str, object]]:
+def dry(in_ci: Command, *arguments: str) -> list[dict[str, Any]]:
     code, out, _ = in_ci("report-run", *HEAD, *arguments, "--dry-run", HWCI_URL=NOWHERE)
     assert code == 0
     return [json.loads(line) for line in out.splitlines()]
@@ -415,7 +416,7 @@ def test_junit_files_of_one_box_are_one_report(in_ci: Command, results: Path) ->
     files = [str(results / "one.xml"), str(results / "two.xml.gz")]
     [body] = dry(in_ci, "--box", "bench-1", "--junit", *files)
 
-    assert [test["id"] for test in body["tests"]] == ["t.a", "t.b", "t.c"]  # type: ignore[attr-defined]  # JSON
+    assert [test["id"] for test in body["tests"]] == ["t.a", "t.b", "t.c"]
     assert body["box_key"] == "bench-1"
     assert body["started_at"] == "2026-01-31T09:30:00Z"
     assert body["hello_ok"] is True

@@ -4,7 +4,7 @@
 import pytest
 
 from hwci.client import Call
-from hwci.client._call import Credential
+from hwci.client._call import Credential, Method
 from hwci.client._kept import ANSWERS_MOST, BYTES_MOST, KeptAnswers
 from hwci.client._protocol import Credentials, Response, build_request
 from hwci.client.errors import AnswerShapeError
@@ -13,9 +13,9 @@ from hwci.wire.base import HealthAnswer
 NOT_MODIFIED = Response(304, {}, b"")
 
 
-def asked(number: int = 0, method: str = "GET") -> Call[HealthAnswer]:
+def asked(number: int = 0, method: Method = "GET") -> Call[HealthAnswer]:
     query = (("page", str(number)),)
-    return Call(method, "/healthz", HealthAnswer, 200, Credential.NONE, query)  # type: ignore[arg-type]  # one of them
+    return Call(method, "/healthz", HealthAnswer, 200, Credential.NONE, query)
 
 
 def told(tag: str | None = 'W/"a"', more: int = 0) -> Response:

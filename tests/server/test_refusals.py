@@ -5,7 +5,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from passlib.hash import argon2  # type: ignore[import-untyped]  # libpass ships no types
+from passlib.hash import argon2
 
 from hwci.server import errors
 from hwci.server.app import serving

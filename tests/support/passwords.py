@@ -8,7 +8,7 @@ with such passwords.
 from collections.abc import Iterator
 
 import pytest
-from passlib.hash import argon2  # type: ignore[import-untyped]  # libpass ships no types
+from passlib.hash import argon2
 
 from hwci.server.security import passwords
 

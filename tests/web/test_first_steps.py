@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-import yaml  # type: ignore[import-untyped]  # it ships no types
+import yaml
 from playwright.sync_api import Page, expect
 
 from tests.support.running import RunningServer, running_in_thread

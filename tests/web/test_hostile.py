@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.support.asking import ask, bearer
 from tests.support.running import RunningServer
@@ -40,7 +40,8 @@ GO = """address => {
   history.pushState(null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
 }"""
-NARROW, WIDE = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+NARROW: ViewportSize = {"width": 360, "height": 740}
+WIDE: ViewportSize = {"width": 1280, "height": 900}
 TEXTS = "nodes => nodes.map(node => node.textContent)"
 # The browser itself tells of every answer that refuses; it is asked for what is not there.
 REFUSED = "error: Failed to load resource"
@@ -87,7 +88,7 @@ class Visitor:
         """See that nothing is awaited any more, and that the page is unharmed, narrow and wide."""
         expect(self.page.locator(".waiting")).to_have_count(0)
         for size in (NARROW, WIDE):
-            self.page.set_viewport_size(size)  # type: ignore[arg-type] # a dict
+            self.page.set_viewport_size(size)
             assert self.page.evaluate(HARM) == HARMLESS, self.page.url
 
     def ask(self, path: str) -> Any:

@@ -96,7 +96,7 @@ def counts_of(row: Numbers) -> Counts:
 
 def missing(row: Numbers, boxes: int) -> Missing | None:
     """Return what a row of sums lacks to be compared; None: nothing."""
-    if boxes < 2:  # noqa: PLR2004 - a box and another
+    if boxes <= 1:
         return Missing.ONE_BOX
     if not row[Sum.SHARED]:
         return Missing.NOTHING_IN_COMMON

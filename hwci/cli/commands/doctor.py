@@ -10,7 +10,7 @@ import os
 from dataclasses import asdict
 from datetime import datetime
 from json import dumps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -115,7 +115,7 @@ def _json(job: JobDescription) -> str:
     return dumps(answer, indent=2, ensure_ascii=False)
 
 
-def _plain(value: Any) -> object:  # noqa: ANN401 - the fields have the types of the spec
+def _plain(value: object) -> object:
     from hwci.wire.base import write_time
 
     return write_time(value) if isinstance(value, datetime) else value

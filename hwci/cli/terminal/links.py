@@ -51,7 +51,7 @@ def linked(text: str, words: Mapping[str, str]) -> str:
     )
 
 
-def _values(value: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - whatever JSON holds
+def _values(value: object, name: str) -> Iterator[Any]:
     """Yield the values of a field, wherever it stands."""
     if isinstance(value, list):
         for one in value:
@@ -63,7 +63,7 @@ def _values(value: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - whatever 
             yield from _values(one, name)
 
 
-def _found(value: Any, repo: str, templates: Templates) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - as above
+def _found(value: object, repo: str, templates: Templates) -> Iterator[tuple[str, str]]:
     """Yield the words of an answer with their addresses. A repository counts for all below it."""
     if isinstance(value, list):
         for one in value:

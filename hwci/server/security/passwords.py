@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import TypeVar
 
-from passlib.hash import argon2  # type: ignore[import-untyped]  # libpass ships no types
+from passlib.hash import argon2
 
 from hwci.server.line import Line
 

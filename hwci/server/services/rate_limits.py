@@ -8,7 +8,7 @@ import hashlib
 import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from ipaddress import ip_network
+from ipaddress import IPv4Network, ip_network
 from typing import TypeVar
 
 from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute, parse
@@ -126,7 +126,7 @@ class RateLimits:
 def _sites(address: str) -> list[tuple[str, int]]:
     """Return what an address counts for, with its multiple of the limit; of IPv6 also its site."""
     network = ip_network(address)
-    if network.version == 4:  # noqa: PLR2004 - the version of IP
+    if isinstance(network, IPv4Network):
         return [(address, 1)]
     return [(str(network.supernet(new_prefix=_SITE_PREFIX)), SITE_FACTOR), (address, 1)]
 

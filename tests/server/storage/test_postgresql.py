@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from itertools import chain
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -175,7 +176,7 @@ async def test_reports_of_one_identity_at_once_leave_one_whole_one(postgresql: S
         await asyncio.gather(
             *(
                 stores[at % 3].write(
-                    lambda w, one=one: w.put_report(ACME.id, one, NOON),  # type: ignore[misc]  # of a default
+                    methodcaller("put_report", ACME.id, one, NOON),
                     organization=ACME.id,
                 )
                 for at, one in enumerate(reports)

@@ -8,6 +8,7 @@ import subprocess
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from operator import methodcaller
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ async def send(store: Storage, draw: HistoryDraw, count: int, later: timedelta =
         for conclusion in ("first", "second"):
             sent = replace(report, conclusion=conclusion, started_at=started_at, ended_at=ended_at)
             await store.write(
-                lambda w, one=sent: w.put_report(ORG, one, NOON + later),  # type: ignore[misc]  # of a default
+                methodcaller("put_report", ORG, sent, NOON + later),
                 organization=ORG,
             )
 

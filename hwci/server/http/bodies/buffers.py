@@ -60,7 +60,7 @@ class BodyBuffer:
     def take(self, chunk: bytes) -> None:
         """Keep bytes that have arrived. Raises `OverloadedError`: it was evicted."""
         while not self._evicted and self._bodies.held + len(chunk) > ROOM_BYTES:
-            self._bodies.greediest(self)._evict()  # noqa: SLF001 - of the same class
+            self._bodies.greediest(self).evict()
         if self._evicted:
             raise OverloadedError(_FULL)
         if self.pieces and len(self.pieces[-1]) < PIECE_BYTES:
@@ -124,7 +124,8 @@ class BodyBuffer:
         self._hold(-self.size)
         self.pieces = []
 
-    def _evict(self) -> None:
+    def evict(self) -> None:
+        """Take the room of this body for others: whoever reads it is told."""
         self._evicted = True
         self._leave()
         if self._waiting is not None and not self._waiting.expired():

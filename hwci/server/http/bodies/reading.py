@@ -6,7 +6,7 @@
 
 import zlib
 from functools import cache
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError, ValidationInfo
 
@@ -43,7 +43,7 @@ def _form(model: type[BaseModel]) -> TypeAdapter[BaseModel]:
     where an enum or an id is text, which strict rules for Python values would refuse.
     """
 
-    def parsed(_: object, info: ValidationInfo) -> Any:  # noqa: ANN401 - whatever JSON holds
+    def parsed(_: object, info: ValidationInfo) -> object:
         return info.context
 
     return TypeAdapter(Annotated[model, BeforeValidator(parsed)])  # type: ignore[arg-type]  # of a variable

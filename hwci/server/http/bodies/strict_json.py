@@ -47,11 +47,11 @@ def read_json(plain: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
         raise body_fault(f"Invalid JSON: {fault}") from None
 
 
-def refuse_unstorable(plain: bytes, value: Any) -> None:  # noqa: ANN401 - whatever JSON holds
+def refuse_unstorable(plain: bytes, value: object) -> None:
     """Raise `InvalidRequestError` for U+0000 or a number that is not finite, in any field."""
     if _NUL in plain and _NUL in plain.replace(_BACKSLASH, b""):
         raise body_fault("Text should not hold U+0000")
-    holders = [value]
+    holders: list[Any] = [value]
     while holders:
         # All of one depth at once: a report of 1,000 tests has 5,000 values.
         items = [
@@ -77,9 +77,9 @@ def _repeats_in(plain: bytes) -> list[Issue]:
         if step[2] is not None and names and (known := names[-1]) is not None:
             name = _name(step[1])
             path[-1] = shown(name)
-            known[name] += 1
-            if known[name] == 2:  # noqa: PLR2004 - twice
+            if known[name] == 1:
                 found.append(["body", *path])
+            known[name] += 1
         elif sign in b"[{":
             path.append(0)
             names.append(Counter() if sign == b"{" else None)

@@ -136,7 +136,7 @@ def _report(walk: AuditWalk, key: AuditKey | None) -> AuditReport:
     findings = [
         AuditFinding(
             number=one.number,
-            org_id=None if one.org_id is None else _shown(one.org_id),
+            org_id=None if one.org_id is None else _id_text(one.org_id),
             what=one.what,
         )
         for one in walk.faults
@@ -178,7 +178,7 @@ def _tip_at(reader: Reader, number: int) -> Tip:
 
 def _line(row: AuditRow) -> AuditLine:
     seal = None if row.seal is None else row.seal.hex()
-    shown = {name: _shown(value) for name, value in row.written._asdict().items()}
+    shown: dict[str, Any] = {name: _shown(value) for name, value in row.written._asdict().items()}
     return AuditLine(**shown, number=row.number, link=row.link.hex(), seal=seal)
 
 
@@ -190,13 +190,17 @@ def _row(line: AuditLine) -> AuditRow:
     return AuditRow(line.number, written, bytes.fromhex(line.link), seal)
 
 
-def _shown(value: bytes | str | int) -> Any:  # noqa: ANN401 - text of an id or a text
+def _shown(value: bytes | str | int) -> str | int:
     """Return a value for a line; another program may have written bytes that are not UTF-8."""
     if isinstance(value, bytes):
-        return str(UUID(bytes=value)) if len(value) == _UUID_BYTES else value.hex()
+        return _id_text(value)
     if isinstance(value, str):
         return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return value
+
+
+def _id_text(value: bytes) -> str:
+    return str(UUID(bytes=value)) if len(value) == _UUID_BYTES else value.hex()
 
 
 def _id_bytes(text: str) -> bytes:

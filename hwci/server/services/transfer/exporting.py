@@ -12,11 +12,11 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from hwci import __version__
@@ -35,6 +35,9 @@ from hwci.server.storage.new_file import WRITE_FIX, give_name, part_beside, refu
 from hwci.server.storage.ports import Reader
 from hwci.server.storage.records import Organization
 from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 EVER = Period(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 _PAGE = 1_000
@@ -289,6 +292,6 @@ def _decided(group: Group, classifier: Classifier) -> dict[str, object]:
     return {"class": shown.failure_class, **reason, "fix_sha": group.fix}
 
 
-def _fields(fact: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
+def _fields(fact: "DataclassInstance") -> dict[str, Any]:
     """Return the fields of a fact by their names."""
-    return {name: getattr(fact, name) for name in fact.__slots__}
+    return {one.name: getattr(fact, one.name) for one in fields(fact)}

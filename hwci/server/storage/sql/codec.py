@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from hwci.engine.facts import (
@@ -27,6 +27,9 @@ from hwci.engine.facts import (
 )
 from hwci.engine.history import Decision, Place
 from hwci.engine.vocabulary import REASONS, FailureClass, Outcome, Verdict
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -286,7 +289,7 @@ def pack_fact(fact: Report | Announcement | SuiteConfig) -> bytes:
     return zlib.compress(text.encode(), _FAST)
 
 
-def _plain(value: Any) -> object:  # noqa: ANN401 - a fact, or a part of one
+def _plain(value: "datetime | DataclassInstance") -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     return {field.name: getattr(value, field.name) for field in fields(value)}

@@ -13,7 +13,7 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 from sqlite3 import Cursor
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlite_utils import Database
 
@@ -25,6 +25,8 @@ from hwci.server.storage.sql.whole import UNFINISHED, unfinished
 from hwci.server.storage.sqlite.audit_guards import restore_guards
 from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
 from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
+
+Found = TypeVar("Found")
 
 _BUSY_MS = 5000
 _CACHE_KIB = 8 * 1024
@@ -92,8 +94,8 @@ class Connection(Base):
         return found
 
     def _fetched(
-        self, fetch: Callable[[Cursor], Any], statement: str, values: Sequence[object]
-    ) -> Any:  # noqa: ANN401 - what `fetch` returns
+        self, fetch: Callable[[Cursor], Found], statement: str, values: Sequence[object]
+    ) -> Found:
         try:
             return fetch(self.execute(statement, values))
         except sqlite3.OperationalError:
