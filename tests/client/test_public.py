@@ -18,7 +18,7 @@ from hwci.client._address import parse_address
 from hwci.wire.errors import Issue
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("aiohttp", "asyncio", "sqlite3", "sqlite_utils", "jwt", "passlib", "typer", "rich")
+HEAVY = ("aiohttp", "asyncio", "sqlite3", "jwt", "passlib", "typer", "rich")
 ISSUES = (Issue(path=["body", "sha"], message="Should be a commit"),)
 
 

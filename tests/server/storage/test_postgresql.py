@@ -18,7 +18,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlite_utils import Database
 
 from hwci.engine.facts import Announcement, Report, Review, SuiteConfig
 from hwci.engine.history import Decision, Episode, Scope
@@ -39,7 +38,7 @@ from hwci.server.storage.opening import check_storage, copy_storage, missing_ste
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.postgresql.connections import Connection
 from hwci.server.storage.records import NOBODY, LiveTest
-from hwci.server.storage.sqlite.migrations import MIGRATIONS
+from hwci.server.storage.sqlite.connections import new_database
 from tests.server.storage.examples import ACME, ADA, BOX, LIVE_RUN, NOON, REPORT
 from tests.server.storage.histories import EVER, ORG, HistoryDraw
 from tests.server.storage.test_agreement import compare
@@ -66,15 +65,13 @@ WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 def test_both_databases_have_the_same_columns(postgresql: Server) -> None:
     with postgresql.database() as location, closing(connect(location)) as connection:
         found = set(connection.rows(_COLUMNS))
-    ours = Database(memory=True)
-    MIGRATIONS.apply(ours)
+    ours = new_database()
+    tables = ours.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
     expected = {
-        (table.name, name, _TYPES[kind], "NO" if required or key else "YES")
-        for table in ours.tables
-        if not table.name.startswith(("_", "sqlite_"))
-        for _, name, kind, required, _, key in ours.execute(
-            f"PRAGMA table_info({table.name})"
-        ).fetchall()
+        (table, name, _TYPES[kind], "NO" if required or key else "YES")
+        for (table,) in tables
+        if not table.startswith(("_", "sqlite_"))
+        for _, name, kind, required, _, key in ours.execute(f"PRAGMA table_info({table})")
     }
     assert found == expected
 

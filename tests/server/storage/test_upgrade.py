@@ -8,13 +8,12 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from sqlite_utils import Database
 
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.sql.reports import ingest
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
-from hwci.server.storage.sqlite.migrations import MIGRATIONS
+from hwci.server.storage.sqlite.migrations import STEPS, take_steps
 from tests.server.storage.examples import NOON, OTHER, REVIEW
 from tests.server.storage.histories import ORG, HistoryDraw
 from tests.server.storage.test_rebuild import derived
@@ -43,17 +42,16 @@ def filled(path: Path) -> None:
 
 def of_before(path: Path, now: Path) -> None:
     """Make a file as the version before would have kept what another file holds."""
-    old = Database(path)
-    MIGRATIONS.apply(old, stop_before=STEP)
+    old = sqlite3.connect(path, isolation_level=None)
+    take_steps(old, before=STEP)
     old.execute("ATTACH ? AS now", [str(now)])
     for table in FACTS:
-        columns = ", ".join(old[table].columns_dict)
+        columns = ", ".join(row[1] for row in old.execute(f"PRAGMA table_info({table})"))
         old.execute(f"INSERT INTO main.[{table}] SELECT {columns} FROM now.[{table}]")
-    old.conn.commit()
     old.execute("DETACH now")
     application = sqlite3.connect(now).execute("PRAGMA application_id").fetchone()[0]
     old.execute(f"PRAGMA application_id = {application}")
-    old.execute(f"PRAGMA user_version = {len(list(MIGRATIONS.applied(old)))}")
+    old.execute(f"PRAGMA user_version = {STEPS.index(STEP)}")
     old.close()
 
 

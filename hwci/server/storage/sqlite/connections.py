@@ -15,8 +15,6 @@ from pathlib import Path
 from sqlite3 import Cursor
 from typing import Any, TypeVar
 
-from sqlite_utils import Database
-
 from hwci.engine.history import OutOfTimeError
 from hwci.server.errors import StorageError
 from hwci.server.storage.location import Location
@@ -24,7 +22,7 @@ from hwci.server.storage.sql.connection import Connection as Base
 from hwci.server.storage.sql.whole import UNFINISHED, unfinished
 from hwci.server.storage.sqlite.audit_guards import restore_guards
 from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
-from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
+from hwci.server.storage.sqlite.migrations import APPLICATION_ID, STEPS, take_steps
 
 Found = TypeVar("Found")
 
@@ -191,15 +189,14 @@ def driver_doubt() -> str | None:
 
 def known_version() -> int:
     """Return the number of migrations that this program knows."""
-    return len(MIGRATIONS.pending(Database(memory=True)))
+    return len(STEPS)
 
 
 def steps_after(path: Path) -> Sequence[str]:
     """Name the migrations that a file lacks, by its header. Raises as `check_header`."""
     check_header(path, known_version())
     header = read_header(path)
-    steps = [step.name for step in MIGRATIONS.pending(Database(memory=True))]
-    return steps[header.user_version :] if header else steps
+    return STEPS[header.user_version :] if header else STEPS
 
 
 def _migrate(connection: Connection, path: Path) -> None:
@@ -216,7 +213,7 @@ def _migrate(connection: Connection, path: Path) -> None:
     # In the old journal mode, so that the file names its owner before it has a log.
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute("PRAGMA journal_mode = WAL")
-    MIGRATIONS.apply(Database(connection.raw))
+    take_steps(connection.raw)
     connection.execute(f"PRAGMA user_version = {known_version()}")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -253,8 +250,8 @@ def new_database() -> sqlite3.Connection:
 
 @cache
 def _of_all_steps() -> bytes:
-    database = Database(memory=True)
-    MIGRATIONS.apply(database)
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    take_steps(database)
     database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     database.execute(f"PRAGMA user_version = {known_version()}")
-    return database.conn.serialize()
+    return database.serialize()

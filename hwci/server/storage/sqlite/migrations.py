@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schema of the SQLite file: the steps that make it, in `steps`, which sqlite-utils applies and
-records.
+"""The schema of the SQLite file: the steps that make it, in `steps`, and the record of those taken.
 
 This module decides tables and indexes and knows no rule. A step that was released is never edited:
 a change is a new step. `tests/server/storage/schema.sql` shows what all steps together give.
@@ -17,26 +16,35 @@ Records refer to each other by number without foreign keys: `ingest.py` alone wr
 key would cost an index of its own.
 """
 
+import sqlite3
 from collections.abc import Callable, Mapping
-from functools import partial
 from importlib.resources import files
-from sqlite3 import complete_statement
 from uuid import UUID
-
-from sqlite_utils import Database
-from sqlite_utils.migrations import Migrations
 
 from hwci.engine.facts import run_record_id
 from hwci.server.storage.sqlite.audit_guards import add_guards, link_old_rows
 
 APPLICATION_ID = 0x68776369  # "hwci"
 
-MIGRATIONS = Migrations("hwci")
+_FILES = files(__package__).joinpath("steps")
 
-_STEPS = files(__package__).joinpath("steps")
+STEPS = tuple(sorted(one.name.removesuffix(".sql") for one in _FILES.iterdir()))
+"""The steps that this program knows, in order."""
+
+# As sqlite-utils wrote it, which took the steps of earlier versions.
+_RECORD = (
+    """CREATE TABLE "_sqlite_migrations" (
+   "id" INTEGER PRIMARY KEY,
+   "migration_set" TEXT,
+   "name" TEXT,
+   "applied_at" TEXT
+)""",
+    """CREATE UNIQUE INDEX "idx__sqlite_migrations_migration_set_name"
+    ON "_sqlite_migrations" ("migration_set", "name")""",
+)
 
 
-def _name_run_records(database: Database) -> None:
+def _name_run_records(database: sqlite3.Connection) -> None:
     rows = database.execute(
         "SELECT id, org_id, repo_key, ci_run_id, run_attempt, box_key FROM report"
     ).fetchall()
@@ -47,29 +55,47 @@ def _name_run_records(database: Database) -> None:
         )
 
 
-def _guard_audit_log(database: Database) -> None:
-    link_old_rows(database.conn)
-    add_guards(database.conn)
+def _guard_audit_log(database: sqlite3.Connection) -> None:
+    link_old_rows(database)
+    add_guards(database)
 
 
-_THEN: Mapping[str, Callable[[Database], None]] = {
+_THEN: Mapping[str, Callable[[sqlite3.Connection], None]] = {
     "0002_platform": _name_run_records,
     "0008_audit_chain": _guard_audit_log,
 }
 """What a step does after its statements."""
 
 
-def _take(step: str, database: Database) -> None:
+def take_steps(database: sqlite3.Connection, *, before: str | None = None) -> None:
+    """Take the steps that a database lacks, each with its record in a transaction of its own.
+    `before`: the step that is not taken any more. The connection begins no transaction by itself.
+    """
+    if not database.execute("PRAGMA table_info(_sqlite_migrations)").fetchall():
+        for statement in _RECORD:
+            database.execute(statement)
+    taken = {name for (name,) in database.execute("SELECT name FROM _sqlite_migrations")}
+    for step in STEPS:
+        if step == before:
+            return
+        if step not in taken:
+            with database:
+                database.execute("BEGIN IMMEDIATE")
+                _take(step, database)
+
+
+def _take(step: str, database: sqlite3.Connection) -> None:
     """Run the statements of a step one by one: a script would commit in between."""
     statement = ""
-    for line in _STEPS.joinpath(f"{step}.sql").read_text("utf-8").splitlines(keepends=True):
+    for line in _FILES.joinpath(f"{step}.sql").read_text("utf-8").splitlines(keepends=True):
         statement += line
-        if complete_statement(statement):
+        if sqlite3.complete_statement(statement):
             database.execute(statement)
             statement = ""
     if step in _THEN:
         _THEN[step](database)
-
-
-for _step in sorted(one.name.removesuffix(".sql") for one in _STEPS.iterdir()):
-    MIGRATIONS(name=_step)(partial(_take, _step))  # type: ignore[type-var] # it needs no name
+    database.execute(
+        "INSERT INTO _sqlite_migrations (migration_set, name, applied_at)"
+        " VALUES ('hwci', ?, strftime('%Y-%m-%d %H:%M:%f+00:00'))",
+        (step,),
+    )

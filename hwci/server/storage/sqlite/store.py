@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
+from queue import LifoQueue
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 from uuid import UUID
@@ -56,7 +56,8 @@ class ReadLane:
 
     def __init__(self, name: str, path: Path, connections: Sequence[Connection]) -> None:
         self.threads = Threads(name, str(path), len(connections))
-        self._idle: SimpleQueue[Connection] = SimpleQueue()
+        # The one that rested last has in its memory what the next request reads.
+        self._idle: LifoQueue[Connection] = LifoQueue()
         for connection in connections:
             self._idle.put(connection)
 
