@@ -9,6 +9,7 @@ sha is in lower case.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
@@ -206,6 +207,7 @@ class Facts:
 
 
 _NAMESPACE = UUID("6f1c2f0e-7c55-5d0b-9d5c-8f3f0c1a7e21")
+_RECENT = 64
 
 
 def failure_id(org_id: UUID, key: FailureKey) -> UUID:
@@ -213,6 +215,7 @@ def failure_id(org_id: UUID, key: FailureKey) -> UUID:
     return _derived("failure", str(org_id), *key.lane, key.sha)
 
 
+@lru_cache(maxsize=_RECENT)  # a report asks for it more than once
 def run_record_id(org_id: UUID, repo_key: str, run_id: int, run_attempt: int, box_key: str) -> UUID:
     """Return the id of a run record: the same when its report is replaced."""
     return _derived("run", str(org_id), repo_key, str(run_id), str(run_attempt), box_key)

@@ -84,7 +84,7 @@ class Changes(CiPart):
 
     def fact(self) -> facts.Changes:
         """Return the changes."""
-        commits = (facts.Commit(**vars(one) | {"files": tuple(one.files)}) for one in self.commits)
+        commits = [facts.Commit(**vars(one) | {"files": tuple(one.files)}) for one in self.commits]
         return facts.Changes(self.base_sha, tuple(commits), bool(self.truncated))
 
 
@@ -149,7 +149,8 @@ class RunReport(RunStart):
         """Return the report; `suite` defaults to `workflow`."""
         of_facts = {
             "suite": self.suite if self.suite is not None else self.workflow,
-            "tests": tuple(facts.TestItem(**vars(item)) for item in self.tests),
+            # The fields of both stand in one order: by name it takes twice as long.
+            "tests": tuple([facts.TestItem(*vars(item).values()) for item in self.tests]),
             "covers_shas": tuple(self.covers_shas or ()),
             "changes": None if self.changes is None else self.changes.fact(),
             "part_of": None if self.part_of is None else facts.Part(**dict(self.part_of)),

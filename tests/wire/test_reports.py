@@ -2,11 +2,14 @@
 """Each field rule of the three CI bodies: at its limit taken, beyond it refused, by path."""
 
 import json
+from dataclasses import fields
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from hwci.engine import facts
+from hwci.wire import reports as wire
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from tests.wire.bodies import (
     ANNOUNCEMENT,
@@ -352,6 +355,10 @@ def test_unknown_fields_of_a_ci_body_are_ignored(kind: str) -> None:
     assert model.model_validate(body | {"future": {"a": [1]}}, strict=False) == (
         model.model_validate(body, strict=False)
     )
+
+
+def test_the_fields_of_a_test_stand_in_the_order_of_its_fact() -> None:
+    assert [*wire.TestItem.model_fields] == [field.name for field in fields(facts.TestItem)]
 
 
 def test_unknown_fields_inside_a_run_report_are_ignored() -> None:

@@ -134,9 +134,9 @@ class Rows(Protocol):
     def benches(self, shas: Collection[str]) -> Iterable[tuple[str, Bench]]:
         """Each commit with the benches that reached the hardware with it, on any branch."""
 
-    def count_failures(self, commits: Collection[tuple[Bench, str]]) -> None:
-        """Count the failures at these commits from their items (semantics, 4.1), and note which of
-        them passed there.
+    def count_failures(self, bench: Bench, sha: str) -> Results:
+        """Count the failures at a commit from their items (semantics, 4.1), and note which of them
+        passed there. Return what tests did there, by the rows as they are then.
         """
 
     def results(self, bench: Bench, sha: str) -> Results:

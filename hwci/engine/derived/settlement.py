@@ -88,8 +88,7 @@ class Settlement:
         """Bring all that follows up to date with the rows of reports as they are now."""
         relisted = self._rows.settle_runs()
         moved = self._settle_order()
-        self._rows.count_failures(self._results)
-        after = {one: self._rows.results(*one) for one in self._results}
+        after = {one: self._rows.count_failures(*one) for one in self._results}
         for one, results in after.items():
             self._count_flakes(one, self._results[one].flaky, results.flaky)
         self._rows.change_days(self._days)

@@ -250,11 +250,11 @@ def live_ci_key(reader: Reader, digest: bytes) -> CiKey:
 def _live_key(
     reader: Reader, kind: type[AKey], digest: bytes, refusal: str
 ) -> tuple[AKey, Organization]:
-    key = reader.key_by_digest(kind, digest)
-    if key is None or not same_digest(key.digest, digest) or key.revoked_at is not None:
+    found = reader.key_by_digest(kind, digest)
+    if found is None:
         raise UnauthenticatedError(refusal)
-    organization = reader.organization(key.org_id)
-    if organization is None:
+    key, organization = found
+    if not same_digest(key.digest, digest) or key.revoked_at is not None:
         raise UnauthenticatedError(refusal)
     return key, organization
 

@@ -43,6 +43,7 @@ from hwci.server.storage.records import (
     Key,
     LiveRun,
     LiveTest,
+    Organization,
     RunFilter,
     RunRecord,
     RunWhole,
@@ -57,8 +58,8 @@ Result = TypeVar("Result")
 class Keys(Protocol):
     """Keys of CI and of readers, for reading. `kind`: which of the two."""
 
-    def key_by_digest(self, kind: type[AKey], digest: bytes) -> AKey | None:
-        """Return a key, revoked or not, by the digest of its value."""
+    def key_by_digest(self, kind: type[AKey], digest: bytes) -> tuple[AKey, Organization] | None:
+        """Return a key, revoked or not, by the digest of its value, and its organization."""
 
     def keys(self, kind: type[AKey], org_id: UUID, offset: int, limit: int) -> Listing[AKey]:
         """List an organization's keys, newest first."""

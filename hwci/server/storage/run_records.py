@@ -8,6 +8,7 @@ and when a live run is lost. Drivers search the database.
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
 from uuid import UUID
 
 from hwci.engine.facts import Report, run_record_id
@@ -38,13 +39,13 @@ def reported(record_id: UUID, reports: Sequence[Report]) -> RunWhole | None:
     if not parts or not parts[0].is_first_part:
         return None
     first = parts[0]
-    items = tuple(item for part in parts for item in part.tests)
-    failed = sum(item.outcome is Outcome.FAIL for item in items)
+    items = tuple(chain.from_iterable(part.tests for part in parts))
+    failed = [item.outcome for item in items].count(Outcome.FAIL)
     counts = TestCounts(
         total=len(items),
         passed=len(items) - failed,
         failed=failed,
-        retried=sum(item.attempts > 1 for item in items),
+        retried=len(items) - [item.attempts for item in items].count(1),
     )
     end = RunEnd(first.ended_at, first.conclusion, first.hello_ok)
     record = RunRecord(record_id, head_of(first), RunStatus.REPORTED, counts, end)

@@ -8,7 +8,6 @@ not know what a transaction does.
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Future
 from math import inf
 from typing import TypeVar
 from uuid import UUID
@@ -58,16 +57,7 @@ class Threads:
         """
         deadline = deadline or Deadline(inf)
         try:
-            handed = await self._at_its_turn(job, deadline, organization)
-            waiting = asyncio.wrap_future(handed)
-            try:
-                done, _ = await asyncio.wait({waiting}, timeout=deadline.left)
-                if not done and handed.cancel():
-                    raise OverloadedError(_NOT_BEGUN)
-                return await waiting
-            finally:
-                waiting.cancel()  # its caller has left
-                handed.cancel()  # one that has begun cannot be
+            return await self._in_a_thread(job, deadline, await self._turn(deadline, organization))
         except asyncio.CancelledError:
             deadline.give_up()
             raise
@@ -82,20 +72,38 @@ class Threads:
         """Finish the queue, and end."""
         self._line.close()
 
-    async def _at_its_turn(
-        self, job: Callable[[], Result], deadline: Deadline, organization: UUID | None
-    ) -> Future[Result]:
-        """Hand a job over when it is its organization's turn, which ends when the job is done."""
+    async def _turn(self, deadline: Deadline, organization: UUID | None) -> Callable[[], None]:
+        """Wait for an organization's turn, and return what ends it."""
         try:
-            async with asyncio.timeout(deadline.left):
-                end_turn = await self._turns.take(organization)
+            return await self._turns.take(organization, deadline.left)
         except TimeoutError as error:
             raise OverloadedError(_NOT_BEGUN) from error
+
+    async def _in_a_thread(
+        self, job: Callable[[], Result], deadline: Deadline, end_turn: Callable[[], None]
+    ) -> Result:
+        """Hand a job over, and wait until it is done, which ends the turn."""
         loop = asyncio.get_running_loop()
         try:
             handed = self._line.hand_over(job, WAITING_MAX, _FULL)
         except BaseException:
             end_turn()
             raise
-        handed.add_done_callback(lambda _: loop.call_soon_threadsafe(end_turn))
-        return handed
+        done = loop.create_future()
+
+        def end() -> None:
+            end_turn()
+            if not done.cancelled():  # its caller is there
+                done.set_result(None)
+
+        # Once for both, as to wake the loop from a thread takes longer than what it then does.
+        handed.add_done_callback(lambda _: loop.call_soon_threadsafe(end))
+        due = loop.call_later(deadline.left, handed.cancel)  # one that has begun cannot be
+        try:
+            await done
+        finally:
+            due.cancel()
+            handed.cancel()  # its caller may have left
+        if handed.cancelled():
+            raise OverloadedError(_NOT_BEGUN)
+        return handed.result()

@@ -24,12 +24,16 @@ class _Turn:
         self._lock = asyncio.Lock()
         self._waiting = 0
 
-    async def take(self) -> None:
+    async def take(self, seconds: float) -> None:
+        if not self._waiting and not self._lock.locked():
+            await self._lock.acquire()  # at once
+            return
         if self._waiting >= WAITING_OF_ONE_MAX:
             raise OverloadedError(_FULL)
         self._waiting += 1
         try:
-            await self._lock.acquire()
+            async with asyncio.timeout(seconds):
+                await self._lock.acquire()
         finally:
             self._waiting -= 1
 
@@ -43,14 +47,21 @@ class Turns:
     def __init__(self) -> None:
         self._turns: WeakValueDictionary[UUID, _Turn] = WeakValueDictionary()
 
-    async def take(self, organization: UUID | None) -> Callable[[], None]:
+    async def take(self, organization: UUID | None, seconds: float) -> Callable[[], None]:
         """Wait for an organization's turn, and return what ends it; None needs no turn.
 
         Raises:
             OverloadedError: too many of the organization wait already.
+            TimeoutError: the turn did not come in time.
         """
         if organization is None:
-            return lambda: None
-        turn = self._turns.setdefault(organization, _Turn())
-        await turn.take()
+            return _need_none
+        turn = self._turns.get(organization)
+        if turn is None:
+            turn = self._turns[organization] = _Turn()
+        await turn.take(seconds)
         return turn.end
+
+
+def _need_none() -> None:
+    """End no turn."""

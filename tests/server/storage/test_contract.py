@@ -189,7 +189,10 @@ class TestKeysAndAudit:
             writer.add_key(key)
 
         await storage.write(make)
-        assert await storage.read(lambda r: r.key_by_digest(type(key), b"key digest")) == key
+        assert await storage.read(lambda r: r.key_by_digest(type(key), b"key digest")) == (
+            key,
+            ACME,
+        )
         assert await storage.read(lambda r: r.key_by_digest(type(key), b"other")) is None
         revoked = replace(key, revoked_at=NOON)
         assert (
@@ -199,7 +202,8 @@ class TestKeysAndAudit:
             await storage.write(lambda w: w.revoke_key(type(key), ACME.id, key.id, LATER))
             == revoked
         )
-        assert await storage.read(lambda r: r.key_by_digest(type(key), b"key digest")) == revoked
+        known = await storage.read(lambda r: r.key_by_digest(type(key), b"key digest"))
+        assert known == (revoked, ACME)
 
     @pytest.mark.parametrize("key", KEYS)
     async def test_a_key_of_another_organization_is_unknown(
@@ -212,7 +216,10 @@ class TestKeysAndAudit:
             writer.touch_key(replace(key, org_id=OTHER.id), NOON)
 
         await storage.write(make)
-        assert await storage.read(lambda r: r.key_by_digest(type(key), b"key digest")) == key
+        assert await storage.read(lambda r: r.key_by_digest(type(key), b"key digest")) == (
+            key,
+            ACME,
+        )
         assert (await storage.read(lambda r: r.keys(type(key), OTHER.id, 0, 9))).total == 0
 
     @pytest.mark.parametrize("key", KEYS)
@@ -225,7 +232,7 @@ class TestKeysAndAudit:
 
         await storage.write(use)
         used = await storage.read(lambda r: r.key_by_digest(type(key), b"key digest"))
-        assert used == replace(key, last_used_at=LATER)
+        assert used == (replace(key, last_used_at=LATER), ACME)
 
     @pytest.mark.parametrize("key", KEYS)
     async def test_keys_are_listed_newest_first_and_of_equal_times_the_last_added(

@@ -115,6 +115,23 @@ def test_a_report_that_replaces_none_asks_as_much_whatever_number_of_commits_it_
     assert not any("FROM mention" in one for one in many)
 
 
+def test_a_report_asks_for_the_results_of_its_commit_once_before_it_and_once_after(
+    connection: Connection,
+) -> None:
+    writer = Transaction(connection)
+    failing = replace(
+        REPORT, tests=(TestItem("boot", Outcome.FAIL), TestItem("uart", Outcome.PASS))
+    )
+    writer.put_report(ORG, failing, NOON)
+    asked: list[str] = []
+    connection.raw.set_trace_callback(asked.append)
+    writer.put_report(ORG, replace(failing, run_id=8), NOON)
+    connection.raw.set_trace_callback(None)
+    for table in ("report INDEXED BY report_commit", "failure INDEXED BY failure_at"):
+        of_commit = [one for one in asked if one.startswith("SELECT") and f"FROM {table}" in one]
+        assert len(of_commit) == 2, of_commit
+
+
 def test_every_search_for_run_records_and_events_goes_by_index(connection: Connection) -> None:
     writer = Transaction(connection)
     writer.add_organization(ACME)

@@ -8,7 +8,7 @@ framework's text or JSON, whose charset the caller could choose. `reading.py` de
 import asyncio
 import re
 
-from aiohttp import hdrs, web
+from aiohttp import StreamReader, hdrs, web
 
 from hwci.server.http.bodies.apart import read_apart
 from hwci.server.http.bodies.buffers import BodyBuffer
@@ -58,23 +58,35 @@ async def read_body(request: web.Request, limit: int, buffer: BodyBuffer) -> Non
     """
     if (request.content_length or 0) > limit:
         raise TooLargeError(limit)
+    try:
+        if request.content.is_eof():  # it has come, and nothing is to be waited for
+            _take(request.content.read_nowait(), limit, buffer)
+        else:
+            await _read_paced(request.content, limit, buffer)
+    except (web.RequestPayloadError, ConnectionError) as fault:
+        raise body_fault("The connection ended before the end of the body") from fault
+
+
+async def _read_paced(content: StreamReader, limit: int, buffer: BodyBuffer) -> None:
     clock = asyncio.get_running_loop().time
     begun, paced = clock(), 0
     till = begun + min(PACE_SECONDS, BODY_SECONDS)
     try:
         async with buffer.wait_at_most(till - begun) as due:
-            while chunk := await request.content.readany():
-                buffer.take(chunk)
-                if buffer.size > limit:
-                    raise TooLargeError(limit)
+            while chunk := await content.readany():
+                _take(chunk, limit, buffer)
                 if buffer.size - paced >= PACE_BYTES:
                     paced = buffer.size
                     till = min(clock() + PACE_SECONDS, begun + _seconds(buffer))
                     due.reschedule(till)
     except TimeoutError:
         raise _too_slow(_seconds(buffer), drips=till < begun + _seconds(buffer)) from None
-    except (web.RequestPayloadError, ConnectionError) as fault:
-        raise body_fault("The connection ended before the end of the body") from fault
+
+
+def _take(chunk: bytes, limit: int, buffer: BodyBuffer) -> None:
+    buffer.take(chunk)
+    if buffer.size > limit:
+        raise TooLargeError(limit)
 
 
 def _seconds(buffer: BodyBuffer) -> float:

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache
+from math import ceil
 from pathlib import Path
 from sqlite3 import Cursor
 from typing import Any, TypeVar
@@ -42,6 +43,7 @@ class Connection(Base):
         location = Location(str(path))
         super().__init__(location.shown, location.audit_key_file)
         self.path = path
+        self._patience: int | None = None
         self.raw = sqlite3.connect(
             f"{path.absolute().as_uri()}?{mode}",
             uri=True,
@@ -65,8 +67,12 @@ class Connection(Base):
         self.raw.set_progress_handler(self._is_late, _STEPS_BETWEEN_LOOKS)
 
     def wait_for_locks(self, seconds: float) -> None:
-        """Set how long the next statements wait while another process holds the file."""
-        self.raw.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+        """Set how long the next statements wait while another process holds the file: whole
+        seconds, so that it seldom changes.
+        """
+        if ceil(seconds) != self._patience:
+            self._patience = ceil(seconds)
+            self.raw.execute(f"PRAGMA busy_timeout = {self._patience * 1000}")
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> Cursor:
         """Run one statement."""

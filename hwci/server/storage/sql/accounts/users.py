@@ -44,6 +44,14 @@ _KEY_TABLE: Mapping[type[Key], str] = {CiKey: "ci_key", ReaderKey: "reader_key"}
 _COMMON = "id, org_id, name, digest, created_at, last_used_at, revoked_at"
 _KEY_COLUMNS: Mapping[type[Key], str] = {CiKey: _COMMON, ReaderKey: f"{_COMMON}, products"}
 _KEY = {kind: f"SELECT {columns} FROM {_KEY_TABLE[kind]}" for kind, columns in _KEY_COLUMNS.items()}
+_OF_ORGANIZATION = 4
+"""How many columns `_organization` reads."""
+_KEY_WITH_ORGANIZATION = {
+    kind: "SELECT o.id, o.name, o.ci_metrics_enabled, o.created_at,"
+    f" {', '.join(f'k.{column}' for column in columns.split(', '))}"
+    f" FROM {_KEY_TABLE[kind]} k CROSS JOIN organization o ON o.id = k.org_id WHERE k.digest = ?"
+    for kind, columns in _KEY_COLUMNS.items()
+}
 
 _NO_PASSWORD = ""
 """The column holds no NULL; no hash is empty."""
@@ -148,8 +156,11 @@ class AccountRows(Rows):
 class KeyRows(Rows):
     """Keys of CI and of readers, each kind in a table of its own."""
 
-    def key_by_digest(self, kind: type[AKey], digest: bytes) -> AKey | None:
-        return self._one(partial(_key, kind), f"{_KEY[kind]} WHERE digest = ?", digest)
+    def key_by_digest(self, kind: type[AKey], digest: bytes) -> tuple[AKey, Organization] | None:
+        row = self._connection.row(_KEY_WITH_ORGANIZATION[kind], (digest,))
+        if row is None:
+            return None
+        return _key(kind, row[_OF_ORGANIZATION:]), _organization(row[:_OF_ORGANIZATION])
 
     def keys(self, kind: type[AKey], org_id: UUID, offset: int, limit: int) -> Listing[AKey]:
         statement = f"{_KEY[kind]} WHERE org_id = ? ORDER BY created_at DESC, rowid DESC"

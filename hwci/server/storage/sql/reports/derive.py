@@ -40,6 +40,16 @@ class Natural(NamedTuple):
     sha: str
 
 
+class _Failure(NamedTuple):
+    """What the row of a failure says of its commit."""
+
+    row: int
+    branch: str
+    test: int
+    passed: int
+    reviewed: int
+
+
 _RUN = (
     "WHERE org_id = ? AND repo_key = ? AND workflow = ? AND branch = ? AND sha = ? AND run_id = ?"
 )
@@ -79,7 +89,7 @@ _EPISODE = (
     " e.fix_sha, e.flake"
 )
 _FIRST_RUNS = (
-    "SELECT e.number, e.started_at, e.verdict, f.first_started_at, f.first_verdict"
+    "SELECT e.number, e.decision, e.started_at, e.verdict, f.first_started_at, f.first_verdict"
     " FROM episode e INDEXED BY episode_first"
     " CROSS JOIN failure f ON f.org_id = e.org_id AND f.id = e.first_id"
     " WHERE e.org_id = ? AND e.first_sha = ?"
@@ -274,25 +284,21 @@ class DerivedRows:
         )
         return [(sha, Bench(product, box_key)) for sha, product, box_key in rows]
 
-    def count_failures(self, commits: Collection[tuple[Bench, str]]) -> None:
-        for bench, sha in commits:
-            passed = passed_tests(self._connection, self._org, bench, sha)
-            for failure_id, natural in self._failing[bench, sha].items():
-                self._count(failure_id, natural)
-            rows = self._connection.rows(
-                "SELECT rowid, test, passed FROM failure INDEXED BY failure_at"
-                " WHERE org_id = ? AND sha = ? AND product_id = ? AND box_key = ?",
-                (self._org, sha, *bench),
-            )
-            # `+org_id`: the row is found by its number, not by an index of the whole organization.
-            self._connection.execute_many(
-                "UPDATE failure SET passed = ? WHERE +org_id = ? AND rowid = ?",
-                [
-                    (now, self._org, row)
-                    for row, test, was in rows
-                    if (now := passed >> test & 1) != was
-                ],
-            )
+    def count_failures(self, bench: Bench, sha: str) -> Results:
+        for failure_id, natural in self._failing[bench, sha].items():
+            self._count(failure_id, natural)
+        tests = passed_tests(self._connection, self._org, bench, sha)
+        rows = self._failures(bench, sha)
+        # `+org_id`: the row is found by its number, not by an index of the whole organization.
+        self._connection.execute_many(
+            "UPDATE failure SET passed = ? WHERE +org_id = ? AND rowid = ?",
+            [
+                (now, self._org, one.row)
+                for one in rows
+                if (now := tests >> one.test & 1) != one.passed
+            ],
+        )
+        return _results(tests, rows)
 
     def _count(self, failure_id: bytes, natural: Natural) -> None:
         items = self._connection.rows(_ITEMS, (self._org, failure_id))
@@ -324,22 +330,16 @@ class DerivedRows:
         )
 
     def results(self, bench: Bench, sha: str) -> Results:
-        failed: dict[str, int] = defaultdict(int)
-        reviewed: dict[str, int] = defaultdict(int)
-        flaky: dict[str, int] = defaultdict(int)
-        for branch, test, passed, has_review in self._connection.rows(
-            "SELECT branch, test, passed, reviewed FROM failure INDEXED BY failure_at"
+        tests = passed_tests(self._connection, self._org, bench, sha)
+        return _results(tests, self._failures(bench, sha))
+
+    def _failures(self, bench: Bench, sha: str) -> Sequence[_Failure]:
+        rows = self._connection.rows(
+            "SELECT rowid, branch, test, passed, reviewed FROM failure INDEXED BY failure_at"
             " WHERE org_id = ? AND sha = ? AND product_id = ? AND box_key = ?",
             (self._org, sha, *bench),
-        ):
-            if not passed:
-                failed[branch] |= 1 << test
-            elif has_review:
-                reviewed[branch] |= 1 << test
-            else:
-                flaky[branch] |= 1 << test
-        tests = passed_tests(self._connection, self._org, bench, sha)
-        return Results(tests, dict(failed), dict(reviewed), dict(flaky))
+        )
+        return [_Failure(*row) for row in rows]
 
     def failing_items(self, bench: Bench, sha: str, branch: str, tests: int) -> Counter[ItemSum]:
         numbers = codec.numbers(tests_in(tests))
@@ -454,19 +454,17 @@ class DerivedRows:
         )
 
     def undecide(self, first: Collection[str], listed: Collection[str]) -> None:
-        self._connection.execute_many(
-            "UPDATE episode SET decision = NULL"
-            " WHERE org_id = ? AND first_sha = ? AND decision IS NOT NULL",
-            [(self._org, sha) for sha in first],
-        )
         changed = [
             (*now, self._org, number)
             for sha in first
-            for number, *was_and_now in self._connection.rows(_FIRST_RUNS, (self._org, sha))
-            if (now := was_and_now[2:]) != was_and_now[:2]
+            for number, decision, *was_and_now in self._connection.rows(
+                _FIRST_RUNS, (self._org, sha)
+            )
+            if (now := was_and_now[2:]) != was_and_now[:2] or decision is not None
         ]
         self._connection.execute_many(
-            "UPDATE episode SET started_at = ?, verdict = ? WHERE org_id = ? AND number = ?",
+            "UPDATE episode SET started_at = ?, verdict = ?, decision = NULL"
+            " WHERE org_id = ? AND number = ?",
             changed,
         )
         if not listed:
@@ -489,6 +487,21 @@ class DerivedRows:
 
     def _track(self, track: Track) -> tuple[object, ...]:
         return (self._org, *track.bench, track.branch)
+
+
+def _results(passed: int, failures: Iterable[_Failure]) -> Results:
+    """Return what tests did on a commit: those that `passed`, and those with failures."""
+    failed: dict[str, int] = defaultdict(int)
+    reviewed: dict[str, int] = defaultdict(int)
+    flaky: dict[str, int] = defaultdict(int)
+    for one in failures:
+        if not passed >> one.test & 1:
+            failed[one.branch] |= 1 << one.test
+        elif one.reviewed:
+            reviewed[one.branch] |= 1 << one.test
+        else:
+            flaky[one.branch] |= 1 << one.test
+    return Results(passed, dict(failed), dict(reviewed), dict(flaky))
 
 
 def _columns(key: tuple[object, ...]) -> Iterator[object]:
