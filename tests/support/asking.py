@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """How tests ask a server over HTTP: one request, one reply, nothing hidden; and raw bytes. Whatever
-a test asks, the route's own list of statuses must have the one that comes.
+a test asks, the route's own list of statuses must have the one that comes. A connection that the
+server leaves open serves the next request: a new one costs as much CPU time as most answers.
 """
 
 import http.client
 import json
 import re
+import select
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -68,11 +71,10 @@ def ask(
     data: bytes | Iterable[bytes] | None = None,
 ) -> Reply:
     """Send a request with exactly these headers (and Content-Type for a `json_body`)."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE_SECONDS)
     if json_body is not None:
         data = json.dumps(json_body).encode()
         headers = (*headers, ("Content-Type", "application/json"))
-    try:
+    with _connection(urlsplit(url).netloc) as connection:
         connection.putrequest(method, path, skip_accept_encoding=True)
         for name, value in headers:
             connection.putheader(name, value)
@@ -88,8 +90,40 @@ def ask(
         headers_of = {name.lower(): value for name, value in reversed(answer.getheaders())}
         require_told(method, path, answer.status)
         return Reply(answer.status, headers_of, answer.read())
-    finally:
+
+
+_OPEN: dict[str, http.client.HTTPConnection] = {}
+"""Connections that no request uses, by server."""
+_OPEN_MOST = 4
+
+
+@contextmanager
+def _connection(place: str) -> Iterator[http.client.HTTPConnection]:
+    """Yield a connection to a server. It stays open if the answer lets it."""
+    connection = _open_one(place)
+    try:
+        yield connection
+    except BaseException:
         connection.close()
+        raise
+    if connection.sock is None:
+        return
+    if _OPEN.setdefault(place, connection) is not connection:
+        connection.close()
+    for other in list(_OPEN)[:-_OPEN_MOST]:
+        _OPEN.pop(other).close()
+
+
+def _open_one(place: str) -> http.client.HTTPConnection:
+    """Return the open connection to a server if there is one and the server did not close it."""
+    connection = _OPEN.pop(place, None)
+    if connection is not None:
+        look = select.poll()
+        look.register(connection.sock, select.POLLIN)
+        if not look.poll(0):
+            return connection
+        connection.close()
+    return http.client.HTTPConnection(place, timeout=PATIENCE_SECONDS)
 
 
 def require_told(method: str, path: str, status: int) -> None:
