@@ -15,8 +15,11 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Page, expect
 
-from hwci.server.app import SetCiMetrics, operate
+from hwci.server.app import SetCiMetrics
 from hwci.server.clock import system_clock
+from hwci.server.services.operator.commands import Command, KeepSent
+from hwci.server.services.transfer.sent import Sent
+from hwci.wire.reports import MergeAnnouncement
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer, report, running_in_thread
 from tests.web.conftest import Account, Dashboard
 from tests.web.test_metrics_page import part, rows
@@ -41,10 +44,14 @@ def metrics(page: Page, server: RunningServer, email: str | None = None) -> str:
 
 
 def switch(server: RunningServer, *, on: bool) -> None:
-    """Turn CI Metrics on or off, as the operator does; beside the browser's own loop."""
-    request = SetCiMetrics(org_id=server.org_id, enabled=on)
+    """Turn CI Metrics on or off, as the operator does."""
+    as_operator(server, SetCiMetrics(org_id=server.org_id, enabled=on))
+
+
+def as_operator(server: RunningServer, command: Command) -> None:
+    """Carry out an operator's command beside the browser's own loop."""
     with ThreadPoolExecutor(1) as operator:
-        operator.submit(operate, str(server.database), request).result()
+        operator.submit(server.operate, command).result()
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +63,11 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server with 2,000 unchecked merges and 2,000 flaky tests."""
-    with (
-        running_in_thread(tmp_path_factory.mktemp("full")) as server,
-        ThreadPoolExecutor(4) as four,
-    ):
-        list(
-            four.map(
-                lambda number: send(server, "merge-announce", announcement(number)), range(MERGES)
-            )
-        )
+    """A server with 2,000 unchecked merges, imported at once, and 2,000 flaky tests."""
+    merges = (MergeAnnouncement(**announcement(number)) for number in range(MERGES))
+    sent = [Sent(announcement=merge) for merge in merges]
+    with running_in_thread(tmp_path_factory.mktemp("full")) as server:
+        as_operator(server, KeepSent(org_id=server.org_id, sent=sent))
         for number in range(TESTS // TESTS_OF_A_REPORT):
             send(server, "run-report", flaky_report(number))
             send(server, "run-report", flaky_report(number, box_key="bench-2", attempts=1))
