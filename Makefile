@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One half of the work beside another, and what each printed in one piece, where make can (4.0).
 BESIDE := $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: demo test outside-browser in-browser also drivers-on-postgresql servers-on-postgresql quick soak versions postgresql check lint types contracts js clocks docs screenshots mutation bench calibration clean
+.PHONY: demo test compiled outside-browser in-browser also drivers-on-postgresql servers-on-postgresql quick soak versions postgresql check lint types contracts js clocks docs screenshots mutation bench calibration clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(SERVER)
@@ -34,11 +34,17 @@ demo: $(SERVER)
 ## Pass all tests: checks first, then every test. Those in a browser wait for it more than half of
 ## their time, in which the others run; each half is shown when it ends. ALSO=postgresql: that, too,
 ## when the browser is done, which is earlier than the others are.
-test: check
+test: $(STAMP)
+	$(BESIDE) lint types contracts compiled
 	$(BESIDE) outside-browser $(if $(ALSO),also,in-browser)
 
 also: in-browser
 	$(MAKE) --no-print-directory $(ALSO)
+
+## Every worker imports all tests, and on a fresh machine each would compile them. The types take one
+## core longer than this takes the other.
+compiled: $(STAMP)
+	$(BIN)/pytest --collect-only -qqq
 
 outside-browser: $(STAMP)
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile -q --ignore=tests/web
