@@ -36,6 +36,7 @@ from hwci.server.errors import (
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import check_storage, copy_storage, missing_steps, open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.postgresql import hearing
 from hwci.server.storage.postgresql.connections import Connection
 from hwci.server.storage.records import NOBODY, LiveTest
 from hwci.server.storage.sqlite.connections import new_database
@@ -334,10 +335,10 @@ async def test_a_lost_run_that_is_heard_while_lost_ones_are_deleted_stays(
 
         store = open_storage(location)
         await store.write(put)
-        hearing = asyncio.ensure_future(store.write(hear, organization=ACME.id))
+        heard_of = asyncio.ensure_future(store.write(hear, organization=ACME.id))
         await asyncio.to_thread(heard.wait)
         await store.write(lambda w: w.drop_lost_runs(NOON, 9), person=NOBODY)
-        await hearing
+        await heard_of
         assert await store.read(lambda r: r.live_tests(ACME.id, LIVE_RUN.id).total) == 1
         kept = await store.read(lambda r: r.live_run(ACME.id, LIVE_RUN.id))
         assert kept is not None
@@ -356,6 +357,17 @@ def wait(until: Callable[[], bool]) -> None:
     while not until():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+async def test_a_store_that_ends_does_not_wait_for_the_next_look_at_the_database(
+    postgresql: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hearing, "_LOOK_SECONDS", 3_600.0)
+    with postgresql.database() as location:
+        store = open_storage(location)
+        await asyncio.to_thread(wait, store.leads)  # it has looked
+
+        await asyncio.wait_for(store.close(), 60)
 
 
 async def test_a_store_goes_on_by_itself_after_its_connections_were_cut(

@@ -11,8 +11,11 @@ the database does not lead: it could not write.
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
+from selectors import EVENT_READ, DefaultSelector
+from socket import socketpair
+from time import monotonic
 from uuid import UUID
 
 import psycopg
@@ -62,12 +65,15 @@ class Hearing:
         self._thread = threading.Thread(
             target=self._hear, args=(self._connect(),), name="hwci-hearing", daemon=True
         )
+        self._end, self._wakes = socketpair()
         self._thread.start()
 
     def close(self) -> None:
-        """End."""
+        """End, at once."""
         self._ended.set()
+        self._end.close()
         self._thread.join()
+        self._wakes.close()
 
     def _connect(self) -> Connection:
         connection = Connection(self._location)
@@ -118,11 +124,23 @@ class Hearing:
             self._look_at_schema(connection)
             if not self.leads and not self._is_older:
                 self.leads = connection.rows(hold(_LEADER)) == [(True,)]
-            for heard in connection.raw.notifies(timeout=_LOOK_SECONDS):
+            for heard in self._heard(connection):
                 sender, _, org_id = heard.payload.partition(" ")
                 with suppress(ValueError):  # another program's
                     if sender != self._me:
                         self._listeners.notify([UUID(hex=org_id)])
+
+    def _heard(self, connection: Connection) -> Iterator[psycopg.Notify]:
+        """Yield what comes until it is time to look again, or the end."""
+        until = monotonic() + _LOOK_SECONDS
+        with DefaultSelector() as either:
+            either.register(connection.raw, EVENT_READ)
+            either.register(self._wakes, EVENT_READ)
+            while not self._ended.is_set():
+                yield from connection.raw.notifies(timeout=0)
+                left = until - monotonic()
+                if left <= 0 or not either.select(left):
+                    return
 
     def _look_at_schema(self, connection: Connection) -> None:
         """Let another server lead, and log it once, when the database is newer than this one."""
