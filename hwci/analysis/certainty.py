@@ -7,7 +7,7 @@ Before any run each rate has the prior of Jeffreys, Beta(½, ½).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp
+from math import exp, lgamma
 
 SURE = 0.95
 RUNS_MAX = 10_000
@@ -48,10 +48,13 @@ def chance_of_passes(failed: int, passed: int, runs: int) -> float:
     """Return the chance that a test with these counts passes so many times in a row (the posterior
     predictive of its rate).
     """
-    from scipy.special import betaln
-
     a, b = failed + _HALF, passed + _HALF
-    return exp(betaln(a, b + runs) - betaln(a, b))
+    return exp(log_beta(a, b + runs) - log_beta(a, b))
+
+
+def log_beta(a: float, b: float) -> float:
+    """Return the logarithm of the beta function."""
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
 
 
 def clean_runs_needed(

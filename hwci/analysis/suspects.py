@@ -7,7 +7,7 @@ models behind them are in `onset.py` and `certainty.py`, the sentences in `suspe
 tests are flaky, and their order, is the table's of the specification (`rules/flakiness.py`).
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +18,7 @@ from hwci.analysis.branch_order import CommitKind, OrderedCommit, branch_order
 from hwci.analysis.certainty import SURE, Rate, chance_of_passes, clean_runs_needed, rates
 from hwci.analysis.onset import Onset, Step, onset
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
-from hwci.analysis.weighing import Effort, effort
+from hwci.analysis.weighing import Counts, Effort, chance_alike, effort
 from hwci.engine.facts import Product
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.reading import read_flakiest
@@ -335,28 +335,15 @@ def fewest_that_hold(shares: Sequence[SuspectCommit], part: float = SET_HOLDS) -
 
 def boxes_compared(flaky: Sequence[Counted]) -> BoxesCompared:
     """Return the boxes of a test by their runs since it is flaky."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for one in flaky:
-        counts[one.box_key][0] += one.tries.first_failed
-        counts[one.box_key][1] += 1
-    pairs = [(failed, runs) for failed, runs in counts.values()]
-    boxes = [BoxRate(*one) for one in zip(counts, rates(pairs), strict=True)]
+    runs = Counter(one.box_key for one in flaky)
+    failed = Counter(one.box_key for one in flaky if one.tries.first_failed)
+    of_boxes = rates([(failed[box], number) for box, number in runs.items()])
+    boxes = [BoxRate(*one) for one in zip(runs, of_boxes, strict=True)]
     boxes.sort(key=lambda one: (-one.rate.low, one.box_key))
-    alike = chance_alike(pairs) if len(boxes) > 1 else None
-    few = sum(failed for failed, _ in pairs) < FAILURES_OF_A_BOX * len(boxes)
+    alike = None
+    if len(boxes) > 1:
+        alike = chance_alike({box: Counts(failed[box], runs[box] - failed[box]) for box in runs})
+    few = failed.total() < FAILURES_OF_A_BOX * len(boxes)
     if alike is not None and few and alike > 1 - STRONG:
         alike = None
     return BoxesCompared(boxes[:SHOWN_MAX], len(boxes), alike)
-
-
-def chance_alike(counts: Sequence[tuple[int, int]]) -> float:
-    """Return the chance that all (failed, runs) have one rate, against a rate for each: as likely
-    before any run, and then weighed by the evidence of each (a Bayes factor of Beta-Binomials).
-    """
-    import numpy as np
-    from scipy.special import betaln, expit
-
-    failed, runs = np.array(counts, dtype=float).T
-    each = betaln(failed + 0.5, runs - failed + 0.5) - betaln(0.5, 0.5)
-    one = betaln(failed.sum() + 0.5, (runs - failed).sum() + 0.5) - betaln(0.5, 0.5)
-    return float(expit(one - each.sum()))

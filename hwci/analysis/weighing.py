@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from math import exp, lgamma, log, log1p, log2
+from math import exp, log, log1p, log2
 from typing import NamedTuple
 
-from hwci.analysis.certainty import RUNS_MAX, SURE
+from hwci.analysis.certainty import RUNS_MAX, SURE, log_beta
 
 AT_ONCE_MAX = 8
 """The most runs that are chosen together."""
@@ -68,7 +68,7 @@ class _Side:
     """
 
     def __init__(self, prior: tuple[float, float]) -> None:
-        self._prior, self._of_prior = prior, _log_beta(*prior)
+        self._prior, self._of_prior = prior, log_beta(*prior)
         self._all = Counts()
         self._of: dict[str, Counts] = {}
         self._log_of: dict[str, float] = {}
@@ -87,7 +87,7 @@ class _Side:
 
     def _log_chance(self, counts: Counts) -> float:
         failed, passed = self._prior
-        return _log_beta(failed + counts.failed, passed + counts.passed) - self._of_prior
+        return log_beta(failed + counts.failed, passed + counts.passed) - self._of_prior
 
     def log_chance(self) -> float:
         """Return the logarithm of the chance of these results. One rate for all boxes is as likely
@@ -95,21 +95,30 @@ class _Side:
         """
         return max(self.alike, self.each) + log1p(exp(-abs(self.alike - self.each))) - log(2)
 
+    def chance_alike(self) -> float:
+        """Return the chance that all boxes have one rate, against a rate for each."""
+        return 1 / (1 + exp(min(self.each - self.alike, 700.0)))
+
     def rates(self, boxes: Sequence[str]) -> list[float]:
         """Return the chance of each box that a run fails there: the common one or its own, as
         these explain the results. With few runs its own is near the common one.
         """
         failed, passed = self._prior[0] + self._all.failed, self._prior[1] + self._all.passed
         common = failed / (failed + passed)
-        alike = 1 / (1 + exp(min(self.each - self.alike, 700.0)))
+        alike = self.chance_alike()
         seen = [self._of.get(box, Counts()) for box in boxes]
         return [
             alike * common + (1 - alike) * (one.failed + common) / (sum(one) + 1) for one in seen
         ]
 
 
-def _log_beta(a: float, b: float) -> float:
-    return lgamma(a) + lgamma(b) - lgamma(a + b)
+def chance_alike(counts: ByBox) -> float:
+    """Return the chance that all boxes have one rate, against a rate for each: as likely before any
+    run, and then weighed by the evidence of each (a Bayes factor of Beta-Binomials).
+    """
+    side = _Side(_AFTER)
+    side.add(counts)
+    return side.chance_alike()
 
 
 def _sides(counts: Sequence[ByBox]) -> Iterator[tuple[_Side, _Side]]:

@@ -11,7 +11,7 @@ from hwci.wire.days import DaysAnswer, DaysQuery
 from hwci.wire.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.merges import ExplainedMergeAnswer
 from hwci.wire.metrics import FlakyTestAnswer, ProductAnswer
-from hwci.wire.queries import FlakyQuery, MergesQuery, MetricsQuery, PageQuery
+from hwci.wire.queries import FlakyQuery, MergesQuery, MetricsQuery, PageQuery, PeriodQuery
 from hwci.wire.trends import TrendsAnswer
 
 
@@ -43,12 +43,7 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
 
     @property
     def _asked(self) -> dict[str, object]:
-        return {
-            "days": self.days,
-            "as_of": self.as_of,
-            "repo_key": self.repo_key,
-            "suite": self.suite,
-        }
+        return self.model_dump(include={*PeriodQuery.model_fields})
 
 
 class PageFiguresAnswer(Answer):

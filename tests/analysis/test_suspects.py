@@ -16,9 +16,9 @@ from hwci.analysis.suspects import (
     Intermittent,
     RankBy,
     Suspect,
-    chance_alike,
     flaky_tests,
 )
+from hwci.analysis.weighing import Counts, chance_alike
 from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.tables import FlakySelection
@@ -182,16 +182,17 @@ def test_a_test_that_fails_on_one_box_is_not_on_all_alike() -> None:
     assert f"most on bench-2 ({worst.failed} of {worst.attempts} runs on main)" in of_suspect(found)
 
 
-@pytest.mark.parametrize("counts", list(product([(0, 3), (1, 3), (3, 4)], repeat=3)))
-def test_alike_is_the_chance_of_one_rate_against_one_for_each(
-    counts: tuple[tuple[int, int], ...],
-) -> None:
-    def evidence(failed: int, runs: int) -> float:
-        return float(beta(failed + 0.5, runs - failed + 0.5) / beta(0.5, 0.5))
+@pytest.mark.parametrize(
+    "counts", list(product([Counts(0, 3), Counts(1, 2), Counts(3, 1)], repeat=3))
+)
+def test_alike_is_the_chance_of_one_rate_against_one_for_each(counts: tuple[Counts, ...]) -> None:
+    def evidence(failed: float, passed: float) -> float:
+        return float(beta(failed + 0.5, passed + 0.5) / beta(0.5, 0.5))
 
-    one = evidence(sum(failed for failed, _ in counts), sum(runs for _, runs in counts))
-    each = prod(evidence(*count) for count in counts)
-    assert isclose(chance_alike(counts), one / (one + each))
+    one = evidence(sum(one.failed for one in counts), sum(one.passed for one in counts))
+    each = prod(evidence(*one) for one in counts)
+    by_box = {f"bench-{at}": one for at, one in enumerate(counts)}
+    assert isclose(chance_alike(by_box), one / (one + each))
 
 
 def test_what_the_harness_blames_on_the_bench_says_nothing_of_the_firmware() -> None:
@@ -282,7 +283,7 @@ def test_no_box_in_common_still_gives_counts_for_each() -> None:
 
 
 def test_ten_thousand_boxes_are_counted_and_twenty_named() -> None:
-    counts = [(number % 2, 2) for number in range(10_000)]
+    counts = {f"bench-{at}": Counts(at % 2, 2 - at % 2) for at in range(10_000)}
     assert 0 <= chance_alike(counts) <= 1
 
 
