@@ -15,7 +15,8 @@ from rich.text import Text
 
 from hwci.cli.commands.organizations import keys_layout
 from hwci.cli.terminal import render
-from hwci.cli.terminal.tables import Column, Layout, View, ago, counted, product, when
+from hwci.cli.terminal.tables import Column, Layout, View, ago, product, when
+from hwci.client.explained import counted
 from hwci.wire.accounts import Actor
 from hwci.wire.failures import CommitSubject
 from hwci.wire.hashes import short

@@ -12,7 +12,7 @@ from hwci.cli.commands.failures import Issue, Note, Review, send_review
 from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, tables
-from hwci.client.explained import command_error
+from hwci.client.explained import command_error, counted
 from hwci.engine.vocabulary import Label, ReviewAction
 from hwci.wire import limits
 from hwci.wire.hashes import short
@@ -165,7 +165,7 @@ def _review(server: Connection, review: Review, text: str, days: int) -> None:
             render.note(f"{failure.test_id} on {failure.box_key} stays: {refused.message}")
         else:
             reviewed += 1
-    render.write(f"{reviewed} of {tables.counted(found.failures_total, 'failure')} reviewed.")
+    render.write(f"{reviewed} of {counted(found.failures_total, 'failure')} reviewed.")
 
 
 def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hwci.cli.session.connection import Connection, connected
-from hwci.cli.terminal import options, render, tables
+from hwci.cli.terminal import options, render
 from hwci.cli.terminal.metrics_page import Overview, Scope, TableName, layout, show, view_of
 from hwci.cli.terminal.render import Format
-from hwci.client.explained import wrong_usage
+from hwci.client.explained import counted, wrong_usage
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
 
@@ -155,5 +155,5 @@ def _note_broken(server: Connection, asked: dict[str, Any]) -> int:
     others = calls.flakiest_tests(server.org_id(), **{**asked, "broken": True}, limit=1)
     hidden = server.send(others).total
     if hidden:
-        render.note(f"{tables.counted(hidden, 'broken test')} left out.")
+        render.note(f"{counted(hidden, 'broken test')} left out.")
     return hidden

@@ -17,7 +17,7 @@ from hwci import client
 from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, run_tables, tables
-from hwci.client.explained import ExitCode, command_error
+from hwci.client.explained import ExitCode, command_error, counted
 from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
 from hwci.wire import limits
 from hwci.wire.hashes import short
@@ -209,7 +209,7 @@ def _draw(run: "RunDetail", links: "Mapping[str, str]", *, all_tests: bool) -> N
     if shown:
         render.draw(render.grid(run_tables.tests(shown), shown))
     if hidden := len(run.items) - len(shown):
-        render.note(f"{tables.counted(hidden, 'test')} passed at the first attempt: --all")
+        render.note(f"{counted(hidden, 'test')} passed at the first attempt: --all")
     if lines := list(run_tables.commits(run.changes)):
         section("Commits under test", lines)
     if step := run_tables.next_step(run):
@@ -336,7 +336,7 @@ def _title(run: "RunAnswer") -> str:
 
 
 def _test(test: "RunTest | RunItem") -> str:
-    attempts = f" after {tables.counted(test.attempts, 'attempt')}" if test.attempts else ""
+    attempts = f" after {counted(test.attempts, 'attempt')}" if test.attempts else ""
     return f"{test.outcome or 'running'}: {test.id}{attempts}"
 
 
@@ -345,6 +345,6 @@ def _end(run: "RunAnswer") -> str:
         return run_tables.STATUS_WORDS[run.status]
     tests = run.tests
     return (
-        f"{run_tables.status(run)}, {tables.counted(tests.total, 'test')}:"
+        f"{run_tables.status(run)}, {counted(tests.total, 'test')}:"
         f" {tests.passed} passed, {tests.failed} failed, {tests.retried} retried"
     )

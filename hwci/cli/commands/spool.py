@@ -15,12 +15,13 @@ from hwci.cli.session.reporter import destination
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit, note, write_json
-from hwci.cli.terminal.tables import View, counted
+from hwci.cli.terminal.tables import View
 from hwci.client.explained import (
     ErrorMessage,
     ExitCode,
     ExplainedError,
     command_error,
+    counted,
     explained,
     wrong_usage,
 )

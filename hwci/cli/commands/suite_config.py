@@ -14,7 +14,7 @@ from hwci.cli.session.connection import Connection, connected, listing
 from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
-from hwci.client.explained import command_error, explained, wrong_usage
+from hwci.client.explained import command_error, counted, explained, wrong_usage
 from hwci.wire import limits
 from hwci.wire.hashes import short
 
@@ -106,7 +106,7 @@ def check(
         render.emit_json(found) if json else _show(found)
         _warn(found)
         if strict and found.warnings:
-            count = tables.counted(len(found.warnings), "warning")
+            count = counted(len(found.warnings), "warning")
             fix = "Correct what is named above, or leave --strict out"
             raise command_error("The configuration does not fit the repository", count, fix)
     elif repository is not None or json:
@@ -114,8 +114,8 @@ def check(
         raise wrong_usage("The repository cannot be looked at", str(found), fix) from found
     else:
         render.note(f"note: Only the rules are checked, without a repository: {found}")
-    products = tables.counted(len(read), "product")
-    render.note(f"{products} in {tables.counted(len(named), 'file')}: ok.")
+    products = counted(len(read), "product")
+    render.note(f"{products} in {counted(len(named), 'file')}: ok.")
 
 
 def _warn(found: "PathCheck") -> None:
@@ -125,12 +125,12 @@ def _warn(found: "PathCheck") -> None:
 
 def _show(found: "PathCheck") -> None:
     """Write which commits count as what, and where the files are that are neither."""
-    render.write(f"{COMMITS_BY}, of the last {tables.counted(found.commits, 'commit')}:")
+    render.write(f"{COMMITS_BY}, of the last {counted(found.commits, 'commit')}:")
     render.emit(_kinds(), found.products, render.Format.TABLE)
     if not found.changed_files:
         return
     percent = 100 * found.known_files // found.changed_files
-    changed = tables.counted(found.changed_files, "changed file")
+    changed = counted(found.changed_files, "changed file")
     render.write(f"{percent} % of {changed} are firmware or harness of some product.")
     shown = [
         f"{'the root folder' if one.directory == '.' else one.directory} ({one.files})"
@@ -222,7 +222,7 @@ def plan(
 
 def _show_plan(found: "SuiteConfigPlan") -> None:
     product = tables.product(found.product.repo_key, found.product.suite)
-    changed = tables.counted(found.changes.total, "failure")
+    changed = counted(found.changes.total, "failure")
     render.write(f"{product}, last {found.period.days} days: {changed} would be seen otherwise.")
     render.write(_counts(found.before, found.after))
     if found.changes.items:
@@ -281,7 +281,7 @@ def _layout(_view: tables.View) -> "tables.Layout[SuiteConfigAnswer]":
             column("Product", lambda row: tables.product(row.repo_key, row.suite)),
             column(
                 "Firmware",
-                lambda row: tables.counted(len(row.firmware_paths), "pattern"),
+                lambda row: counted(len(row.firmware_paths), "pattern"),
                 right=True,
             ),
             column("Harness patterns", lambda row: str(len(row.harness_paths)), right=True),

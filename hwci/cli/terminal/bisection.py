@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from hwci.analysis.said import percent
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.run_command import run_command
-from hwci.cli.terminal.tables import counted, duration
+from hwci.cli.terminal.tables import duration
+from hwci.client.explained import counted
 from hwci.wire.hashes import short
 
 if TYPE_CHECKING:

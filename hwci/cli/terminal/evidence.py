@@ -9,15 +9,8 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render, tables
-from hwci.cli.terminal.tables import (
-    CLASS_WORDS,
-    ago,
-    broken_by,
-    counted,
-    moment,
-    run_number,
-    when,
-)
+from hwci.cli.terminal.tables import CLASS_WORDS, ago, broken_by, moment, run_number, when
+from hwci.client.explained import counted
 from hwci.engine.vocabulary import FailureClass, FileKind, Label, Reason, ReviewAction, Verdict
 from hwci.wire.hashes import short
 

@@ -14,13 +14,13 @@ from hwci.cli.terminal.tables import (
     Column,
     Layout,
     View,
-    counted,
     duration,
     product,
     product_columns,
     run_number,
     when,
 )
+from hwci.client.explained import counted
 from hwci.wire.hashes import short
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import Format, Links
+from hwci.client.explained import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def header(page: MetricsPage, server: str) -> str:
         name = f"All products of {product.repo_key}"
     else:
         name = tables.product(product.repo_key, product.suite)
-    days = f"last {tables.counted(period.days, 'day')}"
+    days = f"last {counted(period.days, 'day')}"
     ends = f"{tables.moment(period.start)} to {tables.moment(period.end)} UTC"
     return f"{name} · {days} ({ends}) · {server}"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
+from hwci.client.explained import counted
 from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _took(row: OnBoxAnswer) -> str:
 def _renamed(called: str, other: OtherNameAnswer) -> str:
     return (
         f"It may {called} {other.at:%Y-%m-%d %H:%M} UTC, {short(other.sha)}"
-        f" ({tables.counted(other.runs, 'run')}, {other.failed:,} failed; not counted here)."
+        f" ({counted(other.runs, 'run')}, {other.failed:,} failed; not counted here)."
     )
 
 

@@ -9,7 +9,8 @@ import shlex
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
-from hwci.cli.terminal.tables import Column, Layout, View, counted, moment, run_number, when
+from hwci.cli.terminal.tables import Column, Layout, View, moment, run_number, when
+from hwci.client.explained import counted
 from hwci.engine.vocabulary import Outcome, RunStatus
 from hwci.wire.hashes import short
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from hwci.client.explained import counted as counted  # noqa: PLC0414 - read here by all tables
+from hwci.client.explained import counted
 from hwci.engine.vocabulary import UNASSIGNED, Label
 from hwci.wire.hashes import short
 

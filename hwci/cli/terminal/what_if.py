@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render
-from hwci.cli.terminal.tables import counted
+from hwci.client.explained import counted
 from hwci.engine.vocabulary import FailureClass
 from hwci.wire.hashes import short
 

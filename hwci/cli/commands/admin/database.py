@@ -17,8 +17,7 @@ import typer
 from hwci.cli.commands.serve import Database, kept_database, server_errors
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, progress, write
-from hwci.cli.terminal.tables import counted
-from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, command_error
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, command_error, counted
 
 if TYPE_CHECKING:
     from hwci.bench.checks import Finding
