@@ -42,8 +42,8 @@ class OtherName:
 
 @dataclass(slots=True)
 class _Follows:
-    """One place as it was read. `gone`: the tests of the run before the first one with the test;
-    `also`: those of all other runs. None before that run.
+    """What a place ran. `first`: its first run with the test; `gone`: the tests of the run before
+    that one which no run had from there on; `also`: those of all runs.
     """
 
     last: RunOutcomes | None = None

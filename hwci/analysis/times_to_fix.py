@@ -63,7 +63,7 @@ def times_to_fix(
     history: RecordedRuns, scope: Scope, period: Period, now: datetime
 ) -> list[TimesToFix]:
     """Return the times of all products, then of each with its boxes, the boxes with most incidents
-    first. `now`: up to when it is known of what still fails.
+    first. `now`: until when what still fails has lasted.
     """
     members = _members(history, scope, period)
     found: dict[tuple[Product | None, str | None], list[Member]] = defaultdict(list)
@@ -86,7 +86,7 @@ def beside_before(
     history: RecordedRuns, scope: Scope, days: int, period: Period
 ) -> list[BesideBefore]:
     """Return the times of a period, which are the last `days`, each beside that of the period
-    before. Of both it is counted as lasting until the end of the period what still fails.
+    before. What still fails has lasted until the end of the period, in both.
     """
     rows = times_to_fix(history, scope, period, period.end)
     before = before_of(history, scope, days, period).whole if rows else None

@@ -63,8 +63,8 @@ def period_before(days: int, period: Period) -> Period | None:
 
 
 class Before(NamedTuple):
-    """The period before, None if there are no earlier days; `whole` is the same, or None if it
-    cannot be compared with.
+    """What a period is compared with. `period`: the one before, None if there are no earlier days;
+    `whole`: the same if all of it was recorded, else None.
     """
 
     period: Period | None

@@ -26,9 +26,9 @@ the commit a test that never fails is no likelier than one that fails one run in
 _CONTRADICTION = 100
 """Results contradict each other if a rate for each commit explains them so many times better."""
 _UNLIKELY = 0.01
-"""What runs of a round may give together with so small a chance does not decide the next of it."""
+"""Ways for the runs of a round to end that are less likely do not count for its next run."""
 _COARSE = 8
-"""An estimate goes on by an eighth of the rounds so far: it is wrong by no more than that."""
+"""An estimate steps on by an eighth of the rounds so far, and is wrong by a step at most."""
 
 
 class Counts(NamedTuple):

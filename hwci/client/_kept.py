@@ -56,7 +56,7 @@ class KeptAnswers:
         return answer
 
     def _keep(self, call: object, kept: Kept[object]) -> None:
-        """Keep an answer in place of the one that came first."""
+        """Keep an answer; where there are too many, the oldest one goes."""
         with self._lock:
             self._kept.pop(call, None)
             self._kept[call] = kept

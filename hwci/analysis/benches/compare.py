@@ -6,8 +6,8 @@ not independent. The interval is the wider of the one by strata and the one by t
 commits. False discoveries are held at 5 % over all that is compared together.
 
 A box is named if both agree: a chance that is small, and an interval above 1. To name it is to say
-how many times as often it fails, and an interval that holds 1 says that this is not known. One made
-from the chance would always agree with it, but would not widen where commits contradict each other.
+how many times as often it fails, and an interval that holds 1 says that this is not known. The
+interval is not made from the chance: it is wider where commits contradict each other.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ class Settlement:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._placed: dict[Spot, Placed | None] = {}
-        self._came: dict[Spot, Place] = {}
-        self._went: set[Spot] = set()
+        self._added: dict[Spot, Place] = {}
+        self._removed: set[Spot] = set()
         self._results: dict[OnBench, Results] = {}
         self._reported: set[str] = set()
         self._days = DayChanges()
@@ -64,10 +64,10 @@ class Settlement:
         notable: Mapping[int, TestItem],
         times: int = 1,
     ) -> None:
-        """Count a report in the sums of its day, as `DayChanges.count`, at the merges that it
-        checks, and among those that mention its commits.
+        """Count a report in the sums of its day, as `DayChanges.count`, and at the merges that it
+        checks; note the commits that it mentions.
         """
-        self._count_mentions(report, times)
+        self._note_mentions(report, times)
         self._days.count(product, report, tests, notable, times)
         for sha in commits_checked(report):
             self._checks[report.suite, sha] += times
@@ -76,13 +76,13 @@ class Settlement:
             if key.outcome is Outcome.FAIL:
                 self._failing[on_bench, report.branch][key] += times
 
-    def _count_mentions(self, report: Report, times: int) -> None:
+    def _note_mentions(self, report: Report, times: int) -> None:
         for one in mentions(report):
             spot = Spot(one.sha, report.branch)
             if times < 0:
-                self._went.add(spot)
+                self._removed.add(spot)
             else:
-                self._came[spot] = min(one.place, self._came.get(spot, one.place))
+                self._added[spot] = min(one.place, self._added.get(spot, one.place))
 
     def settle(self) -> None:
         """Bring all that follows up to date with the rows of reports as they are now."""
@@ -137,12 +137,12 @@ class Settlement:
         return moved
 
     def _first_mentions(self) -> Mapping[Spot, Place]:
-        """Return the first mention of each commit as reports are now. Where none went, it is the
-        one that its place was, or an earlier one that came.
+        """Return the first mention of each commit as reports are now. It is looked up where one was
+        removed; else it is that of the place, or an earlier one that was added.
         """
-        found = dict(self._rows.first_mentions(self._went)) if self._went else {}
-        for spot in self._placed.keys() - self._went:
-            old, new = self._placed[spot], self._came.get(spot)
+        found = dict(self._rows.first_mentions(self._removed)) if self._removed else {}
+        for spot in self._placed.keys() - self._removed:
+            old, new = self._placed[spot], self._added.get(spot)
             places = [place for place in (old and old.place, new) if place is not None]
             if places:
                 found[spot] = min(places)

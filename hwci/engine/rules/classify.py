@@ -354,8 +354,9 @@ class Classifier:
         return Decision(found.failure_class, found.reason, self._walk(group, group.fix).rests_on)
 
     def reached(self, group: Group) -> frozenset[str]:
-        """Return the commits of which a list, told otherwise, could make another walk to the fix;
-        none if the checks do not get there. That there is no walk may rest on one end alone.
+        """Return the commits whose lists of changes, sent otherwise, could make another walk to the
+        fix; none if the checks do not look for one. Where there is no walk, these are more than
+        that rests on: one end may be enough to know it.
         """
         rests_on = self.decide(group).rests_on
         if group.fix is None or not rests_on or self.walk(group) is not None:
