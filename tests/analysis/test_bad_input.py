@@ -14,7 +14,6 @@ from hwci.analysis.suspects import flaky_tests
 from hwci.analysis.unchecked import explain
 from hwci.analysis.what_if import what_if
 from hwci.engine.facts import Announcement, Facts, Report
-from hwci.engine.page.reading import read_period
 from hwci.engine.rules.labels import groups_of
 from hwci.engine.vocabulary import Label
 from hwci.wire.queries import SuspectsQuery
@@ -31,6 +30,7 @@ from tests.engine.timeline import (
     report,
 )
 from tests.support.outcomes import FullRecordedRuns
+from tests.support.reading import read_period
 
 RUNS, BOXES = 30, 10_000
 QUERY = SuspectsQuery()

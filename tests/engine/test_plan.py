@@ -11,7 +11,7 @@ from hwci.engine.history import History, OutOfTimeError, Scope
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.page.overview import read_page
 from hwci.engine.page.plan import plan
-from hwci.engine.page.reading import ClassCounts, read_period
+from hwci.engine.page.reading import ClassCounts
 from hwci.engine.page.tables import OtherSelection, Selection, other_failures, real_bugs
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification
@@ -19,6 +19,7 @@ from hwci.engine.vocabulary import FailureClass, Reason, ReviewAction
 from tests.engine.timeline import CONFIG, EVER, seen
 from tests.server.storage.histories import EVER as EVER_DRAWN
 from tests.server.storage.histories import NOON, ORG, REPOS, SUITES, HistoryDraw, periods
+from tests.support.reading import read_period
 
 SWAPPED = replace(CONFIG, firmware_paths=("ci/**",), harness_paths=("src/**",))
 

@@ -35,12 +35,13 @@ from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Failure, Scope
 from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, resolved_failure
 from hwci.engine.page.overview import Page, read_page
-from hwci.engine.page.reading import Reading, read_failures, read_period
+from hwci.engine.page.reading import read_failures
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of, groups_of
 from hwci.engine.rules.reports import first_places
 from hwci.engine.vocabulary import Outcome, ReviewAction, Trigger, Verdict
+from tests.support.reading import Reading, read_period
 
 ORG = UUID("00000000-0000-4000-8000-000000000001")
 START = datetime(2026, 1, 1, tzinfo=UTC)

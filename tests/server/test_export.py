@@ -27,7 +27,7 @@ from hwci.engine.facts import (
 )
 from hwci.engine.history import RunCounts, Scope
 from hwci.engine.page.failures import LabelledFailure
-from hwci.engine.page.reading import read_failures, read_period
+from hwci.engine.page.reading import read_failures
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.vocabulary import ReviewAction, Role, RunEventType
 from hwci.server.errors import DamagedError, NotFoundError, StorageError
@@ -41,6 +41,7 @@ from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Box, BoxNote, CiKey, Happening, Organization, User
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw
+from tests.support.reading import read_period
 from tests.support.running import empty_database
 from tests.support.soak import rounds
 

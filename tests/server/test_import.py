@@ -22,7 +22,6 @@ from pydantic import ValidationError
 from hwci.engine.facts import Part, Report, run_record_id
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import evidence
-from hwci.engine.page.reading import read_period
 from hwci.engine.vocabulary import Role, RunEventType
 from hwci.server.errors import NotFoundError, StorageError
 from hwci.server.security.passwords import Passwords
@@ -40,6 +39,7 @@ from hwci.wire.json_values import VALUES_MAX
 from hwci.wire.reports import RunReport
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw, periods, scopes
 from tests.server.test_export import ACME, OTHER, export, fill, opened, rows
+from tests.support.reading import read_period
 from tests.support.soak import rounds
 
 NOTE = BoxNote(ORG, "desk", NOON, "new cable", UUID(int=3), "Ada")

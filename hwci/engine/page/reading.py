@@ -97,29 +97,6 @@ class ResolvedTables(NamedTuple):
     other_failures: Sequence[Classified]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The whole tables of a scope and period. `decided`: what was decided for it, as no store kept
-    it.
-    """
-
-    unchecked_merges: Sequence[Announcement]
-    real_bugs: Sequence[Classified]
-    other_failures: Sequence[Classified]
-    flakiest_tests: Sequence[FlakyTest]
-    checked_merges: Sequence[Announcement]
-    decided: Sequence[tuple[Episode, Decision]]
-
-
-def read_period(history: History, scope: Scope, period: Period) -> Reading:
-    """Read and decide all tables of a scope and a period."""
-    decided: list[tuple[Episode, Decision]] = []
-    merges = read_merges(history, scope, period)
-    resolved = read_resolved(history, scope, period, decided)
-    tests = read_flakiest(history, scope, period)
-    return Reading(merges.unchecked, *resolved, tests, merges.checked, decided)
-
-
 def read_merges(history: History, scope: Scope, period: Period) -> Merges:
     """Read the merges of a scope and a period."""
     merges = history.merges(scope, period)

@@ -13,7 +13,6 @@ from hwci.engine.page import tables
 from hwci.engine.page.failures import evidence
 from hwci.engine.page.over_time import read_dates
 from hwci.engine.page.overview import Page, read_page
-from hwci.engine.page.reading import Reading, read_period
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import groups_at
 from hwci.engine.vocabulary import ReviewAction
@@ -31,6 +30,7 @@ from tests.server.storage.histories import (
 )
 from tests.server.storage.kept import Kept
 from tests.support.outcomes import FullRecordedRuns
+from tests.support.reading import Reading, read_period
 from tests.support.soak import rounds
 
 HISTORIES = rounds(8, 160)

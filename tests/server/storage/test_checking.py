@@ -18,7 +18,6 @@ import pytest
 
 from hwci.engine.facts import failure_id
 from hwci.engine.history import Scope
-from hwci.engine.page.reading import read_period
 from hwci.server.errors import DamagedError, NotReadyError, StorageError
 from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import check_storage, open_storage, restore_storage
@@ -27,6 +26,7 @@ from hwci.server.storage.sqlite import checking, condition, store
 from hwci.server.storage.sqlite.store import SqliteStorage
 from tests.server.storage.examples import ANNOUNCEMENT, CONFIG, FAILURE, NOON, REVIEW
 from tests.server.storage.histories import EVER, ORG, HistoryDraw
+from tests.support.reading import read_period
 
 
 async def fill(storage: Storage, reports: int = 40, seed: int = 1) -> None:

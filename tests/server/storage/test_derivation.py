@@ -10,7 +10,6 @@ import pytest
 
 from hwci.engine.facts import Report, TestItem
 from hwci.engine.history import Scope
-from hwci.engine.page.reading import read_period
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
@@ -18,6 +17,7 @@ from tests.engine.timeline import CONFIG, changes, commit, report
 from tests.server.storage.histories import EVER, NOON, ORG
 from tests.server.storage.kept import Kept
 from tests.server.storage.test_agreement import compare
+from tests.support.reading import read_period
 
 FIX = report("c:P", 30, sent=changes("b", "c"))
 BEGINNING = -29_453_760  # minutes: 1970-01-01T00:00Z

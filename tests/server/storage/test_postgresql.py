@@ -21,7 +21,6 @@ import pytest
 
 from hwci.engine.facts import Announcement, Report, Review, SuiteConfig
 from hwci.engine.history import Decision, Episode, Scope
-from hwci.engine.page.reading import read_period
 from hwci.engine.vocabulary import ReviewAction
 from hwci.server.app.operating import migrate
 from hwci.server.errors import (
@@ -46,6 +45,7 @@ from tests.server.storage.test_agreement import compare
 from tests.server.storage.test_contract_events import append, numbers
 from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.databases import Server, connect, only_where_wanted
+from tests.support.reading import read_period
 from tests.support.running import report, running
 from tests.support.soak import rounds
 

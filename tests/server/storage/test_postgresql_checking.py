@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from hwci.engine.history import Scope
-from hwci.engine.page.reading import read_period
 from hwci.server.errors import StorageError
 from hwci.server.storage.opening import check_storage, open_storage
 from hwci.server.storage.ports import Writer
@@ -16,6 +15,7 @@ from tests.server.storage.histories import EVER, ORG
 from tests.server.storage.test_checking import fill
 from tests.support.commands import hwci
 from tests.support.databases import Server, connect, only_where_wanted
+from tests.support.reading import read_period
 
 pytestmark = only_where_wanted
 

@@ -26,7 +26,7 @@ from hwci.engine.facts import (
 )
 from hwci.engine.history import Scope
 from hwci.engine.page import tables
-from hwci.engine.page.reading import read_failures, read_period
+from hwci.engine.page.reading import read_failures
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, ReviewAction, RunStatus
 from hwci.server.storage.records import RunFilter
@@ -35,6 +35,7 @@ from hwci.server.storage.sqlite.connections import Connection, open_writer
 from tests.server.storage.examples import ACME, BOX, NOON, REPORT
 from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
 from tests.server.storage.test_tenants import ask_runs, record_runs
+from tests.support.reading import read_period
 
 WIDE = re.compile(r"\((org_id=\?)?( AND repo_key=\?)?( AND product_id=\?)?( AND \w+>\?)?\)")
 STEPS = 50  # of the virtual machine, per call of the handler
