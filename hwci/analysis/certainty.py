@@ -57,17 +57,15 @@ def log_beta(a: float, b: float) -> float:
     return lgamma(a) + lgamma(b) - lgamma(a + b)
 
 
-def clean_runs_needed(
-    failed: int, passed: int, still_flaky: float = _HALF, sure: float = SURE
-) -> int | None:
-    """Return how many runs must pass in a row until a test is fixed with this certainty; None: more
-    than `RUNS_MAX`. `failed` and `passed`: its first attempts while it was flaky; `still_flaky`:
-    the chance that it still is, before these runs.
+def clean_runs_needed(failed: int, passed: int, still_flaky: float = _HALF) -> int | None:
+    """Return how many runs must pass in a row until a test is fixed with 95 %; None: more than
+    `RUNS_MAX`. `failed` and `passed`: its first attempts while it was flaky; `still_flaky`: the
+    chance that it still is, before these runs.
     """
-    if still_flaky <= 1 - sure:
+    if still_flaky <= 1 - SURE:
         return 0
     # Bayes: flaky and passed all the same, against fixed.
-    enough = (1 - sure) / sure * (1 - still_flaky) / still_flaky
+    enough = (1 - SURE) / SURE * (1 - still_flaky) / still_flaky
     return _least(lambda runs: chance_of_passes(failed, passed, runs) <= enough)
 
 

@@ -323,9 +323,9 @@ def _is_broken(runs: Sequence[Counted]) -> bool:
     )
 
 
-def fewest_that_hold(shares: Sequence[SuspectCommit], part: float = SET_HOLDS) -> int:
-    """Return how many of these, likeliest first, hold so large a part of all their chances."""
-    held, needed = 0.0, part * sum(one.share for one in shares)
+def fewest_that_hold(shares: Sequence[SuspectCommit]) -> int:
+    """Return how many of these, likeliest first, hold `SET_HOLDS` of all their chances."""
+    held, needed = 0.0, SET_HOLDS * sum(one.share for one in shares)
     for number, one in enumerate(shares, 1):
         held += one.share
         if held >= needed:

@@ -77,7 +77,7 @@ def test_no_answer_fails_or_compares_what_cannot_be_compared(name: str) -> None:
     merge = Announcement(REPO, SUITE, "fffffff", MAIN, minute(1))
     history = FullRecordedRuns(ORG, Facts((merge,), tuple(HISTORIES[name])))
     about = history, ALL, EVER
-    compared = benches(*about, 100)
+    compared = benches(*about, 100, {})
     suspects = flaky_tests(*about, QUERY.selection, QUERY.rank_by)
     found = incidents(*about)
     merges = read_period(*about).unchecked_merges

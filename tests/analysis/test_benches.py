@@ -21,7 +21,7 @@ from hwci.analysis.benches.compare import (
     false_discoveries,
 )
 from hwci.analysis.benches.health import covered
-from hwci.analysis.benches.report import NO_NOTES, Benches, Figures, Note, benches
+from hwci.analysis.benches.report import Benches, Figures, Note, benches
 from hwci.analysis.benches.strata import Strata, Sum
 from hwci.analysis.benches.trials import Trial, box_of
 from hwci.analysis.benches.words import of_box, of_test
@@ -41,10 +41,10 @@ EACH = len(simulate(SMALL, [], 1).facts.reports) // 2  # runs of each of its box
 
 
 def asked(
-    facts: Facts | Sequence[Report], most: int = 100, notes: Mapping[str, Note] = NO_NOTES
+    facts: Facts | Sequence[Report], most: int = 100, notes: Mapping[str, Note] | None = None
 ) -> Benches:
     facts = facts if isinstance(facts, Facts) else Facts(reports=tuple(facts))
-    return benches(FullRecordedRuns(UUID(int=1), facts), Scope(), EVER, most, notes)
+    return benches(FullRecordedRuns(UUID(int=1), facts), Scope(), EVER, most, notes or {})
 
 
 def box(found: Benches, box_key: str) -> Figures:
@@ -417,4 +417,4 @@ def test_it_stops_when_the_time_is_over() -> None:
 
     history = FullRecordedRuns(UUID(int=1), simulate(FLEET, [], 1).facts, over)
     with pytest.raises(OutOfTimeError):
-        benches(history, Scope(), EVER, 100)
+        benches(history, Scope(), EVER, 100, {})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.compare import (
@@ -89,9 +88,6 @@ class TestOnBox:
         return not self.comparison.counts.others_failed
 
 
-NO_NOTES: Mapping[str, Note] = MappingProxyType({})
-
-
 class At(NamedTuple):
     """The numbers of a product, of a test of it and of a box."""
 
@@ -115,7 +111,7 @@ def benches(
     scope: Scope,
     period: Period,
     most: int,
-    notes: Mapping[str, Note] = NO_NOTES,
+    notes: Mapping[str, Note],
 ) -> Benches:
     """Return what the runs of a period say about boxes, `most` rows of each kind. `notes`: the
     latest one within the period of each box that has any.

@@ -33,7 +33,7 @@ BAD_BOX = "bench-2"
 
 def asked(fleet: Simulated) -> Benches:
     history, _ = recorded(fleet)
-    return benches(history, Scope(), EVER, 100)
+    return benches(history, Scope(), EVER, 100, {})
 
 
 def named(found: Benches) -> list[str]:
