@@ -4,7 +4,6 @@ computes both from the reports of ordinary runs: nothing is kept of a bisection,
 changes the repository.
 """
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -77,7 +76,7 @@ class Wanted(NamedTuple):
                 box_key=self.box,
                 boxes=self.boxes,
                 days=self.days,
-                as_of=self.end,
+                as_of=options.time_of(self.as_of, "--as-of"),
             )
         )
 
@@ -90,11 +89,6 @@ class Wanted(NamedTuple):
             yield from ("--boxes", f"{self.boxes}")
         if self.days != limits.DAYS_DEFAULT:
             yield from ("--days", f"{self.days}")
-
-    @property
-    def end(self) -> datetime | None:
-        """The end of the period, if one was given."""
-        return options.time_of(self.as_of, "--as-of")
 
 
 @bisect.command("start")

@@ -140,7 +140,7 @@ class Settlement:
         """Return the first mention of each commit as reports are now. It is looked up where one was
         removed; else it is that of the place, or an earlier one that was added.
         """
-        found = dict(self._rows.first_mentions(self._removed)) if self._removed else {}
+        found = dict(self._rows.first_mentions(self._removed))
         for spot in self._placed.keys() - self._removed:
             old, new = self._placed[spot], self._added.get(spot)
             places = [place for place in (old and old.place, new) if place is not None]
