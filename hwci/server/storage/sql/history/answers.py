@@ -11,6 +11,16 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.reports import names
 
+REPORTS = (
+    "FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
+    " ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?"
+)
+"""The reports of products in a period."""
+ITEMS = "CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
+"""The items of each of these reports."""
+NOTABLE = "(i.outcome = 1 OR i.attempts > 1)"
+"""An item that is no pass at the first attempt."""
+
 
 class Answers:
     """Answers about one organization, within one transaction."""

@@ -15,7 +15,7 @@ from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import BoxRuns, Notable
 from hwci.engine.periods import Slots
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, Answers
 from hwci.server.storage.sql.reports import names
 
 _SLOT = (
@@ -32,9 +32,7 @@ _REPORTS = (
 )
 _NOTABLE = (
     f"SELECT i.test, r.box_key, {_SLOT}, count(*), sum(i.attempts), sum(i.outcome)"
-    " FROM report r INDEXED BY report_time"
-    " CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
-    f" {_OF_PERIOD} AND (i.outcome = 1 OR i.attempts > 1)"
+    f" FROM report r INDEXED BY report_time {ITEMS} {_OF_PERIOD} AND {NOTABLE}"
     " AND i.test IN (SELECT j.value FROM json_each(?6) j)"
     " GROUP BY i.test, r.box_key, slot"
 )

@@ -20,7 +20,7 @@ from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
-from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.history.answers import ITEMS, REPORTS, Answers
 from hwci.server.storage.sql.reports.passes import (
     Line,
     Walked,
@@ -50,12 +50,7 @@ _EPISODE = (
     " AND o.branch = f.branch AND o.test = f.test AND o.flake = f.passed"
     " AND o.first_rank <= f.rank AND o.last_rank >= f.rank ORDER BY o.first_rank DESC LIMIT 1)"
 )
-_FAILING = (
-    "FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
-    " ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?"
-    " AND r.hello_ok = 1"
-    " CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.outcome = 1"
-)
+_FAILING = f"{REPORTS} AND r.hello_ok = 1 {ITEMS} AND i.outcome = 1"
 _WITH_GROUPS = (
     "WITH hit AS MATERIALIZED ("
     " SELECT DISTINCT f.product_id, f.box_key, f.branch, f.test, f.passed,"

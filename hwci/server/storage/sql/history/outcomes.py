@@ -19,21 +19,16 @@ from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Trigger
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS, Answers
 from hwci.server.storage.sql.reports import names
 
-_OF_PERIOD = (
-    " FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
-    " ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?"
-)
 _REPORTS = (
     "SELECT r.product_id, r.started_at, r.run_id, r.run_attempt, r.box_key, r.id, r.ended_at,"
-    f" r.ci_run_id, r.workflow, r.trigger, r.branch, r.sha, r.hello_ok, r.template_id{_OF_PERIOD}"
+    f" r.ci_run_id, r.workflow, r.trigger, r.branch, r.sha, r.hello_ok, r.template_id {REPORTS}"
 )
 _NOTABLE = (
-    f"SELECT r.id, i.test, i.outcome, i.attempts, i.verdict{_OF_PERIOD}"
-    " CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
-    " WHERE r.hello_ok = 1 AND (i.outcome = 1 OR i.attempts > 1)"
+    f"SELECT r.id, i.test, i.outcome, i.attempts, i.verdict {REPORTS} {ITEMS}"
+    f" WHERE r.hello_ok = 1 AND {NOTABLE}"
 )
 _TEST_LISTS = (
     "SELECT t.id, t.tests FROM json_each(?) j CROSS JOIN template t"
@@ -48,7 +43,7 @@ _DURATIONS = (
     f"SELECT r.box_key, r.template_id, r.durations{_OF_PRODUCT}"
     " AND r.template_id IN (SELECT j.value FROM json_each(?5) j)"
     " AND NOT EXISTS (SELECT 1 FROM item i WHERE i.org_id = r.org_id AND i.report_id = r.id"
-    " AND i.test = ?6 AND (i.outcome = 1 OR i.attempts > 1))"
+    f" AND i.test = ?6 AND {NOTABLE})"
 )
 _NAMES = "SELECT name FROM test WHERE org_id = ? AND product_id = ?"
 _TIME_EVERY = 1000  # reports

@@ -28,6 +28,7 @@ from hwci.engine.history import (
 )
 from hwci.engine.periods import Period
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS
 from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.history.failures import FLAKY, IS_FLAKE
 
@@ -53,10 +54,6 @@ _SIGHTED = (
     " CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
     " WHERE m.org_id = ? AND m.repo_key = ? AND m.sha = ? AND m.tested = 1"
 )
-_REPORTS = (
-    "FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
-    " ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?"
-)
 _FIRST_PART = "WHERE r.part IS NULL OR r.part = 1"
 # The first and the last are one step in the index each, however much is between them.
 _STARTED = (
@@ -70,9 +67,9 @@ _MERGED = (
 )
 _NOTABLE = (
     "SELECT r.product_id, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)"
-    f" {_REPORTS} CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
+    f" {REPORTS} {ITEMS}"
     f" LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
-    " WHERE r.hello_ok = 1 AND (i.outcome = 1 OR i.attempts > 1)"
+    f" WHERE r.hello_ok = 1 AND {NOTABLE}"
     " GROUP BY r.product_id, i.test"
 )
 _DAYS = "d.org_id = ? AND d.product_id = j.value AND d.day BETWEEN ? AND ?"
@@ -126,13 +123,13 @@ class PeriodAnswers(ChangesAnswers):
             scope,
             period,
             f"SELECT coalesce(sum(d.infra), 0), coalesce(sum(d.runs), 0) {_DAY_RUNS}",
-            f"SELECT coalesce(sum(1 - r.hello_ok), 0), count(*) {_REPORTS} {_FIRST_PART}",
+            f"SELECT coalesce(sum(1 - r.hello_ok), 0), count(*) {REPORTS} {_FIRST_PART}",
         )
         return RunCounts(*map(sum, zip(*rows, strict=True)))
 
     def run_starts(self, scope: Scope, period: Period) -> RunStarts:
         rows = self._connection.rows(
-            f"SELECT r.started_at, r.hello_ok {_REPORTS} {_FIRST_PART}",
+            f"SELECT r.started_at, r.hello_ok {REPORTS} {_FIRST_PART}",
             (self._scoped(scope), self._org, *_ends(period)),
         )
         infra = sorted(at for at, hello_ok in rows if not hello_ok)
@@ -157,7 +154,7 @@ class PeriodAnswers(ChangesAnswers):
             period,
             "SELECT d.product_id, d.template_id, d.box_key, sum(d.reports)"
             f" {_DAY_RUNS} WHERE d.reports > 0 GROUP BY d.product_id, d.template_id, d.box_key",
-            f"SELECT r.product_id, r.template_id, r.box_key, count(*) {_REPORTS}"
+            f"SELECT r.product_id, r.template_id, r.box_key, count(*) {REPORTS}"
             " WHERE r.hello_ok = 1 GROUP BY r.product_id, r.template_id, r.box_key",
         ):
             batches[product].append(Batch(*batch))

@@ -180,11 +180,11 @@ def replaced_by(connection: Connection, org: bytes, report: Report) -> list[Kept
         statement += f" UNION ALL {_LATER_PARTS}"
         values += (*same_run, *ended, report.run_id)
     # Most replace nothing: what tells so reads no more than an index.
-    found = [
-        connection.row(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
+    return [
+        _kept(connection, org, row)
         for (number,) in connection.rows(statement, values)
+        for row in connection.rows(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
     ]
-    return [_kept(connection, org, row) for row in found if row is not None]
 
 
 def delete(connection: Connection, org: bytes, kept: KeptReport) -> None:
