@@ -34,8 +34,8 @@ BOXES_MAX = 20
 _LIKELY = 0.5
 
 
-class Lack(StrEnum):
-    """Why there is no answer."""
+class MissingCommit(StrEnum):
+    """Why the commit cannot be told."""
 
     UNKNOWN_TEST = "unknown_test"
     UNKNOWN_COMMIT = "unknown_commit"
@@ -50,50 +50,50 @@ class Lack(StrEnum):
 
 
 class Reason(NamedTuple):
-    """A lack as people read it, and what they do about it."""
+    """What is missing as people read it, and what they do about it."""
 
     text: str
     to_do: str
 
 
-LACKS = {
-    Lack.UNKNOWN_TEST: Reason(
+MISSING = {
+    MissingCommit.UNKNOWN_TEST: Reason(
         "No run of the period ran the test",
         "Write its id as in `hwci metrics`; name a longer period, or another box",
     ),
-    Lack.UNKNOWN_COMMIT: Reason(
+    MissingCommit.UNKNOWN_COMMIT: Reason(
         "No run of the period tested the good or the bad commit, or listed it among its changes",
         "Name commits that runs tested (`hwci runs list`), or a longer period",
     ),
-    Lack.SEVERAL_COMMITS: Reason(
+    MissingCommit.SEVERAL_COMMITS: Reason(
         "More than one commit begins with these digits", "Write more digits of the commit"
     ),
-    Lack.NOT_CONNECTED: Reason(
+    MissingCommit.NOT_CONNECTED: Reason(
         "No recorded changes lead from the good commit to the bad one",
         "Name an earlier commit as good and a later one as bad; between them, runs must have sent"
         " their changes",
     ),
-    Lack.CIRCLE: Reason(
+    MissingCommit.CIRCLE: Reason(
         "Recorded changes lead from the good commit to the bad one, and back: their order is not"
         " known",
         "Name two commits of one branch that was not rebased between them",
     ),
-    Lack.TOO_LONG: Reason(
+    MissingCommit.TOO_LONG: Reason(
         f"More than {COMMITS_MAX} commits are between the good and the bad one",
         "Name commits that are closer",
     ),
-    Lack.NEVER_FAILED: Reason(
+    MissingCommit.NEVER_FAILED: Reason(
         "Not enough data: no run of the period failed the test on these commits",
         "Run the test on the bad commit until it fails once",
     ),
-    Lack.NEVER_PASSED: Reason(
+    MissingCommit.NEVER_PASSED: Reason(
         "Not enough data: no run of the period passed the test on these commits",
         "Run the test on the good commit until it passes once",
     ),
-    Lack.BROKEN_BEFORE: Reason(
+    MissingCommit.BROKEN_BEFORE: Reason(
         "The test fails on the good commit, too", "Name an earlier good commit"
     ),
-    Lack.CONTRADICTION: Reason(
+    MissingCommit.CONTRADICTION: Reason(
         "Results contradict each other: the test did not begin to fail at one commit and go on",
         "Name a good and a bad commit around one change, or one box if it fails on one only",
     ),
@@ -136,7 +136,7 @@ class Asked(NamedTuple):
 
 def progress(
     history: RecordedRuns, product: Product, period: Period, asked: Asked
-) -> Progress | Lack:
+) -> Progress | MissingCommit:
     """Return what is known of the commit that broke a test, or what is missing."""
     found = [
         replace(one, runs=[run for run in one.runs if asked.box_key in {None, run.box_key}])
@@ -144,20 +144,20 @@ def progress(
     ]
     runs = [_Result(*tried) for one in found for tried in one.tried(asked.test_id)]
     if not runs:
-        return Lack.UNKNOWN_TEST
+        return MissingCommit.UNKNOWN_TEST
     ends = [_named(history, product.repo_key, found, text) for text in (asked.good, asked.bad)]
     for shas in ends:
         if len(shas) != 1:
-            return Lack.SEVERAL_COMMITS if shas else Lack.UNKNOWN_COMMIT
+            return MissingCommit.SEVERAL_COMMITS if shas else MissingCommit.UNKNOWN_COMMIT
     [good], [bad] = ends
     walks = Walks(history)
     commits = _between(walks, product.repo_key, good, bad)
     if not commits:
-        return Lack.NOT_CONNECTED
+        return MissingCommit.NOT_CONNECTED
     if _between(walks, product.repo_key, bad, good):
-        return Lack.CIRCLE
+        return MissingCommit.CIRCLE
     if len(commits) > COMMITS_MAX:
-        return Lack.TOO_LONG
+        return MissingCommit.TOO_LONG
     commits = [Commit(good, files_truncated=True), *commits]
     here = {one.sha for one in commits}
     runs = [one for one in runs if one.run.sha in here]
@@ -173,19 +173,19 @@ class _Result(NamedTuple):
 
 def _judged(
     commits: Sequence[Commit], runs: Sequence[_Result], offers: Sequence[BoxOffer], at_once: int
-) -> Progress | Lack:
+) -> Progress | MissingCommit:
     by_commit = _counts(runs)
     by_box = [by_commit.get(one.sha, {}) for one in commits]
     counts = [_sum(one) for one in by_box]
     if not any(one.failed for one in counts):
-        return Lack.NEVER_FAILED
+        return MissingCommit.NEVER_FAILED
     likely = chances(by_box)
     if counts[0].failed and (likely[0] >= _LIKELY or not counts[0].passed):
-        return Lack.BROKEN_BEFORE
+        return MissingCommit.BROKEN_BEFORE
     if not any(one.passed for one in counts):
-        return Lack.NEVER_PASSED
+        return MissingCommit.NEVER_PASSED
     if contradict(by_box):
-        return Lack.CONTRADICTION
+        return MissingCommit.CONTRADICTION
     bracket, next_runs = bracket_of(likely), []
     if bracket.first < bracket.last:
         failures = Counter(one.run.box_key for one in runs if one.failed)

@@ -10,7 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from hwci.analysis.bisection import LACKS, Lack, NextRun, Progress
+from hwci.analysis.bisection import MISSING, MissingCommit, NextRun, Progress
 from hwci.engine.periods import Period
 from hwci.wire import limits
 from hwci.wire.base import Answer, Name, TestId
@@ -118,8 +118,8 @@ class BisectedAnswer(Answer):
 
 
 class ProgressAnswer(Answer):
-    """A bisection of a test. `found` null: `lack` says why, `lackText` in words, and `toDo` what to
-    do about it.
+    """A bisection of a test. `found` null: `missing` says why, `missingText` in words, and `toDo`
+    what to do about it.
     """
 
     period: PeriodAnswer
@@ -127,22 +127,22 @@ class ProgressAnswer(Answer):
     suite: str
     test_id: str
     found: BisectedAnswer | None
-    lack: Lack | None
-    lack_text: str | None
+    missing: MissingCommit | None
+    missing_text: str | None
     to_do: str | None
 
     @classmethod
-    def of(cls, found: Progress | Lack, query: BisectionQuery, period: Period) -> Self:
+    def of(cls, found: Progress | MissingCommit, query: BisectionQuery, period: Period) -> Self:
         """Make the answer to a query. `period`: its days."""
-        lack = found if isinstance(found, Lack) else None
-        text, to_do = (None, None) if lack is None else LACKS[lack]
+        missing = found if isinstance(found, MissingCommit) else None
+        text, to_do = (None, None) if missing is None else MISSING[missing]
         return cls(
             period=PeriodAnswer.of(query.days, period),
             repo_key=query.repo_key,
             suite=query.suite,
             test_id=query.test_id,
-            found=None if isinstance(found, Lack) else BisectedAnswer.of(found),
-            lack=lack,
-            lack_text=text,
+            found=None if isinstance(found, MissingCommit) else BisectedAnswer.of(found),
+            missing=missing,
+            missing_text=text,
             to_do=to_do,
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hwci.analysis.bisection import COMMITS_MAX, Asked, Lack, NextRun, Progress, progress
+from hwci.analysis.bisection import COMMITS_MAX, Asked, MissingCommit, NextRun, Progress, progress
 from hwci.analysis.weighing import Counts
 from hwci.engine.facts import Product, Report
 from tests.engine.timeline import (
@@ -36,7 +36,7 @@ def asked(
     test_id: str = TEST,
     box_key: str | None = None,
     at_once: int = 1,
-) -> Progress | Lack:
+) -> Progress | MissingCommit:
     history = FullRecordedRuns(ORG, Past([*reports]).facts)
     wanted = Asked(test_id, good, bad, box_key, at_once)
     return progress(history, Product(REPO, SUITE), EVER, wanted)
@@ -147,28 +147,28 @@ def test_first_digits_name_a_commit_that_ran() -> None:
     reports = [report("a1:P", 0), report("h1:F", 1, sent=changes("a1", "b", "h1"))]
 
     assert isinstance(asked(reports), Progress)
-    assert asked([*reports, report("h2:P", 3)]) is Lack.SEVERAL_COMMITS
+    assert asked([*reports, report("h2:P", 3)]) is MissingCommit.SEVERAL_COMMITS
 
 
 @pytest.mark.parametrize(
-    ("reports", "given", "lack"),
+    ("reports", "given", "missing"),
     [
-        ([], {}, Lack.UNKNOWN_TEST),
-        ([PUSH], {"test_id": "flies"}, Lack.UNKNOWN_TEST),
-        ([PUSH], {"box_key": "box-9"}, Lack.UNKNOWN_TEST),
-        ([PUSH], {"good": "x"}, Lack.UNKNOWN_COMMIT),
-        ([PUSH], {"bad": "x"}, Lack.UNKNOWN_COMMIT),
-        ([PUSH], {"good": "h", "bad": "a"}, Lack.NOT_CONNECTED),
-        ([PUSH], {"good": "h"}, Lack.NOT_CONNECTED),
-        ([report("a:P", 0), report("h:F", 1)], {}, Lack.NOT_CONNECTED),
-        ([replace(PUSH, tests=(item("P"),))], {}, Lack.NEVER_FAILED),
-        ([PUSH], {}, Lack.NEVER_PASSED),
+        ([], {}, MissingCommit.UNKNOWN_TEST),
+        ([PUSH], {"test_id": "flies"}, MissingCommit.UNKNOWN_TEST),
+        ([PUSH], {"box_key": "box-9"}, MissingCommit.UNKNOWN_TEST),
+        ([PUSH], {"good": "x"}, MissingCommit.UNKNOWN_COMMIT),
+        ([PUSH], {"bad": "x"}, MissingCommit.UNKNOWN_COMMIT),
+        ([PUSH], {"good": "h", "bad": "a"}, MissingCommit.NOT_CONNECTED),
+        ([PUSH], {"good": "h"}, MissingCommit.NOT_CONNECTED),
+        ([report("a:P", 0), report("h:F", 1)], {}, MissingCommit.NOT_CONNECTED),
+        ([replace(PUSH, tests=(item("P"),))], {}, MissingCommit.NEVER_FAILED),
+        ([PUSH], {}, MissingCommit.NEVER_PASSED),
         (
             [PUSH, *(report(f"{sha}:F", at) for at, sha in enumerate(COMMITS, 2))],
             {},
-            Lack.NEVER_PASSED,
+            MissingCommit.NEVER_PASSED,
         ),
-        ([PUSH, report("a:P", 2, sent=changes("h", "b", "a"))], {}, Lack.CIRCLE),
+        ([PUSH, report("a:P", 2, sent=changes("h", "b", "a"))], {}, MissingCommit.CIRCLE),
         (
             [
                 PUSH,
@@ -176,13 +176,13 @@ def test_first_digits_name_a_commit_that_ran() -> None:
                 *(report(f"{sha}:P", at) for at, sha in enumerate("bcdefg", 2)),
             ],
             {},
-            Lack.BROKEN_BEFORE,
+            MissingCommit.BROKEN_BEFORE,
         ),
-        ([PUSH, *(report("a:F", at) for at in range(2, 5))], {}, Lack.BROKEN_BEFORE),
+        ([PUSH, *(report("a:F", at) for at in range(2, 5))], {}, MissingCommit.BROKEN_BEFORE),
         (
             [PUSH, *(report(f"{sha}:F", at) for at, sha in enumerate("abcdefgh", 2))],
             {},
-            Lack.BROKEN_BEFORE,
+            MissingCommit.BROKEN_BEFORE,
         ),
         (
             [
@@ -193,14 +193,14 @@ def test_first_digits_name_a_commit_that_ran() -> None:
                 *(report("h:F", at) for at in range(20, 24)),
             ],
             {},
-            Lack.CONTRADICTION,
+            MissingCommit.CONTRADICTION,
         ),
     ],
 )
 def test_what_cannot_be_known_has_a_reason_and_no_figure(
-    reports: list[Report], given: dict[str, Any], lack: Lack
+    reports: list[Report], given: dict[str, Any], missing: MissingCommit
 ) -> None:
-    assert asked(reports, **given) is lack
+    assert asked(reports, **given) is missing
 
 
 def test_a_few_passes_behind_a_failure_are_no_contradiction() -> None:
@@ -210,11 +210,11 @@ def test_a_few_passes_behind_a_failure_are_no_contradiction() -> None:
 def test_a_range_may_be_too_long() -> None:
     listed = [f"{number:04}" for number in range(COMMITS_MAX)]
 
-    def of(*between: str) -> Progress | Lack:
+    def of(*between: str) -> Progress | MissingCommit:
         return asked([report("a:P", 0), report("h:F", 1, sent=changes("a", *between, "h"))])
 
     assert isinstance(of(*listed[1:]), Progress)
-    assert of(*listed) is Lack.TOO_LONG
+    assert of(*listed) is MissingCommit.TOO_LONG
 
 
 def test_a_good_commit_that_no_run_tested_may_be_broken_too() -> None:

@@ -212,6 +212,6 @@ def _lines(
 def _found(answer: "ProgressAnswer") -> "BisectedAnswer":
     if answer.found is None:
         raise command_error(
-            "The commit cannot be looked for", str(answer.lack_text), str(answer.to_do)
+            "The commit cannot be looked for", str(answer.missing_text), str(answer.to_do)
         )
     return answer.found
