@@ -138,7 +138,7 @@ def test_a_box_leads_to_its_page_which_has_its_runs(own: Site) -> None:
     own.benches.report(run_id=72, box_key="other")
     own.open("boxes")
 
-    own.page.get_by_role("link", name="bench-7").click()
+    listed(own.page, "bench-7").get_by_role("link", name="bench-7").click()
 
     expect(own.page).to_have_url(re.compile(r"/box\?boxKey=bench-7$"))
     expect(row(own.page, "run 71")).to_be_visible()
@@ -237,7 +237,7 @@ def test_a_member_without_boxes_learns_who_adds_one(own: Site) -> None:
     expect(own.page.get_by_text("An owner or admin adds one")).to_be_visible()
 
 
-def test_the_worse_box_stands_first_below_the_list_in_words_with_its_counts(own: Site) -> None:
+def test_the_worse_box_stands_first_on_the_page_in_words_with_its_counts(own: Site) -> None:
     for number in range(24):
         failed = number % 2 and "fail"
         item = {"id": "i2c", "outcome": failed or "pass", "attempts": 1, "duration_s": 1}
@@ -252,12 +252,14 @@ def test_the_worse_box_stands_first_below_the_list_in_words_with_its_counts(own:
     assert worst[1].startswith("worse fails where the others never do")
     assert "(12 of 12 against 0 of 12)" in worst[1]
     assert worst[2:4] == ["0 of 12", "0 of 12"]
+    regions = own.page.get_by_role("region").evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert regions.index("Boxes compared") < regions.index("Boxes")
     expect(own.page.get_by_role("listitem").filter(has_text="i2c")).to_contain_text(
         "fails on bench-2 only (12 of 12 against 0 of 12)"
     )
 
 
-def test_a_server_without_statistics_says_so_below_the_list(
+def test_a_server_without_statistics_says_so_above_the_list(
     own: Site, monkeypatch: pytest.MonkeyPatch, quiet_console: list[str]
 ) -> None:
     monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)

@@ -364,7 +364,7 @@ def merge(row: Any, all_products: bool) -> list[str]:
 def bug(row: Any, all_products: bool) -> list[str]:
     """Write a real bug."""
     commits = [f"{one['sha'][:10]} {one['subject']}" for one in row["brokenBy"]["commits"]]
-    range_of = [f"one of {len(commits)} commits"] if len(commits) > 1 else []
+    range_of = [f"one of {len(commits)} firmware commits"] if len(commits) > 1 else []
     fix = row["fix"]["sha"][:10]
     return [*failure(row, all_products), "".join(range_of + commits), fix, *judged(row)]
 

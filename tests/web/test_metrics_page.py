@@ -409,6 +409,25 @@ def test_a_narrow_screen_scrolls_in_one_direction(page: Page, metrics: str) -> N
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
+def test_on_a_phone_what_fails_now_stands_on_the_first_screen_and_the_charts_unfold(
+    page: Page, metrics: str
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{metrics}?days=90")
+    expect(page.locator("#failing tbody tr").first).to_be_in_viewport()
+    charts = page.get_by_label("Tiles").locator(".bars")
+    expect(charts.first).not_to_be_visible()
+
+    page.get_by_role("button", name="Charts").click()
+
+    expect(charts).to_have_count(4)
+    for chart in charts.all():
+        expect(chart).to_be_visible()
+    expect(page).to_have_url(re.compile("charts=open"))
+    page.set_viewport_size({"width": 1280, "height": 844})
+    expect(page.get_by_role("button", name="Charts")).not_to_be_visible()
+
+
 def test_a_slow_answer_keeps_the_figures_and_says_that_it_is_awaited(
     page: Page, metrics: str
 ) -> None:

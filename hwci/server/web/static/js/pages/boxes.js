@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boxes of an organization (contract, "Boxes"): their list, a form that adds one, and what owners and admins
-// do with each; below it, how the boxes fare, and what was done to them. An install token is shown only once, on this
-// page, and stored nowhere.
+// The boxes of an organization (contract, "Boxes"): how they fare, their list, a form that adds one, what owners and
+// admins do with each, and what was done to them. An install token is shown only once, on this page, and stored nowhere.
 
 import { html, useEffect, useRef, useState } from "../html.js";
 import { Deed } from "../parts/form/deed.js";
@@ -11,7 +10,7 @@ import { BoxLink } from "../parts/values/past.js";
 import { PagedTable } from "../parts/table/table.js";
 import { Badge, ExactTimes, Time } from "../parts/values/values.js";
 import { AddBox, InstallToken, useInstallTokens } from "./boxes/adding.js";
-import { BoxHealth } from "./boxes/health.js";
+import { BoxHealth, useHealth } from "./boxes/health.js";
 import { useManaging } from "./boxes/managing.js";
 import { BoxNotes } from "./boxes/notes.js";
 
@@ -30,13 +29,15 @@ export function Boxes({ address, orgId, organization }) {
   const { turn, ask } = useLooks();
   const tokens = useInstallTokens(base, ask);
   const [noted, setNoted] = useState(0);
+  const health = useHealth(orgId, organization, noted);
   const notes = { path: `/api/orgs/${orgId}/box-notes`, noted: () => setNoted((was) => was + 1) };
   const changed = (removed) => {
     if (removed && removed.id === tokens.made?.id) tokens.forget();
     ask();
   };
   const managing = useManaging(base, changed, notes);
-  const may = isAdmin(organization); // which adds a form and a column: the list is shown with it, and asked for before
+  const may = isAdmin(organization); // which adds a form and a column
+  const { isThere } = health; // the list is asked for at once, and shown with what stands above it
   const field = useRef(null);
   const done = () => {
     tokens.forget();
@@ -44,16 +45,16 @@ export function Boxes({ address, orgId, organization }) {
   };
   return html`
     <div class="page-head"><h1>Boxes</h1><${ExactTimes} /></div>
-    ${may && html`<${AddBox} tokens=${tokens} field=${field} />`}
+    ${isThere && html`<${BoxHealth} health=${health} orgId=${orgId} />`}
+    ${isThere && may && html`<${AddBox} tokens=${tokens} field=${field} />`}
     ${tokens.made && html`<${InstallToken} key=${tokens.made.installToken} made=${tokens.made} done=${done} />`}
-    ${!organization && html`<${Waiting} />`}
-    <section class="part moving" hidden=${!organization}>
+    ${!isThere && html`<${Waiting} />`}
+    <section class="part moving" hidden=${!isThere}>
       <${PagedTable} name="boxes" label="Boxes" thing="box" path=${base} query=${{ reported: true }} turn=${turn} address=${address}
         searched=${false} columns=${columns(orgId, may, tokens, managing)} below=${managing.below}
         rowKey=${({ id, name }) => id ?? name} empty=${nothing(orgId, may)} />
     </section>
-    <${BoxHealth} orgId=${orgId} organization=${organization} turn=${noted} />
-    ${organization && html`<${BoxNotes} path=${notes.path} may=${may} turn=${noted} removed=${notes.noted} />`}
+    ${isThere && html`<${BoxNotes} path=${notes.path} may=${may} turn=${noted} removed=${notes.noted} />`}
     <p class="toast" role="status">${managing.message}</p>
   `;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which box fails more than the others on the same commits, and how each fares (ADR 0069). The API decides every
-// sentence and figure. It is asked after the list, which does not wait for it.
+// sentence and figure.
 
 import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
@@ -15,11 +15,15 @@ const DAYS = 90;
 const NOT_HERE = 409; // the server does no statistics, and says how it would
 const HOUR = 3600;
 
-/** The section; nothing where no box reported, CI Metrics is off, or the server does not know. `turn`: a change of
- * it asks again. */
-export function BoxHealth({ orgId, organization, turn }) {
+/** Ask how the boxes fare, where CI Metrics is on; a change of `turn` asks again. `isThere`: nothing is waited for. */
+export function useHealth(orgId, organization, turn) {
   const path = organization?.ciMetricsEnabled ? `/api/orgs/${orgId}/ci-analysis/boxes` : null;
   const { data, error } = useAnswer(path, { days: DAYS }, turn);
+  return { data, error, isThere: organization !== undefined && (path === null || data !== null || error !== null) };
+}
+
+/** The section; nothing where no box reported, CI Metrics is off, or the server does not know. */
+export function BoxHealth({ health: { data, error }, orgId }) {
   if (error?.status === NOT_HERE) return html`<p class="quiet">${error.message}.</p>`;
   if (!data?.boxes.length) return null;
   return html`<${Section} title="Boxes compared" total=${data.boxesTotal}>

@@ -2,7 +2,7 @@
 // The four tiles (spec, "Metrics page (dashboard)"), each with its trend over the period. A number leads
 // to its rows, here or on another page, where the dashboard lists them.
 
-import { addressOf, go } from "../../address.js";
+import { addressOf, change, go } from "../../address.js";
 import { count, counted, percent, signed } from "../../format.js";
 import { html } from "../../html.js";
 import { scopeOf } from "../../parts/frame/scope.js";
@@ -18,7 +18,8 @@ export function Tiles({ page, trend, against, address }) {
   const to = (part, changes) => ({ address, part, changes });
   const changed = (tile) => changeText(against, tile);
   const ofDay = (part) => (day) => `${addressOf("metrics", address.params, dayScope(address, day))}#${part}`;
-  return html`<section class="tiles" aria-label="Tiles">
+  const charts = address.query.get("charts") === "open";
+  return html`<section class=${charts ? "tiles with-charts" : "tiles"} aria-label="Tiles">
     <${Tile} title="Merges checked on hardware" trend=${trend} of=${(day) => day.mergesChecked}
       outOf=${(day) => day.mergesAnnounced} share=${(day) => day.checked} rowsOf=${ofDay("merges")}
       target=${trend?.targets?.mergesChecked} bound="at least"
@@ -32,7 +33,14 @@ export function Tiles({ page, trend, against, address }) {
       value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
       beside="failing runs on commits that also passed" />
     <${InfraTile} page=${page} trend=${trend} changed=${changed("infraRuns")} address=${address} />
+    <${ChartsSwitch} open=${charts} />
   </section>`;
+}
+
+/** Folds the charts and unfolds them, on a phone alone: what fails now stands on its first screen. */
+function ChartsSwitch({ open }) {
+  const turn = () => change({ charts: open ? null : "open" }, { replace: true });
+  return html`<button type="button" class="charts-switch" aria-pressed=${open ? "true" : "false"} onClick=${turn}>Charts</button>`;
 }
 
 function MergesBeside({ counts: { checked, announced }, unchecked, to }) {
