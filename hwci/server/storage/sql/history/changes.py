@@ -26,6 +26,11 @@ RUN = (
         for number in ("ci_run_id", "ci_run")
     )
 )
+_CARRIED_BY = (
+    "CROSS JOIN run_changes w INDEXED BY run_changes_list ON w.org_id = c.org_id AND w.changes_id ="
+)
+_IN_ORDER = "ORDER BY w.started_at, w.run_id, w.run_attempt, w.box_key"
+_LISTING = f"FROM changes_commit c {_CARRIED_BY} c.changes_id WHERE c.org_id = ? AND c.repo_key = ?"
 _RUN_IS = "w.org_id = ? AND w.repo_key = ? AND w.workflow = ? AND w.branch = ? AND w.sha = ?"
 
 _REVIEW = (
@@ -63,23 +68,15 @@ class ChangesAnswers(Answers):
 
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         rows = self._connection.rows(
-            f"SELECT {RUN} FROM changes_commit c"
-            " CROSS JOIN run_changes w INDEXED BY run_changes_list"
-            " ON w.org_id = c.org_id AND w.changes_id = c.changes_id"
-            " WHERE c.org_id = ? AND c.repo_key = ? AND c.sha = ?"
-            " ORDER BY w.started_at, w.run_id, w.run_attempt, w.box_key",
+            f"SELECT {RUN} {_LISTING} AND c.sha = ? {_IN_ORDER}",
             (self._org, repo_key, sha),
         )
         return [self._run_changes(row) for row in rows]
 
     def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
         rows = self._connection.rows(
-            "SELECT j.value, (SELECT w.changes_id FROM changes_commit c"
-            " CROSS JOIN run_changes w INDEXED BY run_changes_list"
-            " ON w.org_id = c.org_id AND w.changes_id = c.changes_id"
-            " WHERE c.org_id = ? AND c.repo_key = ? AND c.sha = j.value"
-            " ORDER BY w.started_at, w.run_id, w.run_attempt, w.box_key LIMIT 1)"
-            " FROM json_each(?) j",
+            f"SELECT j.value, (SELECT w.changes_id {_LISTING} AND c.sha = j.value {_IN_ORDER}"
+            " LIMIT 1) FROM json_each(?) j",
             (self._org, repo_key, codec.texts(shas)),
         )
         listings = {sha: number for sha, number in rows if number is not None}
@@ -88,11 +85,8 @@ class ChangesAnswers(Answers):
 
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         rows = self._connection.rows(
-            f"SELECT {RUN} FROM changes c INDEXED BY changes_base"
-            " CROSS JOIN run_changes w INDEXED BY run_changes_list"
-            " ON w.org_id = c.org_id AND w.changes_id = c.id"
-            " WHERE c.org_id = ? AND c.repo_key = ? AND c.base_sha = ?"
-            " ORDER BY w.started_at, w.run_id, w.run_attempt, w.box_key",
+            f"SELECT {RUN} FROM changes c INDEXED BY changes_base {_CARRIED_BY} c.id"
+            f" WHERE c.org_id = ? AND c.repo_key = ? AND c.base_sha = ? {_IN_ORDER}",
             (self._org, repo_key, sha),
         )
         return [self._run_changes(row) for row in rows]
