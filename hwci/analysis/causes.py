@@ -13,7 +13,7 @@ from hwci.analysis.incidents import CauseKey, Ends, cause_of
 from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.failures import ResolvedFailure, describe_rows
 from hwci.engine.page.reading import Classified, classified, resolved_episodes
-from hwci.engine.page.tables import RESOLVED, Selection
+from hwci.engine.page.tables import RESOLVED, matching
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import FailureClass, Verdict
 
@@ -51,7 +51,7 @@ def causes(
     decided: list[tuple[Episode, Decision]] = []
     classes = classified(history, resolved_episodes(history, scope, period), decided)
     rows = [one for one in classes if chosen(one)]
-    found = {one.episode.key for one in RESOLVED.listing(rows, Selection(search)).items}
+    found = {one.episode.key for one in matching(rows, search, RESOLVED.texts)}
     together: dict[CauseKey, list[ResolvedFailure]] = defaultdict(list)
     for row in describe_rows(history, rows) if found else ():
         ends = Ends(row.label, row.fix and row.fix.sha, row.verdict is Verdict.INFRA)

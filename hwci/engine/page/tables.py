@@ -87,20 +87,23 @@ class Table(Generic[Row, Column]):
 
     def listing(self, rows: Sequence[Row], selection: Selection[Column]) -> Listing[Row]:
         """Return the selected rows, and the number of all rows that match."""
-        search, sort = selection.search, selection.sort
-        found = rows if search is None else self._matching(rows, search)
+        found, sort = matching(rows, selection.search, self.texts), selection.sort
         if sort is not None:
             found = sorted(found, key=self.values[sort.column], reverse=sort.descending)
         return Listing(found[selection.offset :][: selection.limit], len(found))
 
-    def _matching(self, rows: Sequence[Row], search: str) -> Sequence[Row]:
-        """Return the rows in which every word occurs, in any of their texts, case-folded."""
-        # No word holds white space, so none matches across the end of a text.
-        texts = self.texts
-        found = [(row, "\n".join(texts(row)).casefold()) for row in rows]
-        for word in search.casefold().split():
-            found = [one for one in found if word in one[1]]
-        return [row for row, _ in found]
+
+def matching(
+    rows: Sequence[Row], search: str | None, texts: Callable[[Row], Sequence[str]]
+) -> Sequence[Row]:
+    """Return the rows in which every word occurs, in any of their texts, case-folded; None: all."""
+    if search is None:
+        return rows
+    # No word holds white space, so none matches across the end of a text.
+    found = [(row, "\n".join(texts(row)).casefold()) for row in rows]
+    for word in search.casefold().split():
+        found = [one for one in found if word in one[1]]
+    return [row for row, _ in found]
 
 
 def _lane(row: Classified) -> Lane:

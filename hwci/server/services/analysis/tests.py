@@ -7,8 +7,7 @@ from hwci.analysis.days import calendar_days
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
 from hwci.engine.facts import Product
-from hwci.engine.page.tables import Selection, Table
-from hwci.engine.vocabulary import FlakyColumn
+from hwci.engine.page.tables import matching
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, asked
 from hwci.server.services.analysis.benches import notes_of
@@ -25,9 +24,6 @@ class _Named(NamedTuple):
     test_id: str
     repo_key: str
     suite: str
-
-
-_NAMED: Table[_Named, FlakyColumn] = Table({}, lambda row: row)
 
 
 class Tests(Analysis):
@@ -68,7 +64,7 @@ class Tests(Analysis):
             rows = sorted(
                 _Named(name, *one) for one in products for name in history.test_names(one)
             )
-            found = _NAMED.listing(rows, Selection(query.search, None, query.offset, query.limit))
-            return query.page_of(found, TestNameAnswer.model_validate)
+            found = matching(rows, query.search, lambda row: row)
+            return query.page_of(query.slice_of(found), TestNameAnswer.model_validate)
 
         return await self._storage.read(work, organization=viewer.org_id)
