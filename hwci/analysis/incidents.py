@@ -285,8 +285,8 @@ def causes_of(
     failed: Sequence[Failed],
     members: Callable[[Sequence[int]], Iterable[Sequence[Failure]]],
 ) -> list[Caused]:
-    """Return the cause of each group. `members`: asked for groups by their place in `failed`; the
-    failures of each in order of place.
+    """Return the cause of each group. `members` returns the failures of groups, each in order of
+    place; groups are numbered as in `failed`.
     """
     suspected = broken_by(history, [(one.key, one.tested) for one in failed])
     unknown = [at for at, suspects in enumerate(suspected) if suspects is None]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Under which other name a test may have run: one that its branches ran until, at one run, this
-test took its place (ADR 0083).
+"""Under which other name a test may have run: that of a test whose place it took from one run to
+the next, wherever both ran (ADR 0083).
 
 This module decides what may be a renaming. It does not know that it was one: a test that was
 deleted when another one was written looks the same, so no figure counts two names together.
@@ -74,8 +74,8 @@ class Renames:
     def _only(
         self, number: int, runs: Sequence[RunOutcomes], back: Sequence[RunOutcomes]
     ) -> int | None:
-        """Return the one test that may be another name of this one, which is the one such test of
-        that. Of several, those count whose name ends alike: a file or folder was renamed.
+        """Return the one test that may be another name of this one, if this is the only one for
+        that test, too. Of several, those count whose name ends alike: a file or folder was renamed.
         """
         found = _neighbours(number, runs)
         others = found if len(found) == 1 else self._alike(number, found)
@@ -121,8 +121,8 @@ def _places(number: int, runs: Iterable[RunOutcomes]) -> dict[Place, _Follows]:
 
 
 def _neighbours(number: int, runs: Iterable[RunOutcomes]) -> list[int]:
-    """Return the tests that ended, in each place that ran both, in the very run before a test began
-    there, and that never ran with it.
+    """Return the tests that ran last in the very run before the first one of a test, in each place
+    that ran both.
     """
     places = [place for place in _places(number, runs).values() if place.first is not None]
     some = other = 0

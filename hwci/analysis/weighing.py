@@ -38,7 +38,7 @@ class Counts(NamedTuple):
     passed: float = 0
 
     def plus(self, other: "Counts", times: float = 1) -> "Counts":
-        """Return both together, the other one so many times."""
+        """Return the sum of this one and so many times the other."""
         return Counts(self.failed + times * other.failed, self.passed + times * other.passed)
 
 

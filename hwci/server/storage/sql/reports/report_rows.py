@@ -179,7 +179,7 @@ def replaced_by(connection: Connection, org: bytes, report: Report) -> list[Kept
     if ended is not None:
         statement += f" UNION ALL {_LATER_PARTS}"
         values += (*same_run, *ended, report.run_id)
-    # Most replace nothing: what tells so reads no more than an index.
+    # Most reports replace nothing, and an index alone tells so.
     return [
         _kept(connection, org, row)
         for (number,) in connection.rows(statement, values)
