@@ -30,10 +30,6 @@ class ChangesAsked:
         self.based_on = cache(history.changes_based_on)
 
 
-def _as_sent(run: RunChanges) -> RunChanges:
-    return run
-
-
 class _Edited:
     """All answers are those of the history, but for three about changes."""
 
@@ -92,7 +88,7 @@ def file_of(config: SuiteConfig, kind: FileKind, check_time: Callable[[], None])
 
 def edited(
     asked: ChangesAsked,
-    rewrite: Rewrite = _as_sent,
+    rewrite: Rewrite = lambda run: run,
     sent: RunChanges | None = None,
     longer: Sequence[RunChanges] = (),
 ) -> History:

@@ -228,7 +228,8 @@ class SeenProduct:
         is_known = any(one.share >= SURE for one in since.suspects)
         takes = None
         if state.needed != 0 and not is_known:
-            takes = effort(max(1, since.suspects_total), _rate(failed, passed), len(boxes))
+            rate = (failed + 0.5) / (failed + passed + 1)
+            takes = effort(max(1, since.suspects_total), rate, len(boxes))
         return Intermittent(
             runs=len(counted),
             since=since,
@@ -258,10 +259,6 @@ class SeenProduct:
             for commit in self._order[before + 1 : at + 1]
         ]
         return sorted(shares, key=lambda one: -one.share)
-
-
-def _rate(failed: int, passed: int) -> float:
-    return (failed + 0.5) / (failed + passed + 1)
 
 
 def _tries(result: NotableResult | None) -> Step:
