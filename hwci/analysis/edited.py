@@ -30,6 +30,11 @@ class ChangesAsked:
         self.based_on = cache(history.changes_based_on)
 
 
+def as_sent(run: RunChanges) -> RunChanges:
+    """Return the changes of a run as it sent them."""
+    return run
+
+
 class _Edited:
     """All answers are those of the history, but for three about changes."""
 
@@ -37,7 +42,7 @@ class _Edited:
         self,
         asked: ChangesAsked,
         rewrite: Rewrite,
-        sent: RunChanges | None,
+        sent: Sequence[RunChanges],
         longer: Sequence[RunChanges],
     ) -> None:
         self._asked = asked
@@ -51,9 +56,9 @@ class _Edited:
     def changes_under_test(
         self, repo_key: str, workflow: str, branch: str, sha: str
     ) -> RunChanges | None:
-        sent = self._sent
-        if sent is not None and (sent.workflow, sent.branch, sent.sha) == (workflow, branch, sha):
-            return sent
+        for sent in self._sent:
+            if (sent.workflow, sent.branch, sent.sha) == (workflow, branch, sha):
+                return sent
         run = self._asked.under_test(repo_key, workflow, branch, sha)
         return None if run is None else self._rewrite(run)
 
@@ -70,11 +75,9 @@ class _Edited:
     def _as_edited(
         self, runs: Iterable[RunChanges], fits: Callable[[RunChanges], bool]
     ) -> Sequence[RunChanges]:
-        sent = self._sent
-        found = [self._rewrite(run) for run in runs if sent is None or run.order != sent.order]
-        if sent is not None:
-            found.append(sent)
-        return sorted(filter(fits, found), key=lambda run: run.order)
+        instead = {run.order for run in self._sent}
+        found = [self._rewrite(run) for run in runs if run.order not in instead]
+        return sorted(filter(fits, [*found, *self._sent]), key=lambda run: run.order)
 
 
 def file_of(config: SuiteConfig, kind: FileKind, check_time: Callable[[], None]) -> str | None:
@@ -88,13 +91,13 @@ def file_of(config: SuiteConfig, kind: FileKind, check_time: Callable[[], None])
 
 def edited(
     asked: ChangesAsked,
-    rewrite: Rewrite = lambda run: run,
-    sent: RunChanges | None = None,
+    rewrite: Rewrite = as_sent,
+    sent: Sequence[RunChanges] = (),
     longer: Sequence[RunChanges] = (),
 ) -> History:
     """Return the history of one repository with other changes. `rewrite`: what becomes of the
     changes of each run; it leaves their base and their commits, and may add commits to those of
-    `longer`. `sent`: the changes of a run that sent none, or none with a base; it is the first run
-    on its commit.
+    `longer`. `sent`: the changes of runs that sent none, or none with a base; each is the first
+    run on its commit.
     """
     return cast("History", _Edited(asked, rewrite, sent, longer))

@@ -8,15 +8,15 @@ does.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
-from itertools import chain
+from functools import reduce
+from itertools import chain, product
 from typing import NamedTuple
 
-from hwci.analysis.edited import ChangesAsked, Rewrite, edited, file_of
-from hwci.engine.facts import Changes, Commit, Product, SuiteConfig
+from hwci.analysis.edited import ChangesAsked, Rewrite, as_sent, edited, file_of
+from hwci.engine.facts import Changes, Commit, SuiteConfig
 from hwci.engine.history import Episode, History, OutOfTimeError, ReportOrder, RunChanges, Scope
 from hwci.engine.page.reading import resolved_episodes
 from hwci.engine.periods import Period
@@ -44,10 +44,40 @@ class Gap(StrEnum):
 
 
 class Decides(NamedTuple):
-    """Whether filling a gap of a failure decides it: whatever it is filled with, and at best."""
+    """Whether a filling of a failure decides it: whatever it is filled with, and at best."""
 
     always: bool
     at_best: bool
+
+
+class Gaps(NamedTuple):
+    """The gaps of a failure: what filling each by itself decides, and all together."""
+
+    alone: Mapping[Gap, Decides]
+    together: Decides
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """What would not be missing. `verdict`: of the first failing run. `config`: of the product.
+    `sent`: changes of runs that sent none. `whole`: what makes lists whole that were cut, `lists`.
+    """
+
+    verdict: Verdict | None = None
+    config: SuiteConfig | None = None
+    sent: tuple[RunChanges, ...] = ()
+    whole: Rewrite | None = None
+    lists: tuple[RunChanges, ...] = ()
+
+    def beside(self, other: "Fill") -> "Fill":
+        """Return both."""
+        return Fill(
+            self.verdict or other.verdict,
+            self.config or other.config,
+            (*self.sent, *other.sent),
+            self.whole or other.whole,
+            (*self.lists, *other.lists),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +92,20 @@ class GapCount:
     at_most: int
 
 
+class Together(NamedTuple):
+    """How many ambiguous failures have a gap, and how many filling all gaps would decide."""
+
+    failures: int
+    at_least: int
+    at_most: int
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The gaps of the newest `looked_at` of all `ambiguous` failures, the one worth most first."""
 
     gaps: Sequence[GapCount]
+    together: Together
     ambiguous: int
     looked_at: int
 
@@ -75,16 +114,17 @@ def budget(history: History, scope: Scope, period: Period) -> Budget:
     """Return what each gap costs. Raises `OutOfTimeError`: there was no time for one failure."""
     filling = Filling(history)
     ambiguous = _ambiguous(history, filling, scope, period)
-    decides: list[dict[Gap, Decides]] = []
+    found: list[Gaps] = []
     try:
         for start in range(0, len(ambiguous[:FAILURES_MAX]), _AT_ONCE):
             end = min(start + _AT_ONCE, FAILURES_MAX)
             groups = groups_at(history, ambiguous[start:end])
-            decides.extend(dict(filling.of(group)) for group in groups)
+            found.extend(map(filling.of, groups))
     except OutOfTimeError:
-        if not decides:
+        if not found:
             raise
-    return Budget(_counted(decides), len(ambiguous), len(decides))
+    counted = _counted([one.alone for one in found])
+    return Budget(counted, _together(found), len(ambiguous), len(found))
 
 
 def _ambiguous(
@@ -105,7 +145,13 @@ def _is_open(failure_class: FailureClass) -> bool:
     return failure_class is FailureClass.AMBIGUOUS
 
 
-def _counted(decides: Sequence[dict[Gap, Decides]]) -> list[GapCount]:
+def _together(found: Sequence[Gaps]) -> Together:
+    filled = [one.together for one in found if one.alone]
+    always, best = (sum(one[at] for one in filled) for at in range(len(Decides._fields)))
+    return Together(len(filled), always, best)
+
+
+def _counted(decides: Sequence[Mapping[Gap, Decides]]) -> list[GapCount]:
     failures = Counter(chain.from_iterable(decides))
     always = Counter(gap for one in decides for gap, found in one.items() if found.always)
     best = Counter(gap for one in decides for gap, found in one.items() if found.at_best)
@@ -120,36 +166,71 @@ class Filling:
         self._asked = ChangesAsked(history)
         self._history = edited(self._asked)
         self.now = Classifier(self._history)
-        self._shared: dict[tuple[Product, int], Classifier] = {}
+        self._shared: dict[SuiteConfig, Classifier] = {}
 
-    def of(self, group: Group) -> Iterator[tuple[Gap, Decides]]:
-        """Yield each gap of a failure, and whether filling it alone decides the failure."""
-        for gap, ways in _WAYS.items():
-            found = {not _is_open(outcome) for outcome in ways(self, group)}
-            if found:
-                yield gap, Decides(always=found == {True}, at_best=True in found)
+    def of(self, group: Group) -> Gaps:
+        """Return the gaps of a failure, and whether filling them decides it."""
+        fills = {gap: [*ways(self, group, None)] for gap, ways in _WAYS.items()}
+        alone = {gap: self._decides(group, found) for gap, found in fills.items() if found}
+        if len(alone) == 1:
+            return Gaps(alone, *alone.values())
+        return Gaps(alone, self._decides(group, self._all_filled(group)))
 
-    def verdicts(self, group: Group) -> Iterator[FailureClass]:
-        """The first failing run blamed the device, or the bench."""
-        if group.first.first.verdict is not Verdict.UNKNOWN:
-            return
-        for verdict in (Verdict.DEVICE, Verdict.INFRA):
-            first = replace(group.first, first=replace(group.first.first, verdict=verdict))
-            filled = replace(group, failures=(first, *group.failures[1:]))
-            yield self.now.automatic(filled).failure_class
+    def _decides(self, group: Group, fills: Iterable[Fill]) -> Decides:
+        """Ask the rules with each filling until one decided the failure and one did not."""
+        found: set[bool] = set()
+        for fill in fills:
+            found.add(not _is_open(self._outcome(group, fill)))
+            if len(found) > 1:
+                break
+        return Decides(always=found == {True}, at_best=True in found)
 
-    def configurations(self, group: Group) -> Iterator[FailureClass]:
+    def _all_filled(self, group: Group) -> Iterator[Fill]:
+        """Yield each way to fill all gaps, that first which most likely leaves the failure open:
+        files of both kinds. A configuration decides which files are of which kind.
+        """
+        for of_config in [*self.configurations(group)] or [Fill()]:
+            others = ([*ways(self, group, of_config.config)] for ways in _WAYS.values())
+            ways = (found[::-1] for found in others if found and found[0].config is None)
+            for fills in product(*ways):
+                yield reduce(Fill.beside, fills, of_config)
+
+    def _outcome(self, group: Group, fill: Fill) -> FailureClass:
+        if fill.verdict is not None:
+            first = replace(group.first, first=replace(group.first.first, verdict=fill.verdict))
+            group = replace(group, failures=(first, *group.failures[1:]))
+        return self._classifier(group, fill).automatic(group).failure_class
+
+    def _classifier(self, group: Group, fill: Fill) -> Classifier:
+        """Return one that knows a filling. Where only a configuration is filled, all failures of
+        the product share it.
+        """
+        configs = {} if fill.config is None else {group.first.key.lane.product: fill.config}
+        if fill.sent or fill.whole:
+            whole = fill.whole or as_sent
+            return Classifier(edited(self._asked, whole, fill.sent, fill.lists), configs)
+        if fill.config is None:
+            return self.now
+        if fill.config not in self._shared:
+            self._shared[fill.config] = Classifier(self._history, configs)
+        return self._shared[fill.config]
+
+    def verdicts(self, group: Group, _: SuiteConfig | None = None) -> Iterator[Fill]:
+        """The first failing run blamed the bench, or the device."""
+        if group.first.first.verdict is Verdict.UNKNOWN:
+            yield Fill(verdict=Verdict.INFRA)
+            yield Fill(verdict=Verdict.DEVICE)
+
+    def configurations(self, group: Group, _: SuiteConfig | None = None) -> Iterator[Fill]:
         """Every file is firmware, or harness, or both, or neither."""
-        product = group.first.key.lane.product
-        if self._history.config(product) is not None:
+        of = group.first.key.lane.product
+        if self._history.config(of) is not None:
             return
         every: tuple[str, ...] = ("**",)
-        for number, paths in enumerate(((every, ()), ((), every), (every, every), ((), ()))):
-            config = SuiteConfig(*product, *paths)
-            make = partial(Classifier, self._history, {product: config})
-            yield self._classifier(product, number, make).automatic(group).failure_class
+        for paths in ((every, ()), ((), every), (every, every), ((), ())):
+            yield Fill(config=SuiteConfig(*of, *paths))
 
-    def changes(self, group: Group) -> Iterator[FailureClass]:
+    def changes(self, group: Group, config: SuiteConfig | None) -> Iterator[Fill]:
         """The first run on the failing commit sent its list: with firmware, or without more."""
         run = self.now.under_test(group).run
         if run is not None and run.changes.base_sha is not None:
@@ -158,12 +239,11 @@ class Filling:
         order = ReportOrder(first.started_at, first.run_id, first.run_attempt, key.lane.box_key)
         target = (first.workflow, key.lane.branch, key.sha)
         run = run or RunChanges(order, first.ci_run_id, *target, Changes(None))
-        for files in self._files(group):
+        for files in self._files(group, config):
             commits = (*run.changes.commits, Commit(_UNSENT, files=files))
-            sent = replace(run, changes=Changes(_UNSENT, commits))
-            yield Classifier(edited(self._asked, sent=sent)).automatic(group).failure_class
+            yield Fill(sent=(replace(run, changes=Changes(_UNSENT, commits)),))
 
-    def cut_lists(self, group: Group) -> Iterator[FailureClass]:
+    def cut_lists(self, group: Group, config: SuiteConfig | None) -> Iterator[Fill]:
         """Every list that was cut is sent whole: what was left out is of each kind in turn, and the
         last failing commit is part of it, or not.
         """
@@ -172,11 +252,10 @@ class Filling:
             return
         goals = [(), (Commit(group.last.key.sha),)] if any(map(_lacks_commits, lists)) else [()]
         for goal in goals:
-            for files in self._files(group):
-                history = edited(self._asked, _whole(files, goal), longer=lists)
-                yield Classifier(history).automatic(group).failure_class
+            for files in self._files(group, config):
+                yield Fill(whole=_whole(files, goal), lists=tuple(lists))
 
-    def fixes(self, group: Group) -> Iterator[FailureClass]:
+    def fixes(self, group: Group, config: SuiteConfig | None) -> Iterator[Fill]:
         """A report leads from the last commit that the fix is connected to back to the failure:
         what lies between is of each kind in turn.
         """
@@ -185,10 +264,9 @@ class Filling:
         end = self._end_of_walk(group, group.fix)
         first, box_key = group.first.first, group.first.key.lane.box_key
         order = ReportOrder(first.started_at, first.run_id, first.run_attempt, box_key)
-        for files in self._files(group):
+        for files in self._files(group, config):
             changes = Changes(group.last.key.sha, (Commit(end, files=files),))
-            sent = RunChanges(order, first.ci_run_id, "", "", end, changes)
-            yield Classifier(edited(self._asked, sent=sent)).automatic(group).failure_class
+            yield Fill(sent=(RunChanges(order, first.ci_run_id, "", "", end, changes),))
 
     def _end_of_walk(self, group: Group, fix: str) -> str:
         """Return the commit after the failure that the first lists lead to from its fix."""
@@ -203,10 +281,12 @@ class Filling:
             sha = base
         return sha
 
-    def _files(self, group: Group) -> Sequence[tuple[str, ...]]:
+    def _files(self, group: Group, config: SuiteConfig | None) -> Sequence[tuple[str, ...]]:
         """Return what a commit may have changed, as the product's lists tell files apart: nothing
-        that counts, firmware, harness, or both.
+        that counts, firmware, harness, or both. A filled configuration takes all files for one.
         """
+        if config is not None:
+            return [(), (_UNSENT,)]
         config = self._history.config(group.first.key.lane.product)
         if config is None:
             return [()]
@@ -233,22 +313,17 @@ class Filling:
             listing = self._history.changes_listing(group.first.key.lane.repo_key, sha)
             yield from filter(_lacks_commits, listing)
 
-    def _classifier(
-        self, product: Product, number: int, make: Callable[[], Classifier]
-    ) -> Classifier:
-        """Return the classifier of one way, which all failures of a product share."""
-        if (product, number) not in self._shared:
-            self._shared[product, number] = make()
-        return self._shared[product, number]
 
-
-_WAYS: dict[Gap, Callable[[Filling, Group], Iterator[FailureClass]]] = {
-    Gap.NO_VERDICT: Filling.verdicts,
+_WAYS: dict[Gap, Callable[[Filling, Group, SuiteConfig | None], Iterator[Fill]]] = {
     Gap.NO_CONFIGURATION: Filling.configurations,
     Gap.NO_CHANGES: Filling.changes,
     Gap.CUT_LISTS: Filling.cut_lists,
     Gap.UNCONNECTED_FIX: Filling.fixes,
+    Gap.NO_VERDICT: Filling.verdicts,
 }
+"""The ways to fill each gap, under a configuration that is filled too, if one is. All fillings are
+tried in the order of the last ones first: a verdict decides soonest.
+"""
 
 
 def _lacks_commits(run: RunChanges) -> bool:

@@ -177,7 +177,7 @@ class Trying:
         run = edit.run
         assert run is not None
         if edit.kind is EditKind.CHANGES_SENT:
-            return edited(self._asked, sent=run)
+            return edited(self._asked, sent=[run])
         return edited(self._asked, lambda one: run if one.order == run.order else one)
 
     def reviews(self) -> Iterator[Edit]:

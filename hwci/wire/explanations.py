@@ -133,14 +133,26 @@ class GapAnswer(Answer):
         )
 
 
+class TogetherAnswer(Answer):
+    """All gaps at once. Of the `failures` that have one, filling all would decide at least and at
+    most so many.
+    """
+
+    failures: int
+    at_least: int
+    at_most: int
+
+
 class GapsAnswer(Answer):
     """The gaps of a period, the one that could decide most first. `ambiguous`: failures that the
-    checks leave so and nobody reviewed; the gaps are those of the newest `looked_at`.
+    checks leave so and nobody reviewed; the gaps are those of the newest `looked_at`. `together`:
+    an older server leaves it out.
     """
 
     period: PeriodAnswer
     product: ProductKey | None
     gaps: Sequence[GapAnswer]
+    together: TogetherAnswer | None = None
     ambiguous: int
     looked_at: int
 
@@ -151,6 +163,7 @@ class GapsAnswer(Answer):
             period=PeriodAnswer.of(query.days, period),
             product=ProductKey.of(query),
             gaps=[GapAnswer.of(one) for one in found.gaps],
+            together=TogetherAnswer.model_validate(found.together),
             ambiguous=found.ambiguous,
             looked_at=found.looked_at,
         )

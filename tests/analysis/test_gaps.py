@@ -5,11 +5,12 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
-from hwci.analysis.gaps import Budget, Filling, Gap, GapCount, budget
-from hwci.engine.facts import Facts, Product, Report
+from hwci.analysis.gaps import Budget, Decides, Filling, Gap, GapCount, Together, budget
+from hwci.engine.facts import Changes, Commit, Facts, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import OutOfTimeError
 from hwci.engine.rules.classify import Classifier
@@ -31,6 +32,8 @@ from tests.engine.timeline import (
     seen,
 )
 from tests.support.soak import rounds
+
+NONE = Budget([], Together(0, 0, 0), 0, 0)
 
 
 def whole(draw: random.Random) -> Facts:
@@ -61,8 +64,9 @@ def spoiled(draw: random.Random, facts: Facts, gap: Gap) -> Facts:
 
 
 def without(draw: random.Random, one: Report, gap: Gap) -> Report:
-    assert one.changes is not None
     lists = one.changes
+    if lists is None:
+        return one
     if gap is Gap.NO_VERDICT:
         if one.tests[0].outcome is Outcome.PASS:
             return one
@@ -101,7 +105,7 @@ def test_what_the_gap_hides_lies_within_what_is_said(gap: Gap) -> None:
         draw = random.Random(f"{gap} {seed}")
         truth = whole(draw)
         for history, group in ambiguous(spoiled(draw, truth, gap)):
-            found = dict(Filling(history).of(group))
+            found = Filling(history).of(group).alone
             if found.keys() != {gap}:
                 continue
             always, at_best = found[gap]
@@ -112,6 +116,101 @@ def test_what_the_gap_hides_lies_within_what_is_said(gap: Gap) -> None:
     assert said[False, True, True] + said[True, True, True] > 5
 
 
+def test_what_all_gaps_together_decide_is_found_by_trying_every_way_for_real() -> None:
+    said: Counter[Decides] = Counter()
+    for seed in range(rounds(50, 500)):
+        draw = random.Random(f"together {seed}")
+        truth = whole(draw)
+        facts = truth
+        for gap in draw.sample([*Gap], draw.choice([2, 3])):
+            facts = spoiled(draw, facts, gap)
+        for history, group in ambiguous(facts):
+            alone, together = Filling(history).of(group)
+            decided = set()
+            for one in every_filling(facts, history, group):
+                decided.add(class_of(one, group) is not FailureClass.AMBIGUOUS)
+                if len(decided) > 1:
+                    break
+            assert together == Decides(decided == {True}, True in decided), (seed, alone)
+            assert together.always <= (class_of(truth, group) is not FailureClass.AMBIGUOUS)
+            if len(alone) > 1:
+                said[together] += 1
+
+    assert said.keys() >= {Decides(always=True, at_best=True), Decides(always=False, at_best=True)}
+
+
+def every_filling(facts: Facts, history: FullHistory, group: Group) -> Iterator[Facts]:
+    """Yield the facts with all that is missing, in every way."""
+    lists: tuple[tuple[str, ...], ...] = (("**",), ())
+    every = [replace(CONFIG, firmware_paths=fw, harness_paths=hs) for fw in lists for hs in lists]
+    for config in list(facts.configs.values()) or every:
+        ways = _files_of(config)
+        verdicts = {group.first.first.verdict} - {Verdict.UNKNOWN} or {
+            Verdict.DEVICE,
+            Verdict.INFRA,
+        }
+        goals = [(), (Commit(group.last.key.sha),)]
+        for verdict, unsent, cut, fix, goal in product(verdicts, ways, ways, ways, goals):
+            reports = [_blaming(one, group, verdict) for one in facts.reports]
+            reports = [_with_first_list(one, group, unsent) for one in reports]
+            reports = [_whole_lists(one, cut, goal, group) for one in reports]
+            if Classifier(history).walk(group) is None:
+                reports.append(_connecting(facts, group, fix))
+            yield Facts(reports=tuple(reports), configs={Product(REPO, SUITE): config})
+
+
+def _files_of(config: SuiteConfig) -> list[tuple[str, ...]]:
+    """Return the files that a commit may have changed, one way for each kind."""
+    if config == CONFIG:
+        return [(), ("src/own.c",), ("ci/own.py",), ("src/own.c", "ci/own.py")]
+    return [(), ("own",)]
+
+
+def _blaming(one: Report, group: Group, verdict: Verdict) -> Report:
+    if one.sha != group.first.key.sha:
+        return one
+    return replace(one, tests=(replace(one.tests[0], verdict=verdict),))
+
+
+def _with_first_list(one: Report, group: Group, files: tuple[str, ...]) -> Report:
+    if one.sha != group.first.key.sha or one.changes is not None:
+        return one
+    return replace(one, changes=changes("f" * 7, Commit("e" * 7, files=files)))
+
+
+def _whole_lists(
+    one: Report, files: tuple[str, ...], goal: tuple[Commit, ...], group: Group
+) -> Report:
+    """Only what ran after the failure may list its last commit: else that would move."""
+    if one.changes is None:
+        return one
+    commits = tuple(
+        replace(of, files=(*of.files, *files), files_truncated=False) if of.files_truncated else of
+        for of in one.changes.commits
+    )
+    if one.changes.truncated:
+        goal = goal if one.started_at > group.last.place.started_at else ()
+        commits = (*goal, Commit("d" * 7, files=files), *commits)
+    return replace(one, changes=Changes(one.changes.base_sha, commits))
+
+
+def _connecting(facts: Facts, group: Group, files: tuple[str, ...]) -> Report:
+    """Return a report that connects the failure to the last commit that its fix is connected to."""
+    based = {
+        of.sha: one.changes.base_sha
+        for one in facts.reports
+        if one.changes is not None and not one.changes.truncated
+        for of in one.changes.commits
+    }
+    end = str(group.fix)
+    places = [one.sha for one in facts.reports]
+    while (base := based.get(end)) in places[places.index(group.last.key.sha) + 1 :]:
+        end = str(base)
+    (ran,) = (one for one in facts.reports if one.sha == end)
+    sent = changes(group.last.key.sha, Commit(end, files=files))
+    return replace(ran, run_id=0, box_key="box-2", tests=(), changes=sent, workflow="other")
+
+
 def test_the_gap_that_would_decide_most_comes_first() -> None:
     past = seen(
         "box-1 | a:P b:U c:P d:U e:P f:F g:P h:F i:P",
@@ -120,6 +219,7 @@ def test_the_gap_that_would_decide_most_comes_first() -> None:
 
     assert budget(past.history, ALL, EVER) == Budget(
         gaps=[GapCount(Gap.NO_VERDICT, 2, 2, 2), GapCount(Gap.CUT_LISTS, 1, 0, 1)],
+        together=Together(3, 2, 3),
         ambiguous=4,
         looked_at=4,
     )
@@ -159,8 +259,8 @@ def test_a_reviewed_failure_and_one_of_another_time_have_no_gap() -> None:
     past = seen("box-1 | a:P b:U c:P", changed={"b": "fw", "c": "fw"})
     before = replace(EVER, end=minute(0.5))
 
-    assert budget(past.reviewed("b", "confirm").history, ALL, EVER) == Budget([], 0, 0)
-    assert budget(past.history, ALL, before) == Budget([], 0, 0)
+    assert budget(past.reviewed("b", "confirm").history, ALL, EVER) == NONE
+    assert budget(past.history, ALL, before) == NONE
 
 
 def test_when_the_time_is_over_the_newest_failures_were_looked_at() -> None:

@@ -190,6 +190,7 @@ def test_the_gaps_say_what_to_change_in_ci(
     assert "neither the device nor the bench: 1 failure; this alone would decide 0 to 1\n" in found
     assert "  In hwci.toml, a [[verdict]] rule: " in found
     assert "no suite configuration: 1 failure; this alone would decide none\n" in found
+    assert found.endswith("\n\nAll together: 1 failure; this would decide 0 to 1\n")
 
 
 def test_each_commit_of_the_timeline_has_its_subject_if_a_run_listed_it(

@@ -157,7 +157,8 @@ def test_what_would_change_the_class_is_said_with_what_to_do(
 
 
 def test_the_metrics_page_says_what_would_decide_the_ambiguous_failures(reader: Reader) -> None:
-    gaps = reader.ask("/ci-analysis/gaps?days=90")["gaps"]
+    found = reader.ask("/ci-analysis/gaps?days=90")
+    gaps, together = found["gaps"], found["together"]
     reader.page.goto(f"{reader.dashboard.url}/orgs/{reader.org}/metrics?days=90&other=open")
     reader.page.get_by_role("button", name="What would decide the ambiguous ones").click()
 
@@ -168,6 +169,10 @@ def test_the_metrics_page_says_what_would_decide_the_ambiguous_failures(reader: 
         expect(line).to_contain_text(gap["text"])
         expect(line).to_contain_text(gap["toDo"])
     assert {"noVerdict", "cutLists"} <= {gap["gap"] for gap in gaps}
+    ends = f"{together['atLeast']} to {together['atMost']}"
+    assert together["atLeast"] < together["atMost"]
+    whole = f"All together: {together['failures']} failures; this would decide {ends}."
+    expect(reader.page.locator(".gaps + p")).to_have_text(whole)
 
 
 @pytest.mark.parametrize("test_id", ["unconfigured", "unconnected"])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from hwci.wire.explanations import ExplanationAnswer, GapAnswer, GapsAnswer, WhatIfAnswer
+    from hwci.wire.explanations import ExplanationAnswer, GapsAnswer, WhatIfAnswer
     from hwci.wire.failures import FailureAnswer
 
 WOULD_BE = {
@@ -112,15 +112,18 @@ def gaps(found: GapsAnswer) -> Iterator[str]:
         yield f"{counted(found.ambiguous, 'ambiguous failure')}:"
     for gap in found.gaps:
         yield ""
-        yield f"{gap.text}: {counted(gap.failures, 'failure')}; {_decides(gap)}"
+        decided = _decided(gap.at_least, gap.at_most)
+        yield f"{gap.text}: {counted(gap.failures, 'failure')}; this alone would decide {decided}"
         yield f"  {gap.to_do}"
+    if found.together is not None and len(found.gaps) > 1:
+        failures, *ends = found.together.failures, found.together.at_least, found.together.at_most
+        yield ""
+        yield f"All together: {counted(failures, 'failure')}; this would decide {_decided(*ends)}"
     if not found.gaps:
         yield "CI left out nothing that could decide one of them."
 
 
-def _decides(gap: GapAnswer) -> str:
-    if not gap.at_most:
-        return "this alone would decide none"
-    if gap.at_least == gap.at_most:
-        return f"this alone would decide {gap.at_most}"
-    return f"this alone would decide {gap.at_least} to {gap.at_most}"
+def _decided(at_least: int, at_most: int) -> str:
+    if not at_most:
+        return "none"
+    return f"{at_most}" if at_least == at_most else f"{at_least} to {at_most}"

@@ -8,6 +8,7 @@ page on another machine waits for.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from hwci.engine.derived.rows import Bench, Track
@@ -77,8 +78,9 @@ class ShownAnswers(ChangesAnswers):
         rows = self._connection.rows(_FIRST_RUNS, (numbers, self._org))
         first = {number: first_run(*run) for number, *run in rows}
         starts: dict[int, list[int]] = defaultdict(list)
+        passed = cache(self._passed)  # one run fixes many tests
         for number, test, *ran, at in self._connection.rows(_FIXES, (numbers, self._org)):
-            if self._passed(*ran) >> test & 1:
+            if passed(*ran) >> test & 1:
                 starts[number].append(at)
         changes = self._under_test(numbers)
         found = []

@@ -22,12 +22,14 @@ function Found({ data }) {
   const part = data.lookedAt < data.ambiguous ? ` (the newest ${count(data.lookedAt)} of them)` : "";
   return html`<p class="quiet">${counted(data.ambiguous, "failure")} that nobody reviewed${part}. Each gap by itself:</p>
     <ul class="gaps">${data.gaps.map((gap) => html`<li key=${gap.gap}>
-      <p>${gap.text}: ${counted(gap.failures, "failure")}; ${decides(gap)}.</p>
+      <p>${gap.text}: ${counted(gap.failures, "failure")}; this alone would decide ${decided(gap)}.</p>
       <p class="quiet">${gap.toDo}</p>
-    </li>`)}</ul>`;
+    </li>`)}</ul>
+    ${data.gaps.length > 1 && html`<p>All together: ${counted(data.together.failures, "failure")}; this would decide
+      ${" "}${decided(data.together)}.</p>`}`;
 }
 
-function decides({ atLeast, atMost }) {
-  if (atMost === 0) return "this alone would decide none";
-  return `this alone would decide ${atLeast === atMost ? count(atMost) : `${count(atLeast)} to ${count(atMost)}`}`;
+function decided({ atLeast, atMost }) {
+  if (atMost === 0) return "none";
+  return atLeast === atMost ? count(atMost) : `${count(atLeast)} to ${count(atMost)}`;
 }
