@@ -220,11 +220,10 @@ class SeenProduct:
         places = sorted({one.at for one in counted})
         found = onset(steps_of(places, counted))
         since = self._since(places, found)
-        first = _first_flaky(places, found)
-        flaky = sorted((one for one in counted if one.at >= first), key=lambda one: one.at)
+        flaky = flaky_runs(places, counted, found)
         failed = sum(one.tries.first_failed for one in flaky)
         passed, boxes = len(flaky) - failed, {one.box_key for one in flaky}
-        state = fixed(flaky, min(1.0, found.still_flaky + found.never))
+        state = fixed(flaky, found)
         is_known = any(one.share >= SURE for one in since.suspects)
         takes = None
         if state.needed != 0 and not is_known:
@@ -287,20 +286,24 @@ def steps_of(places: Sequence[int], counted: Sequence[Counted]) -> list[Step]:
     ]
 
 
-def _first_flaky(places: Sequence[int], found: Onset) -> int:
-    """Return the place from which on the test is flaky, at the likeliest."""
+def flaky_runs(
+    places: Sequence[int], counted: Sequence[Counted], found: Onset
+) -> Sequence[Counted]:
+    """Return the runs from the likeliest onset on, in the order of the commits."""
     likeliest = max(range(len(places)), key=found.at.__getitem__)
     before = found.before + found.never
-    return places[likeliest] if found.at[likeliest] > before else places[0]
+    first = places[likeliest] if found.at[likeliest] > before else places[0]
+    return sorted((one for one in counted if one.at >= first), key=lambda one: one.at)
 
 
-def fixed(flaky: Sequence[Counted], unfixed: float) -> Fixed:
-    """Judge by the runs since a test is flaky, in the order of the commits. `unfixed`: the chance
-    of that by the rates of its commits.
+def fixed(flaky: Sequence[Counted], found: Onset) -> Fixed:
+    """Judge by the runs since a test is flaky, in the order of the commits, and by the chance that
+    it still is.
 
     Rates alone do not say it: one failure after many passes is rare enough to be a steady test's.
     The clean runs since the last failure must say it, too.
     """
+    unfixed = min(1.0, found.still_flaky + found.never)
     failing = [number for number, one in enumerate(flaky) if one.tries.first_failed]
     clean = len(flaky) - 1 - failing[-1] if failing else len(flaky)
     failed, passed = len(failing), len(flaky) - len(failing)

@@ -8,6 +8,7 @@ from math import isclose
 
 from hwci.analysis.onset import Step
 from hwci.analysis.suspects import Counted
+from tests.simulation.calibration.asked import asked
 from tests.simulation.calibration.benches import by_eye, lost_runs
 from tests.simulation.calibration.bisection import (
     Case,
@@ -15,15 +16,12 @@ from tests.simulation.calibration.bisection import (
     bisected_by_git,
     repeats_that_suffice,
 )
-from tests.simulation.calibration.flaky_tests import (
-    cases,
-    entropy,
-    flip_rate,
-    observed,
-    said,
-    told,
-)
-from tests.simulation.calibration.page import auc, share, table
+from tests.simulation.calibration.cases import cases, sized
+from tests.simulation.calibration.change_points import change_points, interval, rises
+from tests.simulation.calibration.fixes import claims_of, is_fixed
+from tests.simulation.calibration.flaky_tests import entropy, flip_rate
+from tests.simulation.calibration.onsets import chances, observed, said, told
+from tests.simulation.calibration.page import Line, auc, reliability, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, simulate
 
 
@@ -52,6 +50,73 @@ def test_flip_rate_and_entropy_look_at_results_alone() -> None:
 
 def test_a_table_is_markdown() -> None:
     assert table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | ---: |\n| 1 | 2 |\n"
+
+
+def test_chances_that_were_said_stand_beside_how_often_they_were_true() -> None:
+    said_so = [(0.1, False), (0.3, True), (0.4, False), (1.0, True)]
+
+    rows = reliability(said_so, (0, 0.2, 0.5, 0.8, 1)).splitlines()[2:]
+
+    assert rows == [
+        "| 0% to 20% | 1 | 10.0% | 0.0% |",
+        "| 20% to 50% | 2 | 35.0% | 50.0% |",
+        "| 50% to 80% | 0 | - | - |",
+        "| 80% to 100% | 1 | 100.0% | 100.0% |",
+    ]
+
+
+def test_what_is_asked_leads_to_the_section_or_the_test_that_shows_it() -> None:
+    rows = asked([Line("a", "1", False, "Fixed?"), Line("b", "2", True, "tests/test_house.py")])
+
+    assert "| a | [Fixed?](#fixed) | 1 | **not met** |" in rows
+    assert "| b | [test_house.py](../tests/test_house.py) | 2 | met |" in rows
+
+
+def steps(*failed: int) -> list[Step]:
+    """Ten runs on each commit, of which so many failed, and their retries passed."""
+    return [Step(10, one, one, 0) for one in failed]
+
+
+def test_a_change_point_is_where_the_rate_changes() -> None:
+    up_and_down = steps(*[0] * 20, *[5] * 20, *[0] * 20)
+    cuts = change_points(up_and_down)
+
+    assert cuts == [20, 40]
+    assert [rises(up_and_down, cuts, which) for which in range(2)] == [True, False]
+    assert interval(up_and_down, cuts, 0) == (20, 20)
+    assert change_points(steps(*[1] * 60)) == []
+    assert change_points(steps(1)) == []
+
+
+def test_the_interval_of_a_change_point_is_wide_where_it_may_be_anywhere() -> None:
+    seldom = [Step(3, failed, failed, 0) for failed in [0] * 40 + [0, 0, 1, 0, 1] * 8]
+    [cut] = change_points(seldom)
+    first, last = interval(seldom, [cut])
+
+    assert first < cut <= last
+    assert 40 in range(first, last + 1)
+
+
+def test_a_change_of_what_retries_give_is_a_change_point() -> None:
+    assert change_points([Step(4, 1, 1, 0)] * 20 + [Step(4, 1, 1, 1)] * 20) == [20]
+
+
+def test_a_claim_that_a_race_is_fixed_is_wrong_while_it_acts() -> None:
+    found = list(cases(sized(200), Kind.RACE, 0.5, 10))
+    never = [one._replace(cause=replace(one.cause, until=None)) for one in found]
+
+    claimed = claims_of(found, is_fixed)
+
+    assert claimed
+    assert not any(claimed)
+    assert all(claims_of(never, is_fixed))
+
+
+def test_chances_of_commits_and_of_the_time_before_them_add_up() -> None:
+    for case in cases(sized(200), Kind.RACE, 0.2, 10):
+        found = [*chances(case).of_commits, chances(case).before]
+        assert isclose(sum(chance for chance, _ in found), 1)
+        assert [is_true for _, is_true in found].count(True) == 1
 
 
 def test_an_onset_that_is_not_looked_at_is_not_counted_as_missed() -> None:

@@ -3,9 +3,17 @@
 
 from pathlib import Path
 
-from tests.simulation.calibration import benches, bisection, flaky_tests, incidents
+from tests.simulation.calibration import (
+    benches,
+    bisection,
+    fixes,
+    flaky_tests,
+    incidents,
+    onsets,
+)
+from tests.simulation.calibration.asked import asked
 
-PARTS = (flaky_tests.part, benches.part, incidents.part, bisection.part)
+PARTS = (onsets, flaky_tests, fixes, benches, incidents, bisection)
 PAGE = Path(__file__).parents[3] / "docs/calibration.md"
 
 _HEAD = """\
@@ -16,4 +24,6 @@ simulated benches whose causes are known (`tests/simulation/fleet.py`). `make ca
 this page: it computes every figure anew, from the same seeds.
 """
 
-PAGE.write_text("\n".join([_HEAD, *(part() for part in PARTS)]), encoding="utf-8")
+parts = [one.part() for one in PARTS]
+lines = [line for part in parts for line in part.lines]
+PAGE.write_text("\n".join([_HEAD, asked(lines), *(part.text for part in parts)]), encoding="utf-8")

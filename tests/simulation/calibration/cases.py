@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fleets with one planted cause in one test, as what is said of flaky tests is judged by them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from hwci.analysis.onset import Onset, Step, onset
+from hwci.analysis.suspects import (
+    FAILURES_NEEDED,
+    Counted,
+    SeenProduct,
+    SuspectCommit,
+    steps_of,
+)
+from tests.simulation.calibration.page import recorded
+from tests.simulation.fleet import Cause, Kind, Plan, Simulated, planted, simulate
+
+RATES = (0.02, 0.05, 0.2)
+CASES = {20: 200, 200: 200, 2000: 60}
+"""So many fleets of so many runs: those of 2,000 take as long as all others."""
+QUIET = Plan(tests=1, base_rate=0.001)
+
+
+def sized(runs: int, boxes: int = 5) -> Plan:
+    """Return a fleet of this size, in which a test hardly ever fails for no cause."""
+    return replace(QUIET, runs=runs, boxes=boxes, boxes_at_once=min(boxes, 5))
+
+
+class Case(NamedTuple):
+    """A fleet with one planted cause, and what was counted of its test. `too_old`: so many commits
+    of main are not looked at; place 0 is behind them.
+    """
+
+    fleet: Simulated
+    cause: Cause
+    seen: SeenProduct
+    counted: Sequence[Counted]
+    too_old: int
+
+    @property
+    def since(self) -> int:
+        """The place of the commit that brought the cause."""
+        return self.cause.since - self.too_old
+
+    @property
+    def truth(self) -> str:
+        """The commit that brought the cause."""
+        return self.fleet.commits[self.cause.since].sha
+
+    @property
+    def places(self) -> list[int]:
+        """The places of the commits that ran it."""
+        return sorted({one.at for one in self.counted})
+
+    @property
+    def steps(self) -> list[Step]:
+        """Its runs, commit by commit."""
+        return steps_of(self.places, self.counted)
+
+    def onset(self) -> Onset:
+        """Return our answer."""
+        return onset(self.steps)
+
+    def shares(self) -> list[SuspectCommit]:
+        """Return our chance for each commit."""
+        return self.seen.shares(self.places, self.onset())
+
+    def after(self, runs: int) -> "Case":
+        """Return the same as it was after so many runs."""
+        return self._replace(counted=self.counted[:runs])
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it failed often enough to be asked about."""
+        return sum(one.tries.first_failed for one in self.counted) >= FAILURES_NEEDED
+
+
+def cases(plan: Plan, kind: Kind, rate: float, count: int) -> Iterator[Case]:
+    """Yield fleets in which the test failed often enough to be asked about."""
+    for seed in range(count):
+        yield from planted_in(plan, planted(plan, kind, rate, seed), seed)
+
+
+def planted_in(plan: Plan, cause: Cause, seed: int) -> Iterator[Case]:
+    """Yield a fleet with this cause, if its test failed often enough."""
+    fleet = simulate(plan, [cause], seed)
+    seen = SeenProduct(*recorded(fleet))
+    counted = list(seen.counted(f"test_{min(cause.tests):03d}"))
+    case = Case(fleet, cause, seen, counted, fleet.tested[-1] - max(one.at for one in counted))
+    if case.is_judged:
+        yield case

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How good it is to say since when a test is flaky.
+
+The observers beside know how the planted cause was drawn, and see the same counts. Nothing better
+can be had from them than what is said by the one who knows the rates. LUCI's change point
+(`change_points.py`) sees the same counts, too, and knows as little as we do.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import mean, median
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+from hwci.analysis.branch_order import CommitKind
+from hwci.analysis.suspect_words import LIKELY
+from hwci.analysis.suspects import STRONG, SuspectCommit, fewest_that_hold
+from tests.simulation.calibration.cases import CASES, RATES, Case, cases, planted_in, sized
+from tests.simulation.calibration.change_points import change_points, interval, rises
+from tests.simulation.calibration.page import Line, Part, reliability, share, table
+from tests.simulation.fleet import Cause, Kind, Plan, planted
+
+CHANCES = (0.0, 0.01, 0.05, 0.2, 0.5, 0.8, 1.0)
+"""A commit seldom has a high chance, as there are many."""
+HELD = (0.87, 0.93)
+TENTH = 1.1
+TITLE = "Since which commit"
+
+
+class Said(NamedTuple):
+    """What was said of the onset: whether the 90 % set holds it, how many commits that is, and the
+    part of the chances on commits that changed firmware.
+    """
+
+    held: bool
+    size: int
+    firmware: float
+
+
+def observed(case: Case, rates: Sequence[float]) -> list[SuspectCommit]:
+    """Return the chance for each commit, as one says who knows that it is one cause of one of these
+    rates, each as likely, which was drawn as `planted` draws it; and how often other tests fail.
+    """
+    base, commits = case.fleet.plan.base_rate, len(case.fleet.commits)
+    attempts, failed = np.zeros(commits), np.zeros(commits)
+    before = case.too_old
+    for one in case.counted:
+        attempts[before + one.at] += one.tries.first + one.tries.retries
+        failed[before + one.at] += one.tries.first_failed + one.tries.retries_failed
+    likely = []
+    for rate in rates:
+        flaky = 1 - (1 - base) * (1 - rate)
+        gains = failed * np.log(flaky / base)
+        gains += (attempts - failed) * np.log((1 - flaky) / (1 - base))
+        up_to = np.concatenate([[0], gains.cumsum()])
+        outside = (attempts - failed).sum() * np.log1p(-base) + failed.sum() * np.log(base)
+        fixed = np.logaddexp.accumulate(up_to[:0:-1])[::-1] - np.log(np.arange(commits, 0, -1))
+        likely.append(np.logaddexp(fixed, up_to[-1]) - up_to[:-1] + outside)
+    chances = softmax(logsumexp(likely, axis=0))
+    number = {one.sha: at for at, one in enumerate(case.fleet.commits)}
+    looked_at = (one.commit for one in case.shares())
+    found = [SuspectCommit(one, float(chances[number[one.sha]])) for one in looked_at]
+    return sorted(found, key=lambda one: -one.share)
+
+
+def said(case: Case, rates: Sequence[float] = ()) -> Said | None:
+    """Return what is said of the onset, by us or by an observer who knows these rates. None: it is
+    not among the commits that are looked at, as it came with the first of them or before.
+    """
+    shares = observed(case, rates) if rates else case.shares()
+    size = fewest_that_hold(shares)
+    if case.truth not in {one.commit.sha for one in shares}:
+        return None
+    whole = sum(one.share for one in shares)
+    return Said(
+        held=any(one.commit.sha == case.truth for one in shares[:size]),
+        size=size,
+        firmware=sum(one.share for one in shares if one.commit.kind is CommitKind.FIRMWARE) / whole,
+    )
+
+
+def told(found: Sequence[Case], rates: Sequence[float] = ()) -> list[Said]:
+    """Return what is said of each; `rates`: by an observer who knows these."""
+    return [one for case in found if (one := said(case, rates)) is not None]
+
+
+def told_by_luci(case: Case) -> tuple[bool, int] | None:
+    """Return whether the interval of the last change point from which on more fails holds the
+    onset, and how many commits that is. None: there is none.
+    """
+    steps, places = case.steps, case.places
+    cuts = change_points(steps)
+    up = [which for which in range(len(cuts)) if rises(steps, cuts, which)]
+    if not up:
+        return None
+    first, last = interval(steps, cuts, up[-1])
+    low, high = places[first - 1] + 1, places[last]
+    return low <= case.since <= high, high - low + 1
+
+
+class Row(NamedTuple):
+    """Cases of one kind in which the onset is looked at: what was said of each by us, by who knows
+    that it is one of three rates, by who knows the rate, and by LUCI.
+    """
+
+    ours: Sequence[Said]
+    one_of_three: Sequence[Said]
+    known: Sequence[Said]
+    luci: Sequence[tuple[bool, int] | None]
+
+
+def row(found: Sequence[Case], rate: float) -> Row:
+    """Return what is said of the onsets of these cases."""
+    looked_at = [case for case in found if said(case) is not None]
+    by_luci = [told_by_luci(case) for case in looked_at]
+    return Row(told(looked_at), told(looked_at, RATES), told(looked_at, (rate,)), by_luci)
+
+
+class Chances(NamedTuple):
+    """What we say of each commit, and of the time before all of them, each with whether it was
+    that.
+    """
+
+    of_commits: Sequence[tuple[float, bool]]
+    before: tuple[float, bool]
+
+
+def chances(case: Case) -> Chances:
+    """Return what we say of a test, and whether it is true."""
+    shares = case.shares()
+    return Chances(
+        [(one.share, one.commit.sha == case.truth) for one in shares],
+        (1 - sum(one.share for one in shares), case.since <= case.places[0]),
+    )
+
+
+def part() -> Part:
+    """Return the sections about onsets."""
+    rows, lines = [], []
+    for runs, count in CASES.items():
+        for boxes in (2, 5, 40):
+            for rate in RATES if boxes == 5 else RATES[1:2]:
+                answers = row(list(cases(sized(runs, boxes), Kind.RACE, rate, count)), rate)
+                rows.append([f"{runs:,}", f"{boxes}", f"{rate:.0%}", *_compared(answers)])
+                if (runs, boxes) == (200, 5):
+                    lines += _lines(rate, answers)
+    head = ["runs", "boxes", "rate", "set holds it", "commits", "one of three rates: holds it"]
+    head += ["commits", "known rate: holds it", "commits"]
+    head += ["LUCI finds one", "holds it", "commits", "ours, of the same: holds it", "commits"]
+    text = [_ONSETS, table(head, rows), _CHANCES, _chances(), _STEADY, _steady()]
+    return Part("\n".join(text), lines)
+
+
+_ONSETS = f"""\
+## {TITLE}
+
+A race begins at any commit, is on all boxes, and is fixed half of the time. Of those that failed
+twice and began within the commits that are looked at: how often the 90 % set holds the commit, and
+how many commits it names (median). As it is the smallest set that holds 90 % or more, a short one
+holds some percent more. The second observer knows the rate, and nothing better can be had; the
+first knows that it is 2, 5 or 20 %. Both know how often a steady test fails, and that the test is
+flaky once at most: we allow that it was flaky several times, which takes more commits.
+
+[LUCI Analysis](https://pkg.go.dev/go.chromium.org/luci/analysis), which watches the tests of
+Chromium, cuts the runs of a test where that explains them ten thousand times better. How often it
+finds a change to more failures, how often the last of them holds the commit within its interval of
+90 %, and what we say of the cases in which it finds one. It looks at each kind of builder by
+itself; here it has the runs of all boxes together, which is kinder to it.
+"""
+
+
+def _compared(found: Row) -> list[str]:
+    figures = []
+    for of in (found.ours, found.one_of_three, found.known):
+        figures += [share([one.held for one in of]), _middle([one.size for one in of])]
+    by_luci = [one for one in found.luci if one is not None]
+    same = [one for one, luci in zip(found.ours, found.luci, strict=True) if luci is not None]
+    return [
+        *figures,
+        share([one is not None for one in found.luci]),
+        share([held for held, _ in by_luci]),
+        _middle([size for _, size in by_luci]),
+        share([one.held for one in same]),
+        _middle([one.size for one in same]),
+    ]
+
+
+def _middle(sizes: Sequence[int]) -> str:
+    return f"{median(sizes):.0f}" if sizes else "-"
+
+
+def _lines(rate: float, found: Row) -> list[Line]:
+    held = mean(one.held for one in found.ours)
+    ours, best = (median(one.size for one in of) for of in (found.ours, found.known))
+    race = f"Race planted ({rate:.0%}, all boxes, 200 runs, 5 boxes)"
+    return [
+        Line(
+            f"{race}: the 90 % set holds the onset in 87 to 93 %",
+            share([one.held for one in found.ours]),
+            HELD[0] <= held <= HELD[1],
+            TITLE,
+        ),
+        Line(
+            f"{race}: the set is within a tenth of who knows the rates",
+            f"{ours:.0f} commits, who knows has {best:.0f}",
+            ours <= TENTH * best,
+            TITLE,
+        ),
+    ]
+
+
+_CHANCES = """\
+### Chances of commits
+
+What is said of each commit, against how often it was the one: 200 runs on 5 boxes, all three rates.
+Half of the races begin at any commit, half were there before the first, about as it is weighed
+before any run. The second table has what is said of the time before the first commit.
+"""
+_STEADY = """\
+### Tests that are as they were
+
+No cause is planted: all tests fail at this rate, from before the first run to the last. Of those
+that failed twice: how often we take it for likelier that the test became flaky within the period,
+how often we are sure of it (90 %), and how often LUCI finds a change to more failures.
+"""
+
+
+def _chances() -> str:
+    found = [
+        chances(case)
+        for rate in RATES
+        for seed in range(CASES[200])
+        for cause in begun_or_not(sized(200), rate, seed)
+        for case in planted_in(sized(200), cause, seed)
+    ]
+    of_commits = [one for case in found for one in case.of_commits]
+    before = [case.before for case in found]
+    return "\n".join([reliability(of_commits, CHANCES), reliability(before)])
+
+
+def begun_or_not(plan: Plan, rate: float, seed: int) -> tuple[Cause, Cause]:
+    """Return a race that begins at any commit, and one that was there before the first."""
+    cause = planted(plan, Kind.RACE, rate, seed)
+    return cause, replace(cause, since=0)
+
+
+def _steady() -> str:
+    rows = []
+    for rate in (0.01, 0.05, 0.2):
+        for runs, boxes in ((20, 5), (200, 2), (200, 5), (200, 40), (2000, 5)):
+            cause = Cause(Kind.RACE, frozenset({0}), rate=rate)
+            found = [
+                case
+                for seed in range(CASES[runs])
+                for case in planted_in(sized(runs, boxes), cause, seed)
+            ]
+            within = [sum(case.onset().at) for case in found]
+            ours = (share([one > least for one in within]) for least in (1 - LIKELY, STRONG))
+            luci = share([told_by_luci(case) is not None for case in found])
+            rows.append([f"{rate:.0%}", f"{runs:,}", f"{boxes}", *ours, luci])
+    return table(["rate", "runs", "boxes", "likelier", "sure", "LUCI"], rows)
