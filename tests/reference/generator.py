@@ -85,18 +85,18 @@ def views(rng: random.Random, events: list[Event]) -> list[Json]:
     edge = rng.choice(reports)
     start = instant(edge["started_at"])
     days = rng.choice([1, 2, 7])
-    one_suite = edge.get("suite") or edge.get("workflow")
-    return [
+    seen = [
         {"days": 3650, "as_of": LATEST},
         {"days": days, "as_of": (start + timedelta(days=days)).isoformat()},
         {"days": 1, "as_of": start.isoformat()},
-        {"days": 3650, "as_of": LATEST, "repo_key": edge.get("repo_key")},
-        {
-            "days": 3650,
-            "as_of": LATEST,
-            "repo_key": edge.get("repo_key", "acme/fw"),
-            "suite": one_suite or "hil",
-        },
+    ]
+    if "repo_key" not in edge:  # a server refuses products that no report names
+        return seen
+    product = {"repo_key": edge["repo_key"], "suite": edge.get("suite") or edge["workflow"]}
+    return [
+        *seen,
+        {"days": 3650, "as_of": LATEST, "repo_key": edge["repo_key"]},
+        {"days": 3650, "as_of": LATEST, **product},
     ]
 
 
