@@ -16,8 +16,16 @@ from itertools import chain, product
 from typing import NamedTuple
 
 from hwci.analysis.edited import ChangesAsked, Rewrite, as_sent, edited, file_of
-from hwci.engine.facts import Changes, Commit, SuiteConfig
-from hwci.engine.history import Episode, History, OutOfTimeError, ReportOrder, RunChanges, Scope
+from hwci.engine.facts import Changes, Commit, Lane, SuiteConfig
+from hwci.engine.history import (
+    Episode,
+    FailingRun,
+    History,
+    OutOfTimeError,
+    ReportOrder,
+    RunChanges,
+    Scope,
+)
 from hwci.engine.page.reading import resolved_episodes
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classifier
@@ -159,6 +167,9 @@ def _counted(decides: Sequence[Mapping[Gap, Decides]]) -> list[GapCount]:
     return sorted(counts, key=lambda one: (-one.at_most, -one.at_least))
 
 
+_Alike = tuple[Lane, str, FailingRun, str, str | None]
+
+
 class Filling:
     """Fills the gaps of ambiguous failures of one history."""
 
@@ -167,9 +178,18 @@ class Filling:
         self._history = edited(self._asked)
         self.now = Classifier(self._history)
         self._shared: dict[SuiteConfig, Classifier] = {}
+        self._found: dict[_Alike, Gaps] = {}
 
     def of(self, group: Group) -> Gaps:
-        """Return the gaps of a failure, and whether filling them decides it."""
+        """Return the gaps of a failure, and whether filling them decides it. Tests that failed in
+        one run, until one fix, have the same.
+        """
+        alike = _alike(group)
+        if alike not in self._found:
+            self._found[alike] = self._gaps(group)
+        return self._found[alike]
+
+    def _gaps(self, group: Group) -> Gaps:
         fills = {gap: [*ways(self, group, None)] for gap, ways in _WAYS.items()}
         alone = {gap: self._decides(group, found) for gap, found in fills.items() if found}
         if len(alone) == 1:
@@ -324,6 +344,12 @@ _WAYS: dict[Gap, Callable[[Filling, Group, SuiteConfig | None], Iterator[Fill]]]
 """The ways to fill each gap, under a configuration that is filled too, if one is. All fillings are
 tried in the order of the last ones first: a verdict decides soonest.
 """
+
+
+def _alike(group: Group) -> _Alike:
+    """Return all that gaps depend on: everything but the test."""
+    first, last = group.first, group.last
+    return first.key.lane._replace(test_id=""), first.key.sha, first.first, last.key.sha, group.fix
 
 
 def _lacks_commits(run: RunChanges) -> bool:

@@ -2,10 +2,11 @@
 """What filling a gap decides is within the range that was said, whatever CI really left out."""
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -137,6 +138,40 @@ def test_what_all_gaps_together_decide_is_found_by_trying_every_way_for_real() -
                 said[together] += 1
 
     assert said.keys() >= {Decides(always=True, at_best=True), Decides(always=False, at_best=True)}
+
+
+def test_failures_of_one_run_are_told_apart_by_their_verdict_and_their_fix() -> None:
+    said: Counter[int] = Counter()
+    for seed in range(rounds(30, 300)):
+        draw = random.Random(f"run {seed}")
+        facts = spoiled(draw, whole(draw), draw.choice([*Gap]))
+        facts = replace(facts, reports=tuple(with_more_tests(draw, one) for one in facts.reports))
+        found = [*ambiguous(facts)]
+        shared = Filling(FullHistory(ORG, facts))
+        for history, group in found:
+            assert shared.of(group) == Filling(history).of(group), (seed, group.first.key)
+        of_runs: dict[str, set[tuple[Any, ...]]] = defaultdict(set)
+        for _, group in found:
+            of_runs[group.first.key.sha].add((*shared.of(group).alone.items(),))
+        said.update(map(len, of_runs.values()))
+
+    assert min(said[1], said[2]) > 5
+
+
+def with_more_tests(draw: random.Random, one: Report) -> Report:
+    """Draw what four more tests gave in the same run, or which of them did not run."""
+    (test,) = one.tests
+    more = (
+        replace(
+            test,
+            id=f"more-{number}",
+            outcome=draw.choice([Outcome.FAIL, Outcome.PASS]),
+            verdict=draw.choice([Verdict.UNKNOWN, Verdict.DEVICE]),
+        )
+        for number in range(4)
+        if draw.random() < 0.7
+    )
+    return replace(one, tests=(test, *more))
 
 
 def every_filling(facts: Facts, history: FullHistory, group: Group) -> Iterator[Facts]:
