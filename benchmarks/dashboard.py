@@ -21,14 +21,7 @@ from tests.web.conftest import (
     Dashboard,
     running_demo,
 )
-from tests.web.test_metrics_tables import (
-    MERGES,
-    TESTS,
-    TESTS_OF_A_REPORT,
-    announcement,
-    flaky_report,
-    send,
-)
+from tests.web.long_tables import MERGES, TESTS, TESTS_OF_A_REPORT, announcement, flaky_report, send
 
 ROUNDS = 10
 # A new profile opens a window, whose own start keeps two cores busy; and what the driver asks of a

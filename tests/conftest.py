@@ -20,8 +20,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
-from tests.support.soak import rounds
-
+# What tests share asserts too, and a failure shows both sides there as well.
+pytest.register_assert_rewrite(
+    *(f"tests.{room.parent.name}" for room in Path(__file__).parent.glob("*/__init__.py"))
+)
 pytest_plugins = ["tests.support.passwords", "tests.support.spec_client"]
 
 # Modules and collected tests are a million objects. To look for garbage among them, and after every
@@ -38,6 +40,8 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+SOAKED = {"rounds", "of_each_period_and_product"}
+"""Names in a test file that tries more in `make soak`."""
 STARTERS = {"subprocess", "running", "running_in_thread", "serving", "answering", "git", "page"}
 """Names in a test file whose tests start processes, servers, repositories or pages."""
 SERVED = {"server", "service", "spec_client", "browser_name"}
@@ -48,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of files that try more in `make soak`, and those that `make quick` runs."""
     for item in items:
         names = vars(getattr(item, "module", None) or ModuleType("none")).keys()
-        if rounds.__name__ in names:
+        if names & SOAKED:
             item.add_marker(pytest.mark.soak)
         elif not names & STARTERS and not SERVED.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.quick)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_exec import JOB, KEY
+from tests.cli.benches import JOB, KEY
 from tests.conftest import ELSEWHERE, KEPT
 from tests.support.answering import Answer, answering
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The house keeps its measures: functions that are read at once, one licence line, plain names."""
+"""The house keeps its measures: functions that are read at once, one licence line, plain names, and
+tests that stand alone.
+"""
 
 import ast
 from pathlib import Path
@@ -10,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "hwci").rglob("*.py"))
 FUNCTION_LINES_MAX = 60
 COLUMNS_MAX = 140  # of the dashboard's files; those of Python are the formatter's to measure
+IMPORTERS = ("tests", "benchmarks", "docs", "examples")  # of what tests share
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
 
@@ -53,3 +56,30 @@ def test_a_file_of_the_dashboard_keeps_its_measures(path: Path) -> None:
     assert second.startswith(("// ", " * "))
     assert [line for line in lines if len(line) > COLUMNS_MAX] == []
     assert path.stem not in FORBIDDEN_NAMES
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Return what a file may import as a module: `from a import b` may mean `a` or `a.b`."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}", *(f"{node.module}.{one.name}" for one in node.names)}
+    return found
+
+
+def test_nothing_imports_a_test_module() -> None:
+    tests = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in (ROOT / "tests").rglob("test_*.py")
+    }
+    files = (path for room in IMPORTERS for path in (ROOT / room).rglob("*.py"))
+    found = {
+        str(path.relative_to(ROOT)): imported
+        for path in files
+        if (imported := imported_modules(path) & tests)
+    }
+
+    assert len(tests) > 300
+    assert found == {}, "what tests share has a module of its own"

@@ -12,8 +12,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from tests.acceptance.driving import Tenant
-from tests.acceptance.test_random_histories import new_tenant, server_in
-from tests.acceptance.test_tiles_lead_to_rows import periods, scopes
+from tests.acceptance.tenants import new_tenant, periods, scopes, server_in
 from tests.reference.facts import Event, Json, Report
 from tests.reference.generator import Story, generate
 from tests.reference.reviews import all_groups, replay

@@ -25,7 +25,7 @@ from hwci.server.settings import Registration
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import check_storage, open_storage
 from tests.acceptance.driving import Tenant
-from tests.acceptance.test_random_histories import compare, new_key, new_tenant, registered
+from tests.acceptance.tenants import compare, new_key, new_tenant, registered
 from tests.reference.delivery import identity
 from tests.reference.facts import Event
 from tests.reference.generator import COVERING, generate

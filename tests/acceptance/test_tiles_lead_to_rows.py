@@ -9,43 +9,18 @@ beside it. The reference (`tests/reference`) says which items a failure has.
 
 import random
 from collections import Counter
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from tests.acceptance.driving import Tenant
-from tests.acceptance.test_random_histories import new_tenant, server_in
-from tests.reference.facts import Event, Json
-from tests.reference.generator import LATEST, Story, generate, natural_key
+from tests.acceptance.tenants import new_tenant, periods, scopes, server_in
+from tests.reference.facts import Json
+from tests.reference.generator import Story, generate, natural_key
 from tests.reference.lanes import Failure
 from tests.reference.reviews import all_groups, replay
 from tests.support.soak import rounds
 
 SEEDS = rounds((1_008, 1_010), range(1_007, 1_012))
-EVER: Json = {"days": 3650, "asOf": LATEST}
-TICK = timedelta(microseconds=1)
-
-
-def periods(sent: list[Event], flakes: list[Failure], rng: random.Random) -> Iterator[Json]:
-    """Return all time, and days that begin or end at a run (of a flake, too) or right beside it."""
-    yield EVER
-    starts = {report.started for report in replay(sent).reports.values()}
-    flaky = {report.started for failure in flakes for report, _ in failure.hits}
-    for start in [rng.choice(sorted(some)) for some in (starts, flaky) if some]:
-        for beside in (-TICK, timedelta(0), TICK):
-            yield {"days": 2, "asOf": (start + beside).isoformat()}
-            yield {"days": 2, "asOf": (start + beside + timedelta(days=2)).isoformat()}
-
-
-async def scopes(tenant: Tenant) -> list[Json]:
-    """Return the scopes: everything, each repository and each product."""
-    products = await tenant.rows("products")
-    repositories = {one["repoKey"] for one in products}
-    return [
-        {},
-        *({"repoKey": repository} for repository in sorted(repositories)),
-        *({"repoKey": one["repoKey"], "suite": one["suite"]} for one in products),
-    ]
 
 
 async def merges_of_the_tile(tenant: Tenant, view: Json, page: Json) -> Counter[str]:

@@ -3,7 +3,7 @@
 
 from hwci.analysis.causes import Cause, causes, to_review
 from hwci.engine.vocabulary import FailureClass
-from tests.analysis.test_incidents import BROKEN, run
+from tests.analysis.stories import BROKEN, run
 from tests.engine.timeline import ALL, EVER, Past
 
 

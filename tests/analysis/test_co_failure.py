@@ -12,30 +12,18 @@ from hwci.analysis.incidents import Incident, incidents
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import OutOfTimeError, Scope
 from hwci.engine.vocabulary import Label
-from tests.engine.timeline import ALL, EVER, ORG, Past, changes, commit, item, report
+from tests.analysis.stories import COMMITS, runs
+from tests.engine.timeline import ALL, EVER, ORG, Past, changes, commit
 from tests.simulation.fleet import Cause, Kind, Plan, simulate
 from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
 
-COMMITS = 40
 FLEET = Plan(boxes=3, boxes_at_once=3, tests=20, runs=300, attempts=1, changes=0.0, base_rate=0.02)
 AGAIN = Cause(Kind.OUTAGE, frozenset({3, 7, 9}), frozenset({"bench-2"}), rate=0.15)
 
 
 def found(*reports: Report) -> list[Incident]:
     return incidents(FullRecordedRuns(ORG, Past(list(reports)).facts), ALL, EVER)
-
-
-def runs(**failing: set[int]) -> list[Report]:
-    """One run a commit; each test fails on the commits of these numbers."""
-    return [
-        report(
-            f"c{number:02}:P",
-            number,
-            tests=[item("F" if number in on else "P", name) for name, on in failing.items()],
-        )
-        for number in range(COMMITS)
-    ]
 
 
 def summary(*reports: Report) -> list[tuple[list[str], int]]:

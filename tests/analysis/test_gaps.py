@@ -17,7 +17,7 @@ from hwci.engine.history import OutOfTimeError
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import Group, groups_of
 from hwci.engine.vocabulary import FailureClass, Label, Outcome, Verdict
-from tests.engine.test_plan import Hurried
+from tests.engine.hurried import Hurried
 from tests.engine.timeline import (
     ALL,
     CONFIG,

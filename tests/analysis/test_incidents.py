@@ -7,14 +7,7 @@ import random
 from collections import defaultdict
 from dataclasses import replace
 
-from hwci.analysis.incidents import (
-    Described,
-    Incident,
-    Merged,
-    described,
-    failures_of,
-    incidents,
-)
+from hwci.analysis.incidents import Described, Incident, Merged, described, failures_of, incidents
 from hwci.engine.facts import Announcement, Report
 from hwci.engine.page.failures import describe
 from hwci.engine.page.reading import read_failures
@@ -22,16 +15,15 @@ from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import groups_of
 from hwci.engine.vocabulary import Label, Verdict
+from tests.analysis.stories import BROKEN, run, story
 from tests.engine.timeline import (
     ALL,
     EVER,
     MAIN,
     ORG,
     REPO,
-    SUITE,
     Past,
     changes,
-    commit,
     item,
     minute,
     report,
@@ -54,23 +46,6 @@ def shown(past: Past) -> list[Described]:
 def summary(past: Past) -> set[tuple[str, str, str]]:
     """Each incident as its tests and boxes, and its label."""
     return {(" ".join(one.tests), " ".join(one.boxes), one.label.value) for one in found(past)}
-
-
-def run(sha: str, at: float, tests: dict[str, str], box: str = "box-1", base: str = "") -> Report:
-    """A run with outcomes by test; `base`: its changes are the commit alone, of the firmware."""
-    sent = changes(base, commit(sha, "fw")) if base else None
-    items = [item(outcome, name) for name, outcome in tests.items()]
-    return report(f"{sha}:P", at, box=box, tests=items, sent=sent)
-
-
-BROKEN = [
-    run("a", 1, {"i2c": "P", "spi": "P", "adc": "P"}),
-    run("b", 2, {"i2c": "F", "spi": "F", "adc": "P"}, base="a"),
-    run("b", 2.5, {"i2c": "F"}, "box-2", base="a"),
-    run("c", 3, {"i2c": "F", "spi": "F", "adc": "F"}, base="b"),
-    run("d", 4, {"i2c": "P", "spi": "P", "adc": "F"}, base="c"),
-    run("d", 4.5, {"i2c": "P"}, "box-2", base="c"),
-]
 
 
 def test_tests_and_boxes_that_broke_and_were_fixed_together_are_one_incident() -> None:
@@ -207,29 +182,6 @@ def test_the_last_run_after_a_merge_says_how_a_test_fares_there() -> None:
     on_main = replace(TOPIC[1], changes=changes("a", "x", "m"))
     assert fares(before, on_main) == Merged(MAIN, passing=1, failing=1, not_run=1)
     assert fares(on_main, last) == Merged(MAIN, passing=0, failing=2, not_run=1)
-
-
-def story(draw: random.Random) -> Past:
-    """Runs of two tests on two boxes and branches over few commits."""
-    commits = "abcdef"
-    made = []
-    for number in range(draw.randint(1, 10)):
-        end = draw.randint(1, 5)
-        start = draw.randint(0, end - 1)
-        listed = [commit(sha, draw.choice(["fw", "doc"])) for sha in commits[start + 1 : end + 1]]
-        tests = [item(draw.choice("PFFFI"), name) for name in ("i2c", "spi")]
-        made.append(
-            report(
-                f"{commits[end]}:{draw.choice('PPPPPL')}",
-                draw.randint(0, 6) + number / 60,
-                box=draw.choice(["box-1", "box-2"]),
-                branch=draw.choice([MAIN, MAIN, "topic"]),
-                suite=draw.choice([SUITE, SUITE, "boot"]),
-                sent=draw.choice([None, changes(commits[start], *listed)]),
-                tests=tests,
-            )
-        )
-    return Past(made)
 
 
 def test_failures_are_one_incident_if_and_only_if_their_rows_have_one_cause() -> None:

@@ -15,7 +15,7 @@ from hwci.analysis.suspect_words import of_found
 from hwci.engine.facts import Facts
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
-from tests.analysis.test_suspects import ONE, RACE, only, planted
+from tests.analysis.races import ONE, RACE, only, planted
 from tests.simulation.fleet import EPOCH, Cause, Kind
 from tests.support.outcomes import FullRecordedRuns
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import product
 from math import isclose, prod
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,48 +11,21 @@ from scipy.special import beta
 
 from hwci.analysis.branch_order import CommitKind
 from hwci.analysis.suspect_words import of_suspect
-from hwci.analysis.suspects import (
-    Intermittent,
-    RankBy,
-    Suspect,
-    flaky_tests,
-)
+from hwci.analysis.suspects import Intermittent, RankBy
 from hwci.analysis.weighing import Counts, chance_alike
 from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
-from hwci.engine.history import Listing, Scope
-from hwci.engine.page.tables import FlakySelection
-from hwci.engine.periods import Period
+from hwci.engine.history import Scope
 from hwci.engine.rules.flakiness import flakiest
 from hwci.engine.vocabulary import Outcome, Verdict
-from tests.simulation.fleet import EPOCH, FILES, Cause, Kind, Plan, Simulated, simulate
+from tests.analysis.races import EVER, ONE, RACE, asked, only, planted
+from tests.simulation.fleet import EPOCH, FILES, Cause, Kind
 from tests.support.outcomes import FullRecordedRuns
-
-EVER = Period(EPOCH, EPOCH + timedelta(days=3650))
-ONE = frozenset({0})
-RACE = Cause(Kind.RACE, ONE, rate=0.4, since=20)
-SMALL = Plan(tests=2, runs=200, base_rate=0.0)
-
-
-def asked(
-    facts: Facts, rank_by: RankBy = RankBy.FLAKE_RATE, offset: int = 0, limit: int = 100
-) -> Listing[Suspect]:
-    selection = FlakySelection(offset=offset, limit=limit)
-    return flaky_tests(FullRecordedRuns(UUID(int=1), facts), Scope(), EVER, selection, rank_by)
-
-
-def only(facts: Facts) -> Suspect:
-    [found] = asked(facts).items
-    return found
 
 
 def found_in(facts: Facts) -> Intermittent:
     suspect = only(facts)
     assert suspect.found is not None, suspect.missing
     return suspect.found
-
-
-def planted(*causes: Cause, seed: int = 1, **plan: Any) -> Simulated:
-    return simulate(replace(SMALL, **plan), causes, seed)
 
 
 def with_reports(facts: Facts, reports: Sequence[Report]) -> Facts:

@@ -19,8 +19,8 @@ from hwci.analysis.times_to_fix import BesideBefore, TimesToFix, beside_before, 
 from hwci.engine.facts import Announcement
 from hwci.engine.periods import Period, last_days
 from hwci.engine.vocabulary import Label
-from tests.analysis.test_co_failure import runs as together_again
-from tests.analysis.test_incidents import BROKEN, run, story
+from tests.analysis.stories import BROKEN, run, story
+from tests.analysis.stories import runs as together_again
 from tests.engine.timeline import (
     ALL,
     BOX,

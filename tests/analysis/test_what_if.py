@@ -12,68 +12,14 @@ from itertools import count
 from hwci.analysis.what_if import Edit, EditKind, Trying, what_if, with_pattern
 from hwci.engine.facts import Changes, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.full_history import FullHistory
-from hwci.engine.history import Scope
 from hwci.engine.rules.classify import Classification, Classifier
-from hwci.engine.rules.labels import Group, group_of, groups_of
+from hwci.engine.rules.labels import Group, group_of
 from hwci.engine.rules.reports import report_order
-from hwci.engine.vocabulary import FileKind, Label, ReviewAction, Verdict
-from tests.engine.timeline import CONFIG, ORG, REPO, SUITE, changes, commit, report
-from tests.server.storage.histories import EVER, NOON, HistoryDraw
+from hwci.engine.vocabulary import FileKind, Verdict
+from tests.analysis.drawn import drawn, resolved
+from tests.engine.timeline import ORG, changes, commit
+from tests.server.storage.histories import NOON
 from tests.support.soak import rounds
-
-
-def line(seed: int) -> Facts:
-    """Draw commits that one box ran one after the other, with lists that are missing or cut."""
-    draw = random.Random(seed)
-    shas = [f"{number:07x}" for number in range(9)]
-    reports: list[Report] = []
-    before: str | None = None
-    for minute, sha in enumerate(shas):
-        listed = []
-        if draw.random() < 0.85:
-            changed = draw.choice(["fw", "fw", "hs", "fw hs", "doc"])
-            listed = [commit(sha, changed + draw.choice(["", "", " ~"]))]
-        base = draw.choice([None, before, before, before])
-        lists = changes(base, *listed, truncated=draw.random() < 0.15)
-        unsent = draw.random() < 0.25 or before is None
-        outcome = draw.choice("FFFUIPPP")
-        reports.append(report(f"{sha}:{outcome}", minute, sent=None if unsent else lists))
-        before = sha if draw.random() < 0.9 else before
-    configs = {} if draw.random() < 0.1 else {Product(REPO, SUITE): CONFIG}
-    return Facts(reports=tuple(reports), configs=configs)
-
-
-def tangle(seed: int) -> Facts:
-    """Draw a history of reports that meet by chance. A list that is based on its own commit is
-    empty, as reporters send it.
-    """
-    draw = HistoryDraw(seed)
-    reports: dict[object, Report] = {}
-    for _ in range(60):
-        one = draw.next_report()
-        if one.changes is not None and one.changes.base_sha == one.sha:
-            one = replace(one, changes=Changes(one.sha))
-        reports[one.repo_key, one.run_id, one.run_attempt, one.box_key] = one
-    configs = {Product(one.repo_key, one.suite): one for one in (draw.config() for _ in range(3))}
-    facts = Facts(reports=tuple(reports.values()), configs=configs)
-    reviews = {
-        group.first.key: Review(
-            group.first.key, draw.random.choice(list(ReviewAction)), "1", "Ada", NOON, number
-        )
-        for number, group in enumerate(resolved(facts))
-        if draw.random.random() < 0.1
-    }
-    return replace(facts, reviews=reviews)
-
-
-def drawn(seed: int) -> Facts:
-    return tangle(seed) if seed % 5 == 4 else line(seed)
-
-
-def resolved(facts: Facts) -> list[Group]:
-    history = FullHistory(ORG, facts)
-    groups = groups_of(history, history.failures(Scope(), EVER))
-    return [one for one in groups if one.label is Label.RESOLVED]
 
 
 def made(facts: Facts, group: Group, edit: Edit) -> Facts:

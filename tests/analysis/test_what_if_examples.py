@@ -7,7 +7,7 @@ from hwci.analysis.advice import advice
 from hwci.analysis.what_if import FILES_TRIED, EditKind, what_if
 from hwci.engine.facts import Commit
 from hwci.engine.history import OutOfTimeError
-from tests.engine.test_plan import Hurried
+from tests.engine.hurried import Hurried
 from tests.engine.timeline import Past, changes, commit, report, seen
 
 

@@ -2,7 +2,6 @@
 """`hwci admin audit`, and what becomes of the log's key in backups and without it."""
 
 import asyncio
-import gzip
 import json
 import sqlite3
 from contextlib import closing
@@ -16,7 +15,7 @@ from hwci.server.errors import SettingsError, StorageError
 from hwci.server.settings import Settings
 from hwci.server.storage.opening import open_storage
 from tests.cli.conftest import Answer, Command
-from tests.server.test_version_before import BEFORE
+from tests.server.earlier_versions import unpack
 from tests.support.running import RunningServer, new_organization
 
 
@@ -130,7 +129,7 @@ def test_what_cannot_be_looked_at_is_one_clear_line(
 
 def test_a_log_of_the_version_before_is_sealed_as_it_stands(cli: Command, tmp_path: Path) -> None:
     database = tmp_path / "hwci.db"
-    database.write_bytes(gzip.decompress((BEFORE / "schema-4.db.gz").read_bytes()))
+    unpack("schema-4", database)
     done = verify(cli, database)
     count = done.out.partition(":")[0]
     assert done.code == 0
@@ -269,7 +268,7 @@ class TestBackup:
         self, cli: Command, free: Path, tmp_path: Path
     ) -> None:
         copy = tmp_path / "old.db"
-        copy.write_bytes(gzip.decompress((BEFORE / "schema-4.db.gz").read_bytes()))
+        unpack("schema-4", copy)
         done = cli("admin", "restore", str(copy), "--database", str(free))
 
         assert done.code == 0

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_operating import THREE_LINES, USER
-from tests.server.test_damage import send
+from tests.cli.operating import THREE_LINES, USER
+from tests.support.asking import ask, ci_key
 from tests.support.commands import hwci, started
-from tests.support.running import running_in_thread
+from tests.support.running import report, running_in_thread
 
 DATABASE = ("--database", "hwci.db")
 NOWHERE = "7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52"
@@ -33,7 +33,8 @@ COMMANDS = {
 def folder(tmp_path: Path) -> Path:
     """Return a folder with a database that has a report."""
     with running_in_thread(tmp_path) as server:
-        assert send(server.url, server).status == 204
+        by = ci_key(server.ci_key)
+        assert ask(server.url, "POST", "/api/ci/run-report", by, json_body=report()).status == 204
     return tmp_path
 
 

@@ -9,32 +9,11 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Command
-from tests.support.asking import ask, bearer, ci_key
-from tests.support.running import RunningServer, report
+from tests.cli.two_boxes import SAYS, told
+from tests.support.asking import ask, bearer
+from tests.support.running import RunningServer
 
-TESTS = ("boot", "i2c", "radio", "spi")
-COMMITS = 12
-SAYS = "fails where the others never do, on the same commits (12 of 48 against 0 of 48)"
-
-
-@pytest.fixture(scope="module")
-def told(server: RunningServer) -> RunningServer:
-    """A server to which two boxes reported the same commits; only bench-2 fails, and only `i2c`."""
-    for number in range(2 * COMMITS):
-        box = f"bench-{number % 2 + 1}"
-        bad = number % 2 == 1
-        tests = [
-            {"id": one, "outcome": "fail" if bad and one == "i2c" else "pass"} for one in TESTS
-        ]
-        body = report(
-            run_id=number,
-            sha=f"{number // 2:07x}",
-            box_key=box,
-            tests=[one | {"attempts": 1, "duration_s": 1} for one in tests],
-        )
-        reply = ask(server.url, "POST", "/api/ci/run-report", ci_key(server.ci_key), json_body=body)
-        assert reply.status == 204, reply
-    return server
+__all__ = ["told"]  # a fixture
 
 
 def answer(server: RunningServer, **query: Any) -> Any:

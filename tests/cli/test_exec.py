@@ -1,94 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real command in a process of its own: signals and exit codes are the system's."""
 
-import json
 import os
 import pty
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from hwci.ci.systems import SYSTEMS
 from hwci.client import Client, calls
 from hwci.client.files import locked
+from tests.cli.benches import PASSES, Bench, bench, reports, shell, taking
 from tests.support.answering import Answer, AnsweringServer, answering, unused_url
 from tests.support.running import RunningServer
 
-ROOT = str(Path(__file__).parents[2])
-KEY = "svc_" + "1" * 64
-PASSES = '<testsuite><testcase classname="t" name="a" time="1"/></testsuite>'
+__all__ = ["bench", "taking"]  # fixtures
+
 FAILS = PASSES.replace("/></", "><failure/></testcase></")
-JOB = {
-    "HWCI_REPO_KEY": "acme/firmware",
-    "HWCI_WORKFLOW": "hil",
-    "HWCI_RUN_ID": "4711",
-    "HWCI_BRANCH": "main",
-    "HWCI_SHA": "abcdef0123456789abcdef0123456789abcdef01",
-    "HWCI_BOX": "bench-1",
-}
-
-
-@pytest.fixture
-def taking() -> Iterator[AnsweringServer]:
-    """A server that takes what comes."""
-    with answering(Answer(204)) as server:
-        yield server
-
-
-class Bench:
-    """A machine on which `hwci exec` runs."""
-
-    def __init__(self, folder: Path, url: str) -> None:
-        self.folder = folder
-        gone = {system.variable for system in SYSTEMS}
-        inherited = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in gone and not name.startswith("HWCI_")
-        }
-        own = {name: str(folder / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
-        given = {"HWCI_URL": url, "HWCI_CI_KEY": KEY, "HWCI_DEADLINE": "0", "PYTHONPATH": ROOT}
-        self.environ = {**inherited, **own, **given, **JOB}
-
-    def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [sys.executable, "-m", "hwci", "exec", *arguments],
-            cwd=self.folder,
-            env=self.environ,
-            text=True,
-            **{
-                "stdin": subprocess.DEVNULL,
-                "stdout": subprocess.PIPE,
-                "stderr": subprocess.PIPE,
-                **options,
-            },
-        )
-
-    def run(self, *arguments: str, **env: str) -> tuple[int, str, str]:
-        self.environ = {**self.environ, **env}
-        started = self.start(*arguments)
-        out, err = started.communicate(timeout=60)
-        return started.returncode, out, err
-
-
-@pytest.fixture
-def bench(tmp_path: Path, taking: AnsweringServer) -> Bench:
-    return Bench(tmp_path, taking.url)
-
-
-def reports(server: AnsweringServer) -> list[Mapping[str, Any]]:
-    return [json.loads(one.body) for one in server.received if one.target == "/api/ci/run-report"]
-
-
-def shell(script: str) -> list[str]:
-    return ["--", "sh", "-c", script]
 
 
 def test_the_tests_are_run_and_reported_with_their_times(

@@ -14,8 +14,8 @@ from hwci.ci.reporting.base import series_of
 from hwci.client.store import BenchStore
 from tests.ci.answering import answering as answering_api
 from tests.ci.apis import APIS, NEWER, answers_of
-from tests.cli.test_exec import JOB, KEY, PASSES, Bench, bench, reports, shell, taking
-from tests.cli.test_job_reports import commit, git
+from tests.cli.benches import JOB, KEY, PASSES, Bench, bench, reports, shell, taking
+from tests.cli.jobs import commit, git
 from tests.support.answering import AnsweringServer
 from tests.support.pending import keep
 

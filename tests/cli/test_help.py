@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 import re
 import shlex
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import typer.main
 
 from hwci import __version__
-from hwci.cli.main import app
 from tests.cli.conftest import Command
+from tests.cli.every_command import COMMANDS, ROOT, imported
 
 GROUPS = (
     "boxes", "failures", "invitations", "keys", "members", "orgs", "password", "profiles", "runs",
@@ -114,24 +112,6 @@ CONTRACT = {
     "incidents dismiss",
     "incidents reset",
 }
-
-
-def imported(command: Any) -> Any:
-    """Return the command itself of one that is listed."""
-    return getattr(command, "itself", command)
-
-
-def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    for name, listed in group.commands.items():
-        command = imported(listed)
-        if hasattr(command, "commands"):
-            yield from commands(command, (*path, name))
-        elif not command.hidden:
-            yield " ".join((*path, name)), command
-
-
-ROOT: Any = typer.main.get_command(app)
-COMMANDS = dict(commands(ROOT))
 
 
 def test_the_commands_are_those_of_the_contract() -> None:

@@ -18,10 +18,8 @@ from hwci.ci.new_job import JOBS, job_text
 from hwci.cli.commands.init import SERVE, CiName
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
-from tests.cli.test_job_reports import git
-from tests.cli.test_reporting import junit
-from tests.examples.test_ci import stages
-from tests.examples.test_self_hosting import accepted
+from tests.cli.jobs import git, junit, repository
+from tests.examples.reading import accepted, stages
 from tests.support.answering import unused_url
 from tests.support.recorded import recorded
 from tests.support.running import RunningServer
@@ -38,18 +36,6 @@ ZEPHYR = (
     "odd[1]/a.c",
     "CMakeLists.txt",
 )
-
-
-def repository(folder: Path, *files: str, remote: str | None = None) -> Path:
-    for file in files:
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        (folder / file).write_text("")
-    git(folder, "init", "-q")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", "One")
-    if remote is not None:
-        git(folder, "remote", "add", "origin", remote)
-    return folder / "hwci.toml"
 
 
 def test_the_file_holds_what_the_folders_say_and_passes_the_check(

@@ -3,7 +3,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -14,58 +13,10 @@ import pytest
 
 from hwci import __version__
 from tests.cli.conftest import Answer, Command
-from tests.cli.test_reporting import NOWHERE, junit
+from tests.cli.jobs import NOWHERE, bodies, body, checkout, commit, git, junit, three_commits
 from tests.support.recorded import NAMES, recorded
 
-
-def git(folder: Path, *words: str) -> str:
-    environ = {
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_AUTHOR_DATE": "2026-01-31T09:00:00+01:00",
-        "GIT_COMMITTER_DATE": "2026-01-31T09:00:00+01:00",
-        "PATH": os.environ["PATH"],
-    }
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-    done = subprocess.run(
-        ["git", *who, *words], cwd=folder, env=environ, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
-
-
-def commit(folder: Path, path: str, subject: str) -> str:
-    (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    (folder / path).write_text(subject)
-    git(folder, "add", "--", path)
-    git(folder, "commit", "-q", "-m", subject)
-    return git(folder, "rev-parse", "HEAD")
-
-
-@pytest.fixture(scope="module")
-def three_commits(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("template")
-    git(folder, "init", "-q")
-    git(folder, "remote", "add", "origin", "https://u:hunter2@git.example/acme/firmware.git")
-    for number in range(3):
-        commit(folder, f"fw/{number}.c", f"Change {number}")
-    (folder / "one.xml").write_text(junit("a", "b", fails="b"))
-    return folder
-
-
-@pytest.fixture
-def checkout(three_commits: Path, tmp_path: Path) -> Path:
-    """A checkout of three commits with a result file, in which the commands run."""
-    shutil.copytree(three_commits, tmp_path, dirs_exist_ok=True)
-    return tmp_path
-
-
-def bodies(answer: Answer) -> list[dict[str, Any]]:
-    assert answer.code == 0, answer.err
-    return [json.loads(line) for line in answer.out.splitlines()]
-
-
-def body(answer: Answer) -> dict[str, Any]:
-    [only] = bodies(answer)
-    return only
+__all__ = ["checkout", "three_commits"]  # fixtures
 
 
 # report-run

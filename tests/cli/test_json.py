@@ -11,7 +11,7 @@ import pytest
 from hwci.client import Client, calls
 from hwci.engine.vocabulary import Role
 from tests.cli.conftest import Command, invite_owner
-from tests.cli.test_help import COMMANDS
+from tests.cli.every_command import COMMANDS
 from tests.support.running import EMAIL, PASSWORD, RunningServer
 from tests.support.scene import PRODUCT, REPORTS, A, D
 

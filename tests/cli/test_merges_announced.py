@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.cli.test_job_reports import body, checkout, git, three_commits
-from tests.cli.test_reporting import NOWHERE
+from tests.cli.jobs import NOWHERE, body, checkout, git, three_commits
 from tests.support.recorded import recorded
 
 __all__ = ["checkout", "three_commits"]

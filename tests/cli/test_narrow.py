@@ -14,7 +14,7 @@ from hwci.client import Client, calls
 from hwci.engine.vocabulary import Role
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command, invite_owner
-from tests.cli.test_help import COMMANDS
+from tests.cli.every_command import COMMANDS
 from tests.support.commands import HWCI, environment
 from tests.support.running import EMAIL, PASSWORD, RunningServer, running_in_thread
 from tests.support.scene import CONFIGURATION, merge, report

@@ -14,9 +14,9 @@ import typer
 
 import hwci
 from tests.cli.conftest import Answer, Command
-from tests.cli.test_help import COMMANDS
-from tests.cli.test_init import repository
-from tests.cli.test_spool import body
+from tests.cli.every_command import COMMANDS
+from tests.cli.jobs import repository
+from tests.cli.kept import body
 from tests.support.answering import Answer as Canned
 from tests.support.answering import answering, unused_url
 from tests.support.running import RunningServer, new_organization

@@ -13,7 +13,7 @@ from hwci.cli.session.settings import kept_sign_ins
 from hwci.client import Client, calls
 from hwci.client.session_file import Profile
 from tests.cli.conftest import Command
-from tests.cli.test_spool import ANNOUNCED, body, listed
+from tests.cli.kept import ANNOUNCED, body, listed
 from tests.support.answering import Answer, AnsweringServer, answering
 from tests.support.running import RunningServer
 from tests.support.sign_ins import put

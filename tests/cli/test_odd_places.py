@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.cli.test_reporting import ANNOUNCED, HEAD, junit
+from tests.cli.jobs import ANNOUNCED, HEAD, junit
 from tests.support.answering import unused_url
 from tests.support.recorded import recorded
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci boxes show`: one box beside the others, from reports to its lines (contract, "Answers
-beside the rules"). The reports are those of `test_box_health.py`.
+beside the rules"). The reports are those of `two_boxes.py`.
 """
 
 import json
@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.cli.conftest import Command
-from tests.cli.test_box_health import SAYS, told
+from tests.cli.two_boxes import SAYS, told
 from tests.support.asking import ask, bearer
 from tests.support.running import RunningServer
 

@@ -19,20 +19,8 @@ from hwci.client.explained import ExplainedError
 from hwci.demo import project
 from hwci.server.errors import HwciServerError, StorageError
 from hwci.server.services.ci_metrics import ingest
+from tests.cli.operating import THREE_LINES, USER
 from tests.support.commands import HWCI, environment, hwci, hwci_process, started
-
-THREE_LINES = ["error", "cause", "fix"]
-USER = [
-    "admin",
-    "create-user",
-    "--email",
-    "ada@example.org",
-    "--name",
-    "Ada",
-    "--organization",
-    "Acme",
-    "--password-stdin",
-]
 
 
 def test_a_server_names_an_sqlite_that_may_damage_its_database(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.cli.conftest import Command
-from tests.cli.test_init import repository
+from tests.cli.jobs import repository
 from tests.support.commands import ROOT
 from tests.support.running import RunningServer
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.benches import KEY, ROOT
 from tests.cli.conftest import Command
-from tests.cli.test_exec import KEY, ROOT
-from tests.cli.test_job_reports import body
-from tests.cli.test_reporting import junit
+from tests.cli.jobs import body, junit
 from tests.support.answering import Answer, answering, unused_url
 from tests.support.clones import Story, git
 

@@ -17,50 +17,14 @@ from hwci.client.store import BenchStore, RunSeries
 from hwci.server.app import CreateUser
 from hwci.wire.reports import MergeAnnouncement, RunReport
 from tests.cli.conftest import Command
-from tests.cli.test_help import COMMANDS
+from tests.cli.every_command import COMMANDS
+from tests.cli.jobs import ANNOUNCED, HEAD, NOWHERE, junit
 from tests.support.answering import unused_url
 from tests.support.running import RunningServer
 from tests.support.scene import REPORTS, merge
 
-HEAD = [
-    "--repo-key",
-    "acme/firmware",
-    "--workflow",
-    "hil",
-    "--run-id",
-    "4711",
-    "--run-attempt",
-    "1",
-    "--trigger",
-    "merge",
-    "--branch",
-    "main",
-    "--sha",
-    "abcdef0123456789abcdef0123456789abcdef01",
-    "--no-changes",  # these tests run outside of a checkout
-]
-ANNOUNCED = [
-    "--repo-key",
-    "acme/firmware",
-    "--sha",
-    "abcdef0123",
-    "--branch",
-    "main",
-    "--merged-at",
-    "2026-01-31T09:30:00+0100",
-]
-NOWHERE = "http://127.0.0.1:9"
 WRONG_KEY = "svc_" + "0" * 64
 IMPOSSIBLE = "svc_\u00e9 x"
-
-
-def junit(*names: str, fails: str = "", timestamp: str = ' timestamp="2026-01-31T09:30:00"') -> str:
-    cases = "".join(
-        f'<testcase classname="t" name="{name}" time="0.5">'
-        f"{'<failure/>' if name == fails else ''}</testcase>"
-        for name in names
-    )
-    return f'<testsuite name="s"{timestamp}>{cases}</testsuite>'
 
 
 @pytest.fixture

@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
+from tests.cli.benches import JOB, KEY, Bench, reports
 from tests.cli.conftest import Command
-from tests.cli.test_exec import JOB, KEY, Bench, reports
-from tests.cli.test_job_reports import commit, git
-from tests.cli.test_reporting import junit
+from tests.cli.jobs import commit, git, junit
 from tests.support.answering import Answer, AnsweringServer, answering
 
 LATER = "If the hardware was not reached, report that: --hello-cmd COMMAND"

@@ -18,15 +18,12 @@ from hwci.client.errors import ConnectionFailedError
 from hwci.client.store import BenchStore, PendingReport, StoreError
 from hwci.wire.reports import MergeAnnouncement
 from tests.cli.conftest import Command
+from tests.cli.kept import ANNOUNCED, body, listed
 from tests.support.answering import Answer, answering, unused_url
 from tests.support.pending import older_file
 from tests.support.running import RunningServer
-from tests.support.scene import report
 
 WRONG_KEY = "svc_" + "0" * 64
-ANNOUNCED = json.dumps(
-    {"repo_key": "r", "sha": "a" * 40, "branch": "b", "merged_at": "2026-01-01T00:00:00Z"}
-)
 
 
 NOT_DONE = {"report-run": "reported", "merge-announce": "announced"}
@@ -34,17 +31,6 @@ NOT_DONE = {"report-run": "reported", "merge-announce": "announced"}
 
 def announcement() -> MergeAnnouncement:
     return MergeAnnouncement.model_validate_json(ANNOUNCED)
-
-
-def body(run_id: int, **fields: object) -> str:
-    plain = report(1, "a" * 40, {"boot": "pass"}).model_dump(mode="json", exclude_unset=True)
-    return json.dumps({**plain, "run_id": run_id, **fields})
-
-
-def listed(cli: Command) -> list[tuple[str, str, int]]:
-    code, out, _ = cli("spool", "list", "--json")
-    assert code == 0
-    return [(item["state"], item["name"], item["tries"]) for item in json.loads(out)]
 
 
 def reported(server: RunningServer) -> set[int]:

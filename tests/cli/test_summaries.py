@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.cli.test_reporting import NOWHERE, junit
+from tests.cli.jobs import NOWHERE, junit
 from tests.support.answering import Answer, answering
 from tests.support.recorded import recorded
 

@@ -1,50 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command as a process behind a terminal, and behind one that shows ASCII only."""
 
-import os
-import pty
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.cli.terminals import at_terminal
 from tests.support.commands import HWCI, ROOT, environment
 from tests.support.running import EMAIL, PASSWORD, RunningServer
 
 pytestmark = pytest.mark.usefixtures("busy_server")
-
-
-def at_terminal(
-    folder: Path,
-    *arguments: str,
-    typed: dict[bytes, bytes],
-    env: dict[str, str] | None = None,
-    code: int = 0,
-) -> str:
-    """Run `hwci` behind a terminal and type each answer once its question stands there."""
-    terminal, inner = pty.openpty()
-    shown, waiting = b"", dict(typed)
-    with subprocess.Popen(
-        [*HWCI, *arguments],
-        stdin=inner,
-        stdout=inner,
-        stderr=inner,
-        cwd=folder,
-        env=environment(folder) | (env or {}),
-        start_new_session=True,
-    ) as process:
-        os.close(inner)
-        try:
-            while piece := os.read(terminal, 65_536):
-                shown += piece
-                for question in [text for text in waiting if text in shown]:
-                    os.write(terminal, waiting.pop(question) + b"\n")
-        except OSError:  # Linux says so when the other side has left
-            pass
-        finally:
-            os.close(terminal)
-    assert process.returncode == code, shown
-    return shown.decode()
 
 
 def test_a_person_is_asked_and_the_password_is_not_shown(

@@ -10,7 +10,7 @@ from hwci.cli.terminal.links import linked
 from hwci.client import Client, calls
 from hwci.wire.hashes import short
 from hwci.wire.reports import Links
-from tests.cli.test_terminal import at_terminal
+from tests.cli.terminals import at_terminal
 from tests.support.running import RunningServer
 from tests.support.scene import CONFIGURATION, UNSEEN, A, B, C, D, E, play, report
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from hwci.client.store import BenchStore
-from tests.cli.test_exec import KEY, ROOT
-from tests.cli.test_reporting import junit
+from tests.cli.benches import KEY, ROOT
+from tests.cli.jobs import junit
 from tests.support.answering import unused_url
 
 JOB = {

@@ -6,11 +6,9 @@ import os
 import pty
 import re
 import signal
-import subprocess
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +20,7 @@ from hwci.server.app import sweeping
 from hwci.server.services.runs import streams
 from hwci.wire.runs import RunDetail, RunEvent, RunEvents, RunHead
 from tests.cli.conftest import Command
-from tests.support.commands import HWCI, environment
+from tests.cli.terminals import watching
 from tests.support.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
 from tests.support.scene import A, report
 
@@ -67,30 +65,6 @@ class Bench:
 @pytest.fixture(scope="module")
 def bench(server: RunningServer) -> Bench:
     return Bench(server)
-
-
-@contextmanager
-def watching(
-    folder: Path, server: RunningServer, *arguments: str, stdout: int = subprocess.PIPE
-) -> Iterator[subprocess.Popen[str]]:
-    """Run `hwci runs watch` as a process; it follows when the block begins."""
-    with subprocess.Popen(
-        [*HWCI, "runs", "watch", *arguments],
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folder,
-        env=environment(folder) | {"HWCI_URL": server.url, "HWCI_TOKEN": server.token},
-    ) as process:
-        too_long = threading.Timer(120, process.kill)
-        too_long.start()
-        try:
-            assert process.stderr is not None
-            assert process.stderr.readline().startswith("Watching ")
-            yield process
-        finally:
-            too_long.cancel()
-            process.kill()
 
 
 def test_a_run_is_watched_to_its_report(

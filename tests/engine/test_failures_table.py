@@ -17,7 +17,7 @@ from hwci.engine.page.failures import LabelledFailure
 from hwci.engine.page.tables import FailureSelection, Sort, labelled_failures
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import FailureColumn, Label, Verdict
-from tests.engine.test_tables import LAW, SMALL, TEXTS, slowly_found, slowly_sorted
+from tests.engine.slow_tables import LAW, SMALL, TEXTS, slowly_found, slowly_sorted
 from tests.engine.timeline import ALL, Past, item, minute, report, seen
 
 VALUES: dict[FailureColumn, Callable[[LabelledFailure], Any]] = {

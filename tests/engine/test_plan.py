@@ -16,6 +16,7 @@ from hwci.engine.page.tables import OtherSelection, Selection, other_failures, r
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification
 from hwci.engine.vocabulary import FailureClass, Reason, ReviewAction
+from tests.engine.hurried import Hurried
 from tests.engine.timeline import CONFIG, EVER, seen
 from tests.server.storage.histories import EVER as EVER_DRAWN
 from tests.server.storage.histories import NOON, ORG, REPOS, SUITES, HistoryDraw, periods
@@ -79,19 +80,6 @@ def test_a_review_stays_and_the_checks_below_it_are_listed() -> None:
     assert one.before.failure_class is FailureClass.REAL_FW_BUG
     assert one.after.failure_class is FailureClass.BENCH_OR_HARNESS
     assert found.before == found.after == ClassCounts(0, 0, 0, 1)
-
-
-class Hurried(FullHistory):
-    """A history with time for so many looks at the clock."""
-
-    def __init__(self, facts: Facts, looks: int) -> None:
-        super().__init__(ORG, facts, self._look)
-        self._looks = looks
-
-    def _look(self) -> None:
-        self._looks -= 1
-        if self._looks < 0:
-            raise OutOfTimeError
 
 
 def test_a_plan_whose_time_is_over_has_the_newest_failures_that_it_reached() -> None:

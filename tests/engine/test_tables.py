@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables sorted and searched (contract, "CI metrics"), against a slow reference."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hwci.engine.facts import Announcement, Lane
@@ -31,21 +30,8 @@ from hwci.engine.page.tables import (
 )
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
-from tests.engine.timeline import (
-    MAIN,
-    ORG,
-    REPO,
-    SUITE,
-    Past,
-    item,
-    minute,
-    report,
-    seen,
-)
-
-LAW = settings(deadline=None, max_examples=80)  # a busy machine proves nothing
-TEXTS = st.text("aAbßSé -/", min_size=1, max_size=4)
-SMALL = st.integers(0, 3)
+from tests.engine.slow_tables import LAW, SMALL, TEXTS, slowly_found, slowly_sorted
+from tests.engine.timeline import MAIN, ORG, REPO, SUITE, Past, item, minute, report, seen
 
 
 @st.composite
@@ -59,28 +45,6 @@ def flaky_tests(draw: st.DrawFn) -> FlakyTest:
 def merges(draw: st.DrawFn) -> Announcement:
     suite = draw(st.none() | TEXTS)
     return Announcement(draw(TEXTS), suite, draw(TEXTS), draw(TEXTS), minute(draw(SMALL)))
-
-
-def slowly_sorted(rows: Sequence[Any], value: Callable[[Any], Any], *, up: bool) -> list[Any]:
-    """Put each row behind the last that it may not stand before: nothing else moves."""
-    placed: list[Any] = []
-    for row in rows:
-        at = len(placed)
-        while at and (
-            value(placed[at - 1]) > value(row) if up else value(placed[at - 1]) < value(row)
-        ):
-            at -= 1
-        placed.insert(at, row)
-    return placed
-
-
-def slowly_found(rows: Sequence[Any], search: str, texts: Callable[[Any], list[str]]) -> list[Any]:
-    words = search.split()
-    return [
-        row
-        for row in rows
-        if all(any(w.casefold() in text.casefold() for text in texts(row)) for w in words)
-    ]
 
 
 FLAKY_FIELDS = {

@@ -13,7 +13,7 @@ from hwci.engine.facts import Announcement, Part
 from hwci.engine.history import Scope
 from hwci.engine.page.over_time import TrendSlot, read_dates, trend
 from hwci.engine.periods import Period, Slots, last_days, slots_of
-from tests.engine.test_laws import reports
+from tests.engine.drawn import reports
 from tests.engine.timeline import ALL, MAIN, REPO, START, SUITE, Past, minute, report, seen
 
 LAW = settings(deadline=None, max_examples=60)  # a busy machine proves nothing

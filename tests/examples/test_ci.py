@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from hwci.client import Client, calls
-from tests.cli.test_job_reports import git
-from tests.cli.test_reporting import junit
+from tests.cli.jobs import git, junit
+from tests.examples.reading import stages
 from tests.support.recorded import recorded
 from tests.support.running import RunningServer, running_in_thread
 
@@ -240,22 +240,6 @@ def test_a_bench_without_hwci_fails_no_step_and_says_so(
     # What runs after a job of GitLab fails none.
     assert done.returncode == (127 if system == "gitlab" else 0)
     assert "hwci" in done.stdout + done.stderr
-
-
-def stages(text: str) -> dict[str, str]:
-    """Return the stages of a Jenkinsfile, or of a stage of it, by name; not those inside them."""
-    found: dict[str, str] = {}
-    ends = 0
-    for begin in re.finditer(r"stage\('(\w+)'\) (?=\{)", text):
-        if begin.start() >= ends:
-            depth = 0
-            for sign in re.finditer(r"[{}]", text[begin.end() :]):
-                depth += 1 if sign[0] == "{" else -1
-                if depth == 0:
-                    ends = begin.end() + sign.end()
-                    break
-            found[begin[1]] = text[begin.end() : ends]
-    return found
 
 
 def jobs(system: str) -> tuple[object, object, object]:

@@ -10,29 +10,20 @@ import sys
 import tomllib
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer.main
 import yaml
 
-from hwci.cli.main import app
 from hwci.server.app.process import FILES_MOST
 from hwci.server.settings import VARIABLES
 from hwci.wire.errors import ErrorBody
+from tests.examples.reading import accepted
 from tests.support.running import running_in_thread
 
 ROOT = Path(__file__).parents[2]
 UNIT = (ROOT / "examples/self-hosting/hwci.service").read_text()
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
 OWN_VARIABLES = {variable.name for variable in VARIABLES}
-
-
-def accepted(arguments: list[str]) -> Any:
-    """Parse arguments as `hwci` would, without running the command; raises on wrong usage."""
-    command = typer.main.get_command(app)
-    name, *rest = arguments
-    return command.commands[name].make_context(name, rest)  # type: ignore[attr-defined]  # a group
 
 
 def of_dockerfile(instruction: str) -> list[str]:

@@ -15,7 +15,7 @@ from hwci.server.app import Server, serving
 from hwci.server.http.route import Route
 from hwci.server.routes.analysis import ANALYSIS
 from hwci.server.routes.table import ROUTES
-from tests.server.test_export import fill
+from tests.server.exports import fill_server
 from tests.support.asking import ask, bearer
 from tests.support.running import Hands, RunningServer, in_thread, running_in_thread, settings_of
 
@@ -52,13 +52,7 @@ def test_answers_of_the_specification_are_the_same_with_and_without_those_beside
     hands = Hands()
     with running_in_thread(tmp_path, clock=hands) as server:
         pass
-    storage = server.open_storage()
-
-    async def filled() -> None:
-        await storage.write(lambda writer: fill(writer, 3, server.org_id))
-        await storage.close()
-
-    asyncio.run(filled())
+    asyncio.run(fill_server(server))
 
     def again() -> AbstractContextManager[Server]:
         settings = settings_of(server.location, rate_limit="off", auth_rate_limit="off")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.test_tables import tell
+from tests.server.many_rows import tell
 from tests.support.asking import Reply, ask, bearer
 from tests.support.running import RunningServer, running_in_thread
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hwci.wire.explanations import ExplanationAnswer, GapsAnswer
-from tests.server.test_metrics import AS_OF, CONFIG, RUNS, failure_id, get, run
+from tests.server.small_history import AS_OF, CONFIG, RUNS, failure_id, get, run
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.running import RunningServer, running_in_thread
 

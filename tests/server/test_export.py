@@ -5,74 +5,36 @@ import asyncio
 import gzip
 import json
 import resource
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import fields, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.engine.facts import (
-    Announcement,
-    Changes,
-    Commit,
-    Report,
-    Review,
-    SuiteConfig,
-    TestItem,
-)
+from hwci.engine.facts import Announcement, Changes, Commit, Report, Review, SuiteConfig, TestItem
 from hwci.engine.history import RunCounts, Scope
 from hwci.engine.page.failures import LabelledFailure
 from hwci.engine.page.reading import read_failures
 from hwci.engine.rules.flakiness import FlakyTest
-from hwci.engine.vocabulary import ReviewAction, Role, RunEventType
+from hwci.engine.vocabulary import Role, RunEventType
 from hwci.server.errors import DamagedError, NotFoundError, StorageError
 from hwci.server.security.passwords import Passwords
 from hwci.server.services.operator.commands import Export
 from hwci.server.services.operator.operator import Operator, Secret
-from hwci.server.services.transfer import exporting, layout
+from hwci.server.services.transfer import layout
 from hwci.server.services.transfer.sent import BODIES
 from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import open_storage
-from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Box, BoxNote, CiKey, Happening, Organization, User
+from tests.server.exports import ACME, OTHER, export, fill, opened, rows
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw
 from tests.support.reading import read_period
-from tests.support.running import empty_database
 from tests.support.soak import rounds
 
-ACME = Organization(ORG, "Acme Firmware", ci_metrics_enabled=True, created_at=NOON)
-OTHER = Organization(UUID(int=2), "Other", ci_metrics_enabled=True, created_at=NOON)
-REVIEWER = str(UUID(int=9))
 FLAKY = FlakyTest._fields
-
-
-def fill(writer: Writer, seed: int, org_id: UUID = ORG) -> None:
-    """Send a random history of several products, boxes and parts, with reviews."""
-    draw = HistoryDraw(seed)
-    for number in range(40):
-        at = NOON + timedelta(minutes=number)
-        if draw.random.random() < 0.3:
-            writer.announce(org_id, draw.announcement(), at)
-            writer.put_config(org_id, draw.config(), at)
-        writer.put_report(org_id, draw.next_report(), at)
-    failures = sorted(writer.history(org_id).failures(Scope(), EVER), key=lambda one: one.id)
-    for number, failure in enumerate(failures[::5]):
-        action = list(ReviewAction)[number % 2]
-        note = (None, "the bus")[number % 2]
-        written = Review(failure.key, action, REVIEWER, "Ada", NOON, number=0, note=note)
-        writer.put_review(org_id, failure.id, written)
-
-
-def opened(path: Path) -> Storage:
-    """Open a database, made here if it is not there: its tables are copied, which is quicker."""
-    if not path.exists():
-        path.write_bytes(empty_database())
-    return open_storage(path)
 
 
 def exported(
@@ -92,18 +54,6 @@ def exported(
             await storage.close()
 
     return asyncio.run(run())
-
-
-async def export(storage: Storage, to: Path, organization: Organization = ACME) -> None:
-    def work(reader: Reader) -> int:
-        return exporting.export(reader, organization, to, NOON)
-
-    await storage.read(work)
-
-
-def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(file)) as export:
-        return export.execute(query).fetchall()
 
 
 @pytest.mark.parametrize("seed", range(rounds(3, 80)))

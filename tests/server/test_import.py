@@ -6,10 +6,8 @@
 import gzip
 import hashlib
 import json
-import random
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,89 +18,34 @@ import pytest
 from pydantic import ValidationError
 
 from hwci.engine.facts import Part, Report, run_record_id
-from hwci.engine.history import Scope
-from hwci.engine.page.failures import evidence
 from hwci.engine.vocabulary import Role, RunEventType
 from hwci.server.errors import NotFoundError, StorageError
-from hwci.server.security.passwords import Passwords
 from hwci.server.services.operator.commands import BeginImport, KeepSent
-from hwci.server.services.operator.operator import Operator, Secret
 from hwci.server.services.transfer import importing
 from hwci.server.services.transfer.exporting import digested
-from hwci.server.services.transfer.importing import in_pieces, keep, open_source
+from hwci.server.services.transfer.importing import keep, open_source
 from hwci.server.services.transfer.sent import KeptReview, Sent, body_of
-from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Box, BoxNote, LiveRun, User
+from hwci.server.storage.ports import Writer
+from hwci.server.storage.records import LiveRun, User
 from hwci.server.storage.run_records import head_of
 from hwci.wire import limits
 from hwci.wire.json_values import VALUES_MAX
 from hwci.wire.reports import RunReport
-from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw, periods, scopes
-from tests.server.test_export import ACME, OTHER, export, fill, opened, rows
-from tests.support.reading import read_period
+from tests.server.exports import (
+    ACME,
+    NOTE,
+    OTHER,
+    database,
+    fill,
+    imported,
+    made_export,
+    pages,
+    rows,
+)
+from tests.server.storage.histories import NOON, ORG, HistoryDraw
 from tests.support.soak import rounds
 
-NOTE = BoxNote(ORG, "desk", NOON, "new cable", UUID(int=3), "Ada")
 ADA = User(UUID(int=3), "ada@example.org", "ada@example.org", "Ada", None, NOON)
-
-
-@asynccontextmanager
-async def database(path: Path) -> AsyncIterator[tuple[Storage, Operator]]:
-    storage, passwords = opened(path), Passwords()
-    try:
-        yield storage, Operator(storage, lambda: NOON, passwords, Secret(None))
-    finally:
-        passwords.close()
-        await storage.close()
-
-
-async def made_export(folder: Path, seed: int) -> tuple[Path, Any]:
-    """Export a random history; return the file and all that its pages show."""
-    to = folder / f"acme-{seed}.db"
-    async with database(folder / f"source-{seed}.db") as (storage, _):
-
-        def work(writer: Writer) -> None:
-            writer.add_organization(ACME)
-            writer.add_box(Box(uuid4(), ORG, "desk", NOON, key_digest=b"secret"))
-            writer.add_box_note(NOTE)
-            fill(writer, seed)
-
-        await storage.write(work)
-        await export(storage, to)
-        return to, await storage.read(lambda reader: pages(reader, seed))
-
-
-def pages(reader: Reader, seed: int) -> list[object]:
-    """Return all that people see of an organization."""
-    history, facts = reader.history(ORG), reader.facts(ORG)
-    readings = [
-        read_period(history, scope, period)
-        for period in periods(random.Random(seed))
-        for scope in scopes()
-        if scope.repo_key != "unknown"
-    ]
-    failures = sorted(history.failures(Scope(), EVER), key=lambda one: one.id)
-    shown = [evidence(history, one.id, 200) for one in failures]
-    arrived = [at for _, at in reader.reports(ORG)]
-    return [facts, readings, shown, reader.configs(ORG, 0, 99), history.products(), arrived]
-
-
-async def imported(operator: Operator, source: Path, **begin: Any) -> tuple[UUID, int, list[str]]:
-    """Import as the command does; return where, how much was new, and what was refused."""
-    opened = open_source(source)
-    exported: Any = {} if "organization" in begin else {"exported_name": opened.organization}
-    command = BeginImport(**begin, **exported, exported_id=opened.org_id)
-    org_id = (await operator.carry_out(command)).org_id
-    assert org_id is not None
-    new, refused = 0, []
-    for piece in in_pieces(opened.found()):
-        sent = [one.sent for one in piece if one.sent is not None]
-        # As a server that runs gets it.
-        line = KeepSent(org_id=org_id, sent=sent).model_dump_json(by_alias=True)
-        kept = (await operator.carry_out(KeepSent.model_validate_json(line))).kept
-        new += sum(kept or ())
-        refused += [f"{one.name}: {one.refused}" for one in piece if one.sent is None]
-    return org_id, new, refused
 
 
 @pytest.mark.parametrize("seed", range(rounds(4, 80)))

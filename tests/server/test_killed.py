@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 
 from hwci.server.storage.opening import open_storage
-from tests.server.test_stopping_under_load import service
+from tests.server.processes import service
 from tests.support.running import RunningServer, report, running
 from tests.support.soak import rounds
 

@@ -5,7 +5,7 @@ The figures are the engine's and shown there; here it is seen that they arrive, 
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -16,47 +16,9 @@ from hwci.server.app import SetCiMetrics
 from hwci.wire.base import ListPage
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 from hwci.wire.metrics import MetricsPage
+from tests.server.small_history import AS_OF, CONFIG, RUNS, START, failure_id, get, run
 from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.running import MEMBER_EMAIL, NAME, RunningServer, report, running_in_thread
-
-START = datetime(2026, 1, 10, tzinfo=UTC)
-AS_OF = "asOf=2026-02-01T00:00:00Z"
-
-
-def commit(letter: str, *files: str) -> dict[str, Any]:
-    return {"sha": letter * 40, "subject": f"Change {letter}", "files": list(files)}
-
-
-def run(letter: str, hour: int, outcomes: dict[str, str], *files: str) -> dict[str, Any]:
-    """A run on commit `letter`, whose changes are that commit alone, after the letter before."""
-    started = START + timedelta(hours=hour)
-    return report(
-        run_id=hour,
-        sha=letter * 40,
-        started_at=started.isoformat(),
-        ended_at=started.isoformat(),
-        tests=[
-            {"id": test, "outcome": outcome, "attempts": 1, "duration_s": 1, "verdict": "device"}
-            for test, outcome in outcomes.items()
-        ],
-        changes={"base_sha": chr(ord(letter) - 1) * 40, "commits": [commit(letter, *files)]},
-    )
-
-
-RUNS = [
-    run("b", 1, {"boot": "fail", "usb": "fail", "adc": "fail"}, "src/boot.c"),
-    run("b", 2, {"usb": "pass"}),
-    run("c", 3, {"boot": "pass", "usb": "pass", "adc": "fail"}, "src/boot.c"),
-]
-
-
-CONFIG = {
-    "repo_key": "acme/firmware",
-    "suite": "hardware",
-    "firmware_paths": ["src/**"],
-    "harness_paths": ["ci/**"],
-    "merge_trigger": False,
-}
 
 
 @pytest.fixture(scope="module")
@@ -74,22 +36,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield server
 
 
-def get(server: RunningServer, path: str, query: str = AS_OF) -> Any:
-    url = f"/api/orgs/{server.org_id}/{path}?{query}"
-    reply = ask(server.url, "GET", url, bearer(server.member_token))
-    assert reply.status == 200, reply
-    return reply.json
-
-
 def review(server: RunningServer, failure_id: str, action: str, token: str | None = None) -> Reply:
     path = f"/api/orgs/{server.org_id}/ci-failures/{failure_id}/{action}"
     return ask(server.url, "POST", path, bearer(token or server.admin_token))
-
-
-def failure_id(server: RunningServer, test: str, letter: str = "b") -> str:
-    items = get(server, "ci-failures")["items"]
-    found = [item for item in items if (item["testId"], item["sha"][0]) == (test, letter)]
-    return str(found[0]["id"])
 
 
 def test_the_page_has_four_tiles_and_four_tables(told: RunningServer) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from hwci.wire.base import ListPage
 from hwci.wire.metrics import FlakyTestHistory, TrendAnswer
-from tests.server.test_tables import tell
+from tests.server.many_rows import tell
 from tests.support.asking import Reply, ask, bearer
 from tests.support.running import RunningServer, running_in_thread
 

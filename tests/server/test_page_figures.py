@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 from hwci.server.app import serving
-from tests.server.test_export import fill
+from tests.server.exports import fill_server
 from tests.support.asking import ask, bearer
 from tests.support.running import Hands, RunningServer, in_thread, running_in_thread, settings_of
 
@@ -26,13 +26,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     hands = Hands()
     with running_in_thread(tmp_path_factory.mktemp("history"), clock=hands) as made:
         pass
-    storage = made.open_storage()
-
-    async def filled() -> None:
-        await storage.write(lambda writer: fill(writer, 3, made.org_id))
-        await storage.close()
-
-    asyncio.run(filled())
+    asyncio.run(fill_server(made))
     settings = settings_of(made.location, rate_limit="off", auth_rate_limit="off")
     with in_thread(serving(settings, clock=hands)) as found:
         yield replace(made, url=found.url)

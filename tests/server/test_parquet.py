@@ -14,9 +14,8 @@ from hwci.server.errors import StorageError
 from hwci.server.services.transfer import layout
 from hwci.server.services.transfer.importing import open_source
 from hwci.server.services.transfer.parquet import file_of, in_parquet
+from tests.server.exports import ACME, database, imported, made_export, pages
 from tests.server.storage.histories import ORG
-from tests.server.test_export import ACME
-from tests.server.test_import import database, imported, made_export, pages
 
 parquet: Any = pytest.importorskip("pyarrow.parquet")
 

@@ -8,21 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from hwci.server.app import SetUserEnabled
 from hwci.server.settings import Registration
+from tests.server.single_sign_on import CALLBACK, LOGIN, refreshed, who
 from tests.support.asking import Reply, ask, bearer, read_reply, say
-from tests.support.browsing import Browser, browsing
+from tests.support.browsing import browsing
 from tests.support.joining import accept, invite, received
 from tests.support.providers import mock_provider, sso_file
 from tests.support.running import EMAIL, MEMBER_EMAIL, PASSWORD, RunningServer, running_in_thread
 
-LOGIN = "/api/auth/sso/acme/login"
-CALLBACK = "/api/auth/sso/acme/callback"
 NEW = {"sub": "new", "email": "New@Example.org", "email_verified": True, "name": "Nora New"}
 OWNER = {"sub": "olga", "email": EMAIL.upper(), "email_verified": True, "name": "Somebody Else"}
 UNVERIFIED = {"sub": "eve", "email": MEMBER_EMAIL, "email_verified": False}
@@ -52,18 +50,6 @@ def server(issuer: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ru
 def by_invitation(issuer: str, tmp_path: Path) -> Iterator[RunningServer]:
     with serving(tmp_path, issuer, Registration.INVITE) as found:
         yield found
-
-
-def refreshed(server: RunningServer, browser: Browser) -> Reply:
-    """Renew the sign-in that a browser's cookie holds, as the dashboard does."""
-    cookie = ("Cookie", f"hwci_rt={browser.cookies()['hwci_rt'].value}")
-    body = {"session": "cookie"}
-    return ask(server.url, "POST", "/api/auth/refresh", cookie, json_body=body)
-
-
-def who(server: RunningServer, browser: Browser) -> Any:
-    token = refreshed(server, browser).json["accessToken"]
-    return ask(server.url, "GET", "/api/auth/me", bearer(token)).json
 
 
 def test_the_providers_are_listed_for_anyone(server: RunningServer) -> None:

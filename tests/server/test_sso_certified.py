@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.server.test_sso import CALLBACK, LOGIN, who
+from tests.server.single_sign_on import CALLBACK, LOGIN, who
 from tests.support.browsing import browsing
 from tests.support.held_port import held_port
 from tests.support.providers import certified_provider, sso_file

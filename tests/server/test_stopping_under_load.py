@@ -6,15 +6,11 @@ seconds, by its own clock, what it acknowledged is in the database, and what it 
 import asyncio
 import json
 import math
-import os
 import random
 import re
 import signal
 import sqlite3
-import sys
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -22,6 +18,7 @@ from pathlib import Path
 from hwci.server.app import process as stopping
 from hwci.server.http.connections import connection, listener
 from hwci.server.http.connections import runner as protocol
+from tests.server.processes import service
 from tests.support.running import RunningServer, report, running
 from tests.support.soak import rounds
 
@@ -42,33 +39,6 @@ class Tally:
     streams_cut: int = 0
     read: int = 0
     called: int = 0
-
-
-@dataclass(frozen=True)
-class Service:
-    """A server process."""
-
-    process: asyncio.subprocess.Process
-    port: int
-
-
-@asynccontextmanager
-async def service(database: Path) -> AsyncIterator[Service]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "hwci", "serve", "--quiet", "--port", "0"),
-        env={**os.environ, "HWCI_DATABASE": str(database), "HWCI_RATE_LIMIT": "off"},
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stderr is not None
-        line = (await process.stderr.readline()).decode()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
-        assert found, line
-        yield Service(process, int(found[1]))
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
 
 
 def request(method: str, path: str, header: str, body: bytes = b"") -> bytes:

@@ -6,15 +6,15 @@ table is asked, by every column that its answers name.
 """
 
 from collections.abc import Iterator
-from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
 import pytest
 
 from hwci.engine.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
-from tests.server.test_metrics import AS_OF, CONFIG, START, run
-from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.server.many_rows import MERGES, tell
+from tests.server.small_history import AS_OF
+from tests.support.asking import Reply, ask, bearer
 from tests.support.running import RunningServer, running_in_thread
 
 TABLES: dict[str, type[StrEnum]] = {
@@ -26,31 +26,7 @@ TABLES: dict[str, type[StrEnum]] = {
     "ci-failures": FailureColumn,
 }
 COLUMNS = [(table, column) for table, columns in TABLES.items() for column in columns]
-RUNS = [
-    run("1", 1, {"boot": "fail", "usb": "fail", "adc": "fail"}, "src/boot.c"),
-    run("2", 2, {"boot": "pass", "usb": "fail", "adc": "fail"}, "src/usb.c"),
-    run("3", 3, {"boot": "fail", "usb": "pass", "adc": "fail"}, "docs/notes.md"),
-    run("4", 4, {"boot": "pass", "usb": "fail", "adc": "pass"}, "src/boot.c"),
-    run("4", 5, {"usb": "pass"}),
-    run("5", 6, {"boot": "fail", "usb": "fail", "adc": "pass"}, "docs/notes.md"),
-    run("6", 7, {"boot": "pass", "usb": "pass", "adc": "fail"}, "src/usb.c"),
-    run("6", 8, {"flash": "fail"}),
-]
-MERGES = [("a", "main", "hardware"), ("b", "topic", None), ("c", "main", None), ("d", "old", "app")]
 MERGES += [("1", "main", "hardware"), ("4", "topic", None), ("6", "old", "hardware")]
-
-
-def tell(server: RunningServer) -> None:
-    """Send what fills each table with several rows."""
-    key = ci_key(server.ci_key)
-    ask(server.url, "PUT", "/api/ci/suite-config", key, json_body=CONFIG)
-    for hour, (letter, branch, suite) in enumerate(MERGES):
-        at = (START + timedelta(hours=hour)).isoformat()
-        body = {"repo_key": "acme/firmware", "sha": letter * 40, "branch": branch}
-        body |= {"merged_at": at} | ({} if suite is None else {"suite": suite})
-        ask(server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
-    for body in RUNS:
-        assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ box had a live run and a failure was reviewed; `api-8.json` has the routes, fiel
 words of its API.
 """
 
-import gzip
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,9 +22,9 @@ from hwci.server.app import serving
 from hwci.server.routes.openapi import document, with_document
 from hwci.server.routes.table import ROUTES
 from hwci.server.settings import Settings
+from tests.server.earlier_versions import BEFORE, unpack
 from tests.support.running import EMAIL, PASSWORD, Hands, report
 
-BEFORE = Path(__file__).parent / "before"
 SHOWN: dict[str, Any] = json.loads((BEFORE / "schema-4.json").read_text())
 NOW = datetime(2026, 11, 22, 18, tzinfo=UTC)
 """Soon after the file was made: its invitation and sign-in have not expired."""
@@ -39,8 +38,8 @@ API: dict[str, Any] = json.loads((BEFORE / "api-8.json").read_text())
 async def served(folder: Path, name: str, now: datetime) -> AsyncIterator[aiohttp.ClientSession]:
     """Serve a copy of a file."""
     database = folder / "hwci.db"
-    database.write_bytes(gzip.decompress((BEFORE / name).read_bytes()))
-    if name.startswith("schema-8"):
+    unpack(name, database)
+    if name == "schema-8":
         key = folder / "hwci.db.audit-key"
         key.write_text(LIVE["auditKey"])
         key.chmod(0o600)
@@ -54,13 +53,13 @@ async def served(folder: Path, name: str, now: datetime) -> AsyncIterator[aiohtt
 
 @pytest.fixture
 async def http(tmp_path: Path) -> AsyncIterator[aiohttp.ClientSession]:
-    async with served(tmp_path, "schema-4.db.gz", NOW) as http:
+    async with served(tmp_path, "schema-4", NOW) as http:
         yield http
 
 
 @pytest.fixture
 async def live(tmp_path: Path) -> AsyncIterator[aiohttp.ClientSession]:
-    async with served(tmp_path, "schema-8.db.gz", LIVE_NOW) as http:
+    async with served(tmp_path, "schema-8", LIVE_NOW) as http:
         yield http
 
 

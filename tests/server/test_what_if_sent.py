@@ -18,7 +18,7 @@ from hwci.engine.facts import failure_id as id_of
 from hwci.engine.vocabulary import Verdict
 from hwci.server.services.transfer.sent import body_of
 from hwci.wire.base import parse_time
-from tests.analysis.test_what_if import drawn
+from tests.analysis.drawn import drawn
 from tests.server.tenants import tell
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.running import RunningServer

@@ -15,11 +15,10 @@ from playwright.sync_api import Locator, Page, Position, expect
 
 from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
-from tests.web.test_metrics_figures import Asked, of_each_period_and_product, percent
+from tests.web.reading import ZONE, Asked, luminance, of_each_period_and_product, percent
 
 pytestmark = [pytest.mark.clock, pytest.mark.own_tab]
 
-ZONE = "Pacific/Auckland"
 TILES = {
     "Merges checked on hardware": ("mergesChecked", "mergesAnnounced", "checked"),
     "Real FW bugs caught": ("realFwBugs", None, None),
@@ -191,10 +190,3 @@ def test_bars_and_lines_stand_out_from_what_is_behind_them(
     for mark in marks:
         lighter, darker = sorted((luminance(behind), luminance(mark)), reverse=True)
         assert (lighter + 0.05) / (darker + 0.05) >= 3
-
-
-def luminance(colour: list[float]) -> float:
-    """Return the relative luminance of a colour, as WCAG defines it."""
-    parts = [one / 255 for one in colour]
-    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
-    return sum(w * one for w, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
 from tests.web.live import site
-from tests.web.test_table_foot import FORMULAS, opened, saved
+from tests.web.reading import FORMULAS, opened, saved
 
 ALL = ["Status", "Run", "Product", "Box", "Branch", "Commit", "Started", "Duration"]
 COUNTS = ["Passed", "Failed", "Retried"]

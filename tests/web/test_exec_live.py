@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hwci.client import Client
-from tests.cli.test_exec_live import SUITE, WAIT, LiveBench
-from tests.cli.test_watch import watching
+from tests.cli.benches import SUITE, WAIT, LiveBench
+from tests.cli.terminals import watching
 from tests.support.running import RunningServer, running_in_thread
 from tests.web.conftest import Account, Dashboard
 from tests.web.live import row

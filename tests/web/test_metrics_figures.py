@@ -5,9 +5,7 @@ every table.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from decimal import ROUND_HALF_UP, Decimal
-from itertools import product
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,29 +13,11 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from hwci.server.clock import system_clock
-from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
+from tests.web.reading import TABLES, Asked, of_each_period_and_product, percent
 
 pytestmark = pytest.mark.clock
 
-PRODUCTS: tuple[dict[str, str], ...] = (
-    {},
-    {"repoKey": "acme/sensor-node", "suite": "sensor-fw"},
-    {"repoKey": "acme/sensor-node", "suite": "gateway-fw"},
-)
-PERIODS = (90, 30, 7)
-# `make test` shows each period and each product once, `make soak` each period of each product.
-of_each_period_and_product = pytest.mark.parametrize(
-    ("days", "of"),
-    rounds(tuple(zip(PERIODS, PRODUCTS, strict=True)), tuple(product(PERIODS, PRODUCTS))),
-    ids=lambda one: str(one if isinstance(one, int) else one.get("suite", "all")),
-)
-TABLES = {
-    "merges": "unchecked-merges",
-    "bugs": "real-bugs",
-    "other": "other-failures",
-    "flaky": "flakiest-tests",
-}
 # What shows all rows of the specification's tables.
 OPEN = {"other": "open", "flaky.broken": "all", **{f"{name}.rows": "all" for name in TABLES}}
 VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
@@ -47,59 +27,6 @@ CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cel
     read.querySelectorAll("time, .copy-status, .heat, .why, .history").forEach(one => one.remove());
     return read.textContent.replace(/\\s/g, "");
 }))"""
-
-
-class Asked:
-    """The API at one moment, of one period and product."""
-
-    def __init__(self, demo: Dashboard, token: str, org: str, query: Mapping[str, Any]) -> None:
-        self._demo, self._token, self._org, self._query = demo, token, org, query
-
-    def page(self) -> Any:
-        return self._read("ci-metrics", {})
-
-    def times_to_fix(self) -> Any:
-        return self._read("ci-analysis/times-to-fix", {"limit": 100})["items"]
-
-    def trends(self) -> Any:
-        return self._read("ci-analysis/trends", {})
-
-    def pages(self, table: str) -> Iterator[list[Any]]:
-        """Return the rows of each page of a table, as the page shows them."""
-        for number in range(1, 100):
-            answer = self._read(f"ci-metrics/{TABLES[table]}", {"page": number})
-            if answer["items"] or number == 1:
-                yield answer["items"]
-            if number * answer["limit"] >= answer["total"]:
-                return
-
-    def cause(self, merge: Any) -> str:
-        """Return why a merge is unchecked, and the run that tells it."""
-        found = self._read("ci-analysis/unchecked-merges", {"search": merge["sha"]})["items"]
-        (one,) = (row for row in found if row["suite"] == merge["suite"])
-        told, run = str(one["causeText"]), one.get("run")
-        return told if run is None else f"{told}: run {run['runId']} on {run['boxKey']}"
-
-    def failures(self, test: Any) -> Any:
-        """Return the failures of a row of "Flakiest tests"."""
-        return self._read("ci-failures", {k: test[k] for k in ("repoKey", "suite", "testId")})
-
-    def flakes(self) -> int:
-        """Return the number of failures that are flakes."""
-        return int(self._read("ci-failures", {"label": "flake"})["total"])
-
-    def checked(self, more: Mapping[str, Any]) -> Any:
-        """Return a page of the merges that were checked."""
-        return self._read("ci-metrics/checked-merges", more)
-
-    def runs(self, query: Mapping[str, str]) -> Any:
-        """Return the runs that fit, of any time."""
-        path = f"/api/orgs/{self._org}/runs?{urlencode(query)}"
-        return self._demo.ask(path, self._token)
-
-    def _read(self, path: str, more: Mapping[str, Any]) -> Any:
-        query = urlencode({**self._query, **more})
-        return self._demo.ask(f"/api/orgs/{self._org}/{path}?{query}", self._token)
 
 
 @of_each_period_and_product
@@ -423,8 +350,3 @@ def counted(value: int, word: str) -> str:
 def share(part: int, whole: int) -> str:
     """Write a part of a whole."""
     return f" · {percent(Decimal(100 * part) / whole)}" if whole else ""
-
-
-def percent(value: Decimal) -> str:
-    """Write a percentage."""
-    return f"{value.quantize(Decimal('0.1'), ROUND_HALF_UP)} %"

@@ -8,11 +8,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, Request, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.support.asking import ask, ci_key
 from tests.web.conftest import Dashboard, module
 from tests.web.live import site
+from tests.web.reading import part, rows
 
 OTHER = "Resolved by a bench or harness change, ambiguous or dismissed"
 PLACES = "cells => cells.map(cell => cell.getBoundingClientRect().left)"
@@ -21,16 +22,6 @@ NEVER_AFTER_A_COPY = """
   const later = window.setTimeout.bind(window);
   window.setTimeout = (what, after, ...more) => after === 1500 ? 0 : later(what, after, ...more);
 """
-
-
-def part(page: Page, anchor: str) -> Locator:
-    """Return a part of the page by its name in addresses."""
-    return page.locator(f"section#{anchor}")
-
-
-def rows(page: Page, anchor: str) -> Locator:
-    """Return the rows of a part's table, those below others left out."""
-    return part(page, anchor).locator("tbody > tr:not(.below)")
 
 
 @pytest.fixture

@@ -3,14 +3,11 @@
 for a member (spec, "Metrics page (dashboard)").
 """
 
-import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -22,19 +19,10 @@ from hwci.server.services.transfer.sent import Sent
 from hwci.wire.reports import MergeAnnouncement
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer, report, running_in_thread
 from tests.web.conftest import Account, Dashboard
-from tests.web.test_metrics_page import part, rows
+from tests.web.long_tables import MERGES, TESTS, TESTS_OF_A_REPORT, announcement, flaky_report, send
+from tests.web.reading import part, rows
 
-MERGES = 2_000
-TESTS = 2_000
-TESTS_OF_A_REPORT = 1_000
 DOM_ROWS_MAX = 120
-
-
-def send(server: RunningServer, path: str, body: dict[str, Any]) -> None:
-    """Send a report as CI does."""
-    headers = {"X-API-Key": server.ci_key, "Content-Type": "application/json"}
-    with urlopen(Request(f"{server.url}/api/ci/{path}", json.dumps(body).encode(), headers)):
-        pass
 
 
 def metrics(page: Page, server: RunningServer, email: str | None = None) -> str:
@@ -72,28 +60,6 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             send(server, "run-report", flaky_report(number))
             send(server, "run-report", flaky_report(number, box_key="bench-2", attempts=1))
         yield server
-
-
-def announcement(number: int) -> dict[str, Any]:
-    """Return a merge that nothing checked."""
-    at = system_clock() - timedelta(minutes=number)
-    return {
-        "repo_key": "acme/firmware",
-        "suite": "hardware",
-        "branch": "main",
-        "sha": f"{number:040x}",
-        "merged_at": at.isoformat(),
-    }
-
-
-def flaky_report(number: int, box_key: str = "bench-1", attempts: int = 2) -> dict[str, Any]:
-    """Return a report whose tests all passed at the second attempt, or at the first."""
-    first = number * TESTS_OF_A_REPORT
-    tests = [
-        {"id": f"test_{first + i:05}", "outcome": "pass", "attempts": attempts, "duration_s": 1.0}
-        for i in range(TESTS_OF_A_REPORT)
-    ]
-    return report(run_id=number + 1, sha="f" * 40, box_key=box_key, tests=tests)
 
 
 def test_a_table_begins_with_five_rows_and_shows_all_when_it_is_asked_to(

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from hwci.server.app import serving
 from hwci.server.settings import Settings
-from tests.server.test_tls_serving import make_pair
+from tests.support.certificates import make_pair
 from tests.support.running import EMAIL, NAME, PASSWORD, Hands, in_thread, running_in_thread
 from tests.web.conftest import open_own_menu
 

@@ -13,7 +13,7 @@ from hwci.demo.project import BOXES
 from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
 from tests.web.live import cells
-from tests.web.test_page_of_a_test import PRODUCT, Reader
+from tests.web.reading import PRODUCT, Reader
 
 pytestmark = pytest.mark.clock
 

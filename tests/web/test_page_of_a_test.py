@@ -16,33 +16,11 @@ from playwright.sync_api import Locator, Page, expect
 from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
 from tests.web.live import cells, site
+from tests.web.reading import PRODUCT, ZONE, Reader
 
 pytestmark = pytest.mark.clock
 
-PRODUCT = {"repoKey": "acme/sensor-node", "suite": "sensor-fw"}
-ZONE = "Pacific/Auckland"
 WORDS = {"failed": "failed", "lost": "lost", "retried": "passed on a retry", "passed": "passed"}
-
-
-class Reader:
-    """Someone who is signed in to the demo, and asks its API for the same."""
-
-    def __init__(self, page: Page, demo: Dashboard, place: str = "test") -> None:
-        self.page, self._demo, self._place = page, demo, place
-        self._token, self._org = demo.token(), demo.sign_in(page.context)
-        self.home = f"{demo.url}/orgs/{self._org}"
-
-    def ask(self, path: str, **query: Any) -> Any:
-        address = f"/api/orgs/{self._org}/{path}?{urlencode(query)}"
-        return self._demo.ask(address, self._token)
-
-    def own_zone(self) -> None:
-        """Move the reader to New Zealand."""
-        line = self.page.context.new_cdp_session(self.page)
-        line.send("Emulation.setTimezoneOverride", {"timezoneId": ZONE})
-
-    def open(self, **query: Any) -> None:
-        self.page.goto(f"{self.home}/{self._place}?{urlencode(query)}")
 
 
 @pytest.fixture

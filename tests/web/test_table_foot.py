@@ -3,7 +3,6 @@
 number, and all rows as a file that no spreadsheet runs. And how times and tiles are laid out.
 """
 
-import csv
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,26 +13,9 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.web.conftest import Dashboard
 from tests.web.live import site
+from tests.web.reading import FORMULAS, opened, saved
 
-# What a spreadsheet runs, whether `,` or `;` parts its cells, and what must stay as it is.
-FORMULAS = ("=1+1", "@SUM(A1)", "-2+3", "+4", ' "=5', "a;=6", "\t=7", "\uff1d8")
 PLAIN = ("a=1", 'says "no", twice', "bücher/1")
-
-
-def opened(page: Page, demo: Dashboard, path: str) -> str:
-    """Sign in and open a page of the organization; give the organization's id."""
-    org = demo.sign_in(page.context)
-    page.goto(f"{demo.url}/orgs/{org}/{path}")
-    expect(page.locator("tbody tr").first).to_be_visible()
-    return org
-
-
-def saved(page: Page, label: str) -> tuple[str, list[list[str]]]:
-    """Save the rows of a table; give the name of the file and its lines."""
-    with page.expect_download() as download:
-        page.get_by_role("button", name=f"CSV of {label}").click()
-    text = Path(download.value.path()).read_text(encoding="utf-8-sig")
-    return download.value.suggested_filename, list(csv.reader(text.splitlines()))
 
 
 def test_a_page_of_another_size_begins_with_the_page_that_has_the_first_row(

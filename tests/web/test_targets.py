@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.asking import ask, ci_key
 from tests.web.live import Site, site
-from tests.web.test_charts import luminance
+from tests.web.reading import luminance
 
 LINE = "node => node.getAttribute('d').match(/[\\d.]+/g).map(Number)[1]"
 COLOURS = """(line) => {

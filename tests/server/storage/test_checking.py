@@ -11,12 +11,10 @@ import sqlite3
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hwci.engine.facts import failure_id
 from hwci.engine.history import Scope
 from hwci.server.errors import DamagedError, NotReadyError, StorageError
 from hwci.server.storage.location import part_of
@@ -24,23 +22,9 @@ from hwci.server.storage.opening import check_storage, open_storage, restore_sto
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sqlite import checking, condition, store
 from hwci.server.storage.sqlite.store import SqliteStorage
-from tests.server.storage.examples import ANNOUNCEMENT, CONFIG, FAILURE, NOON, REVIEW
-from tests.server.storage.histories import EVER, ORG, HistoryDraw
+from tests.server.storage.filled import fill
+from tests.server.storage.histories import EVER, ORG
 from tests.support.reading import read_period
-
-
-async def fill(storage: Storage, reports: int = 40, seed: int = 1) -> None:
-    draw = HistoryDraw(seed)
-
-    def work(writer: Writer) -> None:
-        for _ in range(reports):
-            writer.put_report(ORG, draw.next_report(), NOON)
-        writer.announce(ORG, ANNOUNCEMENT, NOON)
-        writer.put_config(ORG, replace(CONFIG, links=None), NOON)
-        writer.put_config(ORG, CONFIG, NOON)
-        writer.put_review(ORG, failure_id(ORG, FAILURE), REVIEW)
-
-    await storage.write(work)
 
 
 @pytest.fixture

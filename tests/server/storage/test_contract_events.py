@@ -9,33 +9,14 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.vocabulary import RunEventType
 from hwci.server.errors import ConflictError
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import Event, Happening
+from hwci.server.storage.records import Event
 from tests.server.storage.examples import ACME, NOON, OTHER
+from tests.server.storage.happenings import NEXT_RUN, RUN, append, happening, numbers
 
-RUN, NEXT_RUN = UUID(int=51), UUID(int=52)
 DAY, TICK = timedelta(days=1), timedelta(microseconds=1)
-
-
-def happening(
-    run: UUID = RUN, at: datetime = NOON, kind: RunEventType = RunEventType.STARTED
-) -> Happening:
-    return Happening(at, kind, run, {"test": {"id": "größer", "attempts": None}})
-
-
-def append(count: int, org_id: UUID = ACME.id) -> Callable[[Writer], None]:
-    def work(writer: Writer) -> None:
-        for _ in range(count):
-            writer.add_event(org_id, happening())
-
-    return work
-
-
-async def numbers(storage: Storage, org_id: UUID = ACME.id, after: int = 0) -> list[int]:
-    return [one.number for one in await storage.read(lambda r: r.events(org_id, after, 100))]
 
 
 class TestEvents:

@@ -14,9 +14,9 @@ from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from tests.engine.timeline import CONFIG, changes, commit, report
+from tests.server.storage.agreeing import compare
 from tests.server.storage.histories import EVER, NOON, ORG
 from tests.server.storage.kept import Kept
-from tests.server.storage.test_agreement import compare
 from tests.support.reading import read_period
 
 FIX = report("c:P", 30, sent=changes("b", "c"))

@@ -8,9 +8,8 @@ from hwci.server.services.transfer.importing import in_pieces, keep, open_source
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
+from tests.server.exports import ACME, export, made_export, pages
 from tests.server.storage.histories import NOON, ORG
-from tests.server.test_export import ACME, export
-from tests.server.test_import import made_export, pages
 
 
 async def test_every_page_is_the_same_in_each_kind_of_database_and_after_the_way_back(

@@ -5,7 +5,6 @@ import asyncio
 import random
 import re
 import threading
-import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -39,10 +38,11 @@ from hwci.server.storage.postgresql import hearing
 from hwci.server.storage.postgresql.connections import Connection
 from hwci.server.storage.records import NOBODY, LiveTest
 from hwci.server.storage.sqlite.connections import new_database
+from tests.server.storage.agreeing import compare
 from tests.server.storage.examples import ACME, ADA, BOX, LIVE_RUN, NOON, REPORT
+from tests.server.storage.happenings import append, numbers
 from tests.server.storage.histories import EVER, ORG, HistoryDraw
-from tests.server.storage.test_agreement import compare
-from tests.server.storage.test_contract_events import append, numbers
+from tests.server.storage.waiting import WAITING, leader_of, wait
 from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.databases import Server, connect, only_where_wanted
 from tests.support.reading import read_period
@@ -59,8 +59,6 @@ _COLUMNS = (
 
 PAGES = 4
 """That each server shows while reports come."""
-
-WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
 
 def test_both_databases_have_the_same_columns(postgresql: Server) -> None:
@@ -344,19 +342,6 @@ async def test_a_lost_run_that_is_heard_while_lost_ones_are_deleted_stays(
         assert kept is not None
         assert not kept.lost
         await store.close()
-
-
-async def leader_of(stores: Sequence[Storage]) -> Storage:
-    await asyncio.to_thread(wait, lambda: any(store.leads() for store in stores))
-    return next(store for store in stores if store.leads())
-
-
-def wait(until: Callable[[], bool]) -> None:
-    """Wait for what comes within a minute."""
-    end = time.monotonic() + 60
-    while not until():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 async def test_a_store_that_ends_does_not_wait_for_the_next_look_at_the_database(

@@ -11,8 +11,8 @@ from hwci.engine.history import Scope
 from hwci.server.errors import StorageError
 from hwci.server.storage.opening import check_storage, open_storage
 from hwci.server.storage.ports import Writer
+from tests.server.storage.filled import fill
 from tests.server.storage.histories import EVER, ORG
-from tests.server.storage.test_checking import fill
 from tests.support.commands import hwci
 from tests.support.databases import Server, connect, only_where_wanted
 from tests.support.reading import read_period

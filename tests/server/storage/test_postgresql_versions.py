@@ -17,7 +17,7 @@ from hwci.server.storage.opening import missing_steps, open_storage
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.postgresql import schema
 from tests.server.storage.examples import ACME
-from tests.server.storage.test_postgresql import WAITING, leader_of, wait
+from tests.server.storage.waiting import WAITING, leader_of, wait
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.databases import Server, connect, only_where_wanted
 from tests.support.running import EMAIL, PASSWORD, report, running_in_thread

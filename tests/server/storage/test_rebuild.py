@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is derived can be rebuilt from the kept reports, and is then the same."""
 
-from collections import Counter
 from pathlib import Path
 from uuid import UUID
 
@@ -9,28 +8,18 @@ import pytest
 
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.checking import DERIVED
-from hwci.server.storage.sqlite.connections import Connection, open_writer
+from hwci.server.storage.sqlite.connections import open_writer
+from tests.server.storage.agreeing import MIXED, derived
 from tests.server.storage.examples import NOON, OTHER
 from tests.server.storage.histories import ORG, HistoryDraw
 from tests.support.soak import rounds
 
-# Tables of facts with derived columns in their rows.
-MIXED = ("report", "item", "announcement")
 WHOLE = DERIVED.keys() - MIXED
 COLUMNS: dict[str, dict[str, int | None]] = {
     "announcement": {"checks": 7},
     "report": {"ci_run_id": 0, "tests": 77, "fails": None, "carried": 2},
     "item": {"product_id": 0, "started_at": 1, "counted": 2, "failure_id": None},
 }
-
-
-def derived(connection: Connection) -> dict[str, Counter[tuple[object, ...]]]:
-    """Return how often each row occurs: tables of facts whole; of ranks only the order counts."""
-    return {
-        table: Counter(connection.rows(f"SELECT {'*' if table in MIXED else columns} FROM {table}"))
-        for table in DERIVED
-        for columns in ["org_id, " + ", ".join(DERIVED[table])]
-    }
 
 
 def put_next(writer: Transaction, draw: HistoryDraw, *organizations: UUID) -> None:

@@ -17,9 +17,9 @@ from hwci.server.app.operating import copy
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import missing_steps, open_storage
 from hwci.server.storage.ports import Reader, Storage
+from tests.server.storage.agreeing import compare
 from tests.server.storage.examples import NOON
 from tests.server.storage.histories import ORG, HistoryDraw
-from tests.server.storage.test_agreement import compare
 from tests.support.databases import Server, connect, only_where_wanted
 
 pytestmark = only_where_wanted

@@ -34,7 +34,7 @@ from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from tests.server.storage.examples import ACME, BOX, NOON, REPORT
 from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
-from tests.server.storage.test_tenants import ask_runs, record_runs
+from tests.server.storage.live_runs import ask_runs, record_runs
 from tests.support.reading import read_period
 
 WIDE = re.compile(r"\((org_id=\?)?( AND repo_key=\?)?( AND product_id=\?)?( AND \w+>\?)?\)")

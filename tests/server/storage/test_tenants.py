@@ -12,8 +12,8 @@ import pytest
 from hwci.engine.facts import failure_id
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import evidence
-from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus
-from hwci.server.storage.records import CiKey, Happening, LiveTest, ReaderKey, RunFilter
+from hwci.engine.vocabulary import Role
+from hwci.server.storage.records import CiKey, ReaderKey
 from hwci.server.storage.sql.accounts.audit import open_key
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import open_writer
@@ -27,7 +27,6 @@ from tests.server.storage.examples import (
     IDENTITY,
     INVITE,
     KEY,
-    LIVE_RUN,
     NOON,
     READER_KEY,
     REVIEW,
@@ -36,6 +35,7 @@ from tests.server.storage.examples import (
     TOKEN,
 )
 from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
+from tests.server.storage.live_runs import ask_runs, record_runs
 
 # `ports.py` names these exceptions: no organization is known yet when they are asked, or it is the
 # housekeeping, which goes over all of them.
@@ -115,37 +115,6 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     for box_key in (None, "b1"):
         writer.box_notes(ORG, box_key, 0, 9)
     writer.remove_box(ACME.id, UUID(int=52))
-
-
-def record_runs(writer: Transaction) -> None:
-    other = replace(LIVE_RUN, id=UUID(int=62))
-    for run in (LIVE_RUN, other):
-        writer.put_live_run(run)
-        writer.put_live_tests(ORG, run.id, [LiveTest("boot", Outcome.PASS, 2)])
-    writer.hear_run(ORG, LIVE_RUN.id, NOON)
-    writer.mark_lost(ORG, LIVE_RUN.id, NOON)
-    writer.drop_lost_runs(NOON - timedelta(days=1), 9)
-    writer.drop_live_run(ORG, LIVE_RUN.id)
-    for at in (NOON, NOON + timedelta(hours=1)):
-        writer.add_event(ORG, Happening(at, RunEventType.TEST, other.id, {}))
-    writer.drop_events(NOON + timedelta(minutes=1), 9)
-
-
-def ask_runs(writer: Transaction) -> None:
-    narrow = RunFilter("fw", "hil", "main", "b1", "bbbb", start=NOON, end=NOON)
-    for status in (None, *RunStatus):
-        of_test = RunFilter(test_id="boot", retry_pass=True, failed_attempt=False)
-        for wanted in (RunFilter(), narrow, replace(narrow, hello_ok=True), of_test):
-            writer.runs(ORG, replace(wanted, status=status), NOON, 0, 1)
-    for record in writer.runs(ORG, RunFilter(), NOON, 0, 9).items:
-        writer.run_record(ORG, record.id, NOON)
-        writer.run(ORG, record.id, NOON)
-    writer.live_run(ORG, LIVE_RUN.id)
-    writer.live_tests(ORG, LIVE_RUN.id)
-    writer.lost_runs(NOON)
-    writer.events(ORG, 0, 1)
-    writer.events(ORG, 0, 1, LIVE_RUN.id)
-    writer.event_extent(ORG)
 
 
 def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:

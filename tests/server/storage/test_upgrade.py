@@ -14,9 +14,9 @@ from hwci.server.storage.sql.reports import ingest
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from hwci.server.storage.sqlite.migrations import STEPS, take_steps
+from tests.server.storage.agreeing import derived
 from tests.server.storage.examples import NOON, OTHER, REVIEW
 from tests.server.storage.histories import ORG, HistoryDraw
-from tests.server.storage.test_rebuild import derived
 
 STEP = "0015_episodes"
 FACTS = ("product", "test", "template", "changes", "report", "item", "review")

@@ -31,6 +31,7 @@ from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Happening, LiveTest
 from hwci.server.storage.sql import whole
 from hwci.server.storage.sqlite.whole import tables_in_order
+from tests.server.exports import fill, pages
 from tests.server.storage.examples import (
     ACME,
     ADA,
@@ -49,8 +50,6 @@ from tests.server.storage.examples import (
     TOKEN,
 )
 from tests.server.storage.histories import HistoryDraw
-from tests.server.test_export import fill
-from tests.server.test_import import pages
 from tests.support.databases import DRIVERS, Server
 from tests.support.running import empty_database
 from tests.support.soak import rounds

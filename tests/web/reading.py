@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How tests read the pages of the demo, and ask its API for the same."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import product
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.soak import rounds
+from tests.web.conftest import Dashboard
+
+PRODUCT = {"repoKey": "acme/sensor-node", "suite": "sensor-fw"}
+ZONE = "Pacific/Auckland"
+
+
+class Reader:
+    """Someone who is signed in to the demo, and asks its API for the same."""
+
+    def __init__(self, page: Page, demo: Dashboard, place: str = "test") -> None:
+        self.page, self._demo, self._place = page, demo, place
+        self._token, self._org = demo.token(), demo.sign_in(page.context)
+        self.home = f"{demo.url}/orgs/{self._org}"
+
+    def ask(self, path: str, **query: Any) -> Any:
+        address = f"/api/orgs/{self._org}/{path}?{urlencode(query)}"
+        return self._demo.ask(address, self._token)
+
+    def own_zone(self) -> None:
+        """Move the reader to New Zealand."""
+        line = self.page.context.new_cdp_session(self.page)
+        line.send("Emulation.setTimezoneOverride", {"timezoneId": ZONE})
+
+    def open(self, **query: Any) -> None:
+        self.page.goto(f"{self.home}/{self._place}?{urlencode(query)}")
+
+
+PRODUCTS: tuple[dict[str, str], ...] = (
+    {},
+    {"repoKey": "acme/sensor-node", "suite": "sensor-fw"},
+    {"repoKey": "acme/sensor-node", "suite": "gateway-fw"},
+)
+PERIODS = (90, 30, 7)
+of_each_period_and_product = pytest.mark.parametrize(
+    ("days", "of"),
+    rounds(tuple(zip(PERIODS, PRODUCTS, strict=True)), tuple(product(PERIODS, PRODUCTS))),
+    ids=lambda one: str(one if isinstance(one, int) else one.get("suite", "all")),
+)
+"""In `make test` each period and each product once, in `make soak` each period of each product."""
+TABLES = {
+    "merges": "unchecked-merges",
+    "bugs": "real-bugs",
+    "other": "other-failures",
+    "flaky": "flakiest-tests",
+}
+
+
+class Asked:
+    """The API at one moment, of one period and product."""
+
+    def __init__(self, demo: Dashboard, token: str, org: str, query: Mapping[str, Any]) -> None:
+        self._demo, self._token, self._org, self._query = demo, token, org, query
+
+    def page(self) -> Any:
+        return self._read("ci-metrics", {})
+
+    def times_to_fix(self) -> Any:
+        return self._read("ci-analysis/times-to-fix", {"limit": 100})["items"]
+
+    def trends(self) -> Any:
+        return self._read("ci-analysis/trends", {})
+
+    def pages(self, table: str) -> Iterator[list[Any]]:
+        """Return the rows of each page of a table, as the page shows them."""
+        for number in range(1, 100):
+            answer = self._read(f"ci-metrics/{TABLES[table]}", {"page": number})
+            if answer["items"] or number == 1:
+                yield answer["items"]
+            if number * answer["limit"] >= answer["total"]:
+                return
+
+    def cause(self, merge: Any) -> str:
+        """Return why a merge is unchecked, and the run that tells it."""
+        found = self._read("ci-analysis/unchecked-merges", {"search": merge["sha"]})["items"]
+        (one,) = (row for row in found if row["suite"] == merge["suite"])
+        told, run = str(one["causeText"]), one.get("run")
+        return told if run is None else f"{told}: run {run['runId']} on {run['boxKey']}"
+
+    def failures(self, test: Any) -> Any:
+        """Return the failures of a row of "Flakiest tests"."""
+        return self._read("ci-failures", {k: test[k] for k in ("repoKey", "suite", "testId")})
+
+    def flakes(self) -> int:
+        """Return the number of failures that are flakes."""
+        return int(self._read("ci-failures", {"label": "flake"})["total"])
+
+    def checked(self, more: Mapping[str, Any]) -> Any:
+        """Return a page of the merges that were checked."""
+        return self._read("ci-metrics/checked-merges", more)
+
+    def runs(self, query: Mapping[str, str]) -> Any:
+        """Return the runs that fit, of any time."""
+        path = f"/api/orgs/{self._org}/runs?{urlencode(query)}"
+        return self._demo.ask(path, self._token)
+
+    def _read(self, path: str, more: Mapping[str, Any]) -> Any:
+        query = urlencode({**self._query, **more})
+        return self._demo.ask(f"/api/orgs/{self._org}/{path}?{query}", self._token)
+
+
+def percent(value: Decimal) -> str:
+    """Write a percentage."""
+    return f"{value.quantize(Decimal('0.1'), ROUND_HALF_UP)} %"
+
+
+def part(page: Page, anchor: str) -> Locator:
+    """Return a part of the page by its name in addresses."""
+    return page.locator(f"section#{anchor}")
+
+
+def rows(page: Page, anchor: str) -> Locator:
+    """Return the rows of a part's table, those below others left out."""
+    return part(page, anchor).locator("tbody > tr:not(.below)")
+
+
+# What a spreadsheet runs, whether `,` or `;` parts its cells, and what must stay as it is.
+FORMULAS = ("=1+1", "@SUM(A1)", "-2+3", "+4", ' "=5', "a;=6", "\t=7", "\uff1d8")
+
+
+def opened(page: Page, demo: Dashboard, path: str) -> str:
+    """Sign in and open a page of the organization; give the organization's id."""
+    org = demo.sign_in(page.context)
+    page.goto(f"{demo.url}/orgs/{org}/{path}")
+    expect(page.locator("tbody tr").first).to_be_visible()
+    return org
+
+
+def saved(page: Page, label: str) -> tuple[str, list[list[str]]]:
+    """Save the rows of a table; give the name of the file and its lines."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=f"CSV of {label}").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8-sig")
+    return download.value.suggested_filename, list(csv.reader(text.splitlines()))
+
+
+def luminance(colour: list[float]) -> float:
+    """Return the relative luminance of a colour, as WCAG defines it."""
+    parts = [one / 255 for one in colour]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return sum(w * one for w, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
