@@ -77,7 +77,7 @@ def _since(about: About, found: OneTest) -> str:
 
 def _counts(found: OneTest, tries: Tries) -> Iterator[str]:
     failed, runs = tries.first
-    of_all = f"{failed:,} of {counted(runs, 'run')} {_on(found)}"
+    of_all = f"{failed:,} of all {counted(runs, 'run')} {_on(found)}"
     yield f"its first attempt failed in {of_all}; {_given(found)}"
     if len(found.boxes) == 1:
         box = found.boxes[0].box_key

@@ -39,8 +39,12 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
     [
         (RACE, "Flaky since ", "in the same run, it passed 29 of 53 times."),
         (replace(BUG, since=20), "Broken since ", "on all boxes alike, firmware only"),
-        (BUG, "It never passed in this period. ", "failed in 180 of 180 runs on 5 boxes;"),
-        (ON_ONE, "Flaky since ", ", fails on bench-2 only (13 of 40 against 0 of 160), "),
+        (BUG, "It never passed in this period. ", "failed in 180 of all 180 runs on 5 boxes;"),
+        (
+            ON_ONE,
+            "Flaky since ",
+            ", fails on bench-2 only (13 of 40 against 0 of 160 on the same commits), ",
+        ),
         (replace(RACE, rate=0.0), "Steady: ", "passed at the first attempt in all of "),
     ],
 )
@@ -82,7 +86,7 @@ def test_without_statistics_the_counts_are_left() -> None:
     text = said(planted(RACE).facts, statistics=False)
 
     assert "hwci[statistics]" in text
-    assert " failed in 53 of 200 runs on 5 boxes; " in text
+    assert " failed in 53 of all 200 runs on 5 boxes; " in text
 
 
 def test_runs_that_were_all_lost_say_nothing() -> None:

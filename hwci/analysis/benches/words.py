@@ -40,7 +40,7 @@ def of_figures(box: Figures) -> str:
 
 def of_test(test: TestOnBox) -> str:
     """Say how a test does on a box."""
-    against = _against(test.comparison.counts)
+    against = f"{_against(test.comparison.counts)} on the same commits"
     if test.note is not None:
         when = "before" if test.before else "since"
         against = f"{against}, {when} the note of {_day(test.note)}"
