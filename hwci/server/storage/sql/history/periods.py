@@ -142,7 +142,8 @@ class PeriodAnswers(ChangesAnswers):
             scope,
             period,
             "SELECT d.product_id, d.test, sum(d.items), sum(d.items * d.attempts),"
-            f" sum(d.items * d.outcome), sum(d.flakes) {_DAY_ITEMS} GROUP BY d.product_id, d.test",
+            # Sorted by test first, SQLite compares few products.
+            f" sum(d.items * d.outcome), sum(d.flakes) {_DAY_ITEMS} GROUP BY d.test, d.product_id",
             _NOTABLE,
         ):
             of_product = found[product]
@@ -191,12 +192,14 @@ class PeriodAnswers(ChangesAnswers):
         self, product: int, notable: Mapping[int, Sequence[int]], batches: Sequence[Batch]
     ) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""
-        reports = Tally()
+        by_list: Counter[int] = Counter()
         by_box: Counter[str] = Counter()
         for batch in batches:
-            tests = self._connection.mask(self._org, batch.template_id)
-            reports.add(tests, batch.reports)
-            by_box[batch.box_key] |= tests
+            by_list[batch.template_id] += batch.reports
+            by_box[batch.box_key] |= self._connection.mask(self._org, batch.template_id)
+        reports = Tally()
+        for template, times in by_list.items():
+            reports.add(self._connection.mask(self._org, template), times)
         boxes = Tally()
         for tests in by_box.values():
             boxes.add(tests, 1)
@@ -253,8 +256,9 @@ class Tally:
         """Return the count of each of these tests."""
         width = max((plane.bit_length() for plane in self._planes), default=0)
         rows = (f"{plane:0{width}b}" for plane in reversed(self._planes))
-        digits = ["".join(column) for column in zip(*rows, strict=True)][::-1]  # of each test
-        return {test: int(digits[test], 2) if test < width else 0 for test in tests}
+        digits = [*zip(*rows, strict=True)][::-1]  # of each test
+        numbers = {one: int("".join(one), 2) for one in set(digits)}  # many tests have the same
+        return {test: numbers[digits[test]] if test < width else 0 for test in tests}
 
 
 def announcement_of(row: Sequence[Any]) -> Announcement:
