@@ -121,8 +121,20 @@ class TestCounts(Answer):
     retried: int
 
 
+class TestResult(Answer):
+    """What a run reported of one test."""
+
+    __test__ = False  # pytest: not a test class
+
+    outcome: Outcome
+    attempts: int
+    verdict: Verdict
+
+
 class RunAnswer(Answer):
-    """A run record. Fields that only the report has are null until it arrives."""
+    """A run record. Fields that only the report has are null until it arrives. `result`: in a list
+    that was asked for a test (`testId`), what the run gave for it.
+    """
 
     id: UUID
     repo_key: str
@@ -142,6 +154,7 @@ class RunAnswer(Answer):
     tests: TestCounts
     ci_run: int | None = None
     ci_url: str | None = None
+    result: TestResult | None = None
 
 
 class RunItem(Answer):

@@ -64,6 +64,11 @@ class Items:
         return item
 
 
+def result_of(item: Json) -> Json:
+    """Return of an item what a list of runs shows of it."""
+    return {name: item[name] for name in ("outcome", "attempts", "verdict")}
+
+
 async def runs_of_the_row(tenant: Tenant, items: Items, row: Json, period: Json) -> Counter[str]:
     """See that the runs of a row are those that it counts."""
     asked = {
@@ -82,6 +87,7 @@ async def runs_of_the_row(tenant: Tenant, items: Items, row: Json, period: Json)
 
     assert len(runs) == row["runReports"], (row, period)
     assert len(retried) == row["retryPasses"], (row, period)
+    assert all(run["result"] == result_of(result[run_id]) for run_id, run in runs.items())
     assert sum(item["attempts"] for item in result.values()) == row["attempts"]
     assert sum(failing.values()) == row["failedAttempts"]
     assert len({run["boxKey"] for run in runs.values()}) == row["boxes"]

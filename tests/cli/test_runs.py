@@ -113,6 +113,17 @@ def test_filters_narrow_the_list(
     assert [row["runId"] for row in rows(signed_in, *arguments)] == found
 
 
+def test_runs_of_a_test_say_what_each_gave_for_it(signed_in: Command) -> None:
+    found = rows(signed_in, "--test", "i2c")
+
+    assert [row["result.outcome"] for row in found] == ["pass", "pass", "fail", "pass"]
+    assert (found[2]["result.attempts"], found[2]["result.verdict"]) == ("1", "device")
+    _, out, _ = signed_in("runs", "list", "--test", "i2c")
+    assert "This test" in out
+    assert "failed" in next(line for line in out.splitlines() if B[:12] in line)
+    assert "This test" not in signed_in("runs", "list").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

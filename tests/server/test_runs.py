@@ -88,6 +88,7 @@ class TestShow:
             "tests": {"total": 3, "passed": 2, "failed": 1, "retried": 2},
             "ciRun": 421,
             "ciUrl": "https://ci.example/21",
+            "result": None,
         }
         assert found == expected
         shown = benches.show(found["id"])
@@ -212,6 +213,10 @@ class TestList:
             benches.report(run_id=number, branch="test", tests=[test])
 
         assert _run_ids(benches, boot) == {71, 72}
+        given = {run["runId"]: run["result"] for run in benches.listed(boot)}
+        passed = {"outcome": "pass", "verdict": "unknown"}
+        assert given == {71: {**passed, "attempts": 1}, 72: {**passed, "attempts": 2}}
+        assert all(run["result"] is None for run in benches.listed("&branch=test"))
         assert _run_ids(benches, f"{boot}&retryPass=true") == {72}
         assert _run_ids(benches, f"{boot}&retryPass=false&failedAttempt=false") == {71}
 

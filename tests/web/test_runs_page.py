@@ -18,6 +18,12 @@ from tests.web.live import Site, cells, row, site
 
 COLUMNS = 11
 ROWS = 20
+GIVEN = {
+    (True, "pass"): re.compile(r"passed( on a retry \d attempts)?$"),
+    (True, "fail"): re.compile(r"failed( \d attempts)?$"),
+    (False, "pass"): re.compile("not reached$"),
+    (False, "fail"): re.compile("not reached$"),
+}
 EVENTS = 10
 # The test ends the pace of a page: `pass()`. `heard()`: how many events of tests reached the page.
 HELD_PACE = """
@@ -370,6 +376,9 @@ def test_a_link_may_ask_for_the_runs_of_a_test(page: Page, demo: Dashboard) -> N
     retried = fits(demo, org, f"testId={test}&retryPass=true")["total"]
     expect(total(page)).to_have_text(counted(retried))
     page.get_by_role("button", name="Show all its runs").click()
+    given = page.locator("tbody td[data-title='This test']")
+    for place, run in enumerate(fits(demo, org, f"testId={test}")["items"]):
+        expect(given.nth(place)).to_have_text(GIVEN[run["helloOk"], run["result"]["outcome"]])
     every = fits(demo, org, f"testId={test}")["total"]
     assert every > retried
     expect(total(page)).to_have_text(counted(every))
@@ -378,6 +387,21 @@ def test_a_link_may_ask_for_the_runs_of_a_test(page: Page, demo: Dashboard) -> N
     page.get_by_role("button", name="Show all tests").click()
     expect(page).to_have_url(re.compile("/runs$"))
     expect(only).to_have_count(0)
+    expect(page.locator("tbody tr")).to_have_count(ROWS)
+    expect(given).to_have_count(0)
+
+
+def test_a_run_that_is_reported_again_shows_what_it_gave_then(own: Site) -> None:
+    own.benches.report(run_id=71, tests=[boot("fail", 3)])
+    own.follow("runs?testId=boot")
+    given = own.page.locator("tbody td[data-title='This test']")
+    expect(given).to_have_text("failed 3 attempts")
+
+    own.benches.report(run_id=71, tests=[boot("pass", 2)])
+    expect(given).to_have_text("passed on a retry 2 attempts")
+
+    own.benches.report(run_id=71, tests=[boot("pass", 1)], hello_ok=False)
+    expect(given).to_have_text("not reached")
 
 
 @pytest.mark.parametrize("query", ["retryPass=true", "testId=a&failedAttempt=maybe"])
@@ -431,6 +455,17 @@ def test_a_row_leads_to_its_run(page: Page, demo: Dashboard) -> None:
 
     expect(page).to_have_url(re.compile(f"/runs/{first['id']}$"))
     expect(page.get_by_role("heading", level=1)).to_contain_text(str(first["runId"]))
+
+
+def boot(outcome: str, attempts: int) -> dict[str, Any]:
+    """Return the test "boot" of a report."""
+    return {
+        "id": "boot",
+        "outcome": outcome,
+        "attempts": attempts,
+        "duration_s": 1.5,
+        "verdict": "unknown",
+    }
 
 
 def fits(demo: Dashboard, org: str, query: str) -> Any:

@@ -119,8 +119,6 @@ def list_runs(
 
       hwci runs list --product acme/firmware:sensor-fw --box bench-7 --output csv
 
-      hwci runs list --ci-run 4242
-
       hwci runs list --hello failed --from 2026-03-01T00:00:00Z
 
       hwci runs list --product acme/firmware:sensor-fw --test boot --retry-pass
@@ -145,7 +143,8 @@ def list_runs(
         **options.pages(page, limit, every=every),
     )
     found = _searched(_all(server, call) if every else server.send(call), ci_run)
-    render.emit_found(found, run_tables.runs(tables.View(options.now())), form, "run", server.links)
+    layout = run_tables.runs(tables.View(options.now()), of_test=test is not None)
+    render.emit_found(found, layout, form, "run", server.links)
 
 
 def _searched(found: "Found", ci_run: int | None) -> "Found":

@@ -33,8 +33,9 @@ def _number(run: RunAnswer) -> str:
     return f"{run_number(run)} ({run.run_attempt})"
 
 
-def runs(view: View) -> Layout[RunAnswer]:
-    """Run records, the latest start first."""
+def runs(view: View, *, of_test: bool) -> Layout[RunAnswer]:
+    """Run records, the latest start first. `of_test`: with what each gave for a test."""
+    result: Column[RunAnswer] = Column("This test", _result)
     return Layout(
         "runs",
         "Runs",
@@ -47,6 +48,7 @@ def runs(view: View) -> Layout[RunAnswer]:
                 spare=1,
             ),
             Column("Status", status),
+            *([result] if of_test else []),
             Column("Product", lambda row: tables.product(row.repo_key, row.suite), spare=1),
             Column("Run", _number, right=True),
             Column("Box", lambda row: row.box_key),
@@ -58,7 +60,8 @@ def runs(view: View) -> Layout[RunAnswer]:
         ],
         "id repoKey suite workflow runId runAttempt boxKey trigger branch sha status "
         "startedAt endedAt conclusion helloOk tests.total tests.passed tests.failed "
-        "tests.retried ciRun ciUrl",
+        "tests.retried ciRun ciUrl"
+        + (" result.outcome result.attempts result.verdict" if of_test else ""),
         "No run fits. Drop a filter, or report one: hwci report-run",
     )
 
@@ -69,6 +72,17 @@ def status(run: RunAnswer) -> str:
     """
     words = run.conclusion or run.status
     return f"{words}, not on hardware" if run.hello_ok is False else words
+
+
+def _result(run: RunAnswer) -> str:
+    if run.result is None:
+        return ""
+    if run.hello_ok is False:
+        return "not reached"
+    failed, attempts = run.result.outcome is Outcome.FAIL, run.result.attempts
+    if attempts == 1:
+        return "failed" if failed else "passed"
+    return f"{'failed' if failed else 'passed on a retry'} ({attempts} attempts)"
 
 
 def tests(items: Sequence[RunItem]) -> Layout[RunItem]:

@@ -13,7 +13,7 @@ from typing import TypeVar
 from uuid import UUID, uuid5
 
 from hwci.engine.facts import Changes, Product, TestItem
-from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus, Trigger
+from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus, Trigger, Verdict
 
 Item = TypeVar("Item")
 
@@ -265,6 +265,17 @@ class TestCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class TestResult:
+    """What a run reported of one test."""
+
+    __test__ = False  # pytest: not a test class
+
+    outcome: Outcome
+    attempts: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnd:
     """What is known of a run only from its report."""
 
@@ -276,7 +287,7 @@ class RunEnd:
 @dataclass(frozen=True, slots=True)
 class RunRecord:
     """One run on one box, live or reported (contract, "Runs and streams"). A report in parts is one
-    record, its tests together (semantics, 1.9).
+    record, its tests together (semantics, 1.9). `result`: of the test that a list was asked for.
     """
 
     id: UUID
@@ -284,6 +295,7 @@ class RunRecord:
     status: RunStatus
     tests: TestCounts
     end: RunEnd | None = None
+    result: TestResult | None = None
 
 
 @dataclass(frozen=True, slots=True)

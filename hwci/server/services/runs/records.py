@@ -96,6 +96,7 @@ def test_content(test: LiveTest, counts: TestCounts) -> Mapping[str, object]:
 
 
 def _fields(record: RunRecord) -> dict[str, object]:
+    result = None if record.result is None else wire.TestResult.model_validate(record.result)
     end = {"ended_at": None, "conclusion": None, "hello_ok": None}
     return {
         **_values(record.head),
@@ -103,6 +104,7 @@ def _fields(record: RunRecord) -> dict[str, object]:
         "id": record.id,
         "status": record.status,
         "tests": wire.TestCounts.model_validate(record.tests),
+        "result": result,
     }
 
 

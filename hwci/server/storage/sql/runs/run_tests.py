@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: S608 - statements are put together from constants of this room
-"""Which run records hold a test, and those in which it took a retry.
+"""Which run records hold a test, those in which it took a retry, and what it gave in each.
 
 A test that passed at its first attempt has no row: the test list of its report holds it, and most
 reports share one. So each test list of the runs that match the other conditions is read once, and
 selects the runs of the lists that hold the test.
 """
 
-from hwci.server.storage.records import RunFilter
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from hwci.server.storage.records import RunFilter, TestResult
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.reports import names
@@ -22,6 +26,15 @@ _ITEM = (
     " CROSS JOIN test t ON t.org_id = q.org_id AND t.product_id = q.product_id AND t.name = ?"
     " CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id AND i.test = t.number"
     f" WHERE {_OF_RECORD} AND "
+)
+# Parts that contradict each other may have the test twice: the worst comes last.
+_RESULTS = (
+    "SELECT h.record_id, i.outcome, i.attempts, i.verdict, NULL"
+    " FROM json_each(?) j CROSS JOIN report h ON h.org_id = ? AND h.id = j.value"
+    " CROSS JOIN report q ON q.org_id = h.org_id AND q.record_id = h.record_id"
+    " CROSS JOIN test t ON t.org_id = q.org_id AND t.product_id = q.product_id AND t.name = ?"
+    " CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id AND i.test = t.number"
+    " ORDER BY i.outcome, i.attempts"
 )
 _RETRY_PASS = f"{_ITEM} i.outcome = 0 AND i.attempts > 1)"
 _FAILED_ATTEMPT = f"{_ITEM} (i.outcome = 1 OR i.attempts > 1))"
@@ -47,6 +60,25 @@ def of_test(connection: Connection, org: bytes, query: Query, wanted: RunFilter)
             statement = f"{statement} AND {'' if flag else 'NOT '}{condition}"
             values = (*values, wanted.test_id)
     return Query(statement, values)
+
+
+def results(
+    connection: Connection, org: bytes, reports: Sequence[int], test_id: str
+) -> dict[UUID, TestResult]:
+    """Return what a test gave in the records that are read from these reports, where it has a row;
+    elsewhere it is `PLAIN`.
+    """
+    rows = connection.rows(_RESULTS, (codec.numbers(reports), org, test_id))
+    return {UUID(bytes=record_id): _result(columns) for record_id, *columns in rows}
+
+
+def _result(columns: Sequence[Any] | None) -> TestResult:
+    found = codec.unpack_item(columns)
+    return TestResult(found.outcome, found.attempts, found.verdict)
+
+
+PLAIN = _result(None)
+"""What a test without a row gave: it passed at its first attempt."""
 
 
 def _templates(connection: Connection, org: bytes, query: Query, test_id: str) -> list[int]:

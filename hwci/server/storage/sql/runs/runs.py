@@ -7,6 +7,7 @@ their order, by index; then what stands in these rows.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -25,7 +26,7 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.reports import report_rows
 from hwci.server.storage.sql.rows import Query
 from hwci.server.storage.sql.runs.live_runs import HEAD_COLUMNS, LiveRunRows, head_of
-from hwci.server.storage.sql.runs.run_tests import of_test
+from hwci.server.storage.sql.runs.run_tests import PLAIN, of_test, results
 
 # A record is read from one row (`run_records.py`): the report that is not in parts, else the
 # first part; if odd senders gave two runs the same first part, the one with the smaller run.
@@ -85,7 +86,12 @@ class RunRows(LiveRunRows):
         values = tuple(value for query in queries for value in query.values)
         keys = self._slice(_key, f"{statement} ORDER BY 1 DESC, 2", values, offset, limit)
         found = self._records(org_id, keys.items, seen_since)
-        return Listing([found[key.record_id] for key in keys.items], keys.total)
+        records = [found[key.record_id] for key in keys.items]
+        if wanted.test_id is not None:
+            numbers = [key.number for key in keys.items]
+            given = results(self._connection, org_id.bytes, numbers, wanted.test_id)
+            records = [replace(one, result=given.get(one.id, PLAIN)) for one in records]
+        return Listing(records, keys.total)
 
     def run_record(
         self, org_id: UUID, run_record_id: UUID, seen_since: datetime

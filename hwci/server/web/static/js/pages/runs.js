@@ -35,8 +35,9 @@ export function Runs({ address, orgId, organization }) {
       <${Filters} orgId=${orgId} organization=${organization} filters=${filters} first=${first} clear=${clear} />
       ${isHashStart(filters.sha)
         ? html`<${PagedTable} name="runs" label="Runs" thing="run" path=${base} query=${filters} turn=${turn}
-            held=${held} address=${address} searched=${false} totalled=${isFiltered(filters)} columns=${runColumns(orgId)}
-            rowKey=${(run) => run.id} unknown=${html`<button type="button" onClick=${() => clear()}>Show all runs</button>`}
+            held=${held} address=${address} searched=${false} totalled=${isFiltered(filters)}
+            columns=${runColumns(orgId, Boolean(filters.testId))} rowKey=${(run) => run.id}
+            unknown=${html`<button type="button" onClick=${() => clear()}>Show all runs</button>`}
             empty=${nothing(orgId, filters, clear, organization)} />`
         : html`<${Empty}>“${filters.sha}” is not the start of a commit hash. At least 4 characters,
             0 to 9 and a to f.<//>`}

@@ -66,7 +66,7 @@ function name({ id, outcome: ended, message }, { repoKey, suite }, evidence, org
 
 function outcome({ outcome: ended, attempts }) {
   if (ended === null) return html`<${Badge} kind="live">running<//>`;
-  return ended === "pass" && attempts > 1 ? html`<${Badge} kind="warn">passed on a retry<//>` : outcomeBadge(ended);
+  return outcomeBadge(ended, attempts);
 }
 
 function nothing(run, search) {

@@ -6,7 +6,7 @@ import { count } from "../../format.js";
 import { html } from "../../html.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { Sha, Time } from "../../parts/values/values.js";
-import { runText } from "../../parts/values/words.js";
+import { outcomeBadge, runText } from "../../parts/values/words.js";
 import { Duration, Status } from "./words.js";
 
 const COUNTS = [
@@ -15,12 +15,13 @@ const COUNTS = [
   ["retried", "Retried"],
 ];
 
-/** The columns of the list of runs. */
-export function runColumns(orgId) {
+/** The columns of the list of runs. `ofTest`: with what each gave for the test that was asked for. */
+export function runColumns(orgId, ofTest = false) {
   const box = ({ boxKey }) => html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`;
   return [
     { key: "status", title: "Status", words: true, cell: (run) => html`<${Status} run=${run} />` },
     { key: "run", title: "Run", words: true, fixed: true, cell: (run) => nameOf(run, orgId) },
+    ...(ofTest ? [{ key: "result", title: "This test", words: true, cell: resultOf }] : []),
     { key: "product", title: "Product", words: true, cell: (run) => html`${run.suite} <span class="under">${run.repoKey}</span>` },
     { key: "box", title: "Box", words: true, fixed: true, cell: box },
     { key: "branch", title: "Branch", cell: (run) => html`${run.branch} <span class="under">${run.trigger}</span>` },
@@ -34,6 +35,13 @@ export function runColumns(orgId) {
 function nameOf(run, orgId) {
   const address = addressOf("run", { orgId, runId: run.id });
   return html`<a href=${address}>${runText(run)}</a> <span class="under">${run.workflow}</span>`;
+}
+
+/** What the run gave for the test. */
+function resultOf({ result, helloOk }) {
+  if (!helloOk) return html`<span class="none" title="A run that never reached the hardware does not count">not reached</span>`;
+  const { outcome, attempts } = result;
+  return html`${outcomeBadge(outcome, attempts)}${attempts > 1 && html` <span class="under">${count(attempts)} attempts</span>`}`;
 }
 
 function figure(key, value) {

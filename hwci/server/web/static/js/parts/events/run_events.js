@@ -40,6 +40,7 @@ export function runsAfter(list, event, isFiltered) {
   const was = list.items.find(({ id }) => id === event.runId);
   if (!was) return event.run ? withNew(list, event.run, isFiltered) : isFiltered ? null : list;
   const now = runAfter(was, event);
+  if (was.result && event.run) return null; // the event does not say what the run gave for a test
   const stays = now && ITS_PLACE.every((name) => now[name] === was[name]);
   if (!stays || (isFiltered && now.status !== was.status)) return null;
   return { ...list, items: list.items.map((one) => (one === was ? now : one)) };

@@ -8,6 +8,7 @@ import { BoxLink, HistoryLink } from "./past.js";
 import { Badge, LongName } from "./values.js";
 
 const OUTCOMES = { pass: ["good", "passed"], fail: ["bad", "failed"] };
+const ON_A_RETRY = ["warn", "passed on a retry"];
 const VERDICTS = { device: ["bad", "Device"], infra: ["warn", "Infra"], unknown: ["quiet", "None reported"] };
 const CLASSES = {
   real_fw_bug: ["bad", "Real FW bug", "a real firmware bug"],
@@ -19,9 +20,9 @@ const CLASSES = {
 /** What a file is to the product, in the order in which kinds are named. */
 export const KINDS = ["firmware", "harness", "both", "other"];
 
-/** How a test ended in a run. */
-export function outcomeBadge(value) {
-  const [kind, text] = OUTCOMES[value];
+/** How a test ended in a run, after so many attempts. */
+export function outcomeBadge(value, attempts = 1) {
+  const [kind, text] = value === "pass" && attempts > 1 ? ON_A_RETRY : OUTCOMES[value];
   return html`<${Badge} kind=${kind}>${text}<//>`;
 }
 
