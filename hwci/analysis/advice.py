@@ -9,10 +9,10 @@ from typing import NamedTuple
 from uuid import UUID
 
 from hwci.analysis.gaps import Gap
-from hwci.analysis.said import counted, short
 from hwci.analysis.what_if import Edit, EditKind
 from hwci.engine.history import RunChanges
 from hwci.engine.vocabulary import FileKind, ReviewAction
+from hwci.said import counted, short
 
 COMMITS_MAX, FILES_MAX = 250, 2_000
 """What a report holds of changes, as `hwci/wire/limits.py` has it, which this room cannot ask."""

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from hwci.analysis.branch_order import CommitKind
 from hwci.analysis.certainty import SURE
-from hwci.analysis.said import counted, percent, short
 from hwci.analysis.suspects import STRONG, BoxesCompared, Fixed, Intermittent, Suspect
 from hwci.analysis.weighing import Effort
+from hwci.said import counted, percent, short
 
 LIKELY = 0.5
 """From this chance on a commit, or the time before the period, is named."""

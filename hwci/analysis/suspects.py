@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from hwci.analysis import said
+from hwci import said
 from hwci.analysis.branch_order import CommitKind, OrderedCommit, branch_order
 from hwci.analysis.certainty import SURE, Rate, chance_of_passes, clean_runs_needed, rates
 from hwci.analysis.onset import Onset, Step, onset

@@ -28,9 +28,9 @@ from hwci.client._call import Credential
 from hwci.client.delivery import unsent
 from hwci.client.delivery.sending import Destination
 from hwci.client.errors import BadRequestError, HwciError, ServerAddressError
-from hwci.client.explained import NO_URL, NO_URL_FIX, ExplainedError, counted, explain
+from hwci.client.explained import NO_URL, NO_URL_FIX, ExplainedError, explain
 from hwci.client.store import BenchStore, StoreError, fingerprint_of
-from hwci.wire.hashes import short
+from hwci.said import counted, short
 
 TRY_S = 10.0
 

@@ -21,8 +21,8 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from hwci import __version__
 from hwci.client.bounded import read_whole
-from hwci.client.explained import counted
 from hwci.engine.vocabulary import Verdict
+from hwci.said import counted
 from hwci.wire import limits
 from hwci.wire.base import Name
 from hwci.wire.errors import message_of

@@ -235,11 +235,6 @@ def fault_lines(issues: "Sequence[Issue]") -> list[str]:
     return [f"{'.'.join(map(str, issue.path))}: {issue.message}" for issue in issues]
 
 
-def counted(count: int, noun: str) -> str:
-    """Write a number with its noun: `1 test`, `2 tests`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def shortened(lines: "Sequence[str]") -> tuple[str, ...]:
     """Return the first lines, and the number of the others."""
     rest = len(lines) - DETAILS_SHOWN

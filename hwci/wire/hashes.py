@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hashes of commits: which texts a report may hold as one (spec, "Run report"), and how much of one
-is shown to people.
-"""
+"""Hashes of commits: which texts a report may hold as one (spec, "Run report")."""
 
 import re
 
 from hwci.wire import limits
 
 HASH = re.compile(rf"[0-9a-fA-F]{{{limits.SHA_MIN},{limits.SHA_MAX}}}")
-
-SHOWN = 12
-"""Digits of a commit that people read."""
 
 
 def is_hash(text: str) -> bool:
@@ -21,8 +16,3 @@ def is_hash(text: str) -> bool:
 def names_a_commit(text: str) -> bool:
     """Whether a text is the hash of a commit: git and the CI systems write zeros for none."""
     return is_hash(text) and text.strip("0") != ""
-
-
-def short(sha: str) -> str:
-    """Abbreviate a commit for reading; what a program reads carries it whole."""
-    return sha[:SHOWN]

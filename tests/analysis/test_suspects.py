@@ -59,7 +59,7 @@ def test_the_line_says_it_in_words() -> None:
     )
     text = of_suspect(only(every))
     found = found_in(every)
-    assert found.since.suspects[0].commit.sha[:8] in text
+    assert found.since.suspects[0].commit.sha[:12] in text
     takes = found.bisection
     assert takes is not None
     assert (takes.commits, takes.boxes) == (found.since.suspects_total, 5)

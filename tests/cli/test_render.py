@@ -16,10 +16,9 @@ from rich.text import Text
 from hwci.cli.commands.organizations import keys_layout
 from hwci.cli.terminal import render
 from hwci.cli.terminal.tables import Column, Layout, View, ago, product, when
-from hwci.client.explained import counted
+from hwci.said import counted, short
 from hwci.wire.accounts import Actor
 from hwci.wire.failures import CommitSubject
-from hwci.wire.hashes import short
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 

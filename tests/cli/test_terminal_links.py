@@ -8,7 +8,7 @@ import pytest
 
 from hwci.cli.terminal.links import linked
 from hwci.client import Client, calls
-from hwci.wire.hashes import short
+from hwci.said import short
 from hwci.wire.reports import Links
 from tests.cli.terminals import at_terminal
 from tests.support.running import RunningServer

@@ -77,7 +77,7 @@ def test_what_a_run_did_not_send_is_read_from_the_clone(
 
     out, err = shown(signed_in, suite)
 
-    assert f"{would_be} run 2 on bench-1 {LISTED.format(shas[0][:8], shas[2][:8])}" in out
+    assert f"{would_be} run 2 on bench-1 {LISTED.format(shas[0][:12], shas[2][:12])}" in out
     assert "and these were changes of" not in out
     assert "git" not in err
 

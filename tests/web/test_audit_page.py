@@ -82,7 +82,7 @@ def test_a_review_leads_to_its_failure(page: Page, demo: Dashboard) -> None:
     shown = page.locator("tbody tr").nth(place)
     expect(shown).to_contain_text("a real firmware bug → dismissed")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    shown.get_by_role("button", name=entry["details"]["sha"][:10]).click()
+    shown.get_by_role("button", name=entry["details"]["sha"][:12]).click()
     expect(shown.get_by_role("status")).to_have_text("copied")
     assert page.evaluate("navigator.clipboard.readText()") == entry["details"]["sha"]
 

@@ -34,9 +34,9 @@ def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Das
     expect(rows(page)).to_have_count(len(told))
     for row, one in zip(rows(page).all(), told, strict=True):
         expect(row).to_contain_text(one["branch"])
-        expect(row).to_contain_text(one["firstCommit"]["sha"][:10])
+        expect(row).to_contain_text(one["firstCommit"]["sha"][:12])
         for suspect in (one["suspects"] or {"commits": []})["commits"]:
-            expect(row).to_contain_text(suspect["sha"][:10])
+            expect(row).to_contain_text(suspect["sha"][:12])
         tried = one["reruns"] or one["retries"]
         again = f"failed again: {tried} " if tried else "not run again"
         expect(row).to_contain_text(again)

@@ -15,8 +15,8 @@ from playwright.sync_api import Locator, Page, Route, expect
 from hwci.cli.terminal.evidence import STEPS
 from hwci.cli.terminal.tables import duration
 from hwci.cli.terminal.what_if import WOULD_BE
-from hwci.client.explained import counted
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason
+from hwci.said import counted
 from hwci.wire.limits import EVIDENCE_MAX
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer
 from tests.web.conftest import Account, Dashboard
@@ -251,7 +251,7 @@ def test_a_pending_failure_shows_what_may_have_broken_it(owner: Reader) -> None:
     broken = evidence["brokenBy"]["commits"]
     assert [one["sha"] for one in broken] == [DRIVER, evidence["failure"]["sha"]]
     shown = fact(owner, "Broken by").get_by_role("listitem")
-    expect(shown).to_contain_text([f"{one['sha'][:10]} {one['subject']}" for one in broken])
+    expect(shown).to_contain_text([f"{one['sha'][:12]} {one['subject']}" for one in broken])
     marked = owner.page.locator(".commit", has_text="may have broken it")
     assert marked.evaluate_all(SHAS) == [one["sha"] for one in broken]
 
@@ -279,7 +279,7 @@ def test_a_check_leads_to_its_commit(reader: Reader) -> None:
     sha, file = (evidence["checks"][-1][key] for key in ("commit", "file"))
     reader.open(evidence["failure"]["id"])
 
-    reader.page.locator(".check.decided").get_by_role("link", name=sha[:10]).click()
+    reader.page.locator(".check.decided").get_by_role("link", name=sha[:12]).click()
 
     row = reader.page.locator(f".commit[data-sha='{sha}']")
     expect(row.locator(".subject")).to_be_focused()
@@ -545,7 +545,7 @@ def test_a_commit_that_no_run_listed_has_no_guessed_content(owner: Reader) -> No
 
     row = owner.page.locator(f".commit[data-sha='{untold}']")
     expect(row.locator(".commit-detail")).to_contain_text("Its changed files are unknown.")
-    expect(row.locator(".commit-line")).to_contain_text(untold[:10])
+    expect(row.locator(".commit-line")).to_contain_text(untold[:12])
     expect(row.locator(".commit-line")).not_to_contain_text("subject")
     expect(owner.page.get_by_text("only for commits that a run listed")).to_have_count(1)
 

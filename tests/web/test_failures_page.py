@@ -54,7 +54,7 @@ class Failures:
             [row["testId"] for row in told["items"]]
         )
         expect(rows.locator("td:first-child .under")).to_have_text(places)
-        expect(rows.locator(".sha")).to_have_text([row["sha"][:10] for row in told["items"]])
+        expect(rows.locator(".sha")).to_have_text([row["sha"][:12] for row in told["items"]])
         leading = rows.locator("td:first-child > a").evaluate_all(LEADING)
         assert leading == [row["id"] for row in told["items"]]
         for place, row in enumerate(told["items"]):

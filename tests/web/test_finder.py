@@ -73,7 +73,7 @@ def test_a_commit_is_found_by_the_beginning_of_its_hash(
     page.keyboard.press("Enter")
 
     expect(page).to_have_url(re.compile(rf"/runs\?.*sha={sha}"))
-    expect(page.locator("tbody tr").first).to_contain_text(sha[:10])
+    expect(page.locator("tbody tr").first).to_contain_text(sha[:12])
 
 
 @pytest.mark.usefixtures("home")

@@ -204,7 +204,7 @@ def shows_checked(page: Page, rows: list[Any]) -> None:
         run = row["firstRun"]
         end = re.compile(f"/runs/{run['runRecordId']}$")
         expect(runs.nth(place)).to_have_attribute("href", end)
-        expect(found.nth(place)).to_contain_text(row["sha"][:10])
+        expect(found.nth(place)).to_contain_text(row["sha"][:12])
         expect(found.nth(place)).to_contain_text(run["boxKey"])
         expect(found.nth(place)).to_contain_text(row["suite"] or "Unassigned")
 
@@ -285,14 +285,14 @@ def before(row: Any, of: str) -> str:
 def merge(row: Any, all_products: bool) -> list[str]:
     """Write an unchecked merge."""
     product = [row["suite"] or "Unassigned"] if all_products else []
-    return [row["sha"][:10] + " runs", *product, row["branch"], "", ""]
+    return [row["sha"][:12] + " runs", *product, row["branch"], "", ""]
 
 
 def bug(row: Any, all_products: bool) -> list[str]:
     """Write a real bug."""
-    commits = [f"{one['sha'][:10]} {one['subject']}" for one in row["brokenBy"]["commits"]]
+    commits = [f"{one['sha'][:12]} {one['subject']}" for one in row["brokenBy"]["commits"]]
     range_of = [f"one of {len(commits)} firmware commits"] if len(commits) > 1 else []
-    fix = row["fix"]["sha"][:10]
+    fix = row["fix"]["sha"][:12]
     return [*failure(row, all_products), "".join(range_of + commits), fix, *judged(row)]
 
 
@@ -305,11 +305,11 @@ def other(row: Any, all_products: bool) -> list[str]:
 
 def failure(row: Any, all_products: bool) -> list[str]:
     """Write which failure a row is about."""
-    last = f"{counted(row['failingCommits'], 'commit')}, to {row['lastFailingSha'][:10]}"
+    last = f"{counted(row['failingCommits'], 'commit')}, to {row['lastFailingSha'][:12]}"
     commits = last if row["failingCommits"] > 1 else ""
     product = [row["suite"]] if all_products else []
     test = f"{row['testId']} {row['boxKey']} · {row['branch']}"
-    return [test, *product, row["firstFailure"]["sha"][:10] + commits]
+    return [test, *product, row["firstFailure"]["sha"][:12] + commits]
 
 
 def judged(row: Any) -> list[str]:

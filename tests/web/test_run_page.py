@@ -67,7 +67,7 @@ def test_a_run_is_shown_with_all_that_the_api_has_of_it(reader: Demo) -> None:
     plain = {"Branch": "branch", "Box": "boxKey", "Workflow": "workflow", "Trigger": "trigger"}
     for title, field in {**plain, "Conclusion": "conclusion"}.items():
         assert facts[title] == run[field], title
-    assert facts["Commit"] == run["sha"][:10]
+    assert facts["Commit"] == run["sha"][:12]
     assert facts["Hardware"] == "reached"
     times = reader.page.locator(".facts time").evaluate_all("nodes => nodes.map(n => n.dateTime)")
     assert times == [run["startedAt"], run["endedAt"]]
@@ -179,7 +179,7 @@ def test_the_changes_are_those_of_the_api(reader: Demo) -> None:
     reader.open(run)
 
     changes = reader.page.locator("#changes")
-    expect(changes).to_contain_text(f"Since {run['changes']['baseSha'][:10]}")
+    expect(changes).to_contain_text(f"Since {run['changes']['baseSha'][:12]}")
     commits = changes.locator(".changes > li")
     expect(commits).to_have_count(len(run["changes"]["commits"]))
     for shown, commit in zip(commits.all(), run["changes"]["commits"], strict=True):

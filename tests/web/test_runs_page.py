@@ -199,7 +199,7 @@ def test_the_rows_are_those_of_the_api(page: Page, demo: Dashboard) -> None:
         assert run["workflow"] in shown[1]
         assert (run["suite"] in shown[2], shown[3]) == (True, run["boxKey"])
         assert run["branch"] in shown[4]
-        assert shown[5] == run["sha"][:10]
+        assert shown[5] == run["sha"][:12]
         counts = [run["tests"][part] for part in ("passed", "failed", "retried")]
         assert shown[8:] == [str(count) for count in counts]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hwci.analysis.benches.compare import COMMITS_MIN, Comparison, Counts, Missing
-from hwci.analysis.said import counted
+from hwci.said import counted
 
 if TYPE_CHECKING:
     from hwci.analysis.benches.health import LostRun

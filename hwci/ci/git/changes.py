@@ -26,8 +26,8 @@ from hwci.ci.git.history import (
     whole_range,
 )
 from hwci.ci.git.repository import LOCAL_SECONDS, Commit, GitError, Repository
+from hwci.said import short
 from hwci.wire import limits
-from hwci.wire.hashes import short
 from hwci.wire.reports import Changes, CommitItem
 
 DEPTH_FIX = (

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hwci.ci.git.repository import Commit, GitError, Repository
+from hwci.said import short
 from hwci.wire import limits
-from hwci.wire.hashes import short
 
 _AS_STORED = ("-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none")
 

@@ -19,7 +19,8 @@ from hwci.ci.systems import api_of
 from hwci.ci.systems.api import ApiError, GetJson
 from hwci.ci.systems.earlier import EarlierRun, Ending
 from hwci.client.store import PastRuns, ReportedRun, RunSeries, bench_store
-from hwci.wire.hashes import names_a_commit, short
+from hwci.said import short
+from hwci.wire.hashes import names_a_commit
 
 RUN_KEPT_HERE = "the run before, kept on this bench"
 NOBODY = "default"

@@ -17,7 +17,8 @@ from hwci.ci.job import Job
 from hwci.ci.systems import api_of
 from hwci.ci.systems.api import ApiError, GetJson
 from hwci.engine.vocabulary import Trigger
-from hwci.wire.hashes import names_a_commit, short
+from hwci.said import short
+from hwci.wire.hashes import names_a_commit
 
 LOOKED_AT = 50
 """Builds before this one that are looked at: who builds an old commit again builds one of these."""

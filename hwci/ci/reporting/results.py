@@ -17,7 +17,8 @@ from hwci.ci.reporting.context import CommandContext, JobContext
 from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import with_built_in
-from hwci.client.explained import ErrorMessage, counted, wrong_usage
+from hwci.client.explained import ErrorMessage, wrong_usage
+from hwci.said import counted
 from hwci.wire.base import write_time
 
 _OLDER = "Older than the run, which did not write it"

@@ -33,9 +33,10 @@ from hwci.ci.results.model import BoxResults
 from hwci.ci.systems.api import get_json
 from hwci.client import calls_of_ci
 from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_early
-from hwci.client.explained import ErrorMessage, ExplainedError, counted, not_empty
+from hwci.client.explained import ErrorMessage, ExplainedError, not_empty
 from hwci.client.store import PastRuns, PendingReport, bench_store
 from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.said import counted
 from hwci.wire.limits import TESTS_MAX
 from hwci.wire.reports import Changes, RunReport
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hwci.ci.job import Job
 from hwci.engine.vocabulary import Outcome
-from hwci.wire.hashes import short
+from hwci.said import short
 from hwci.wire.reports import Changes, RunReport, TestItem
 
 AGENT_SECONDS = 20

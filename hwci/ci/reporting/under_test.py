@@ -15,8 +15,8 @@ from hwci.ci.reporting.push import covers_less, stood_before
 from hwci.ci.systems.api import GetJson, for_one_report
 from hwci.client.store import PastRuns
 from hwci.engine.vocabulary import Trigger
+from hwci.said import short
 from hwci.wire import limits
-from hwci.wire.hashes import short
 from hwci.wire.reports import Changes
 
 

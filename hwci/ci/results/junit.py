@@ -34,8 +34,8 @@ from hwci.ci.results.model import (
     stable_id,
 )
 from hwci.ci.results.verdicts import MESSAGE_MAX, Rule, judge, never_built
-from hwci.client.explained import counted
 from hwci.engine.vocabulary import Verdict
+from hwci.said import counted
 
 SUITES = {"testsuites", "testsuite"}
 FAILED = {"failure", "error"}

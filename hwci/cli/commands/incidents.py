@@ -12,10 +12,10 @@ from hwci.cli.commands.failures import Issue, Note, Review, send_review
 from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, tables
-from hwci.client.explained import command_error, counted
+from hwci.client.explained import command_error
 from hwci.engine.vocabulary import Label, ReviewAction
+from hwci.said import counted, short
 from hwci.wire import limits
-from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,9 @@ from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render
 from hwci.cli.terminal.metrics_page import Overview, Scope, TableName, layout, show, view_of
 from hwci.cli.terminal.render import Format
-from hwci.client.explained import counted, wrong_usage
+from hwci.client.explained import wrong_usage
 from hwci.engine.vocabulary import Label
+from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:

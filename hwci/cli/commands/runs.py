@@ -17,10 +17,10 @@ from hwci import client
 from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, run_tables, tables
-from hwci.client.explained import ExitCode, command_error, counted
+from hwci.client.explained import ExitCode, command_error
 from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
+from hwci.said import counted, short
 from hwci.wire import limits
-from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -21,10 +21,10 @@ from hwci.client.explained import (
     ExitCode,
     ExplainedError,
     command_error,
-    counted,
     explained,
     wrong_usage,
 )
+from hwci.said import counted
 
 if TYPE_CHECKING:
     from hwci.client.delivery.sending import Destination

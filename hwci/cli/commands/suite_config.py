@@ -14,9 +14,9 @@ from hwci.cli.session.connection import Connection, connected, listing
 from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
-from hwci.client.explained import command_error, counted, explained, wrong_usage
+from hwci.client.explained import command_error, explained, wrong_usage
+from hwci.said import counted, short
 from hwci.wire import limits
-from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

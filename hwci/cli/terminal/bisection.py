@@ -8,12 +8,10 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from hwci.analysis.said import percent
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.run_command import run_command
 from hwci.cli.terminal.tables import duration
-from hwci.client.explained import counted
-from hwci.wire.hashes import short
+from hwci.said import counted, percent, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

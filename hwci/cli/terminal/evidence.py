@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.tables import CLASS_WORDS, ago, broken_by, moment, run_number, when
-from hwci.client.explained import counted
 from hwci.engine.vocabulary import FailureClass, FileKind, Label, Reason, ReviewAction, Verdict
-from hwci.wire.hashes import short
+from hwci.said import counted, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from hwci.wire.hashes import short
+from hwci.said import short
 from hwci.wire.links import is_address
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from hwci.cli.terminal.tables import (
     run_number,
     when,
 )
-from hwci.client.explained import counted
-from hwci.wire.hashes import short
+from hwci.said import counted, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import Format, Links
-from hwci.client.explained import counted
+from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.client.explained import counted
-from hwci.wire.hashes import short
+from hwci.said import counted, short
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeVar
 
 from hwci.cli.terminal.again import in_full
-from hwci.client.explained import counted
+from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.tables import Column, Layout, View, moment, run_number, when
-from hwci.client.explained import counted
 from hwci.engine.vocabulary import Outcome, RunStatus
-from hwci.wire.hashes import short
+from hwci.said import counted, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

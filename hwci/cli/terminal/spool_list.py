@@ -10,8 +10,8 @@ from pydantic.alias_generators import to_camel
 
 from hwci.cli.terminal.tables import Column, Layout, View, when
 from hwci.client.store import UNKNOWN, PendingReport, fingerprint_of
+from hwci.said import short
 from hwci.wire.base import Answer, Time
-from hwci.wire.hashes import short
 
 STATES = ("waiting", "unreadable", "refused", "superseded")
 STATE_WORDS = {"waiting": "pending"}

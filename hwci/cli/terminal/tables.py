@@ -12,9 +12,8 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from hwci.client.explained import counted
 from hwci.engine.vocabulary import UNASSIGNED, Label
-from hwci.wire.hashes import short
+from hwci.said import counted, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

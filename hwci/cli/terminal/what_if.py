@@ -9,9 +9,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render
-from hwci.client.explained import counted
 from hwci.engine.vocabulary import FailureClass
-from hwci.wire.hashes import short
+from hwci.said import counted, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,8 +16,9 @@ from hwci.client._address import parse_address
 from hwci.client.delivery import unsent
 from hwci.client.delivery.dispatch import UNHEARD_S, Dispatch, Outcome, Patience, Unsent
 from hwci.client.errors import HwciError, ProxyAddressError
-from hwci.client.explained import ErrorMessage, ExplainedError, SignalledError, counted, explain
+from hwci.client.explained import ErrorMessage, ExplainedError, SignalledError, explain
 from hwci.client.store import BenchStore, PendingReport, StoreError, no_place
+from hwci.said import counted
 
 UNREAD_KEY = "the-key-that-could-not-be-read"
 """Stands for the key of reports that are kept without one: no server issues it."""

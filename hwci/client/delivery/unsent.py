@@ -13,16 +13,9 @@ from hwci.client.errors import (
     TimedOutError,
     UnauthorizedError,
 )
-from hwci.client.explained import (
-    NO_URL,
-    NO_URL_FIX,
-    ErrorMessage,
-    ExitCode,
-    counted,
-    explain,
-    shortened,
-)
+from hwci.client.explained import NO_URL, NO_URL_FIX, ErrorMessage, ExitCode, explain, shortened
 from hwci.client.store import BenchStore, PendingReport
+from hwci.said import counted
 
 AGAIN = "once its cause is gone, `hwci spool flush --refused` sends what was refused again"
 BY_NAME = "`hwci spool flush NAME` sends a superseded one all the same"

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from hwci.said import short
 from hwci.wire.base import write_time
 from hwci.wire.reports import Changes, RunReport
 
@@ -248,7 +249,7 @@ def replaced(db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts)
         "SELECT sha FROM runs WHERE series = ? AND run_id = ? ORDER BY id DESC LIMIT 1",
         (facts.series, facts.run_id),
     ).fetchone()
-    return f"one of commit {last['sha'][:12]}" if last and last["sha"] != facts.sha else None
+    return f"one of commit {short(last['sha'])}" if last and last["sha"] != facts.sha else None
 
 
 def _forget_changes(db: sqlite3.Connection, series: str) -> None:

@@ -17,7 +17,8 @@ import typer
 from hwci.cli.commands.serve import Database, kept_database, server_errors
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, progress, write
-from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, command_error, counted
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, command_error
+from hwci.said import counted
 
 if TYPE_CHECKING:
     from hwci.bench.checks import Finding

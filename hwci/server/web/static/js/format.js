@@ -113,9 +113,9 @@ export function duration(seconds, exact = false) {
   return parts.filter(({ value }) => value > 0).map(({ unit, value }) => `${value} ${unit}`).join(" ");
 }
 
-/** The first characters of a commit's hash. */
+/** The first digits of a commit, as many as the command line shows. */
 export function short(sha) {
-  return sha.slice(0, 10);
+  return sha.slice(0, 12);
 }
 
 /** How a product is named: its suite, and its repository where there are several. */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How sentences of the analysis write a number of things, a commit and a chance."""
+"""How people read a number of things, a commit and a chance; the dashboard writes them so too."""
 
-_SHOWN = 8
+_SHOWN = 12
+"""Digits of a commit."""
 
 
 def counted(number: int, one: str) -> str:
@@ -10,7 +11,7 @@ def counted(number: int, one: str) -> str:
 
 
 def short(sha: str) -> str:
-    """Write the first digits of a commit."""
+    """Abbreviate a commit; what a program reads carries it whole."""
     return sha[:_SHOWN]
 
 
