@@ -135,6 +135,35 @@ async def test_why_a_connection_is_refused_is_said_to_the_operator_alone(
     await store.close()
 
 
+def test_a_refused_password_is_said_plainly_and_never_shown(postgresql: Server) -> None:
+    with postgresql.database() as location, _asked_for_a_password(location) as user:
+        given = location.written.replace("//postgres:@", f"//{user}:hunter2@")
+        for address, cause in (
+            (given, "refused the user and password"),
+            (given.replace(":hunter2", ""), "asks for a password, and none was given"),
+        ):
+            with pytest.raises(StorageError, match=cause) as refused:
+                open_storage(replace(location, written=address))
+            assert "correct the address" in refused.value.fix
+            assert not isinstance(refused.value, StorageBusyError)  # trying again does not help
+            assert not re.search("hunter2|try again", str(refused.value))
+
+
+@contextmanager
+def _asked_for_a_password(location: Location) -> Iterator[str]:
+    """Make a user whom the server asks for a password."""
+    user = f"user_{uuid4().hex}"
+    with closing(connect(location)) as connection:
+        connection.command(f"CREATE ROLE {user} LOGIN PASSWORD 'another'")
+        ((rules,),) = connection.rows("SHOW hba_file")
+        before = Path(rules).read_text("utf-8")
+        Path(rules).write_text(f"local all {user} scram-sha-256\n{before}", "utf-8")
+        connection.command("SELECT pg_reload_conf()")
+        yield user
+        Path(rules).write_text(before, "utf-8")
+        connection.command(f"SELECT pg_reload_conf(); DROP ROLE {user}")
+
+
 def test_migrate_takes_the_steps_with_the_keys_of_the_settings(postgresql: Server) -> None:
     with postgresql.database("template1") as location:
         keys = location.secret_key_file

@@ -27,6 +27,9 @@ _ALIVE = (
 """The database notices as fast as a server does that the other end is gone, with its machine too:
 else the locks of a server that lost its power would stay for hours.
 """
+_PASSWORD_REFUSED = "password authentication failed"
+"""What PostgreSQL writes if a password is wrong, and if there is no such user."""
+_PASSWORD_FIX = "correct the address, or PGPASSWORD or ~/.pgpass if the password stands there"
 _AT_ONCE = 100  # rows of a query that is asked for row by row
 
 
@@ -118,10 +121,19 @@ def storage_error(error: psycopg.Error, name: str) -> HwciServerError:
     if isinstance(error, errors.ProgramLimitExceeded):  # an OperationalError, but for good
         return TooLongError("Names are longer together than this database keeps; shorten them")
     if isinstance(error, psycopg.OperationalError | errors.IdleInTransactionSessionTimeout):
-        # Why a connection was refused is in its text alone, which names no password.
-        why = str(error).partition("FATAL:")[2].partition("\n")[0] if code is None else ""
-        return StorageBusyError(
-            f"{name} does not answer{why and f': {why.strip()}'}",
-            "try again in a few seconds, and correct the address if that does not help",
-        )
+        return _not_answered(error, name)
     return StorageError(f"{name} refused a statement ({code})", "look into its log")
+
+
+def _not_answered(error: psycopg.Error, name: str) -> StorageError:
+    # Why a connection was refused has no code: it is in its text alone, which names no password.
+    text = str(error) if error.sqlstate is None else ""
+    if error.pgconn is not None and error.pgconn.needs_password:
+        return StorageError(f"{name} asks for a password, and none was given", _PASSWORD_FIX)
+    if _PASSWORD_REFUSED in text:
+        return StorageError(f"{name} refused the user and password", _PASSWORD_FIX)
+    why = text.partition("FATAL:")[2].partition("\n")[0].strip()
+    return StorageBusyError(
+        f"{name} does not answer{why and f': {why}'}",
+        "try again in a few seconds, and correct the address if that does not help",
+    )
