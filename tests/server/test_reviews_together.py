@@ -91,6 +91,8 @@ def test_where_one_is_refused_none_is_made(
     )
 
     assert answer.status == 409
+    said = "This failure is already counted as a real firmware bug."
+    assert f"{real['testId']} on {real['boxKey']}: {said}" in answer.json["message"]
     assert audit(server, tenant) == before
     path = f"{tenant.path}/ci-failures/{harness['id']}"
     assert tell(server.url, "GET", path, bearer(tenant.owner))["resolved"] == harness

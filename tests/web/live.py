@@ -56,6 +56,21 @@ def site(page: Page, folder: Path, **options: Any) -> Iterator[Site]:
         yield made
 
 
+def ended(page: Page) -> None:
+    """End the sign-in of a page, as the server does after some days."""
+    refusal = {"status": 401, "json": {"message": "The token has expired"}}
+    page.route("**/api/**", lambda route: route.fulfill(**refusal))
+
+
+def sign_in_again(own: Site) -> None:
+    """See why the sign-in page is there, and sign in."""
+    expect(own.page.get_by_text("Your sign-in has ended")).to_be_visible()
+    own.page.unroute("**/api/**")
+    own.page.get_by_label("E-mail").fill(own.server.email)
+    own.page.get_by_label("Password").fill(own.server.password)
+    own.page.get_by_role("button", name="Sign in").click()
+
+
 def sign(page: Page) -> Locator:
     """Return the sign that says whether a page is live."""
     return page.locator(".live-sign")

@@ -3,6 +3,7 @@
 (dashboard)"). That its figures are the API's, `test_metrics_figures.py` claims.
 """
 
+import json
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -80,7 +81,7 @@ def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_
     expect(page.get_by_label("Tiles")).to_contain_text("1 dismissed")
 
     message = page.get_by_role("status").filter(has_text="is dismissed")
-    message.get_by_role("button", name="Reset").click()
+    message.get_by_role("button", name="Undo").click()
 
     expect(rows(page, "bugs").filter(has_text="Automatic").first).to_contain_text(test)
     expect(page.get_by_label("Tiles")).not_to_contain_text("dismissed")
@@ -108,7 +109,7 @@ def test_what_the_server_refuses_is_shown_beside_the_row(
     page.goto(f"{metrics}?other=open")
     row = rows(page, "other").first
     page.route(
-        "**/confirm",
+        "**/ci-reviews",
         lambda route: route.fulfill(
             status=500, json={"message": "Something broke"}, headers={"x-request-id": "request-1"}
         ),
@@ -116,7 +117,8 @@ def test_what_the_server_refuses_is_shown_beside_the_row(
 
     row.get_by_role("button", name=re.compile("^Confirm")).click()
 
-    expect(row.get_by_role("alert")).to_have_text("Something broke Request request-1")
+    said = "Something broke. It was not reviewed. Try again. Request request-1"
+    expect(row.get_by_role("alert")).to_have_text(said)
     expect(row.get_by_role("button", name=re.compile("^Confirm"))).to_be_enabled()
     quiet_console.clear()  # the browser itself tells of the status
 
@@ -477,7 +479,7 @@ def test_a_second_click_at_the_same_place_reviews_no_other_failure(
 
     def note(request: Request) -> None:
         if request.method == "POST":
-            reviewed.append(request.url.rpartition("/")[2])
+            reviewed.extend(one["action"] for one in json.loads(request.post_data or "")["reviews"])
 
     page.on("request", note)
     page.evaluate("() => { const now = performance.now(); performance.now = () => now; }")

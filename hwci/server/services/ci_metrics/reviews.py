@@ -74,7 +74,11 @@ class Reviews(Service):
                 if one.failure_id not in after:
                     _see_that_none_was_made_meanwhile(writer, org_id, one)
                 action = None if one.action is ReviewStep.RESET else ReviewAction(one.action.value)
-                plan = _plan(writer, org_id, one.failure_id, action)
+                try:
+                    plan = _plan(writer, org_id, one.failure_id, action)
+                except ConflictError as error:
+                    where = _where(writer, org_id, one.failure_id)
+                    raise ConflictError(f"{where}: {error} Nothing was changed.") from error
                 written = one.model_dump(include={"note", "issue"}, exclude_none=True)
                 decided = _Decided(one.failure_id, action, plan, written)
                 after[one.failure_id] = _carry_out(writer, member, now, decided)
@@ -115,11 +119,17 @@ def _see_that_none_was_made_meanwhile(writer: Writer, org_id: UUID, one: OneRevi
     failure = history.failure(one.failure_id)
     if failure is None:
         raise NotFoundError("Failure not found")
-    review, lane = group_of(history, failure).review, failure.key.lane
+    review = group_of(history, failure).review
     if (review and review.at) != one.seen_review_at:
         who = "A review was reset" if review is None else f"{review.by_name} reviewed it"
-        where = f"{lane.test_id} on {lane.box_key}"
+        where = _where(writer, org_id, one.failure_id)
         raise ConflictError(f"{where}: {who} meanwhile. Nothing was changed.")
+
+
+def _where(writer: Writer, org_id: UUID, failure_id: UUID) -> str:
+    failure = writer.history(org_id).failure(failure_id)
+    assert failure is not None, "only a failure that exists is refused for its state"
+    return f"{failure.key.lane.test_id} on {failure.key.lane.box_key}"
 
 
 def _plan(

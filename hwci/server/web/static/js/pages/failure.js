@@ -22,12 +22,12 @@ import { WhatIf } from "./failure/what_if.js";
 const CLOSED = "none";
 
 /** The page of one failure. */
-export function Failure({ address, orgId, organization }) {
+export function Failure({ address, orgId, organization, me }) {
   const { failureId } = address.params;
-  return html`<${FailurePage} key=${failureId} ...${{ address, orgId, organization, failureId }} />`;
+  return html`<${FailurePage} key=${failureId} ...${{ address, orgId, organization, me, failureId }} />`;
 }
 
-function FailurePage({ address, orgId, organization, failureId }) {
+function FailurePage({ address, orgId, organization, me, failureId }) {
   const path = `/api/orgs/${orgId}/ci-failures/${encodeURIComponent(failureId)}`;
   const answer = useAnswer(path);
   useProducts(orgId, organization?.ciMetricsEnabled);
@@ -40,7 +40,7 @@ function FailurePage({ address, orgId, organization, failureId }) {
       <${ExactTimes} />
     </div>
     ${answer.error && html`<${Fault} ...${{ answer, failureId, organization }} />`}
-    ${isThere && html`<${Evidence} ...${{ answer, address, orgId, organization }} />`}
+    ${isThere && html`<${Evidence} ...${{ answer, address, orgId, organization, me }} />`}
     ${!isThere && !answer.error && html`<${Waiting} />`}
   `;
 }
@@ -57,7 +57,7 @@ function Fault({ answer, failureId, organization }) {
     <//>`;
 }
 
-function Evidence({ answer, address, orgId, organization }) {
+function Evidence({ answer, address, orgId, organization, me }) {
   const evidence = answer.data;
   const { failure, resolved } = evidence;
   const story = useMemo(() => storyOf(evidence), [evidence]);
@@ -70,7 +70,7 @@ function Evidence({ answer, address, orgId, organization }) {
   }, []);
   const shared = { evidence, story, orgId, show };
   return html`
-    <${Head} ...${shared} answer=${answer} reviewer=${isAdmin(organization)} />
+    <${Head} ...${{ ...shared, answer, me }} reviewer=${isAdmin(organization)} />
     <div class="evidence">
       <${Branch} ...${shared} opened=${asked} open=${open} sought=${sought} all=${address.query.get("commits") === "all"} />
       <${Checks} ...${shared} open=${address.query.get("checks") === "open"} />

@@ -69,7 +69,7 @@ function MetricsOf({ address, orgId, organization, me }) {
     ${!page.error && !isThere && html`<${Waiting} />`}
     ${isThere && !isRefused(page.error) &&
       html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, products, reviews, figures, isWhole }} />`}
-    <p class="toast" role="status" tabindex="-1">${reviews.message}</p>
+    <div class="toast" role="status" tabindex="-1" ref=${reviews.toast}>${reviews.message}</div>
   `;
 }
 

@@ -12,11 +12,12 @@ import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
 import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Tools, WORTH_A_SEARCH, noMatch, tableState } from "../parts/table/table.js";
-import { useTogether } from "../parts/reviews/together.js";
+import { useDraft } from "../parts/reviews/draft.js";
+import { Refused } from "../parts/reviews/refused.js";
+import { UNDO, useTogether } from "../parts/reviews/together.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
 import { ExactTimes } from "../parts/values/values.js";
 import { causeName } from "../parts/values/cause.js";
-import { useDraft } from "./review/draft.js";
 import { Row } from "./review/row.js";
 
 const ASKED = 100; // the most that the API gives at once
@@ -58,7 +59,7 @@ function Inbox({ address, orgId, me, path, query, search, found, may }) {
   const replace = (key, change_) => setCauses((was) => was.map((one) => (one.id === key ? change_(one) : one)));
   const draft = useDraft(me);
   const open = causes.find(({ id }) => id === address.query.get("cause")) ?? causes[0];
-  const list = useRef(null);
+  const [list, toast] = [useRef(null), useRef(null)];
   const wanted = useRef(null); // the row that gets the focus once it is drawn
   const show = (cause) => {
     if (!cause) return;
@@ -69,7 +70,8 @@ function Inbox({ address, orgId, me, path, query, search, found, may }) {
   const together = useTogether({
     orgId,
     me,
-    changed: (key, items, isUndo) => {
+    changed: ({ key, action }, items) => {
+      const isUndo = action === UNDO;
       const now = new Map(items.map((one) => [one.id, one]));
       replace(key, (one) => ({ ...one, failures: one.failures.map((failure) => now.get(failure.id) ?? failure) }));
       draft.clear(key);
@@ -104,8 +106,8 @@ function Inbox({ address, orgId, me, path, query, search, found, may }) {
     ${more.left > 0 && html`<p><button type="button" onClick=${more.show}>Show more</button>
       ${" "}<span class="quiet">${counted(more.left, "more cause")}</span></p>`}
     ${more.fault && html`<${Failed} error=${more.fault} />`}
-    <p class="toast" role="status">${message && html`${message} ${together.last && html`<button type="button"
-      onClick=${together.undo}>Undo</button>`}`}</p>
+    <div class="toast" role="status" tabindex="-1" ref=${toast}>${message && html`${message} ${together.last && html`<button type="button"
+      onClick=${together.undo}>Undo</button>`} <${Refused} ...${{ together, id: UNDO, focus: toast }} />`}</div>
   </section>`;
 }
 

@@ -17,8 +17,8 @@ import { RunLink, classBadge, classText, runText, verdict } from "../../parts/va
 
 const RUNS = 100; // the most that the API gives at once: a run has few attempts
 
-/** The head. `answer`: that of the page, which a review replaces. */
-export function Head({ evidence, answer, orgId, reviewer }) {
+/** The head. `answer`: that of the page, which a review replaces; `me`: the reader. */
+export function Head({ evidence, answer, orgId, me, reviewer }) {
   const { failure, resolved } = evidence;
   return html`
     <header class="failure-head">
@@ -27,7 +27,7 @@ export function Head({ evidence, answer, orgId, reviewer }) {
       <p class="verdict-line">${resolved ? classBadge(resolved.class) : labelBadge(failure.label)} <span>${sentence(evidence)}</span></p>
       ${resolved?.review && html`<${Written} review=${resolved.review} /><p class="quiet">${automatically(resolved)}</p>`}
       <${Others} evidence=${evidence} orgId=${orgId} />
-      ${resolved && html`<${Review} evidence=${evidence} answer=${answer} orgId=${orgId} reviewer=${reviewer} />`}
+      ${resolved && html`<${Review} ...${{ evidence, answer, orgId, me, reviewer }} />`}
     </header>
     <dl class="facts">${facts(evidence, orgId).map(
       ([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`,

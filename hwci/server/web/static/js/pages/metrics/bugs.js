@@ -6,7 +6,7 @@ import { Section } from "../../parts/section.js";
 import { PagedTable } from "../../parts/table/table.js";
 import { Suspects } from "../../parts/values/suspects.js";
 import { Sha, Time } from "../../parts/values/values.js";
-import { ByCause, CauseSwitch, isByCause } from "./by_cause.js";
+import { ByCause, CauseSwitch, isByCause } from "./cause_switch.js";
 import { failureColumns, verdictColumn } from "./failure_columns.js";
 import { reviewColumns } from "./review.js";
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of resolved failures with a row for each cause (contract, "Answers beside the rules"): what one commit broke
-// and one fixed is unfolded in place and reviewed together. The titles of the tables count failures, as the tiles do.
+// and one fixed is unfolded in place and reviewed together.
 
 import { change } from "../../address.js";
 import { html, useRef } from "../../html.js";
 import { CauseFailures, causeName } from "../../parts/values/cause.js";
 import { PagedTable } from "../../parts/table/table.js";
+import { Refused } from "../../parts/reviews/refused.js";
 import { reviewsOf } from "../../parts/reviews/together.js";
 import { FailureLink, classBadge, verdict } from "../../parts/values/words.js";
 
@@ -13,20 +14,6 @@ const ANSWERS = [
   ["confirm", "Confirm as firmware bug"],
   ["dismiss", "Dismiss"],
 ];
-
-/** Whether a table shows causes. */
-export function isByCause(name, query) {
-  return query.get(`${name}.by`) === "cause";
-}
-
-/** The switch between a row for each cause and one for each failure. */
-export function CauseSwitch({ name, label, address }) {
-  const on = isByCause(name, address.query);
-  const of = (...parts) => Object.fromEntries(parts.map((part) => [`${name}.${part}`, null]));
-  const turn = () => change({ ...of("page", "sort", "cause"), [`${name}.by`]: on ? null : "cause" });
-  return html`<p class="by-cause"><button type="button" aria-pressed=${on ? "true" : "false"} aria-label=${`By cause: ${label}`}
-    onClick=${turn}>By cause</button></p>`;
-}
 
 /** The table. `query`: which failures it is of; `columns`: of one failure, shown of the first of a cause. */
 export function ByCause({ name, label, address, orgId, query, columns, reviews, empty }) {
@@ -53,20 +40,14 @@ function What({ cause, orgId, open, unfold }) {
     <span class="under">${first.branch}</span>`;
 }
 
-function Actions({ cause, reviews: { together, isSettled } }) {
-  const { doing, fault, lost } = together.stateOf(cause.id);
+function Actions({ cause, reviews: { together, review } }) {
+  const { doing, lost } = together.stateOf(cause.id);
   const fitting = ANSWERS.filter(([action]) => reviewsOf(cause.failures, action).length > 0);
   const place = useRef(null);
-  const look = () => {
-    place.current.focus(); // the button that was pressed goes away
-    together.look(cause.id);
-  };
-  const press = (action) => isSettled() && together.review(cause.id, cause.failures, action);
   return html`<div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place}>
     ${fitting.map(([action, title]) => html`<button key=${action} type="button" aria-disabled=${doing || lost ? "true" : undefined}
-      aria-label=${`${title}: ${causeName(cause)}`} onClick=${() => press(action)}>${title}</button>`)}
-    ${fault && html`<p class="fault" role="alert">${lost && "Nobody knows yet whether it was reviewed. "}${fault.message}</p>`}
-    ${lost && html`<button type="button" onClick=${look}>Look again</button>`}
+      aria-label=${`${title}: ${causeName(cause)}`} onClick=${() => review(cause.id, cause.failures, action)}>${title}</button>`)}
+    <${Refused} ...${{ together, id: cause.id, focus: place }} />
   </div>`;
 }
 

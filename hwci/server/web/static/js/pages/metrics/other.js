@@ -7,7 +7,7 @@ import { Collapsed } from "../../parts/section.js";
 import { PagedTable } from "../../parts/table/table.js";
 import { OTHER_CLASSES, classBadge, className } from "../../parts/values/words.js";
 import { brokenBy, fixedBy } from "./bugs.js";
-import { ByCause, CauseSwitch, isByCause } from "./by_cause.js";
+import { ByCause, CauseSwitch, isByCause } from "./cause_switch.js";
 import { failureColumns, verdictColumn } from "./failure_columns.js";
 import { Gaps } from "./gaps.js";
 import { reviewColumns } from "./review.js";
@@ -23,7 +23,7 @@ export function OtherFailures({ address, base, scope, several, page, orgId, revi
   const columns = [
     test,
     ...known,
-    { key: "reason", title: "Reason", sort: "class", cell: (row) => reason(reviews.entryOf(row).row ?? row) },
+    { key: "reason", title: "Reason", sort: "class", cell: (row) => reason(reviews.now(row)) },
     verdictColumn,
     ...reviewColumns(reviews),
   ];

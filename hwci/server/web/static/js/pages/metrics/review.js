@@ -4,68 +4,59 @@
 
 import { counted } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
-import { fittingActions, review } from "../../parts/reviews/review.js";
-import { useTogether } from "../../parts/reviews/together.js";
+import { Refused } from "../../parts/reviews/refused.js";
+import { fittingActions } from "../../parts/reviews/review.js";
+import { UNDO, useTogether } from "../../parts/reviews/together.js";
 import { classText } from "../../parts/values/words.js";
 
 const SHIFTED_MILLISECONDS = 1_000;
 
 /**
- * The reviews of a page. Return `{may, turn, message, renew(), entryOf(row), review(row, action), together, isSettled()}`:
- * `together` reviews several failures as one, unless the rows have just moved (`isSettled`); an entry is
- * what happens to a row, `{doing, row, fault}`; `turn` counts how often all had to be asked for again; `message`
- * tells what happened last, and offers to take it back.
+ * The reviews of a page. Return `{may, turn, message, renew(), toast, now(row), review(key, failures, action),
+ * together}`: `review` does nothing if the rows have just moved; `now`: a row as it is since its review; `turn` counts how often all
+ * had to be asked for again; `message` tells what happened last, and offers to take it back; `toast`: the reference to where it stands.
  */
 export function useReviews(orgId, page, may, me) {
-  const [entries, setEntries] = useState({});
+  const [reviewed, setReviewed] = useState({}); // by id, until the new page holds them
   const [turn, setTurn] = useState(0);
-  const [message, setMessage] = useState(null);
+  const [message, setMessage] = useState("");
+  const toast = useRef(null);
   const { shifted, isSettled } = useShifting();
-  // The new page holds the answer.
   useEffect(() => {
-    setEntries((was) => Object.fromEntries(Object.entries(was).filter(([, entry]) => !entry.row)));
+    setReviewed({});
     if (message) shifted();
   }, [page.data]);
-  const put = (id, entry) => setEntries((was) => ({ ...was, [id]: entry }));
   const renew = () => {
     page.again();
     setTurn((was) => was + 1);
   };
-  const changed = (_key, items, isUndo) => {
-    const text = isUndo ? "The review is taken back." : `${counted(items.length, "failure")} reviewed.`;
-    setMessage({ text, undoes: !isUndo });
-    renew();
-  };
-  const together = useTogether({ orgId, me, changed, passed: renew });
-  const act = async (row, action) => {
-    if (!isSettled()) return;
-    put(row.id, { doing: action });
-    setMessage(null);
-    try {
-      const answer = await review(orgId, row.id, action);
-      put(row.id, { doing: action, row: answer });
-      setMessage({ text: messageOf(answer), reviewed: answer.review && answer });
+  const together = useTogether({
+    orgId,
+    me,
+    changed: ({ action }, items) => {
+      setReviewed((was) => ({ ...was, ...Object.fromEntries(items.map((one) => [one.id, one])) }));
+      setMessage(action === UNDO ? "The review is taken back." : messageOf(items));
       renew();
-    } catch (fault) {
-      put(row.id, { fault });
-      if (fault.status !== 409 && action !== "settle") return;
-      setMessage({ text: `${row.testId} on ${row.boxKey}: ${fault.message}` }); // its row may go away
-      renew(); // somebody else reviewed it first, or one step of two is done
-    }
+    },
+    passed: ({ message: why }) => {
+      setMessage(why); // its row may go away
+      renew();
+    },
+  });
+  const review = (key, failures, action) => {
+    if (!isSettled()) return;
+    setMessage("");
+    together.review(key, failures, action);
   };
-  const shown = message && html`${message.text} ${message.reviewed && html`<button type="button"
-    aria-label=${`Reset ${message.reviewed.testId} on ${message.reviewed.boxKey}`}
-    onClick=${stays(() => act(message.reviewed, "reset"))}>Reset</button>`}
-    ${message.undoes && html`<button type="button" onClick=${stays(together.undo)}>Undo</button>`}`;
-  return { may, turn, message: shown, renew, review: act, together, isSettled, entryOf: (row) => entries[row.id] ?? {} };
-}
-
-/** Give the message the focus before its button goes away. */
-function stays(act) {
-  return ({ currentTarget }) => {
-    currentTarget.closest(".toast").focus({ preventScroll: true });
-    act();
+  // The button goes away, and with it the focus.
+  const undo = () => {
+    toast.current.focus({ preventScroll: true });
+    together.undo();
   };
+  const shown = (message || together.stateOf(UNDO).fault) && html`${message}
+    ${together.last && html` <button type="button" onClick=${undo}>Undo</button>`}
+    <${Refused} ...${{ together, id: UNDO, focus: toast }} />`;
+  return { may, turn, message: shown, toast, renew, review, together, now: (row) => reviewed[row.id] ?? row };
 }
 
 /**
@@ -88,13 +79,13 @@ function useShifting() {
 
 /** The columns of a table whose rows can be reviewed: Status, and the actions for reviewers. */
 export function reviewColumns(reviews) {
-  const status = { key: "status", title: "Status", words: true, cell: (row) => (reviews.entryOf(row).row ?? row).status };
+  const status = { key: "status", title: "Status", words: true, cell: (row) => reviews.now(row).status };
   const actions = { key: "review", title: "Review", cell: (row) => html`<${Actions} row=${row} reviews=${reviews} />` };
   return reviews.may ? [status, actions] : [status];
 }
 
 function Actions({ row, reviews }) {
-  const { doing, fault } = reviews.entryOf(row);
+  const { doing, lost } = reviews.together.stateOf(row.id);
   const cell = useRef(null);
   const pressed = useRef(false);
   useEffect(() => {
@@ -102,24 +93,25 @@ function Actions({ row, reviews }) {
     if (pressed.current && document.activeElement === document.body) cell.current.querySelector("button")?.focus();
   });
   const press = (action) => {
-    if (doing) return;
+    if (doing || lost) return;
     pressed.current = true;
-    reviews.review(row, action.name);
+    reviews.review(row.id, [row], action.name);
   };
   const leave = ({ relatedTarget }) => {
     if (relatedTarget) pressed.current = false;
   };
-  return html`<div class="actions" ref=${cell} onFocusOut=${leave}>
-    ${fittingActions(row).map((action) => html`<button key=${action.name} type="button" aria-disabled=${doing ? "true" : undefined}
+  return html`<div class="actions" tabindex="-1" ref=${cell} onFocusOut=${leave}>
+    ${fittingActions(row).map((action) => html`<button key=${action.name} type="button" aria-disabled=${doing || lost ? "true" : undefined}
       aria-label=${`${action.title} ${row.testId} on ${row.boxKey}`} onClick=${() => press(action)}>
       ${doing === action.name ? action.doing : action.title}
     </button>`)}
-    ${fault && html`<p class="fault" role="alert">${fault.message}
-      ${fault.requestId && html` <span class="request">Request ${fault.requestId}</span>`}</p>`}
+    <${Refused} ...${{ together: reviews.together, id: row.id, focus: cell }} />
   </div>`;
 }
 
-function messageOf(row) {
+function messageOf(items) {
+  if (items.length > 1) return `${counted(items.length, "failure")} reviewed.`;
+  const [row] = items;
   const name = `${row.testId} on ${row.boxKey}`;
   if (row.label !== "resolved") return `${name}: the review is removed; it is now ${row.label === "flake" ? "a flake" : "pending"}.`;
   if (!row.review) return `${name}: the automatic label is restored; it counts as ${classText(row.class)}.`;

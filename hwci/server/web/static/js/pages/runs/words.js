@@ -9,7 +9,7 @@ const TICK_MILLISECONDS = 1_000;
 const CONCLUSIONS = { success: "good", failure: "bad" };
 
 /** Where a run stands, in one badge: `[kind, text, title]` of it. */
-export function statusOf({ status, helloOk, conclusion }) {
+function statusOf({ status, helloOk, conclusion }) {
   if (status === "running") return ["live", "running", "Its report has not arrived yet"];
   if (status === "lost") return ["warn", "lost", "Its box sent nothing for ten minutes, and no report arrived"];
   if (!helloOk) return ["warn", "never reached the hardware", `Its hello check failed; its conclusion is ${conclusion}`];

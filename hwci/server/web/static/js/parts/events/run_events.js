@@ -18,7 +18,7 @@ export function putAfter(held, ask, after) {
 }
 
 /** A run record after an event of it. */
-export function runAfter(run, { type, run: now, tests }) {
+function runAfter(run, { type, run: now, tests }) {
   if (now) return { ...run, ...now };
   if (type === "run.lost") return { ...run, status: "lost" };
   if (run.status === "reported") return run; // the report has other counts

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confirm, Dismiss and Reset (spec, "Review of a resolved failure"): which of them the present state
-// allows, and how to request one. The pages decide who may review and what is shown. Only a real firmware bug can be
-// dismissed, so an ambiguous failure that is none is confirmed first, in the same step of the reviewer.
-
-import { post } from "../../api.js";
+// Confirm, Dismiss and Reset (spec, "Review of a resolved failure"): which of them a failure's present state allows, and
+// what each takes. Only a real firmware bug can be dismissed, so an ambiguous failure that is none is confirmed first, in
+// the same step of the reviewer. The pages decide who may review and what is shown.
 
 const REAL = "real_fw_bug";
 const AMBIGUOUS = "ambiguous";
-const STEPS = { settle: ["confirm", "dismiss"] };
 
-// The spec's table: what a failure must be for an action.
+// The spec's table: what a failure must be for an action. No two rows of one action fit the same failure.
 const ACTIONS = [
   {
     name: "confirm",
@@ -17,13 +14,15 @@ const ACTIONS = [
     doing: "Confirming…",
     hint: "Count it as a real firmware bug",
     fits: (now) => now.class !== REAL,
+    steps: ["confirm"],
   },
   {
-    name: "settle",
+    name: "dismiss",
     title: "Not a firmware bug",
     doing: "Dismissing…",
     hint: "Confirm it, then dismiss it: it is no longer ambiguous",
     fits: (now) => now.class === AMBIGUOUS,
+    steps: ["confirm", "dismiss"],
   },
   {
     name: "dismiss",
@@ -31,6 +30,7 @@ const ACTIONS = [
     doing: "Dismissing…",
     hint: "Count it as no firmware bug",
     fits: (now) => now.class === REAL,
+    steps: ["dismiss"],
   },
   {
     name: "reset",
@@ -38,19 +38,16 @@ const ACTIONS = [
     doing: "Resetting…",
     hint: "Let the checks decide again",
     fits: (now) => now.review !== null,
+    steps: ["reset"],
   },
 ];
 
 /** The actions that a resolved failure offers. */
-export function fittingActions(resolved) {
-  return ACTIONS.filter(({ fits }) => fits(resolved));
+export function fittingActions(now) {
+  return ACTIONS.filter(({ fits }) => fits(now));
 }
 
-/** Review a failure. `written`: `{note, issue}`, if there is any. Return its new state. */
-export async function review(orgId, failureId, action, written) {
-  let now;
-  for (const step of STEPS[action] ?? [action]) {
-    now = await post(`/api/orgs/${orgId}/ci-failures/${failureId}/${step}`, written);
-  }
-  return now;
+/** What an action takes for a failure: nothing if it does not fit, and the failure stays as it is. */
+export function stepsOf(action, now) {
+  return fittingActions(now).find(({ name }) => name === action)?.steps ?? [];
 }

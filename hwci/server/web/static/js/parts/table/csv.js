@@ -48,7 +48,7 @@ export function save(file, rows) {
 }
 
 /** The rows as text, under the names of their fields. */
-export function csvOf(rows) {
+function csvOf(rows) {
   const flat = rows.map((row) => Object.fromEntries(fieldsOf(row)));
   const names = [...new Set(flat.flatMap(Object.keys))];
   // An object that a row lacks has no column of its own.

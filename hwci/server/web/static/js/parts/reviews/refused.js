@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What went wrong with a review (`useTogether`), and after no answer the button that looks what became of it.
+
+import { html } from "../../html.js";
+
+/** `id`: what was reviewed; `focus`: a reference to what takes the focus from the button, which goes away. */
+export function Refused({ together, id, focus }) {
+  const { fault, lost } = together.stateOf(id);
+  const look = () => {
+    focus.current.focus();
+    together.look(id);
+  };
+  return fault && html`<p class="fault" role="alert">${lost && "Nobody knows yet whether it was reviewed. "}${fault.message}
+    ${lost && html` <button type="button" onClick=${look}>Look again</button>`}
+    ${fault.requestId && html` <span class="request">Request ${fault.requestId}</span>`}</p>`;
+}

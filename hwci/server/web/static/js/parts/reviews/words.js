@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reviewer writes with a review: a note and the link of an issue.
+
+import { html } from "../../html.js";
+import { Field, faultsOf } from "../form/field.js";
+
+/** The fields. `draft`: of `useDraft`; `id`: what is reviewed; `fault`: with which the review was refused, if it was. */
+export function ReviewWords({ draft, id, fault }) {
+  const faults = wordFaults(fault);
+  const written = draft.read(id);
+  const write = ({ target }) => draft.write(id, { [target.name]: target.value });
+  const field = (name, title, rest) => html`<${Field} key=${name} name=${name} title=${title} fault=${faults[name]}
+    value=${written[name] ?? ""} onInput=${write} ...${rest} />`;
+  return html`<div class="review-words">${field("note", "Note (optional)", { maxlength: 1000 })}
+    ${field("issue", "Issue link (optional)", { type: "url", maxlength: 2000, placeholder: "https://" })}</div>`;
+}
+
+/** Whether a refusal is about these fields, which show it. */
+export function isAboutWords(fault) {
+  return Object.keys(wordFaults(fault)).length > 0;
+}
+
+/** The faults of note and issue by name; each review of the request has the same. */
+function wordFaults(fault) {
+  const own = (fault?.issues ?? []).filter(({ path }) => path[1] === "reviews");
+  return faultsOf({ issues: own.map(({ path, message }) => ({ path: [path[0], path.at(-1)], message })) });
+}

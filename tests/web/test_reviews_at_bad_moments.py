@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wherever a failure is reviewed: a server that stops in any step, an answer that is lost, another
+person who reviews the same, a sign-in that ends. Each is told, nothing is lost or done twice, and
+nobody writes over what they have not seen.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.support.asking import ask, bearer
+from tests.support.held_port import held_port
+from tests.support.running import Hands, running_in_thread
+from tests.web.live import Comeback, Site, ended, sign_in_again, site
+
+REVIEWS = "**/ci-reviews"
+CONFIRM = re.compile("^Confirm as firmware bug")
+CONFIRMED = "[Cc]ounted as a real firmware bug"
+NO_BUG = re.compile("^(Not a firmware bug|Dismiss)")
+PLACES = {
+    "page": "failures/{failure}",
+    "table": "metrics?other=open",
+    "causes": "metrics?other=open&other.by=cause&bugs.by=cause",
+    "inbox": "review",
+}
+WITH_UNDO = [place for place in PLACES if place != "page"]
+
+
+def fill(own: Site) -> None:
+    """Report a test that failed once and passes on the next commit: nothing decides why."""
+    for number, outcome in enumerate(("fail", "pass")):
+        test = {"id": "boot", "outcome": outcome, "attempts": 1, "duration_s": 1.0}
+        own.benches.report(run_id=number, sha=f"{number:040x}", tests=[test])
+
+
+def failure_id(own: Site) -> str:
+    (found,) = own.ask("ci-failures?days=30&limit=100")["items"]
+    return str(found["id"])
+
+
+def look_at(own: Site, place: str) -> Page:
+    own.open(PLACES[place].format(failure=failure_id(own)))
+    expect(own.page.get_by_role("button", name=CONFIRM)).to_be_visible()
+    return own.page
+
+
+@pytest.fixture
+def own(page: Page, tmp_path: Path) -> Iterator[Site]:
+    with site(page, tmp_path) as made:
+        fill(made)
+        yield made
+
+
+@pytest.fixture
+def stopping(page: Page, tmp_path: Path) -> Iterator[Callable[[str], tuple[Site, Comeback]]]:
+    """Give what opens a place, after which the server stops."""
+    hands = Hands()
+    with held_port() as port:
+
+        def opened(place: str) -> tuple[Site, Comeback]:
+            with running_in_thread(tmp_path, clock=hands, port=port) as server:
+                own = Site(page, server, hands)
+                own.sign_in()
+                fill(own)
+                look_at(own, place)
+            return own, Comeback(server, hands)
+
+        yield opened
+        page.goto("about:blank")  # asks nobody any more
+
+
+def told(page: Page, text: str) -> None:
+    expect(page.get_by_role("alert").filter(has_text=text)).to_be_visible()
+
+
+def done(page: Page, text: str) -> None:
+    expect(page.get_by_role("status").filter(has_text=re.compile(text)).first).to_be_visible()
+
+
+def press(page: Page, name: str | re.Pattern[str]) -> None:
+    page.get_by_role("button", name=name).first.click()
+
+
+def audit(own: Site) -> list[str]:
+    """Return the reviews of the audit log, the first one first."""
+    told = [one["action"] for one in own.ask("audit-log?limit=100")["items"]]
+    return [action for action in reversed(told) if action in {"confirm", "dismiss", "reset"}]
+
+
+def review_now(own: Site) -> Any:
+    resolved = own.ask(f"ci-failures/{failure_id(own)}")["resolved"]
+    return resolved["review"] and resolved["review"]["action"]
+
+
+def another_person(own: Site, action: str) -> None:
+    own.benches.hands.move(seconds=1)  # no two people review in the same microsecond
+    path = f"/api/orgs/{own.server.org_id}/ci-failures/{failure_id(own)}/{action}"
+    assert ask(own.server.url, "POST", path, bearer(own.benches.token)).status == 200
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_server_that_stops_before_a_review_is_told_and_the_review_is_made_once(
+    stopping: Callable[[str], tuple[Site, Comeback]], place: str, quiet_console: list[str]
+) -> None:
+    own, comeback = stopping(place)
+    page = own.page
+    press(page, CONFIRM)
+    told(page, "Nobody knows yet whether it was reviewed. The server did not answer.")
+    page.get_by_role("button", name=CONFIRM).click(force=True)  # not sent before it is known
+    press(page, "Look again")
+    told(page, "Nobody knows yet")
+    with comeback.again():
+        press(page, "Look again")
+        told(page, "It was not reviewed. Try again.")
+        assert audit(own) == []
+        press(page, CONFIRM)
+        done(page, CONFIRMED)
+        assert audit(own) == ["confirm"]
+        expect(page.get_by_text("Loading")).to_have_count(0)
+    back = "Undo" if place in WITH_UNDO else "Reset"
+    press(page, back)
+    told(page, "Nobody knows yet")
+    with comeback.again():
+        press(page, "Look again")
+        told(page, "It was not reviewed. Try again.")
+        press(page, back)
+        done(page, "taken back|the checks decide again")
+        assert audit(own) == ["confirm", "reset"]
+    quiet_console.clear()  # the browser names what it could not load
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_review_whose_answer_was_lost_is_found_and_not_made_twice(
+    own: Site, place: str, quiet_console: list[str]
+) -> None:
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page = look_at(own, place)
+    page.route(REVIEWS, lose)
+
+    press(page, CONFIRM)
+
+    done(page, CONFIRMED)
+    assert audit(own) == ["confirm"]
+    press(page, "Undo" if place in WITH_UNDO else "Reset")
+    done(page, "taken back|the checks decide again")
+    assert audit(own) == ["confirm", "reset"]
+    assert review_now(own) is None
+    quiet_console.clear()  # the browser names what it could not load
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_another_person_reviewed_is_shown_before_it_is_written_over(
+    own: Site, place: str, quiet_console: list[str]
+) -> None:
+    page = look_at(own, place)
+    another_person(own, "confirm")
+
+    press(page, NO_BUG)
+
+    told(page, "boot on bench-1: Olga Owner reviewed it meanwhile. Nothing was changed.")
+    assert audit(own) == ["confirm"]
+    expect(
+        page.get_by_text(re.compile("Confirmed (by|as).*Olga Owner|^Olga Owner$")).last
+    ).to_be_visible()
+    press(page, NO_BUG)  # having seen it
+    done(page, "[Dd]ismissed|not counted")
+    assert audit(own) == ["confirm", "dismiss"]
+    quiet_console.clear()  # the browser itself logs the status
+
+
+@pytest.mark.parametrize("theirs", ["dismiss", "reset"])
+@pytest.mark.parametrize("place", WITH_UNDO)
+def test_undo_takes_nothing_back_that_another_person_did(
+    own: Site, place: str, theirs: str, quiet_console: list[str]
+) -> None:
+    page = look_at(own, place)
+    press(page, CONFIRM)
+    done(page, CONFIRMED)
+    another_person(own, theirs)
+
+    press(page, "Undo")
+
+    said = "A review was reset" if theirs == "reset" else "Olga Owner reviewed it"
+    told(page, f"boot on bench-1: {said} meanwhile. Nothing was changed.")
+    assert audit(own) == ["confirm", theirs]
+    assert review_now(own) == (None if theirs == "reset" else theirs)
+    quiet_console.clear()  # the browser itself logs the status
+
+
+def test_a_review_that_was_taken_back_meanwhile_is_in_nobody_s_way(own: Site) -> None:
+    page = look_at(own, "page")
+    another_person(own, "confirm")
+    another_person(own, "reset")
+
+    press(page, CONFIRM)  # what is there now is what they saw
+
+    done(page, CONFIRMED)
+    assert audit(own) == ["confirm", "reset", "confirm"]
+
+
+@pytest.mark.parametrize("place", ["page", "inbox"])
+def test_what_was_written_outlives_a_sign_in_that_ends(
+    own: Site, place: str, quiet_console: list[str]
+) -> None:
+    page = look_at(own, place)
+    where = page.url
+    page.get_by_label("Note (optional)").fill("a long story")
+    ended(page)
+
+    press(page, CONFIRM)
+
+    sign_in_again(own)
+    expect(page).to_have_url(where)
+    expect(page.get_by_label("Note (optional)")).to_have_value("a long story")
+    assert audit(own) == []
+    press(page, CONFIRM)
+    done(page, CONFIRMED)
+    expect(page.get_by_label("Note (optional)").first).to_have_value("")
+    quiet_console.clear()  # the browser itself logs the status
