@@ -28,7 +28,6 @@ NOTED = {
 """Where the first control character stands of those that XML forbids."""
 FIRST = rounds(1, 1_000)
 """How many of the oldest versions are reported beside those and the newest."""
-BOARDS = 6
 AS_OF = "2026-11-20T00:00:00Z"
 
 pytestmark = pytest.mark.skipif(

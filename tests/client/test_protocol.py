@@ -5,6 +5,7 @@ import ast
 import gzip
 import json
 import traceback
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
@@ -148,7 +149,8 @@ def test_an_answer_becomes_its_model() -> None:
 
 
 def test_an_answer_without_body_is_none() -> None:
-    conclude(calls.put_suite_config(configuration()), Response(204, {}, b""))
+    answer_of: Callable[..., object] = conclude
+    assert answer_of(calls.put_suite_config(configuration()), Response(204, {}, b"")) is None
 
 
 @pytest.mark.parametrize(
@@ -238,7 +240,6 @@ def test_no_answer_says_why_and_whether_the_request_may_have_been_taken() -> Non
 # Whether to try again
 
 SAFE = calls.me()
-ONCE = calls.create_ci_key("o", "ci")
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])

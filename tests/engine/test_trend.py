@@ -170,7 +170,3 @@ def test_parts_after_the_first_are_not_counted_as_runs() -> None:
     found = counts(drawn(Past(parts), minutes(0, 4, 4)))
 
     assert (found["runs"], found["infra_runs"]) == ([0, 1, 0, 0], [0, 1, 0, 0])
-
-
-def merge(sha: str, suite: str, at: float) -> Announcement:
-    return Announcement(REPO, suite, sha, MAIN, minute(at))

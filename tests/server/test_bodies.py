@@ -279,7 +279,9 @@ def test_names_count_as_values_do() -> None:
 def test_what_separates_values_may_stand_in_text() -> None:
     text = r",:[{\"\\" * VALUES_MAX
 
-    read_model(f'{{"thread": 0, "process": 0, "extra": "{text}"}}'.encode(), Reader)
+    read = read_model(f'{{"thread": 0, "process": 0, "extra": "{text}"}}'.encode(), Reader)
+
+    assert read.thread == threading.get_ident()
 
 
 async def test_while_a_large_report_is_read_the_event_loop_goes_on() -> None:

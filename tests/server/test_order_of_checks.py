@@ -40,9 +40,6 @@ each_admin = pytest.mark.parametrize("route", of(Who.ADMIN), ids=named)
 each_with_body = pytest.mark.parametrize(
     "route", [route for route in ROUTES if route.body], ids=named
 )
-each_with_query = pytest.mark.parametrize(
-    "route", [route for route in ROUTES if route.query], ids=named
-)
 
 
 def path_of(route: Route, org_id: object) -> str:

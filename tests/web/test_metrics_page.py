@@ -616,8 +616,8 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
 def test_the_table_of_unchecked_merges_stands_without_their_causes(
     page: Page, metrics: str, quiet_console: list[str], sort: str
 ) -> None:
-    lacking = "unchecked-merges" if sort else "page"
-    page.route(re.compile(rf"/ci-analysis/{lacking}\?"), lambda route: route.abort())
+    missing = "unchecked-merges" if sort else "page"
+    page.route(re.compile(rf"/ci-analysis/{missing}\?"), lambda route: route.abort())
     with page.expect_console_message(lambda told: "ERR_FAILED" in told.text):
         page.goto(f"{metrics}{sort}")
     quiet_console.clear()

@@ -32,7 +32,7 @@ LINES = """nodes => nodes.map(node => {
   words.selectNodeContents(text);
   return new Set([...words.getClientRects()].map(({ top }) => top)).size;
 })"""
-TOPS = "nodes => nodes.map(node => Math.round(node.getBoundingClientRect().bottom))"
+BOTTOMS = "nodes => nodes.map(node => Math.round(node.getBoundingClientRect().bottom))"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TABLES = ("metrics", "metrics?merges=checked", "failures", "runs")
 RUN_COLUMNS = 11
@@ -196,5 +196,5 @@ def test_names_of_boxes_and_branches_are_whole_in_the_list_of_runs(
     assert set(page.locator("tbody td[data-title=Branch]").evaluate_all(LINES)) == {1}
     boxes = page.locator("tbody td[data-title=Box] a")
     assert set(boxes.evaluate_all("all => all.map(one => one.getClientRects().length)")) == {1}
-    tops = page.locator(".filters > label").evaluate_all(TOPS)
-    assert tops.count(max(tops)) > 1, "no filter stands alone in a row"
+    bottoms = page.locator(".filters > label").evaluate_all(BOTTOMS)
+    assert bottoms.count(max(bottoms)) > 1, "no filter stands alone in a row"
