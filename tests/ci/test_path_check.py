@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -7,6 +6,7 @@ import pytest
 from hwci.ci.git.path_check import PathCheck, Tracked, check_paths, tracked
 from hwci.ci.git.repository import GitError, Repository
 from hwci.wire.reports import SuiteConfiguration
+from tests.support.clones import git
 
 FILES = ("src/main.c", "src/a/b.c", "src/README.md", "hil/test.py", "hil/fw.c", "docs/x.md", "top")
 COMMITS = (("src/main.c",), ("hil/test.py",), ("src/a/b.c", "hil/test.py"), ("docs/x.md", "top"))
@@ -91,15 +91,6 @@ def test_a_changed_file_is_known_when_it_is_of_some_product() -> None:
 
     assert (check.commits, check.changed_files, check.known_files) == (4, 5, 3)
     assert [(one.directory, one.files) for one in check.neither] == [(".", 1), ("docs", 1)]
-
-
-def git(folder: Path, *words: str) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=A", "-c", "user.email=a@example.net", *words],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
 
 
 def test_what_git_tracks_is_seen_from_any_folder(tmp_path: Path) -> None:

@@ -4,15 +4,14 @@ would send.
 """
 
 import json
-import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Answer
+from tests.support import clones
 
 HEAD = [
     "--repo-key",
@@ -55,18 +54,10 @@ def junit(*names: str, fails: str = "", timestamp: str = ' timestamp="2026-01-31
 
 
 def git(folder: Path, *words: str) -> str:
-    """Run git with an author of its own, at one time of day."""
-    environ = {
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_AUTHOR_DATE": "2026-01-31T09:00:00+01:00",
-        "GIT_COMMITTER_DATE": "2026-01-31T09:00:00+01:00",
-        "PATH": os.environ["PATH"],
-    }
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-    done = subprocess.run(
-        ["git", *who, *words], cwd=folder, env=environ, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
+    """Run git at one time of day; return what it says, without the end of its line."""
+    at = "2026-01-31T09:00:00+01:00"
+    main = ("-c", "init.defaultBranch=main")
+    return clones.git(folder, *main, *words, GIT_AUTHOR_DATE=at, GIT_COMMITTER_DATE=at).strip()
 
 
 def commit(folder: Path, path: str, subject: str) -> str:

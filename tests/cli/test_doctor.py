@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import sqlite3
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from tests.ci.answering import answering as api_answering
 from tests.ci.apis import history
 from tests.cli.conftest import Command
 from tests.support.answering import Answer, answering, unused_url
+from tests.support.clones import git
 from tests.support.recorded import recorded
 from tests.support.running import RunningServer
 from tests.support.scene import REPORTS
@@ -34,20 +34,15 @@ def examined(cli: Command, **env: str) -> tuple[int, dict[str, tuple[str, str, s
     return code, {one["check"]: (one["state"], one["what"], one["fix"]) for one in json.loads(out)}
 
 
-def git(*words: str, folder: Path) -> None:
-    who = ("-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
-
-
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A clone of two commits, in the folder of the commands."""
     origin = tmp_path / "origin"
     origin.mkdir()
-    git("init", "-b", "main", folder=origin)
+    git(origin, "init", "-b", "main")
     for _ in range(2):
-        git("commit", "--allow-empty", "-m", "c", folder=origin)
-    git("clone", origin.as_uri(), "clone", folder=tmp_path)
+        git(origin, "commit", "--allow-empty", "-m", "c")
+    git(tmp_path, "clone", origin.as_uri(), "clone")
     return tmp_path / "clone"
 
 
@@ -225,7 +220,7 @@ def test_a_shallow_clone_is_a_warning(
     in_ci: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     origin = checkout.with_name("origin").as_uri()
-    git("clone", "--depth", "1", origin, "shallow", folder=checkout.parent)
+    git(checkout.parent, "clone", "--depth", "1", origin, "shallow")
     monkeypatch.chdir(checkout.with_name("shallow"))
 
     state, what, fix = examined(in_ci)[1]["git"]

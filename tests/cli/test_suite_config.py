@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
+from tests.support.clones import git
 from tests.support.recorded import recorded
 
 TOML = """
@@ -134,15 +135,6 @@ suite = "sensor-fw"
 firmware_paths = ["src/**"]
 harness_paths = ["hil/**"]
 """
-
-
-def git(folder: Path, *words: str) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=A", "-c", "user.email=a@example.net", *words],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
 
 
 @pytest.fixture
