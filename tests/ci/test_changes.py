@@ -14,7 +14,7 @@ import pytest
 
 from hwci.ci.git.changes import FilesUnknownError, Push, collect, covered, touched
 from hwci.ci.git.repository import GitError, Repository, commit_of
-from tests.support.clones import Story, git
+from tests.support.clones import OF_ANOTHER_USER, Story, git
 
 ROOT = Path(__file__).parents[2]
 ABSENT = "1" * 40
@@ -322,14 +322,11 @@ def test_without_git_the_fix_is_to_install_it(tmp_path: Path) -> None:
     assert "there is no git on this machine. Install git" in note
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_a_checkout_of_another_user_is_an_error_with_its_fix(tmp_path: Path) -> None:
     line_of(1, tmp_path / "origin")
     clone = clone_of(tmp_path / "origin", tmp_path / "clone")
-    for path in (clone, clone / ".git"):
-        os.chown(path, 12_345, 12_345)
 
-    fault = Repository(clone, {"PATH": os.environ["PATH"]}).fault()
+    fault = Repository(clone, {"PATH": os.environ["PATH"], **OF_ANOTHER_USER}).fault()
 
     assert fault is not None
     assert "dubious ownership" in str(fault)

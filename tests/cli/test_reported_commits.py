@@ -13,7 +13,7 @@ from tests.cli.benches import KEY, ROOT
 from tests.cli.conftest import Command
 from tests.cli.jobs import body, junit
 from tests.support.answering import Answer, answering, unused_url
-from tests.support.clones import Story, git
+from tests.support.clones import OF_ANOTHER_USER, Story, git
 
 ABSENT = "1" * 40
 RUN = ("report-run", "--repo-key", "acme/firmware", "--box", "b", "--junit", "one.xml")
@@ -178,14 +178,10 @@ def test_the_next_run_counts_from_one_whose_changes_git_did_not_give(
 
 
 @pytest.fixture
-def anothers(tmp_path: Path, shas: dict[int, str]) -> dict[str, str]:
+def anothers(shas: dict[int, str]) -> dict[str, str]:
     """The environment in a checkout of another user, which git refuses to read."""
     assert shas
-    if os.geteuid() != 0:
-        pytest.skip("only root can give a folder away")
-    for path in (tmp_path, tmp_path / ".git"):
-        os.chown(path, 12_345, 12_345)
-    return {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    return {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **OF_ANOTHER_USER}
 
 
 TOLD = ("--branch=main", f"--sha={ABSENT}", "--dry-run")

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FIRST_SECOND = 1_767_225_600
+OF_ANOTHER_USER = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+"""With it git takes every checkout for another user's, as its own tests do: only root can give a
+folder away.
+"""
 EMPTY: Mapping[bytes, tuple[str, bytes]] = {}
 
 Tree = dict[bytes, tuple[str, bytes]]
