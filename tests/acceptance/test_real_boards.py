@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real results of six real boards, reported by the real command to a real server, then read back.
 
-The folder is not part of the repository: `HWCI_REAL_RESULTS` names it, or it lies beside the
-checkout. Each version is one run; its files are one report per board. `make test` reports the first
-version, the last and those with characters that XML forbids, `make soak` all.
+Each version is one run; its files are one report per board. `make test` reports the first version,
+the last and those with characters that XML forbids, `make soak` all.
 """
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,11 +14,10 @@ from typing import Any
 import pytest
 
 from tests.support.commands import hwci
+from tests.support.real_results import real_results
 from tests.support.running import RunningServer, running_in_thread
 from tests.support.soak import rounds
 
-BESIDE = Path(__file__).parents[3] / "shared" / "real" / "zephyr"
-FOLDER = Path(os.environ.get("HWCI_REAL_RESULTS", BESIDE))
 NOTED = {
     "v4.3.0-6701-g28793caf8272/lpcxpresso54114_lpc54114_m4.xml.gz:50197:",
     "v4.4.0-4655-g275ca3396f32/lpcxpresso54114_lpc54114_m4.xml.gz:881:",
@@ -29,11 +26,6 @@ NOTED = {
 FIRST = rounds(1, 1_000)
 """How many of the oldest versions are reported beside those and the newest."""
 AS_OF = "2026-11-20T00:00:00Z"
-
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(),
-    reason=f"no folder {FOLDER}: HWCI_REAL_RESULTS names the one with the boards' results",
-)
 
 
 def run(server: RunningServer, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -62,16 +54,17 @@ def report_version(server: RunningServer, number: int, folder: Path) -> list[str
 @pytest.fixture(scope="module")
 def boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningServer, list[str]]]:
     """A server that has every report, and the notes about the files."""
+    versions = reported()
     with running_in_thread(tmp_path_factory.mktemp("boards")) as server:
         said: list[str] = []
-        for number, folder in enumerate(reported(), start=1):
+        for number, folder in enumerate(versions, start=1):
             said += report_version(server, number, folder)
         yield server, said
 
 
 def reported() -> list[Path]:
     """Return the versions that are reported, the oldest first."""
-    versions = sorted(FOLDER.iterdir(), key=lambda path: order_of(path.name))
+    versions = sorted(real_results().iterdir(), key=lambda path: order_of(path.name))
     some = {versions[-1].name, *(name.partition("/")[0] for name in NOTED)}
     return [one for number, one in enumerate(versions) if number < FIRST or one.name in some]
 

@@ -5,12 +5,10 @@ with control characters of a serial line, which XML forbids.
 Every message of their 14,729 failures is listed here with its count and its verdict.
 """
 
-import os
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -20,14 +18,7 @@ from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import BUILT_IN, Rule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire import limits
-
-BESIDE = Path(__file__).parents[3] / "shared" / "real" / "zephyr"
-FOLDER = Path(os.environ.get("HWCI_REAL_RESULTS", BESIDE))
-
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(),
-    reason=f"no folder {FOLDER}: HWCI_REAL_RESULTS names the one with the boards' results",
-)
+from tests.support.real_results import real_results
 
 INFRA = {
     "Timeout during flashing": 3065,
@@ -84,7 +75,7 @@ class Boards:
 @pytest.fixture(scope="module")
 def boards() -> Boards:
     found = Boards(Counter(), [], [])
-    for path in sorted(FOLDER.glob("*/*.xml.gz")):
+    for path in sorted(real_results().glob("*/*.xml.gz")):
         recorder = Recorder()
         first = Rule(cast("re.Pattern[str]", recorder), Verdict.UNKNOWN, "only records")
         found.read.append(read_results(path, [first, *BUILT_IN]))
@@ -109,7 +100,7 @@ def test_real_files_are_read_whole_and_what_xml_forbids_is_noted(boards: Boards)
     assert boards.faults == []
     name = "lpcxpresso54114_lpc54114_m4.xml.gz"
     notes = [note for file in boards.read for note in file.notes]
-    assert [line.removeprefix(f"{FOLDER}/").partition(" that")[0] for line in notes] == [
+    assert [line.removeprefix(f"{real_results()}/").partition(" that")[0] for line in notes] == [
         f"v4.3.0-6701-g28793caf8272/{name}:50197: It holds 3 characters",
         f"v4.4.0-4655-g275ca3396f32/{name}:881: It holds 1 character",
     ]
