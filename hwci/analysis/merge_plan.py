@@ -16,9 +16,9 @@ from statistics import median
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
-from hwci.analysis.unchecked import subjects_of
 from hwci.engine.facts import Announcement, Product
 from hwci.engine.history import Scope
+from hwci.engine.page.tables import subjects_of
 from hwci.engine.periods import Period
 
 _SECOND = timedelta(seconds=1)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from hwci.engine.facts import Announcement
 from hwci.engine.history import History, SightedRun
+from hwci.engine.page.tables import subjects_of
 from hwci.engine.rules.merges import checks, is_of_product
 
 
@@ -119,15 +120,3 @@ CAUSES = {
     UncheckedCause.NOTHING_RAN: Row("Nothing ran on it", _none),
 }
 """The causes in the order in which they are tried."""
-
-
-def subjects_of(history: History, merges: Sequence[Announcement]) -> dict[tuple[str, str], str]:
-    """Return the first lines of commit messages that reports told, by repository and commit."""
-    found = {}
-    for repo_key in {merge.repo_key for merge in merges}:
-        shas = sorted({merge.sha for merge in merges if merge.repo_key == repo_key})
-        for sha, changes in history.first_listing(repo_key, shas).items():
-            subject = next(one.subject for one in changes.commits if one.sha == sha)
-            if subject:
-                found[repo_key, sha] = subject
-    return found

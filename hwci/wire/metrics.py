@@ -203,16 +203,18 @@ class CheckingRun(RunOnBox):
 
 class CheckedMergeAnswer(MergeAnswer):
     """An announced merge that a run checked. `suite` null: Unassigned. `first_run`: of the runs
-    that checked it the one that started first.
+    that checked it the one that started first. `subject`: of the commit, if a report told it.
     """
 
     first_run: CheckingRun
+    subject: str | None = None
 
     @classmethod
     def of(cls, org_id: UUID, row: tables.CheckedMerge) -> Self:
         """Make one row of the merges checked on hardware."""
-        merge, run = row
-        return cls(**asdict(merge), first_run=CheckingRun.of(org_id, merge.repo_key, run))
+        merge, run, subject = row
+        first_run = CheckingRun.of(org_id, merge.repo_key, run)
+        return cls(**asdict(merge), first_run=first_run, subject=subject)
 
 
 class FlakyTestAnswer(Answer):

@@ -149,10 +149,22 @@ def checked_merges(
     merges = [one for one in facts.announcements.values() if in_view(view, one)]
     by_merge = [(merge, checking(facts, merge)) for merge in newest_merges(merges)]
     return [
-        checked_row(merge, min(reports, key=lambda report: report.order))
+        checked_row(merge, min(reports, key=lambda report: report.order), subject_of(facts, merge))
         for merge, reports in by_merge
         if reports
     ]
+
+
+def subject_of(facts: Facts, merge: Announcement) -> str | None:
+    """Return the first line of the commit's message as any report lists it."""
+    told = {
+        commit.subject
+        for report in facts.reports.values()
+        if report.repo == merge.repo and report.changes is not None
+        for commit in report.changes.commits
+        if commit.sha == merge.sha
+    }
+    return min(told) if told else None
 
 
 def broken_tests(

@@ -104,10 +104,11 @@ def merge_row(merge: Announcement) -> Json:
     }
 
 
-def checked_row(merge: Announcement, first: Report) -> Json:
+def checked_row(merge: Announcement, first: Report, subject: str | None) -> Json:
     """`runRecordId` is the identity of the run, as CI knows it."""
     return {
         **merge_row(merge),
+        "subject": subject,
         "firstRun": {
             "startedAt": moment(first.started),
             "runId": first.shown_run_id,

@@ -304,6 +304,7 @@ def test_a_whole_row_of_a_checked_merge() -> None:
             "branch": "main",
             "mergedAt": at(1),
             "ciUrl": None,
+            "subject": None,
             "firstRun": {
                 "startedAt": at(3),
                 "runId": 7,

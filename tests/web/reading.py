@@ -84,12 +84,13 @@ class Asked:
             if number * answer["limit"] >= answer["total"]:
                 return
 
-    def cause(self, merge: Any) -> str:
-        """Return why a merge is unchecked, and the run that tells it."""
+    def explained(self, merge: Any) -> tuple[str, str | None]:
+        """Return why a merge is unchecked, with the run that tells it, and its commit's subject."""
         found = self._read("ci-analysis/unchecked-merges", {"search": merge["sha"]})["items"]
         (one,) = (row for row in found if row["suite"] == merge["suite"])
         told, run = str(one["causeText"]), one.get("run")
-        return told if run is None else f"{told}: run {run['runId']} on {run['boxKey']}"
+        why = told if run is None else f"{told}: run {run['runId']} on {run['boxKey']}"
+        return why, one["subject"]
 
     def failures(self, test: Any) -> Any:
         """Return the failures of a row of "Flakiest tests"."""

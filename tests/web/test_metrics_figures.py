@@ -24,7 +24,8 @@ VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
 # What stands in the cells, but for blanks and for times, which are told from now.
 CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {
     const read = cell.cloneNode(true);
-    read.querySelectorAll("time, .copy-status, .heat, .why, .history").forEach(one => one.remove());
+    const later = "time, .copy-status, .heat, .why, .one-line, .history";
+    read.querySelectorAll(later).forEach(one => one.remove());
     return read.textContent.replace(/\\s/g, "");
 }))"""
 
@@ -54,8 +55,10 @@ def test_every_figure_on_the_page_is_the_apis(
             if rows:
                 shown = page.locator(f"#{table} table").evaluate(CELLS)
                 assert shown == [bare(WRITTEN[table](row, not of)) for row in rows]
-        for row, why in zip(there.get("merges", ()), page.locator(".why").all(), strict=False):
-            expect(why).to_have_attribute("title", asked.cause(row))
+        for place, row in enumerate(there.get("merges", ())):
+            why, subject = asked.explained(row)
+            expect(page.locator(".why").nth(place)).to_have_attribute("title", why)
+            expect(page.locator(".one-line").nth(place)).to_have_text(subject or "\u00a0")
 
 
 @of_each_period_and_product
@@ -207,6 +210,7 @@ def shows_checked(page: Page, rows: list[Any]) -> None:
         expect(found.nth(place)).to_contain_text(row["sha"][:12])
         expect(found.nth(place)).to_contain_text(run["boxKey"])
         expect(found.nth(place)).to_contain_text(row["suite"] or "Unassigned")
+        expect(found.nth(place).locator(".one-line")).to_have_text(row["subject"] or "\u00a0")
 
 
 def test_the_trend_of_a_tile_shows_the_figure_of_the_tile_and_no_sum_of_its_own(

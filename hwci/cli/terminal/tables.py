@@ -386,6 +386,7 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
         "Merges checked on hardware",
         [
             *_merge_columns(view),
+            Column("Subject", lambda row: row.subject or "", spare=2),
             Column(
                 "First run (UTC)",
                 lambda row: when(row.first_run.started_at, view.now),
@@ -400,7 +401,7 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
             ),
             Column("Box", lambda row: row.first_run.box_key, spare=1),
         ],
-        f"{_MERGE_KEYS} firstRun.runRecordId firstRun.runId firstRun.runAttempt "
+        f"{_MERGE_KEYS} subject firstRun.runRecordId firstRun.runId firstRun.runAttempt "
         "firstRun.suite firstRun.boxKey firstRun.sha firstRun.startedAt firstRun.ciRun",
         "No announced merge of the period ran on hardware, or none was announced"
         " (hwci merge-announce).",

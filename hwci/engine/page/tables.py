@@ -166,10 +166,13 @@ FLAKIEST: Table[FlakyTest, FlakyColumn] = Table(
 
 
 class CheckedMerge(NamedTuple):
-    """A row of the merges checked on hardware: the merge, and the run that checked it first."""
+    """A row of the merges checked on hardware: the merge, and the run that checked it first.
+    `subject`: the first line of the commit's message, if a report told it.
+    """
 
     announcement: Announcement
     first_run: SightedRun
+    subject: str | None
 
 
 def unchecked_merges(
@@ -184,11 +187,24 @@ def checked_merges(
 ) -> Listing[CheckedMerge]:
     """List announced merges that a run checked, each with the run that checked it first."""
     rows = MERGES.listing(merges, selection)
-    found = [
-        CheckedMerge(one, first_check(one, history.sighted_runs(one.repo_key, one.sha)))
-        for one in rows.items
-    ]
+    subjects = subjects_of(history, rows.items)
+    found = []
+    for one in rows.items:
+        run = first_check(one, history.sighted_runs(one.repo_key, one.sha))
+        found.append(CheckedMerge(one, run, subjects.get((one.repo_key, one.sha))))
     return Listing(found, rows.total)
+
+
+def subjects_of(history: History, merges: Sequence[Announcement]) -> dict[tuple[str, str], str]:
+    """Return the first lines of commit messages that reports told, by repository and commit."""
+    found = {}
+    for repo_key in {merge.repo_key for merge in merges}:
+        shas = sorted({merge.sha for merge in merges if merge.repo_key == repo_key})
+        for sha, changes in history.first_listing(repo_key, shas).items():
+            subject = next(one.subject for one in changes.commits if one.sha == sha)
+            if subject:
+                found[repo_key, sha] = subject
+    return found
 
 
 def real_bugs(

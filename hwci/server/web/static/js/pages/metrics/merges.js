@@ -12,7 +12,7 @@ import { BoxLink } from "../../parts/values/past.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { Section } from "../../parts/section.js";
 import { PagedTable, showAll, tableState } from "../../parts/table/table.js";
-import { Sha, Time } from "../../parts/values/values.js";
+import { Sha, Subject, Time } from "../../parts/values/values.js";
 import { RunLink } from "../../parts/values/words.js";
 
 const UNCHECKED = {
@@ -55,7 +55,7 @@ export function Merges({ address, base, orgId, scope, several, page, figures, re
   const unchecked = page.uncheckedMerges.total;
   const why = useCauses({ address, orgId, scope, reviews, figures, on: shown === UNCHECKED && unchecked > 0 });
   const columns = [
-    { key: "sha", title: "Commit", sort: "sha", cell: (row) => commit(orgId, row, why.get(keyOf(row))?.cause) },
+    { key: "sha", title: "Commit", sort: "sha", cell: (row) => commit(orgId, row, why.get(keyOf(row))) },
     ...productColumn(page.product, several),
     { key: "branch", title: "Branch", sort: "branch", cell: (row) => row.branch },
     { key: "mergedAt", title: "Merged", sort: "mergedAt", own: "down", cell: (row) => html`<${Time} at=${row.mergedAt} />` },
@@ -112,12 +112,19 @@ function Choice({ shown, counts }) {
  * A commit with a link to its runs, which may show why none counts: no hardware was reached, or no test ran (its place
  * stays where there is no run, as that is known later); and one to the CI job that announced it.
  */
-function commit(orgId, { repoKey, sha, ciUrl }, why) {
+function commit(orgId, { repoKey, sha, ciUrl, subject }, why) {
   return html`<${Sha} sha=${sha} repo=${repoKey} />${" "}
-    ${why === NOTHING_RAN
+    ${why?.cause === NOTHING_RAN
       ? html`<span class="in-its-place" aria-hidden="true">runs</span>`
       : html`<a class="plain" href=${addressOf("runs", { orgId }, { repoKey, sha })} aria-label=${`Runs on ${short(sha)}`}>runs</a>`}
-    ${ciUrl && html` <${Outside} href=${ciUrl}>announced<//>`}`;
+    ${ciUrl && html` <${Outside} href=${ciUrl}>announced<//>`}
+    <${SubjectLine} subject=${subject ?? why?.subject} repo=${repoKey} />`;
+}
+
+/** The subject of a commit, in one line: that of an unchecked merge comes with its cause, and the row must not grow. */
+function SubjectLine({ subject, repo }) {
+  if (!subject) return html`<span class="under one-line">\u00a0</span>`;
+  return html`<span class="under one-line" title=${subject}><${Subject} text=${subject} repo=${repo} /></span>`;
 }
 
 /** A push that held the merge may have been tested at a later commit; for an Unassigned one the run has the product. */
