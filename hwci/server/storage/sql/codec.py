@@ -38,6 +38,7 @@ _DECODER = json.JSONDecoder()
 _MILLIS = b"m"  # what zlib writes begins with another letter
 _MILLIS_MAX = 2**32 / 1000  # seconds
 _FAST = 1  # zlib level: names and hashes repeat, so a higher one only takes time
+_LOOK_AHEAD = 262  # zlib finds what repeats in its window less so many bytes
 _SHARED = 32768  # values kept for reuse: pages are opened again, and show equal times and ids
 
 OUTCOMES = (Outcome.PASS, Outcome.FAIL)
@@ -103,9 +104,17 @@ def to_place(at: int, way: int, position: int, sha: str) -> Place:
     return Place(from_micros(at), way, position, sha)
 
 
+def _compressed(raw: bytes | bytearray) -> bytes:
+    """Compress with a window no larger than the value: to make the largest one takes longer than to
+    compress a short value.
+    """
+    window = min(zlib.MAX_WBITS, (len(raw) + _LOOK_AHEAD).bit_length())
+    return zlib.compress(raw, _FAST, window)
+
+
 def pack_numbers(numbers: Sequence[int]) -> bytes:
     """Pack test numbers in order."""
-    return zlib.compress(struct.pack(f"<{len(numbers)}I", *numbers), _FAST)
+    return _compressed(struct.pack(f"<{len(numbers)}I", *numbers))
 
 
 def unpack_numbers(packed: bytes) -> tuple[int, ...]:
@@ -124,8 +133,8 @@ def pack_durations(durations: Sequence[float]) -> bytes:
         if _doubles([one / 1000 for one in millis]) == doubles:
             whole = struct.pack(f"<{len(millis)}I", *millis)
             # The low bytes of all, then the next: the high ones are nearly all zero.
-            return _MILLIS + zlib.compress(b"".join(whole[at::4] for at in range(4)), _FAST)
-    return zlib.compress(doubles, _FAST)
+            return _MILLIS + _compressed(b"".join(whole[at::4] for at in range(4)))
+    return _compressed(doubles)
 
 
 def unpack_durations(packed: bytes) -> tuple[float, ...]:
@@ -225,7 +234,7 @@ def pack_mask(mask: int) -> bytes | None:
     """Pack a set of numbers; the empty set is NULL."""
     if not mask:
         return None
-    return zlib.compress(mask.to_bytes((mask.bit_length() + 7) // 8, "little"), _FAST)
+    return _compressed(mask.to_bytes((mask.bit_length() + 7) // 8, "little"))
 
 
 def unpack_mask(packed: bytes | None) -> int:
@@ -235,7 +244,7 @@ def unpack_mask(packed: bytes | None) -> int:
 
 def pack_shas(shas: Sequence[str]) -> bytes | None:
     """Pack commits in order; no commits are NULL."""
-    return zlib.compress(" ".join(shas).encode(), _FAST) if shas else None
+    return _compressed(" ".join(shas).encode()) if shas else None
 
 
 def unpack_shas(packed: bytes | None) -> tuple[str, ...]:
@@ -260,7 +269,7 @@ def commits_json(commits: Sequence[Commit]) -> bytearray:
 
 def pack_commits(raw: bytearray) -> bytes:
     """Compress what `commits_json` wrote."""
-    return zlib.compress(raw, _FAST)
+    return _compressed(raw)
 
 
 def unpack_changes(base_sha: str | None, truncated: int, body: bytes) -> Changes:
@@ -286,7 +295,7 @@ def pack_fact(fact: Report | Announcement | SuiteConfig) -> bytes:
     look back, and no rule reads it.
     """
     text = json.dumps(fact, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    return zlib.compress(text.encode(), _FAST)
+    return _compressed(text.encode())
 
 
 def _plain(value: "datetime | DataclassInstance") -> object:
