@@ -63,10 +63,11 @@ class Announcement:
     ci_url: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class TestItem:
     """One test of a run report. `message`: what its harness wrote of the failure; no rule reads
-    it.
+    it. Nobody changes one; it is not frozen, as a report has a thousand of them, and to make a
+    frozen one takes twice as long.
     """
 
     __test__ = False  # pytest: not a test class
