@@ -8,6 +8,7 @@ proxies, and neither `Forwarded` nor `X-Real-IP`.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from aiohttp import web
@@ -19,6 +20,7 @@ Address = IPv4Address | IPv6Address
 _WITH_PORT = re.compile(r"\[(?P<six>[^\]]+)\](:\d+)?|(?P<four>\d+(\.\d+){3}):\d+", re.ASCII)
 _SCHEMES = {"http", "https"}
 _NOBODY = IPv4Address(0)
+_KNOWN = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def _list(request: web.BaseRequest, name: str) -> list[str]:
     return [text for part in values.split(",") if (text := part.strip())]
 
 
+@lru_cache(maxsize=_KNOWN)  # one connection sends many requests, one proxy those of many people
 def _read(text: str) -> Address | None:
     """Read an address, perhaps with a port; IPv4 written as IPv6 is IPv4."""
     found = _WITH_PORT.fullmatch(text)

@@ -159,10 +159,11 @@ def endpoint(
     route: Route, services: Services, bodies: LargeBodies
 ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     """Return the handler of a route for the web framework."""
+    handler = services.bound(route.handler)
 
     async def handle(request: web.Request) -> web.StreamResponse:
         async with bodies.buffer() as buffer:
-            call = Call(request, route, services, buffer)
+            call = Call(request, route, handler, services, buffer)
             try:
                 for check in CHECKS:
                     await check(call)

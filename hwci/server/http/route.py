@@ -176,10 +176,13 @@ def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:
 
 @dataclass(slots=True)
 class Call:
-    """A request, its route, what the checks found, and the answer that has begun: a stream's."""
+    """A request, its route, what the checks found, and the answer that has begun: a stream's.
+    `handler`: the route's, bound to its service.
+    """
 
     request: web.Request
     route: Route
+    handler: Handler
     services: Services
     buffer: BodyBuffer
     caller: Person | Viewer | CiKey | Box | None = None
@@ -203,8 +206,7 @@ class Call:
     async def perform(self) -> Answered:
         """Call the route's handler with what it takes."""
         ids = (self.path_id(name) for name in self.request.match_info if name != "orgId")
-        handler = self.services.bound(self.route.handler)
-        return await handler(*(self._argument(kind, ids) for kind in self.route.parameters))
+        return await self.handler(*(self._argument(kind, ids) for kind in self.route.parameters))
 
     def _argument(self, kind: Any, ids: Iterator[UUID | None]) -> object:  # noqa: ANN401 - any annotation
         if kind is Call:
