@@ -19,6 +19,7 @@ from hwci.server.storage.sql import codec
 
 _BYTES = 16
 _RESULTS = 1024
+_LISTS = 16  # a list of a thousand names has 100 KB
 
 
 def of_values(*values: object) -> bytes:
@@ -30,9 +31,10 @@ def of_values(*values: object) -> bytes:
     return _digest(_written(values))
 
 
-def of_names(names: Sequence[str]) -> bytes:
+@lru_cache(maxsize=_LISTS)  # the runs of a product have the same tests
+def of_names(names: tuple[str, ...]) -> bytes:
     """Return the digest of a list of test names."""
-    return hashlib.sha256(json.dumps(list(names)).encode()).digest()
+    return hashlib.sha256(json.dumps(names).encode()).digest()
 
 
 def of_changes(changes: Changes, commits: bytearray) -> bytes:
@@ -73,7 +75,7 @@ def of_whole(org: bytes, report: Report) -> bytes:
     return of_report(
         org,
         report,
-        of_names([test.id for test in report.tests]),
+        of_names(tuple([test.id for test in report.tests])),
         None if changes is None else of_changes(changes, codec.commits_json(changes.commits)),
     )
 

@@ -40,7 +40,7 @@ class Listed(NamedTuple):
     digest: bytes
 
 
-def test_list(connection: Connection, org: bytes, product: int, names: Sequence[str]) -> Listed:
+def test_list(connection: Connection, org: bytes, product: int, names: tuple[str, ...]) -> Listed:
     """Return the list of these test names, made if it is new."""
     digest = digests.of_names(names)
     found = connection.row(
@@ -57,8 +57,8 @@ def test_list(connection: Connection, org: bytes, product: int, names: Sequence[
             "INSERT INTO template (org_id, product_id, digest, tests) VALUES (?, ?, ?, ?)",
             (org, product, digest, codec.pack_numbers(tests)),
         )
-    in_order = [name for _, name in sorted(zip(tests, names, strict=True))]
-    is_set = in_order == [*names]
+    in_order = tuple([name for _, name in sorted(zip(tests, names, strict=True))])
+    is_set = in_order == names
     test_set = number if is_set else test_list(connection, org, product, in_order).number
     connection.execute(
         "UPDATE template SET set_id = ? WHERE org_id = ? AND id = ?", (test_set, org, number)

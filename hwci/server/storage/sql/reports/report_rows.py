@@ -36,6 +36,7 @@ _SELECT = (
     f"SELECT {_COLUMNS} FROM report r"
     " LEFT JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
 )
+_FAIL = Outcome.FAIL  # to find it by its name takes longer than to compare it
 _UNREADABLE = (
     *(ArithmeticError, AssertionError, LookupError, TypeError, ValueError),
     *(struct.error, zlib.error),
@@ -69,7 +70,7 @@ def insert(
     connection: Connection, org: bytes, product: int, report: Report, at: datetime
 ) -> KeptReport:
     """Insert a report whose identity is new."""
-    listed = names.test_list(connection, org, product, [t.id for t in report.tests])
+    listed = names.test_list(connection, org, product, tuple([t.id for t in report.tests]))
     tests = listed.tests
     changes_id, changed = (
         names.changes_id(connection, org, report.repo_key, report.changes)
@@ -116,9 +117,7 @@ def insert(
 def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, object]:
     """Return the derived columns of a report, which searches use."""
     failing = [
-        number
-        for number, item in zip(tests, report.tests, strict=True)
-        if item.outcome is Outcome.FAIL
+        number for number, item in zip(tests, report.tests, strict=True) if item.outcome is _FAIL
     ]
     return {
         "tests": len(tests),
@@ -150,7 +149,7 @@ def _insert_items(
             continue
         if report.hello_ok and has_failed_attempt(item):
             notable[number] = item
-            if item.outcome is Outcome.FAIL:
+            if item.outcome is _FAIL:
                 failing[number] = _failure_id(org, report, item.id)
         derived = (product, started_at, report.hello_ok, failing.get(number))
         rows.append((org, report_id, number, *columns, *derived))
@@ -207,7 +206,7 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
         row = connection.row(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
         assert row is not None
         report = _whole(connection, org, row, test_names)
-        listed = names.test_list(connection, org, row[1], [test.id for test in report.tests])
+        listed = names.test_list(connection, org, row[1], tuple([test.id for test in report.tests]))
         derived = {
             **_derived(org, report, listed.tests),
             "digest": row[22] or digests.of_whole(org, report),
@@ -239,7 +238,7 @@ def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptRepor
     )
     failing = {test: failure_id for test, failure_id in items if failure_id is not None}
     report = _whole(connection, org, row)
-    listed = names.test_list(connection, org, row[1], [test.id for test in report.tests])
+    listed = names.test_list(connection, org, row[1], tuple([test.id for test in report.tests]))
     notable = {
         number: item
         for number, item in zip(listed.tests, report.tests, strict=True)
