@@ -493,18 +493,6 @@ CREATE TABLE day_run (
   PRIMARY KEY (org_id, product_id, day, box_key, template_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE day_item (
-  org_id BLOB NOT NULL,
-  product_id INTEGER NOT NULL,
-  day INTEGER NOT NULL,
-  test INTEGER NOT NULL,
-  outcome INTEGER NOT NULL,
-  attempts INTEGER NOT NULL,
-  items INTEGER NOT NULL,
-  flakes INTEGER NOT NULL,
-  PRIMARY KEY (org_id, product_id, day, test, outcome, attempts)
-) STRICT, WITHOUT ROWID;
-
 CREATE INDEX report_commit ON report (org_id, sha, product_id, box_key, hello_ok);
 
 CREATE INDEX failure_reviewed
@@ -522,3 +510,12 @@ CREATE TABLE box_note (
 ) STRICT;
 
 CREATE INDEX box_note_at ON box_note (org_id, at);
+
+CREATE TABLE day_result (
+  org_id BLOB NOT NULL,
+  product_id INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  results TEXT NOT NULL,
+  flakes INTEGER NOT NULL,
+  PRIMARY KEY (org_id, product_id, day)
+) STRICT, WITHOUT ROWID;

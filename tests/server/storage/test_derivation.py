@@ -220,7 +220,7 @@ def test_lists_of_the_same_tests_in_any_order_share_a_row_a_day(connection: Conn
 def test_a_report_of_passed_tests_adds_one_row_a_day(connection: Connection) -> None:
     writer = Transaction(connection)
     writer.put_report(ORG, of_many_tests("a", 0, Outcome.PASS, 500), NOON)
-    sums = "SELECT (SELECT count(*) FROM day_run), (SELECT count(*) FROM day_item)"
+    sums = "SELECT (SELECT count(*) FROM day_run), (SELECT count(*) FROM day_result)"
     assert connection.row(sums) == (1, 0)
 
 
@@ -228,7 +228,7 @@ def test_items_of_a_flake_count_on_their_own_days(connection: Connection) -> Non
     writer, day = Transaction(connection), 24 * 60
     for at in (0, day):
         writer.put_report(ORG, report("c:F", at), NOON)
-    flakes = "SELECT flakes FROM day_item ORDER BY day"
+    flakes = "SELECT flakes FROM day_result ORDER BY day"
     assert connection.rows(flakes) == [(0,), (0,)]
     writer.put_report(ORG, report("c:P", 14 * day, run_id=77), NOON)
     assert connection.rows(flakes) == [(1,), (1,)]
@@ -244,4 +244,6 @@ def test_a_report_of_a_flakes_commit_reads_no_item_of_earlier_ones(connection: C
     sqlite.put_report(ORG, report("c:P", 9), NOON)
     connection.raw.set_trace_callback(None)
     assert not [one for one in asked if "JOIN item" in one]
-    assert connection.rows("SELECT items, flakes FROM day_item") == [(3, 3)]
+    assert connection.rows("SELECT results, flakes FROM day_result") == [
+        ("[[0],[3],[3],[3],[3]]", 3)
+    ]

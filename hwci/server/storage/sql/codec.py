@@ -8,7 +8,7 @@ database file can move between machines.
 import json
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -62,6 +62,11 @@ class ItemResult(NamedTuple):
 
 _PLAIN = ItemResult(Outcome.PASS, 1, Verdict.UNKNOWN)
 """The result of most items: such an item has no row, as the report's test list holds it."""
+
+Sums = Sequence[int]
+"""Of the items of a test that are no pass at the first attempt: how many, their attempts, how many
+failed, and how many are flakes.
+"""
 
 Stamp = tuple[int, int, int, str]
 """A place as its columns: time, way, position, sha. Stamps compare as places do."""
@@ -176,6 +181,17 @@ def unpack_item(columns: Sequence[Any] | None) -> ItemResult:
         return _PLAIN
     outcome, attempts, verdict, message = columns
     return ItemResult(OUTCOMES[outcome], attempts, VERDICTS[verdict], message)
+
+
+def pack_results(sums: Mapping[int, Sums]) -> str:
+    """Write the sums of a day by test: a list of the tests, and one of each sum."""
+    tests = sorted(sums)
+    return _COMPACT.encode([tests, *zip(*map(sums.__getitem__, tests), strict=True)])
+
+
+def unpack_results(text: str) -> Iterator[tuple[int, ...]]:
+    """Yield each test with its sums back."""
+    return zip(*json.loads(text), strict=True)
 
 
 def mask_of(numbers: Sequence[int]) -> int:

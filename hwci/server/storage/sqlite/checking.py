@@ -82,7 +82,7 @@ DERIVED = {
         ),
     ),
     "day_run": ("product_id, day, box_key, template_id", "reports, runs, infra"),
-    "day_item": ("product_id, day, test, outcome, attempts", "items, flakes"),
+    "day_result": ("product_id, day", "results, flakes"),
     "announcement": ("repo_key, suite, sha", "checks"),
     "report": ("id", "tests, inflated(fails), carried, ci_run_id, record_id"),
     "item": ("report_id, test", "product_id, started_at, counted, failure_id"),

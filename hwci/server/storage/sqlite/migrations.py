@@ -8,7 +8,7 @@ Every table of a tenant, and every index that finds its rows, begins with `org_i
 microseconds since 1970 in UTC. Three kinds of tables stand here: accounts; what CI and people sent,
 kept whole (and apart, in `replaced`, what something later took the place of); and what is derived
 from it (`mention`, `place`, `run_changes`, `changes_commit`, `failure`, `episode`, `day_run`,
-`day_item`), which `derive.py` maintains and can recompute; `report_rows.py` does so for the few
+`day_result`), which `derive.py` maintains and can recompute; `report_rows.py` does so for the few
 derived columns that stand beside facts for an index. A period is counted from its whole days, and
 at its two ends by index from `report` and `item`, exact to the microsecond.
 

@@ -8,7 +8,6 @@ count is exact to the microsecond.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import add
 from typing import Any, NamedTuple
 
 from hwci.engine.derived.days import days_of
@@ -74,7 +73,8 @@ _NOTABLE = (
 )
 _DAYS = "d.org_id = ? AND d.product_id = j.value AND d.day BETWEEN ? AND ?"
 _DAY_RUNS = f"FROM json_each(?) j CROSS JOIN day_run d ON {_DAYS}"
-_DAY_ITEMS = f"FROM json_each(?) j CROSS JOIN day_item d ON {_DAYS}"
+_DAY_SUMS = f"FROM json_each(?) j CROSS JOIN day_result d ON {_DAYS}"
+_DAY_RESULTS = f"SELECT d.product_id, d.results {_DAY_SUMS}"
 
 
 class Batch(NamedTuple):
@@ -137,18 +137,11 @@ class PeriodAnswers(ChangesAnswers):
         return RunStarts([*map(codec.from_micros, infra)], [*map(codec.from_micros, starts)])
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
-        found: dict[int, dict[int, Sequence[int]]] = defaultdict(dict)
-        for product, test, *sums in self._summed(
-            scope,
-            period,
-            "SELECT d.product_id, d.test, sum(d.items), sum(d.items * d.attempts),"
-            # Sorted by test first, SQLite compares few products.
-            f" sum(d.items * d.outcome), sum(d.flakes) {_DAY_ITEMS} GROUP BY d.test, d.product_id",
-            _NOTABLE,
-        ):
-            of_product = found[product]
-            before = of_product.get(test)
-            of_product[test] = [*map(add, before, sums)] if before else sums
+        found: dict[int, dict[int, list[int]]] = defaultdict(dict)
+        for product, results in self._of_days(scope, period, _DAY_RESULTS):
+            _add_up(found[product], codec.unpack_results(results))
+        for product, *sums in self._of_edges(scope, period, _NOTABLE):
+            _add_up(found[product], [sums])
         batches: dict[int, list[Batch]] = defaultdict(list)
         for product, *batch in self._summed(
             scope,
@@ -173,7 +166,7 @@ class PeriodAnswers(ChangesAnswers):
         return [(self._product_of[product], names[product][test]) for product, test in tests]
 
     def flake_count(self, scope: Scope, period: Period) -> int:
-        of_days = f"SELECT coalesce(sum(d.flakes), 0) {_DAY_ITEMS}"
+        of_days = f"SELECT coalesce(sum(d.flakes), 0) {_DAY_SUMS}"
         rows = self._summed(scope, period, of_days, f"SELECT count(*) {FLAKY}")
         return sum(flakes for (flakes,) in rows)
 
@@ -181,12 +174,20 @@ class PeriodAnswers(ChangesAnswers):
         self, scope: Scope, period: Period, of_days: str, of_edge: str
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of both queries: for the whole days of a period, and for what is left."""
-        products, days = self._scoped(scope), days_of(period)
-        if days.whole:
-            ends = days.whole[0], days.whole[-1]
-            yield from self._connection.rows(of_days, (products, self._org, *ends))
-        for edge in days.edges:
-            yield from self._connection.rows(of_edge, (products, self._org, *_ends(edge)))
+        yield from self._of_days(scope, period, of_days)
+        yield from self._of_edges(scope, period, of_edge)
+
+    def _of_days(self, scope: Scope, period: Period, statement: str) -> list[tuple[Any, ...]]:
+        days = days_of(period).whole
+        if not days:
+            return []
+        return self._connection.rows(statement, (self._scoped(scope), self._org, days[0], days[-1]))
+
+    def _of_edges(self, scope: Scope, period: Period, statement: str) -> Iterator[tuple[Any, ...]]:
+        for edge in days_of(period).edges:
+            yield from self._connection.rows(
+                statement, (self._scoped(scope), self._org, *_ends(edge))
+            )
 
     def _product_runs(
         self, product: int, notable: Mapping[int, Sequence[int]], batches: Sequence[Batch]
@@ -228,6 +229,19 @@ class PeriodAnswers(ChangesAnswers):
             ProductState(product, self.config(product), codec.from_micros_or_none(last[product]))
             for product in sorted(last)
         ]
+
+
+def _add_up(sums: dict[int, list[int]], more: Iterable[Sequence[int]]) -> None:
+    """Add items, attempts, failed items and flakes of each test to its sums."""
+    for test, items, attempts, failed, flakes in more:
+        of_test = sums.get(test)
+        if of_test is None:
+            sums[test] = [items, attempts, failed, flakes]
+        else:
+            of_test[0] += items
+            of_test[1] += attempts
+            of_test[2] += failed
+            of_test[3] += flakes
 
 
 class Tally:

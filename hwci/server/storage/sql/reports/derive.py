@@ -8,14 +8,16 @@ This module finds and writes rows; what a report changes in them is decided in
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import add
 from typing import Any, NamedTuple
 
-from hwci.engine.derived.days import DayChanges, ItemSum, day_of
+from hwci.engine.derived.days import DayChanges, ItemSum, RunSum, day_of
 from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track, tests_in
 from hwci.engine.facts import Changes
 from hwci.engine.history import Place
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.codec import Sums
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.reports import report_rows
 from hwci.server.storage.sql.reports.passes import Line, passed_tests, walk_after
@@ -111,33 +113,22 @@ _FAILING_ITEMS = (
 )
 
 
-class SumStatements(NamedTuple):
-    """Statements about one table of sums: to add to a row, and to drop it once nothing is left."""
-
-    add: str
-    drop: str
-
-
-def _sum_statements(table: str, sums: Sequence[str], key: Sequence[str]) -> SumStatements:
-    columns = [*sums, *key]
-    added = ", ".join(f"{one} = {table}.{one} + excluded.{one}" for one in sums)
-    return SumStatements(
-        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-        f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {added}",
-        f"DELETE FROM {table} WHERE {' AND '.join(f'{one} = ?' for one in key)}"
-        f" AND {' AND '.join(f'{one} = 0' for one in sums)}",
-    )
-
-
-_DAY_RUN = _sum_statements(
-    "day_run",
-    ("reports", "runs", "infra"),
-    ("org_id", "product_id", "day", "box_key", "template_id"),
+_ADD_RUNS = (
+    "INSERT INTO day_run (reports, runs, infra, org_id, product_id, day, box_key, template_id)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (org_id, product_id, day, box_key, template_id) DO UPDATE SET"
+    " reports = day_run.reports + excluded.reports, runs = day_run.runs + excluded.runs,"
+    " infra = day_run.infra + excluded.infra"
 )
-_DAY_ITEM = _sum_statements(
-    "day_item",
-    ("items", "flakes"),
-    ("org_id", "product_id", "day", "test", "outcome", "attempts"),
+_DROP_RUNS = (
+    "DELETE FROM day_run WHERE org_id = ? AND product_id = ? AND day = ? AND box_key = ?"
+    " AND template_id = ? AND reports = 0 AND runs = 0 AND infra = 0"
+)
+_DAY = "WHERE org_id = ? AND product_id = ? AND day = ?"
+_SET_RESULTS = (
+    "INSERT INTO day_result (org_id, product_id, day, results, flakes) VALUES (?, ?, ?, ?, ?)"
+    " ON CONFLICT (org_id, product_id, day) DO UPDATE SET results = excluded.results,"
+    " flakes = excluded.flakes"
 )
 
 
@@ -351,18 +342,43 @@ class DerivedRows:
         )
 
     def change_days(self, changes: DayChanges) -> None:
-        self._add(_DAY_RUN, (changes.reports, changes.runs, changes.infra))
-        self._add(_DAY_ITEM, (changes.items, changes.flakes))
+        self._add_runs((changes.reports, changes.runs, changes.infra))
+        days: dict[tuple[int, int], dict[int, Sums]] = defaultdict(dict)
+        for key in changes.items.keys() | changes.flakes.keys():
+            items, flakes = changes.items[key], changes.flakes[key]
+            if items or flakes:
+                failed = items * codec.OUTCOME_NUMBERS[key.outcome]
+                sums = items, items * key.attempts, failed, flakes
+                _add_sums(days[key.product, key.day], key.test, sums)
+        for day, added in days.items():
+            self._add_results((self._org, *day), added)
 
-    def _add(self, statements: SumStatements, sums: Sequence[Counter[Any]]) -> None:
+    def _add_runs(self, sums: Sequence[Counter[RunSum]]) -> None:
         added = {
-            (self._org, *_columns(key)): [one[key] for one in sums]
+            (self._org, *key): [one[key] for one in sums]
             for key in dict.fromkeys(key for one in sums for key in one)
         }
         rows = [(*numbers, *key) for key, numbers in added.items() if any(numbers)]
         fewer = [key for key, numbers in added.items() if min(numbers) < 0]
-        self._connection.execute_many(statements.add, rows)
-        self._connection.execute_many(statements.drop, fewer)
+        self._connection.execute_many(_ADD_RUNS, rows)
+        self._connection.execute_many(_DROP_RUNS, fewer)
+
+    def _add_results(self, day: tuple[bytes, int, int], added: Mapping[int, Sums]) -> None:
+        """Add to the row of a day. No other write changes it meanwhile: those of an organization
+        wait for each other.
+        """
+        row = self._connection.row(f"SELECT results FROM day_result {_DAY}", day)
+        before = () if row is None else codec.unpack_results(row[0])
+        sums: dict[int, Sums] = {test: of_test for test, *of_test in before}
+        for test, more in added.items():
+            _add_sums(sums, test, more)
+            if not any(sums[test]):
+                del sums[test]
+        if sums:
+            flakes = sum(of_test[-1] for of_test in sums.values())
+            self._connection.execute(_SET_RESULTS, (*day, codec.pack_results(sums), flakes))
+        else:
+            self._connection.execute(f"DELETE FROM day_result {_DAY}", day)
 
     def add_checks(self, checks: Mapping[tuple[str, str], int]) -> None:
         self._connection.execute_many(
@@ -504,9 +520,10 @@ def _results(passed: int, failures: Iterable[_Failure]) -> Results:
     return Results(passed, dict(failed), dict(reviewed), dict(flaky))
 
 
-def _columns(key: tuple[object, ...]) -> Iterator[object]:
-    """Yield the key of a sum as it stands in columns."""
-    return (codec.OUTCOME_NUMBERS[one] if isinstance(one, Outcome) else one for one in key)
+def _add_sums(sums: dict[int, Sums], test: int, more: Sums) -> None:
+    """Add to the sums of a test."""
+    before = sums.get(test)
+    sums[test] = more if before is None else [*map(add, before, more)]
 
 
 def _episode(row: tuple[Any, ...]) -> Episode:

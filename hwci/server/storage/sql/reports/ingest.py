@@ -87,7 +87,7 @@ def rederive(connection: Connection, org: bytes) -> None:
         "episode",
         "walk_commit",
         "day_run",
-        "day_item",
+        "day_result",
     )
     for table in (*of_reports, "underived"):
         connection.execute(f"DELETE FROM {table} WHERE org_id = ?", (org,))
