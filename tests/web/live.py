@@ -62,11 +62,11 @@ def ended(page: Page) -> None:
     page.route("**/api/**", lambda route: route.fulfill(**refusal))
 
 
-def sign_in_again(own: Site) -> None:
+def sign_in_again(own: Site, email: str | None = None) -> None:
     """See why the sign-in page is there, and sign in."""
     expect(own.page.get_by_text("Your sign-in has ended")).to_be_visible()
     own.page.unroute("**/api/**")
-    own.page.get_by_label("E-mail").fill(own.server.email)
+    own.page.get_by_label("E-mail").fill(email or own.server.email)
     own.page.get_by_label("Password").fill(own.server.password)
     own.page.get_by_role("button", name="Sign in").click()
 

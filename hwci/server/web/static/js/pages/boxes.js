@@ -4,6 +4,7 @@
 
 import { html, useEffect, useRef, useState } from "../html.js";
 import { Deed } from "../parts/form/deed.js";
+import { useDraft } from "../parts/form/draft.js";
 import { Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
 import { BoxLink } from "../parts/values/past.js";
@@ -24,7 +25,7 @@ const STATUSES = {
 };
 
 /** The page. */
-export function Boxes({ address, orgId, organization }) {
+export function Boxes({ address, orgId, organization, me }) {
   const base = `/api/orgs/${orgId}/boxes`;
   const { turn, ask } = useLooks();
   const tokens = useInstallTokens(base, ask);
@@ -35,7 +36,8 @@ export function Boxes({ address, orgId, organization }) {
     if (removed && removed.id === tokens.made?.id) tokens.forget();
     ask();
   };
-  const managing = useManaging(base, changed, notes);
+  const draft = useDraft(me);
+  const managing = useManaging(base, changed, notes, draft);
   const may = isAdmin(organization); // which adds a form and a column
   const { isThere } = health; // the list is asked for at once, and shown with what stands above it
   const field = useRef(null);
@@ -46,7 +48,7 @@ export function Boxes({ address, orgId, organization }) {
   return html`
     <div class="page-head"><h1>Boxes</h1><${ExactTimes} /></div>
     ${isThere && html`<${BoxHealth} health=${health} orgId=${orgId} />`}
-    ${isThere && may && html`<${AddBox} tokens=${tokens} field=${field} />`}
+    ${isThere && may && html`<${AddBox} ...${{ tokens, field, draft }} />`}
     ${tokens.made && html`<${InstallToken} key=${tokens.made.installToken} made=${tokens.made} done=${done} />`}
     ${!isThere && html`<${Waiting} />`}
     <section class="part moving" hidden=${!isThere}>

@@ -37,7 +37,7 @@ export function Members({ address, orgId, organization, me, put }) {
   const table = { address, query: {}, searched: false, rowKey: keyOf };
   return html`
     <div class="page-head"><h1>Members</h1><${ExactTimes} /></div>
-    ${may && html`<${Invite} base=${base} role=${organization.role} field=${field} made=${changed} />`}
+    ${may && html`<${Invite} base=${base} role=${organization.role} ...${{ field, me }} made=${changed} />`}
     ${made && html`<${InviteLink} key=${made.inviteToken} made=${made} done=${done} />`}
     <section class="part">
       <${PagedTable} ...${table} name="members" label="Members" thing="member" path=${`${base}/members`} columns=${OF_MEMBERS}

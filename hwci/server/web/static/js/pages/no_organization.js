@@ -3,26 +3,23 @@
 // "Organizations").
 
 import { post } from "../api.js";
-import { html, useState } from "../html.js";
+import { html } from "../html.js";
+import { useDraft } from "../parts/form/draft.js";
+import { FormFault, useSending } from "../parts/form/sending.js";
 import { useTitle } from "../parts/frame/title.js";
+
+const NEW = "new organization";
 
 /** The page. `made()`: there is an organization now. */
 export function NoOrganization({ me, made }) {
-  const [fault, setFault] = useState(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, fault, send } = useSending();
+  const draft = useDraft(me);
+  const { name = "" } = draft.read(NEW);
   useTitle("No organization yet");
-  const make = async (event) => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    setFault(null);
-    try {
-      await post("/api/orgs", { name: event.currentTarget.elements.name.value.trim() });
-      made();
-    } catch (refused) {
-      setFault(refused);
-      setBusy(false);
-    }
+  const make = async () => {
+    await post("/api/orgs", { name: name.trim() });
+    draft.clear(NEW);
+    made();
   };
   return html`<h1>No organization yet</h1>
     <section class="part first-steps">
@@ -33,14 +30,11 @@ export function NoOrganization({ me, made }) {
     <section class="part first-steps">
       <h2>Or create a new one</h2>
       <p>You will be its owner. The operator of the server then turns CI Metrics on for it.</p>
-      <form class="add-box" onSubmit=${make}>
-        <label>Name of the organization <input name="name" required maxlength="255" autocomplete="organization" /></label>
+      <form class="add-box" onSubmit=${(event) => send(event, make)}>
+        <label>Name of the organization <input required maxlength="255" autocomplete="organization"
+          value=${name} onInput=${({ target }) => draft.write(NEW, { name: target.value })} /></label>
         <button class="main" aria-disabled=${busy ? "true" : undefined}>${busy ? "Creating…" : "Create organization"}</button>
-        ${fault && html`<p class="fault" role="alert">${faultText(fault)}</p>`}
+        <${FormFault} fault=${fault} />
       </form>
     </section>`;
-}
-
-function faultText({ message, issues }) {
-  return issues?.length ? issues.map((issue) => issue.message).join("; ") : message;
 }

@@ -12,7 +12,7 @@ import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
 import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Tools, WORTH_A_SEARCH, noMatch, tableState } from "../parts/table/table.js";
-import { useDraft } from "../parts/reviews/draft.js";
+import { useDraft } from "../parts/form/draft.js";
 import { Refused } from "../parts/reviews/refused.js";
 import { UNDO, useTogether } from "../parts/reviews/together.js";
 import { TurnOn } from "../parts/notices/turn_on.js";

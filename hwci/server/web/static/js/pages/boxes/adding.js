@@ -4,7 +4,11 @@
 import { post } from "../../api.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { Copyable } from "../../parts/form/copyable.js";
+import { FormFault, useSending } from "../../parts/form/sending.js";
 import { Time } from "../../parts/values/values.js";
+
+const NEW = "new box";
+const TAKEN = "A box with this name exists. Make a new install token for it in the list below.";
 
 /**
  * The install token that was made last: `{made, create(name), renew(boxId), forget()}`. `changed()`: the list
@@ -24,37 +28,20 @@ export function useInstallTokens(base, changed) {
   };
 }
 
-/** The form that adds a box. `field`: a reference to where its name is typed. */
-export function AddBox({ tokens, field }) {
-  const [fault, setFault] = useState(null);
-  const [busy, setBusy] = useState(false);
-  const add = async (event) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    if (busy) return;
-    setBusy(true);
-    setFault(null);
-    try {
-      await tokens.create(form.elements.name.value.trim());
-      form.reset();
-    } catch (refused) {
-      setFault(refused);
-    }
-    setBusy(false);
+/** The form that adds a box. `field`: a reference to where its name is typed; `draft`: of the page. */
+export function AddBox({ tokens, field, draft }) {
+  const { busy, fault, send } = useSending();
+  const { name = "" } = draft.read(NEW);
+  const add = async () => {
+    await tokens.create(name.trim());
+    draft.clear(NEW);
   };
-  return html`<form class="add-box" onSubmit=${add}>
-    <label>New box <input name="name" ref=${field} required maxlength="255" autocomplete="off"
-      placeholder="Name, as in its run reports" /></label>
+  return html`<form class="add-box" onSubmit=${(event) => send(event, add)}>
+    <label>New box <input ref=${field} required maxlength="255" autocomplete="off" placeholder="Name, as in its run reports"
+      value=${name} onInput=${({ target }) => draft.write(NEW, { name: target.value })} /></label>
     <button class="main" aria-disabled=${busy ? "true" : undefined}>Add box</button>
-    ${fault && html`<p class="fault" role="alert">${faultText(fault)}</p>`}
+    <${FormFault} fault=${fault} taken=${TAKEN} />
   </form>`;
-}
-
-const TAKEN = "A box with this name exists. Make a new install token for it in the list below.";
-
-function faultText({ status, message, issues }) {
-  if (status === 409) return TAKEN;
-  return issues?.length ? issues.map((issue) => issue.message).join("; ") : message;
 }
 
 /** A token that was just made, and what to do with it on the box. */

@@ -5,24 +5,28 @@
 import { patch, remove } from "../../api.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../html.js";
 import { Deed } from "../../parts/form/deed.js";
+import { FormFault, useSending } from "../../parts/form/sending.js";
 import { Noting } from "./notes.js";
+
+const ABOUT = { Note: Noting, Rename: Renaming, Remove: Removing };
+const ASKED = "box"; // of a draft: {name, about, text}
 
 /**
  * What is done with boxes: `{message, buttons(box), below(box)}`. `message`: what was done last; `buttons`: those of a
  * box; `below`: the question that one of them opened. `changed(removed)`: the list has changed, by the box removed if any.
- * `notes`: the path of the notes, and `noted()`: there is a new one.
+ * `notes`: the path of the notes, and `noted()`: there is a new one. `draft`: of the page, with the question that is open.
  */
-export function useManaging(base, changed, notes) {
-  const [asked, setAsked] = useState(null);
+export function useManaging(base, changed, notes, draft) {
+  const asked = draft.read(ASKED);
   const [message, setMessage] = useState(null);
   const opener = useRef(null);
-  const ask = (box, About) => (event) => {
+  const ask = (box, about, text = "") => (event) => {
     opener.current = event.currentTarget;
-    setAsked({ name: box.name, About });
+    draft.write(ASKED, { name: box.name, about, text });
   };
   const close = () => {
-    setAsked(null);
-    opener.current.focus();
+    draft.clear(ASKED);
+    opener.current?.focus(); // not that of a question from before a reload
   };
   const done = (text, removed) => {
     setMessage(text);
@@ -39,6 +43,7 @@ export function useManaging(base, changed, notes) {
     close();
     done(`Box ${box.name} is removed, and its key stopped. Its runs stay.`, box);
   };
+  const type = (text) => draft.write(ASKED, { text });
   const { path, noted } = notes;
   const kept = (box) => () => {
     setMessage(`Noted. From now on ${box.name} is compared anew.`);
@@ -46,11 +51,11 @@ export function useManaging(base, changed, notes) {
   };
   return {
     message,
-    buttons: (box) => html`<${Opener} verb="Note" box=${box} open=${ask(box, Noting)} />
-      ${box.id && html`<${Opener} verb="Rename" box=${box} open=${ask(box, Renaming)} />
-      <${Opener} verb="Remove" box=${box} open=${ask(box, Removing)} />`}`,
-    below: (box) => asked && asked.name === box.name &&
-      html`<${asked.About} ...${{ box, rename, end, close, path, noted: kept(box) }} />`,
+    buttons: (box) => html`<${Opener} verb="Note" box=${box} open=${ask(box, "Note")} />
+      ${box.id && html`<${Opener} verb="Rename" box=${box} open=${ask(box, "Rename", box.name)} />
+      <${Opener} verb="Remove" box=${box} open=${ask(box, "Remove")} />`}`,
+    below: (box) => asked.name === box.name && html`<${ABOUT[asked.about]} key=${asked.about}
+      ...${{ box, typed: [asked.text, type], rename, end, close, path, noted: kept(box) }} />`,
   };
 }
 
@@ -58,39 +63,26 @@ function Opener({ verb, box, open }) {
   return html`<button type="button" aria-label=${`${verb} ${box.name}`} onClick=${open}>${verb}…</button>`;
 }
 
-function Renaming({ box, rename, close }) {
-  const [fault, setFault] = useState(null);
-  const [busy, setBusy] = useState(false);
+function Renaming({ box, typed: [text, type], rename, close }) {
+  const { busy, fault, send } = useSending();
   const field = useRef(null);
   useLayoutEffect(() => { // before the first paint: nothing is typed yet
     field.current.focus();
     field.current.select();
   }, []);
-  const submit = async (event) => {
-    event.preventDefault();
-    const name = field.current.value.trim();
-    if (busy) return;
-    setBusy(true);
-    try {
-      if (name !== box.name) await rename(box, name);
-      close();
-    } catch (refused) {
-      setFault(refused);
-      setBusy(false);
-    }
+  const submit = async () => {
+    const name = text.trim();
+    if (name !== box.name) await rename(box, name);
+    close();
   };
-  return html`<form class="add-box" aria-label=${`Rename ${box.name}`} onSubmit=${submit}>
-    <label>New name <input ref=${field} required maxlength="255" autocomplete="off" defaultValue=${box.name} /></label>
+  return html`<form class="add-box" aria-label=${`Rename ${box.name}`} onSubmit=${(event) => send(event, submit)}>
+    <label>New name <input ref=${field} required maxlength="255" autocomplete="off" value=${text}
+      onInput=${({ target }) => type(target.value)} /></label>
     <button class="main" aria-disabled=${busy ? "true" : undefined}>Rename</button>
     <button type="button" onClick=${close}>Cancel</button>
-    ${fault && html`<p class="fault" role="alert">${faultText(fault)}</p>`}
+    <${FormFault} fault=${fault} taken="Another box has this name." />
     <p class="quiet">Its key goes on. What it reported so far keeps the old name.</p>
   </form>`;
-}
-
-function faultText({ status, message, issues }) {
-  if (status === 409) return "Another box has this name.";
-  return issues?.length ? issues.map((issue) => issue.message).join("; ") : message;
 }
 
 /** A second click, as nothing brings back the key. */

@@ -5,8 +5,9 @@
 import { post, remove } from "../../api.js";
 import { useAnswer } from "../../asking.js";
 import { counted } from "../../format.js";
-import { html, useLayoutEffect, useRef, useState } from "../../html.js";
+import { html, useLayoutEffect, useRef } from "../../html.js";
 import { Deed } from "../../parts/form/deed.js";
+import { FormFault, useSending } from "../../parts/form/sending.js";
 import { Section } from "../../parts/section.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { LongName, Time } from "../../parts/values/values.js";
@@ -44,35 +45,23 @@ function columns(path, may, removed) {
   return may ? [...shown, actions] : shown;
 }
 
-/** The form under a box: what was done to it, now. `noted()`: it is kept. */
-export function Noting({ box, path, noted, close }) {
-  const [fault, setFault] = useState(null);
-  const [busy, setBusy] = useState(false);
+/** The form under a box: what was done to it, now. `typed`: `[text, type(text)]`; `noted()`: it is kept. */
+export function Noting({ box, typed: [text, type], path, noted, close }) {
+  const { busy, fault, send } = useSending();
   const field = useRef(null);
   useLayoutEffect(() => field.current.focus(), []); // before the first paint: nothing is typed yet
-  const submit = async (event) => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    try {
-      await post(path, { boxKey: box.name, text: field.current.value.trim() });
-      close();
-      noted();
-    } catch (refused) {
-      setFault(refused);
-      setBusy(false);
-    }
+  const note = async () => {
+    await post(path, { boxKey: box.name, text: text.trim() });
+    close();
+    noted();
   };
-  return html`<form class="add-box" aria-label=${`Note of ${box.name}`} onSubmit=${submit}>
-    <label>What was done <input ref=${field} required maxlength="1000" autocomplete="off" placeholder="New USB cable" /></label>
+  return html`<form class="add-box" aria-label=${`Note of ${box.name}`} onSubmit=${(event) => send(event, note)}>
+    <label>What was done <input ref=${field} required maxlength="1000" autocomplete="off" placeholder="New USB cable"
+      value=${text} onInput=${({ target }) => type(target.value)} /></label>
     <button class="main" aria-disabled=${busy ? "true" : undefined}>Add note</button>
     <button type="button" onClick=${close}>Cancel</button>
-    ${fault && html`<p class="fault" role="alert">${faultText(fault)}</p>`}
+    <${FormFault} fault=${fault} />
     <p class="quiet">From now on the box is compared anew, and before by itself. Done earlier:
       ${" "}<code>hwci boxes note ${box.name} TEXT --at TIME</code></p>
   </form>`;
-}
-
-function faultText({ message, issues }) {
-  return issues?.length ? issues.map((issue) => issue.message).join("; ") : message;
 }

@@ -3,7 +3,7 @@
 // about it, and its result. Members see the result and no buttons.
 
 import { html, useRef, useState } from "../../html.js";
-import { useDraft } from "../../parts/reviews/draft.js";
+import { useDraft } from "../../parts/form/draft.js";
 import { Refused } from "../../parts/reviews/refused.js";
 import { fittingActions } from "../../parts/reviews/review.js";
 import { useTogether } from "../../parts/reviews/together.js";

@@ -2,41 +2,33 @@
 // Inviting a person, and the link of the invitation, which is kept only in the memory of this page.
 
 import { post } from "../../api.js";
-import { html, useEffect, useRef, useState } from "../../html.js";
+import { html, useEffect, useRef } from "../../html.js";
 import { Copyable } from "../../parts/form/copyable.js";
+import { useDraft } from "../../parts/form/draft.js";
+import { FormFault, useSending } from "../../parts/form/sending.js";
 import { Time } from "../../parts/values/values.js";
 
 const ROLES = ["member", "admin", "owner"];
 
-/** The form that invites. `field`: a reference to where the e-mail is typed; `made(invited)`: it is done. */
-export function Invite({ base, role: own, field, made }) {
-  const [fault, setFault] = useState(null);
-  const [busy, setBusy] = useState(false);
-  const invite = async (event) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    if (busy) return;
-    setBusy(true);
-    setFault(null);
-    try {
-      made(await post(`${base}/invites`, { email: form.elements.email.value.trim(), role: form.elements.role.value }));
-      form.reset();
-    } catch (refused) {
-      setFault(refused);
-    }
-    setBusy(false);
+/** The form that invites. `field`: a reference to where the e-mail is typed; `me`: the reader; `made(invited)`: it is done. */
+export function Invite({ base, role: own, field, me, made }) {
+  const { busy, fault, send } = useSending();
+  const draft = useDraft(me);
+  const { email = "", role = ROLES[0] } = draft.read(base);
+  const invite = async () => {
+    made(await post(`${base}/invites`, { email: email.trim(), role }));
+    draft.clear(base);
   };
-  const roles = ROLES.filter((role) => role !== "owner" || own === "owner");
-  return html`<form class="add-box" onSubmit=${invite}>
-    <label>Invite <input name="email" type="email" ref=${field} required autocomplete="off" placeholder="E-mail" /></label>
-    <label>Role <select name="role">${roles.map((role) => html`<option key=${role}>${role}</option>`)}</select></label>
+  const write = ({ target }) => draft.write(base, { [target.name]: target.value });
+  const roles = ROLES.filter((one) => one !== "owner" || own === "owner");
+  return html`<form class="add-box" onSubmit=${(event) => send(event, invite)}>
+    <label>Invite <input name="email" type="email" ref=${field} required autocomplete="off" placeholder="E-mail" value=${email}
+      onInput=${write} /></label>
+    <label>Role <select name="role" value=${role} onChange=${write}>
+      ${roles.map((one) => html`<option key=${one}>${one}</option>`)}</select></label>
     <button class="main" aria-disabled=${busy ? "true" : undefined}>Invite</button>
-    ${fault && html`<p class="fault" role="alert">${faultText(fault)}</p>`}
+    <${FormFault} fault=${fault} />
   </form>`;
-}
-
-function faultText({ message, issues }) {
-  return issues?.length ? issues.map((issue) => issue.message).join("; ") : message;
 }
 
 /** The link of an invitation that was just made. */
