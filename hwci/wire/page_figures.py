@@ -7,6 +7,7 @@ computed here.
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
 from hwci.wire.base import Answer, ListPage
+from hwci.wire.causes import CausesQuery, OfTable
 from hwci.wire.days import DaysAnswer, DaysQuery
 from hwci.wire.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.merges import ExplainedMergeAnswer
@@ -25,6 +26,11 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
         """What still fails."""
         most = limits.PAGE_LIMIT_MAX
         return IncidentsQuery.model_validate({**self._asked, "label": Label.PENDING, "limit": most})
+
+    @property
+    def real_bugs(self) -> CausesQuery:
+        """The causes of the real firmware bugs."""
+        return CausesQuery.model_validate({**self._asked, "table": OfTable.REAL_BUGS})
 
     @property
     def merges(self) -> MergesQuery:
@@ -47,13 +53,15 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
 
 
 class PageFiguresAnswer(Answer):
-    """The figures beside `ci-metrics`. `incidents`: those that still fail, 100 at most;
+    """The figures beside `ci-metrics`. `real_bug_causes`: how many causes the real firmware bugs
+    have, as the list of causes counts them; `incidents`: those that still fail, 100 at most;
     `pending_failures`: how many failures these are one by one; `flaky_tests`: without those that
     never passed; `products`: 100 at most.
     """
 
     days: DaysAnswer
     trends: TrendsAnswer
+    real_bug_causes: int
     incidents: ListPage[IncidentAnswer]
     pending_failures: int
     unchecked_merges: ListPage[ExplainedMergeAnswer]

@@ -127,11 +127,11 @@ def test_tiles_in_csv_are_numbers_in_columns_of_their_own(signed_in: Command) ->
     block = signed_in("metrics", "-o", "csv").out.split("\n\n")[0]
 
     assert block.splitlines() == [
-        "tile,part,total,benchOrHarness,ambiguous,dismissed",
-        "Merges checked on hardware,1,2,,,",
-        "Real FW bugs caught,1,,1,0,0",
-        "Flaky failures,1,,,,",
-        "Infra runs,1,7,,,",
+        "tile,part,total,benchOrHarness,ambiguous,dismissed,causes",
+        "Merges checked on hardware,1,2,,,,",
+        "Real FW bugs caught,1,,1,0,0,1",
+        "Flaky failures,1,,,,,",
+        "Infra runs,1,7,,,,",
     ]
 
 

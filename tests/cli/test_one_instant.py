@@ -89,7 +89,7 @@ class Answers(BaseHTTPRequestHandler):
     def answer(self, path: str, query: dict[str, list[str]]) -> dict[str, Any]:
         if path.endswith("/ci-metrics"):
             return PAGE
-        if query.get("label"):
+        if query.get("label") or path.endswith("/causes"):
             return NOTHING
         page = int(query.get("page", ["1"])[0])
         rows = [
@@ -157,11 +157,12 @@ def test_all_failures_among_which_an_id_is_looked_for(cli: Command, answering: A
 def test_the_page_and_what_is_still_failing(cli: Command, answering: Answering) -> None:
     code, out, _ = cli("metrics", "--days", "7", "--repo", "r", **answering.settings)
 
-    page, pending = answering.asked
+    page, pending, causes = answering.asked
     assert code == 0
     assert "Still failing (pending) (0)" in out
     assert page == {"days": ["7"], "repoKey": ["r"], "limit": ["10"]}
     assert pending == {**page, "label": ["pending"], "asOf": [END]}
+    assert causes == {**page, "table": ["realBugs"], "limit": ["1"], "asOf": [END]}
 
 
 def test_json_asks_for_the_page_alone(cli: Command, answering: Answering) -> None:

@@ -18,6 +18,7 @@ from tests.support.running import Hands, RunningServer, in_thread, running_in_th
 
 AS_OF = "2026-03-20T00:00:00Z"
 PENDING: dict[str, Any] = {"label": "pending", "limit": 100}
+REAL_BUGS = {"table": "realBugs", "limit": 1}
 ZONE = "Asia/Kolkata"
 
 
@@ -51,6 +52,7 @@ def test_each_figure_is_that_of_its_own_route(
     assert read("ci-analysis/page", {**asked, "zone": ZONE, "limit": 3}) == {
         "days": read("ci-analysis/days", {**asked, "zone": ZONE}),
         "trends": read("ci-analysis/trends", asked),
+        "realBugCauses": read("ci-analysis/causes", {**asked, **REAL_BUGS})["total"],
         "incidents": read("ci-analysis/incidents", {**asked, **PENDING}),
         "pendingFailures": read("ci-failures", {**asked, **PENDING})["total"],
         "uncheckedMerges": read("ci-analysis/unchecked-merges", {**asked, "limit": 3}),

@@ -72,6 +72,10 @@ class Asked:
     def times_to_fix(self) -> Any:
         return self._read("ci-analysis/times-to-fix", {"limit": 100})["items"]
 
+    def causes(self) -> int:
+        """Return how many causes the real firmware bugs have."""
+        return int(self._read("ci-analysis/causes", {"table": "realBugs"})["total"])
+
     def trends(self) -> Any:
         return self._read("ci-analysis/trends", {})
 

@@ -124,7 +124,7 @@ def test_a_bar_leads_to_its_rows(page: Page, demo: Dashboard, title: str) -> Non
         expect(page.locator(".only")).to_contain_text(f"{day[part]:,} in this period")
         return
     expect(page).to_have_url(re.compile("days=1&"))
-    expect(reader.tile(title).locator(".figure")).to_have_text(f"{day[part]:,}")
+    expect(reader.tile(title).locator(".figure strong")).to_have_text(f"{day[part]:,}")
     if whole:
         expect(reader.tile(title).locator(".beside")).to_contain_text(f"of {day[whole]:,} merge")
 

@@ -41,8 +41,9 @@ def test_every_figure_on_the_page_is_the_apis(
     page.goto(address)
     expect(page.get_by_label("Tiles")).to_be_visible()
 
+    expect(page.locator("#failing")).to_be_visible()
     assert [tile.inner_text() for tile in page.locator(".tile .figure, .tile .beside").all()] == (
-        tiles(asked.page())
+        tiles(asked.page(), asked.causes())
     )
     expect(page.locator(".tile .change")).to_have_text(changes(asked.trends()))
     pages = {table: list(asked.pages(table)) for table in TABLES}
@@ -231,7 +232,7 @@ def test_the_trend_of_a_tile_shows_the_figure_of_the_tile_and_no_sum_of_its_own(
     expect(trend).to_have_accessible_name(re.compile(f"^Infra runs: {figure} in all, "))
 
 
-def tiles(page: Any) -> list[str]:
+def tiles(page: Any, causes: int) -> list[str]:
     """Write the tiles as they are read."""
     counts, unchecked = page["tiles"], page["uncheckedMerges"]["total"]
     merges, bugs, runs = counts["mergesChecked"], counts["realFwBugs"], counts["infraRuns"]
@@ -242,7 +243,7 @@ def tiles(page: Any) -> list[str]:
         f"of {counted(merges['announced'], 'merge')}"
         + share(merges["checked"], merges["announced"])
         + (f" · {unchecked:,} not checked" if unchecked else ""),
-        f"{bugs['real']:,}",
+        f"{bugs['real']:,}" + (f" from {counted(causes, 'cause')}" if causes else ""),
         beside + dismissed,
         f"{counts['flakyFailures']['count']:,}",
         "failing runs on commits that also passed",

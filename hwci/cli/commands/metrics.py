@@ -112,13 +112,15 @@ def _page(org_id: "UUID", scope: Scope, limit: int) -> "Call[MetricsPage]":
 
 
 def ask(client: "Client", org_id: "UUID", scope: Scope, limit: int) -> Overview:
-    """Ask for the page, then for what is still failing at the page's own instant."""
+    """Ask for the page, then for the rest of the overview at the page's own instant."""
     from hwci.client import calls
+    from hwci.wire.causes import OfTable
 
     page = client.send(_page(org_id, scope, limit))
     same = scope._replace(as_of=page.period.end)._asdict()
     pending = client.send(calls.list_failures(org_id, Label.PENDING, **same, limit=limit))
-    return Overview(page, pending, scope)
+    causes = client.send(calls.list_causes(org_id, OfTable.REAL_BUGS, **same, limit=1))
+    return Overview(page, causes.total, pending, scope)
 
 
 def _show_whole(

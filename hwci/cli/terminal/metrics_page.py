@@ -55,9 +55,12 @@ class Scope(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """The metrics page, and what is still failing at the same instant."""
+    """The metrics page, and of the same instant how many causes its real firmware bugs have, and
+    what is still failing.
+    """
 
     page: MetricsPage
+    causes: int
     pending: ListPage[FailureAnswer]
     scope: Scope
 
@@ -79,9 +82,10 @@ class TileRow(NamedTuple):
     bench_or_harness: int | None = None
     ambiguous: int | None = None
     dismissed: int | None = None
+    causes: int | None = None
 
 
-TILE_KEYS = ("tile", "part", "total", "benchOrHarness", "ambiguous", "dismissed")
+TILE_KEYS = ("tile", "part", "total", "benchOrHarness", "ambiguous", "dismissed", "causes")
 
 
 class Block(NamedTuple):
@@ -139,8 +143,8 @@ def header(page: MetricsPage, server: str) -> str:
     return f"{name} · {days} ({ends}) · {server}"
 
 
-def tiles(found: TilesAnswer) -> list[Tile]:
-    """Put the four tiles into words."""
+def tiles(found: TilesAnswer, causes: int) -> list[Tile]:
+    """Put the four tiles into words. `causes`: of the real firmware bugs."""
     merges, bugs, infra = found.merges_checked, found.real_fw_bugs, found.infra_runs
     return [
         Tile(
@@ -150,7 +154,7 @@ def tiles(found: TilesAnswer) -> list[Tile]:
         ),
         Tile(
             "Real FW bugs caught",
-            str(bugs.real),
+            f"{bugs.real} from {counted(causes, 'cause')}" if causes else "0",
             f"{bugs.bench_or_harness} bench or harness,\n"
             f"{bugs.ambiguous} ambiguous, {bugs.dismissed} dismissed",
         ),
@@ -163,13 +167,15 @@ def tiles(found: TilesAnswer) -> list[Tile]:
     ]
 
 
-def tile_rows(found: TilesAnswer) -> list[TileRow]:
+def tile_rows(found: TilesAnswer, causes: int) -> list[TileRow]:
     """Put the four tiles into numbers, under the names that people see."""
     merges, bugs, infra = found.merges_checked, found.real_fw_bugs, found.infra_runs
-    checked, real, flaky, lost = (tile.name for tile in tiles(found))
+    checked, real, flaky, lost = (tile.name for tile in tiles(found, causes))
     return [
         TileRow(checked, merges.checked, merges.announced),
-        TileRow(real, bugs.real, None, bugs.bench_or_harness, bugs.ambiguous, bugs.dismissed),
+        TileRow(
+            real, bugs.real, None, bugs.bench_or_harness, bugs.ambiguous, bugs.dismissed, causes
+        ),
         TileRow(flaky, found.flaky_failures.count),
         TileRow(lost, infra.infra, infra.total),
     ]
@@ -226,7 +232,7 @@ def _terminal(found: Overview, server: str, links: Links | None) -> None:
 
     parts: list[RenderableType | render.Grid] = [
         Text(render.safe(header(found.page, server)), style="bold"),
-        _panels(tiles(found.page.tiles)),
+        _panels(tiles(found.page.tiles, found.causes)),
     ]
     for block in _blocks(found):
         parts.append(Text(f"\n{block.title}", style="bold"))
@@ -264,7 +270,7 @@ def _panels(found: Sequence[Tile]) -> RenderableType:
 
 def _csv(found: Overview) -> None:
     """Write the tiles and the tables as blocks, a blank line between them."""
-    render.emit_csv(TILE_KEYS, tile_rows(found.page.tiles))
+    render.emit_csv(TILE_KEYS, tile_rows(found.page.tiles, found.causes))
     for shape, rows, _ in _blocks(found):
         render.write()
         render.emit_csv(
@@ -275,7 +281,8 @@ def _csv(found: Overview) -> None:
 def _markdown(found: Overview, server: str) -> None:
     render.write(f"## {render.md(header(found.page, server))}")
     render.write()
-    rows = [tile._replace(below=tile.below.replace("\n", " ")) for tile in tiles(found.page.tiles)]
+    shown = tiles(found.page.tiles, found.causes)
+    rows = [tile._replace(below=tile.below.replace("\n", " ")) for tile in shown]
     render.emit_md(["", "", ""], rows)
     for block in _blocks(found):
         render.write()

@@ -7,6 +7,7 @@ has it.
 
 from collections.abc import Iterator
 
+from hwci.analysis.causes import causes
 from hwci.analysis.days import Days, calendar_days
 from hwci.analysis.incidents import failures_of
 from hwci.analysis.trends import before_of
@@ -46,6 +47,7 @@ class PageFigures(Analysis):
             return PageFiguresAnswer(
                 days=tiles_by_day(about, query, days),
                 trends=against_before(about, query),
+                real_bug_causes=len(causes(*about, query.real_bugs.chosen)),
                 incidents=page_of(about, query.pending_incidents, pending),
                 pending_failures=failures_of(*about, pending),
                 unchecked_merges=unchecked_of(about, member, query.merges),

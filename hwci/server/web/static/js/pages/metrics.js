@@ -111,7 +111,8 @@ function Shown({ page, products, isWhole, ...rest }) {
   }
   const table = { ...rest, page: data };
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
-    <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.loading ? null : figures.data?.trends} address=${rest.address} />
+    <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.loading ? null : figures.data?.trends}
+      causes=${figures.data?.realBugCauses} address=${rest.address} />
     ${isWhole && html`
       <${FailingNow} ...${table}>
         <${Pending} orgId=${rest.orgId} scope=${rest.scope} total=${figures.data?.pendingFailures} />

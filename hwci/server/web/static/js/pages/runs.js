@@ -36,13 +36,19 @@ export function Runs({ address, orgId, organization }) {
       ${isHashStart(filters.sha)
         ? html`<${PagedTable} name="runs" label="Runs" thing="run" path=${base} query=${filters} turn=${turn}
             held=${held} address=${address} searched=${false} totalled=${isFiltered(filters)}
-            columns=${runColumns(orgId, Boolean(filters.testId))} rowKey=${(run) => run.id}
+            columns=${columns(orgId, filters)} rowKey=${(run) => run.id}
             unknown=${html`<button type="button" onClick=${() => clear()}>Show all runs</button>`}
             empty=${nothing(orgId, filters, clear, organization)} />`
         : html`<${Empty}>“${filters.sha}” is not the start of a commit hash. At least 4 characters,
             0 to 9 and a to f.<//>`}
     </section>
   `;
+}
+
+/** The test's results stand in the place of the product, which the filters name. */
+function columns(orgId, filters) {
+  const found = runColumns(orgId, Boolean(filters.testId));
+  return filters.testId && filters.repoKey && filters.suite ? found.filter(({ key }) => key !== "product") : found;
 }
 
 function isOff(organization) {

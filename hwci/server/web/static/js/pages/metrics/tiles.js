@@ -12,8 +12,11 @@ import { toMerges } from "./merges.js";
 
 const DAY_MILLISECONDS = 86_400_000;
 
-/** The tiles of a page. `trend`: null while it loads; `against`: the period before, null while it loads. */
-export function Tiles({ page, trend, against, address }) {
+/**
+ * The tiles of a page. `trend`: null while it loads; `against`: the period before, null while it loads; `causes`: how many
+ * the real firmware bugs have, nothing while it loads.
+ */
+export function Tiles({ page, trend, against, causes, address }) {
   const { mergesChecked, flakyFailures } = page.tiles;
   const to = (part, changes) => ({ address, part, changes });
   const changed = (tile) => changeText(against, tile);
@@ -26,7 +29,8 @@ export function Tiles({ page, trend, against, address }) {
       kind="good" all=${mergesChecked.checked} changed=${changed("mergesChecked")}
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(mergesChecked.checked)}<//>`}
       beside=${html`<${MergesBeside} counts=${mergesChecked} unchecked=${page.uncheckedMerges.total} to=${to} />`} />
-    <${RealBugsTile} trend=${trend} counts=${page.tiles.realFwBugs} rowsOf=${ofDay("bugs")} changed=${changed("realFwBugs")} to=${to} />
+    <${RealBugsTile} ...${{ trend, causes, to }} counts=${page.tiles.realFwBugs} rowsOf=${ofDay("bugs")}
+      changed=${changed("realFwBugs")} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
       rowsOf=${(day) => addressOf("failures", address.params, { ...dayScope(address, day), label: "flake" })}
       changed=${changed("flakyFailures")} all=${flakyFailures.count}
@@ -48,19 +52,21 @@ function MergesBeside({ counts: { checked, announced }, unchecked, to }) {
     ${unchecked > 0 && html`${" · "}<${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}`;
 }
 
-function RealBugsTile({ trend, counts, changed, to, rowsOf }) {
+function RealBugsTile({ trend, counts, causes, changed, to, rowsOf }) {
   const others = [
     ["bench_or_harness", counts.benchOrHarness, "bench or harness"],
     ["ambiguous", counts.ambiguous, "ambiguous"],
     ...(counts.dismissed ? [["dismissed", counts.dismissed, "dismissed"]] : []),
   ];
+  const toCauses = { ...showAll("bugs"), "bugs.by": "cause", "bugs.page": null, "bugs.sort": null, "bugs.search": null };
   const beside = others.map(([name, value, text], i) => {
     const changes = { other: "open", ...showAll("other"), "other.class": name, "other.page": null, "other.search": null };
     return html`${i > 0 && ", "}<${Part} ...${to("other", changes)}>${count(value)} ${text}<//>`;
   });
   return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(day) => day.realFwBugs} kind="bad"
     rowsOf=${rowsOf} changed=${changed} all=${counts.real}
-    value=${html`<${Part} ...${to("bugs", showAll("bugs"))}>${count(counts.real)}<//>`}
+    value=${html`<${Part} ...${to("bugs", { ...showAll("bugs"), "bugs.by": null })}>${count(counts.real)}<//>`}
+    from=${causes > 0 && html`from <${Part} ...${to("bugs", toCauses)}>${counted(causes, "cause")}<//>`}
     beside=${beside} />`;
 }
 
@@ -80,10 +86,10 @@ function InfraTile({ page, trend, changed, address }) {
     beside=${html`of <a href=${runs()}>${counted(total, "run report")}</a>${share(infra, total)}`} />`;
 }
 
-function Tile({ title, value, all, beside, changed, trend, ...chart }) {
+function Tile({ title, value, from = null, all, beside, changed, trend, ...chart }) {
   return html`<article class="tile">
     <h2>${title}</h2>
-    <p class="figure"><strong>${value}</strong></p>
+    <p class="figure"><strong>${value}</strong>${from && html` <span class="quiet">${from}</span>`}</p>
     <p class="beside">${beside}</p>
     <p class="change">${changed}</p>
     <${Trend} days=${trend?.days} ...${{ ...chart, all, title }} />
