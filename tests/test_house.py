@@ -69,6 +69,24 @@ def imported_modules(path: Path) -> set[str]:
     return found
 
 
+def names_given_twice(path: Path) -> list[str]:
+    """Return the names that a file assigns more than once: the last value alone counts."""
+    names = [
+        target.id
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    ]
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def test_a_test_module_gives_each_name_once() -> None:
+    given = {path: names_given_twice(path) for path in (ROOT / "tests").rglob("*.py")}
+
+    assert {str(path.relative_to(ROOT)): twice for path, twice in given.items() if twice} == {}
+
+
 def test_nothing_imports_a_test_module() -> None:
     tests = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts)

@@ -20,11 +20,9 @@ from tests.cli.conftest import Command
 from tests.support.running import running_in_thread
 from tests.support.scene import CONFIGURATION, HOSTILE, PRODUCT, A, B, C, D, E, report
 
-pytestmark = pytest.mark.clock
-
 DASHBOARD_CHECKS = "server/web/static/js/pages/failure/checks.js"
 
-pytestmark = pytest.mark.usefixtures("busy_server")
+pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("busy_server")]
 
 
 def ids(signed_in: Command, *arguments: str) -> dict[str, str]:

@@ -13,9 +13,7 @@ from tests.support.answering import answering
 from tests.support.running import RunningServer, running_in_thread
 from tests.support.scene import BOX, HOSTILE, PRODUCT, REPO, UNSEEN, B, merge
 
-pytestmark = pytest.mark.clock
-
-pytestmark = pytest.mark.usefixtures("busy_server")
+pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("busy_server")]
 
 
 def test_the_four_tiles_and_the_four_tables_stand_below_a_header(
