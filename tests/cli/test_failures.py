@@ -3,6 +3,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,21 @@ from tests.support.scene import CONFIGURATION, HOSTILE, PRODUCT, A, B, C, D, E, 
 DASHBOARD_CHECKS = "server/web/static/js/pages/failure/checks.js"
 
 pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("busy_server")]
+
+
+@pytest.fixture
+def own_ci(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """The CI of a server of this test alone, which its commands ask."""
+    with running_in_thread(tmp_path) as server, Client(server.url, ci_key=server.ci_key) as client:
+        monkeypatch.setenv("HWCI_URL", server.url)
+        monkeypatch.setenv("HWCI_TOKEN", server.token)
+        yield client
+
+
+def send(client: Client, *reports: RunReport) -> None:
+    """Send the reports of runs."""
+    for body in reports:
+        client.send(calls.report_run(body))
 
 
 def ids(signed_in: Command, *arguments: str) -> dict[str, str]:
@@ -92,14 +108,11 @@ def test_an_empty_list_says_what_to_do_next(signed_in: Command) -> None:
 
 
 def test_a_label_that_no_failure_has_is_named_and_how_to_list_the_others(
-    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Command, own_ci: Client
 ) -> None:
-    with running_in_thread(tmp_path) as server:
-        monkeypatch.setenv("HWCI_URL", server.url)
-        monkeypatch.setenv("HWCI_TOKEN", server.token)
-        with Client(server.url, ci_key=server.ci_key) as client:
-            client.send(calls.report_run(report(2, B, {"i2c": "fail"})))
-        err = cli("failures", "list", "--label", "resolved").err
+    send(own_ci, report(2, B, {"i2c": "fail"}))
+
+    err = cli("failures", "list", "--label", "resolved").err
 
     assert err.startswith("No failure with the label resolved in this period. Leave --label out")
 
@@ -170,18 +183,12 @@ def test_edits_of_the_configuration_stand_last() -> None:
     )
 
 
-def test_the_gaps_say_what_to_change_in_ci(
-    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_gaps_say_what_to_change_in_ci(cli: Command, own_ci: Client) -> None:
     unblamed = report(2, B, {"i2c": "fail"})
     tests = [one.model_copy(update={"verdict": Verdict.UNKNOWN}) for one in unblamed.tests]
-    with running_in_thread(tmp_path) as server, Client(server.url, ci_key=server.ci_key) as client:
-        monkeypatch.setenv("HWCI_URL", server.url)
-        monkeypatch.setenv("HWCI_TOKEN", server.token)
-        none = cli("failures", "gaps").out
-        client.send(calls.report_run(unblamed.model_copy(update={"tests": tests})))
-        client.send(calls.report_run(report(3, C, {"i2c": "pass"})))
-        found = cli("failures", "gaps").out
+    none = cli("failures", "gaps").out
+    send(own_ci, unblamed.model_copy(update={"tests": tests}), report(3, C, {"i2c": "pass"}))
+    found = cli("failures", "gaps").out
 
     assert none == "No failure of the period is ambiguous.\n"
     assert found.startswith("1 ambiguous failure:\n\n")
@@ -246,20 +253,15 @@ def test_a_flake_and_a_pending_failure_have_no_culprit(signed_in: Command) -> No
 
 
 def test_a_pending_failure_shows_the_range_that_holds_what_broke_it(
-    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Command, own_ci: Client
 ) -> None:
     ends = report(2, B, {"i2c": "fail"}), report(3, C, {"i2c": "fail"})
     listed = [commit for body in ends if body.changes for commit in body.changes.commits]
     newest = ends[1].model_copy(update={"changes": Changes(base_sha=A, commits=listed)})
-    with running_in_thread(tmp_path) as server:
-        monkeypatch.setenv("HWCI_URL", server.url)
-        monkeypatch.setenv("HWCI_TOKEN", server.token)
-        with Client(server.url, ci_key=server.ci_key) as client:
-            client.send(calls.put_suite_config(CONFIGURATION))
-            for body in (report(1, A, {"i2c": "pass"}), newest):
-                client.send(calls.report_run(body))
+    own_ci.send(calls.put_suite_config(CONFIGURATION))
+    send(own_ci, report(1, A, {"i2c": "pass"}), newest)
 
-        out = cli("failures", "show", ids(cli)["i2c"]).out
+    out = cli("failures", "show", ids(cli)["i2c"]).out
 
     shown = [line.strip() for line in out.splitlines()]
     at = shown.index(f"broken by    {short(B)} .. {short(C)} (2 commits)")
@@ -327,19 +329,15 @@ def test_a_note_and_an_issue_stand_with_the_review(signed_in: Command) -> None:
 
 
 def test_a_failure_without_a_verdict_names_the_review_and_the_rule_for_later_reports(
-    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Command, own_ci: Client
 ) -> None:
-    with running_in_thread(tmp_path) as server:
-        monkeypatch.setenv("HWCI_URL", server.url)
-        monkeypatch.setenv("HWCI_TOKEN", server.token)
-        with Client(server.url, ci_key=server.ci_key) as client:
-            failed = report(2, B, {"i2c": "fail"})
-            item = failed.tests[0].model_copy(update={"verdict": Verdict.UNKNOWN})
-            client.send(calls.report_run(failed.model_copy(update={"tests": (item,)})))
-            client.send(calls.report_run(report(3, C, {"i2c": "pass"})))
-        failure = ids(cli)["i2c"]
+    failed = report(2, B, {"i2c": "fail"})
+    item = failed.tests[0].model_copy(update={"verdict": Verdict.UNKNOWN})
+    unblamed = failed.model_copy(update={"tests": (item,)})
+    send(own_ci, unblamed, report(3, C, {"i2c": "pass"}))
+    failure = ids(cli)["i2c"]
 
-        shown = cli("failures", "show", failure)
+    shown = cli("failures", "show", failure)
 
     assert "ambiguous, No harness verdict was reported" in shown.out
     assert f"hwci failures confirm {failure}; hwci failures dismiss {failure}\n" in shown.err
@@ -347,49 +345,34 @@ def test_a_failure_without_a_verdict_names_the_review_and_the_rule_for_later_rep
 
 
 def test_an_ambiguous_failure_is_dismissed_in_one_step_of_two_reviews(
-    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Command, own_ci: Client
 ) -> None:
-    with running_in_thread(tmp_path) as server:
-        monkeypatch.setenv("HWCI_URL", server.url)
-        monkeypatch.setenv("HWCI_TOKEN", server.token)
-        with Client(server.url, ci_key=server.ci_key) as client:
-            for body in (report(2, B, {"i2c": "fail"}), report(3, C, {"i2c": "pass"})):
-                client.send(calls.report_run(body))
+    send(own_ci, report(2, B, {"i2c": "fail"}), report(3, C, {"i2c": "pass"}))
 
-        settled = cli("failures", "dismiss", ids(cli)["i2c"], "--note", "no bug")
-        log = json.loads(cli("orgs", "audit-log", "--json").out)[:2]
+    settled = cli("failures", "dismiss", ids(cli)["i2c"], "--note", "no bug")
+    log = json.loads(cli("orgs", "audit-log", "--json").out)[:2]
 
     assert "now counts as: dismissed" in settled.out
     assert [entry["action"] for entry in log] == ["dismiss", "confirm"]
     assert {entry["details"]["note"] for entry in log} == {"no bug"}
 
 
-def test_a_reviewed_failure_is_shown_with_only_its_own_passes(
-    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with running_in_thread(tmp_path) as server:
+def test_a_reviewed_failure_is_shown_with_only_its_own_passes(cli: Command, own_ci: Client) -> None:
+    send(own_ci, report(2, B, {"i2c": "fail"}), report(3, C, {"i2c": "pass"}))
+    failure = ids(cli)["i2c"]
+    cli("failures", "confirm", failure)
 
-        def shown(*reports: RunReport) -> str:
-            with Client(server.url, ci_key=server.ci_key) as client:
-                for body in reports:
-                    client.send(calls.report_run(body))
-            out = cli("failures", "show", failure).out
-            [line] = [line for line in out.splitlines() if "  label " in line]
-            return line.removeprefix("  label        ")
+    def shown() -> str:
+        out = cli("failures", "show", failure).out
+        [line] = [line for line in out.splitlines() if "  label " in line]
+        return line.removeprefix("  label        ")
 
-        monkeypatch.setenv("HWCI_URL", server.url)
-        monkeypatch.setenv("HWCI_TOKEN", server.token)
-        with Client(server.url, ci_key=server.ci_key) as client:
-            for body in (report(2, B, {"i2c": "fail"}), report(3, C, {"i2c": "pass"})):
-                client.send(calls.report_run(body))
-        failure = ids(cli)["i2c"]
-        cli("failures", "confirm", failure)
-
-        assert shown() == "resolved: the test passed on a later commit, on this box"
-        by = "resolved: reviewed by Olga Owner; "
-        assert shown(report(3, C, {"i2c": "fail"})) == by + "no pass on a later commit is known"
-        own = "the test also passed on this commit, on this box"
-        assert shown(report(9, B, {"i2c": "pass"})) == by + own
+    assert shown() == "resolved: the test passed on a later commit, on this box"
+    by = "resolved: reviewed by Olga Owner; "
+    send(own_ci, report(3, C, {"i2c": "fail"}))
+    assert shown() == by + "no pass on a later commit is known"
+    send(own_ci, report(9, B, {"i2c": "pass"}))
+    assert shown() == by + "the test also passed on this commit, on this box"
 
 
 def test_what_the_evidence_leaves_out_is_counted(signed_in: Command) -> None:

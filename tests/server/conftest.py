@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.running import RunningServer, running_in_thread
+from tests.support.running import Hands, RunningServer, running_in_thread
 
 
 @pytest.fixture(scope="module")
@@ -14,3 +14,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     folder: Path = tmp_path_factory.mktemp("server")
     with running_in_thread(folder) as running:
         yield running
+
+
+@pytest.fixture
+def clock() -> Hands:
+    """A clock that stands at a whole second."""
+    hands = Hands()
+    hands.now = hands.now.replace(microsecond=0)
+    return hands

@@ -2,6 +2,7 @@
 """Merges and runs that fill each table of the metrics page with several rows."""
 
 from datetime import timedelta
+from typing import Any
 
 from tests.server.small_history import CONFIG, START, run
 from tests.support.asking import ask, ci_key
@@ -22,12 +23,14 @@ MERGES = [("a", "main", "hardware"), ("b", "topic", None), ("c", "main", None), 
 
 def tell(server: RunningServer) -> None:
     """Send what fills each table with several rows."""
-    key = ci_key(server.ci_key)
-    ask(server.url, "PUT", "/api/ci/suite-config", key, json_body=CONFIG)
+    sent: list[tuple[str, str, Any]] = [("PUT", "suite-config", CONFIG)]
     for hour, (letter, branch, suite) in enumerate(MERGES):
         at = (START + timedelta(hours=hour)).isoformat()
         body = {"repo_key": "acme/firmware", "sha": letter * 40, "branch": branch}
         body |= {"merged_at": at} | ({} if suite is None else {"suite": suite})
-        ask(server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
-    for body in RUNS:
-        assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
+        sent.append(("POST", "merge-announce", body))
+    sent += [("POST", "run-report", body) for body in RUNS]
+    for method, route, body in sent:
+        key = ci_key(server.ci_key)
+        reply = ask(server.url, method, f"/api/ci/{route}", key, json_body=body)
+        assert reply.status == 204, reply

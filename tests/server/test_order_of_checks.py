@@ -181,6 +181,15 @@ def api_key(server: RunningServer, route: Route, box_key: str) -> Header:
     return ci_key(box_key if route.who is Who.BOX else server.ci_key)
 
 
+def send_body(
+    server: RunningServer, route: Route, api_key: Header, *headers: Header, data: bytes
+) -> Reply:
+    """Send a body with whatever the route asks who sends it."""
+    path = path_of(route, server.org_id)
+    by = bearer(server.token), api_key
+    return ask(server.url, route.method, path, *by, *headers, data=data)
+
+
 @each_with_body
 @pytest.mark.parametrize(
     "types",
@@ -197,14 +206,8 @@ def api_key(server: RunningServer, route: Route, box_key: str) -> Header:
 def test_a_body_of_another_type_is_415(
     server: RunningServer, route: Route, api_key: Header, types: list[str]
 ) -> None:
-    reply = ask(
-        server.url,
-        route.method,
-        path_of(route, server.org_id),
-        bearer(server.token),
-        api_key,
-        *(("Content-Type", value) for value in types),
-        data=b"{}",
+    reply = send_body(
+        server, route, api_key, *(("Content-Type", value) for value in types), data=b"{}"
     )
 
     assert reply.error == (415, "Send the body as Content-Type: application/json, in UTF-8")
@@ -216,15 +219,7 @@ def test_a_body_in_another_encoding_is_415(
     server: RunningServer, route: Route, api_key: Header, encoding: str
 ) -> None:
     headers = [("Content-Type", "application/json"), ("Content-Encoding", encoding)]
-    reply = ask(
-        server.url,
-        route.method,
-        path_of(route, server.org_id),
-        bearer(server.token),
-        api_key,
-        *headers,
-        data=b"{}",
-    )
+    reply = send_body(server, route, api_key, *headers, data=b"{}")
 
     assert reply.error[0] == 415
 
@@ -238,15 +233,7 @@ def test_a_body_that_says_it_is_too_large_is_413_before_it_is_read(
         ("Content-Length", str(route.body_bytes + 1)),
         ("Connection", "close"),
     ]
-    reply = ask(
-        server.url,
-        route.method,
-        path_of(route, server.org_id),
-        bearer(server.token),
-        api_key,
-        *headers,
-        data=b"{",
-    )
+    reply = send_body(server, route, api_key, *headers, data=b"{")
 
     assert reply.error == (413, f"The body is larger than {route.body_bytes} bytes")
 
@@ -260,15 +247,7 @@ def test_a_body_that_says_it_is_too_large_is_413_before_it_is_read(
 def test_a_body_that_is_no_json_object_is_400_at_the_body(
     server: RunningServer, route: Route, api_key: Header, data: bytes
 ) -> None:
-    reply = ask(
-        server.url,
-        route.method,
-        path_of(route, server.org_id),
-        bearer(server.token),
-        api_key,
-        ("Content-Type", "application/json"),
-        data=data,
-    )
+    reply = send_body(server, route, api_key, ("Content-Type", "application/json"), data=data)
 
     if route.bodiless and not data:
         assert reply.error == (404, "Failure not found")

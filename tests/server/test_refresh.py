@@ -56,13 +56,6 @@ def is_in(server: RunningServer, pair: Pair) -> bool:
 
 
 @pytest.fixture
-def clock() -> Hands:
-    hands = Hands()
-    hands.now = hands.now.replace(microsecond=0)
-    return hands
-
-
-@pytest.fixture
 def moved(tmp_path: Path, clock: Hands) -> Iterator[RunningServer]:
     with running_in_thread(tmp_path, clock=clock) as server:
         yield server

@@ -31,13 +31,6 @@ def provider() -> Iterator[Crooked]:
 
 
 @pytest.fixture
-def clock() -> Hands:
-    hands = Hands()
-    hands.now = hands.now.replace(microsecond=0)
-    return hands
-
-
-@pytest.fixture
 def server(tmp_path: Path, provider: Crooked, clock: Hands) -> Iterator[RunningServer]:
     of_now(provider, clock)
     file = sso_file(tmp_path, crooked=provider.url)

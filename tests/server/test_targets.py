@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.asking import ask, ci_key
 from tests.support.benches import Benches
 from tests.support.running import Hands, running_in_thread
 
@@ -25,20 +24,6 @@ def benches(tmp_path: Path) -> Iterator[Benches]:
         yield made
 
 
-def configure(benches: Benches, suite: str, targets: dict[str, Any] | None) -> None:
-    body = {
-        "repo_key": "acme/firmware",
-        "suite": suite,
-        "merge_trigger": True,
-        "firmware_paths": ["src/**"],
-        "harness_paths": [],
-        **({} if targets is None else {"targets": targets}),
-    }
-    server = benches.server
-    sent = ask(server.url, "PUT", "/api/ci/suite-config", ci_key(server.ci_key), json_body=body)
-    assert sent.status == 204, sent.body
-
-
 def targets(benches: Benches, query: str = "") -> Any:
     answer = benches.member("GET", f"ci-analysis/days?{query}")
     assert answer.status == 200, answer.body
@@ -49,7 +34,7 @@ def targets(benches: Benches, query: str = "") -> Any:
 def test_a_target_is_met_by_the_share_of_the_whole_period(
     benches: Benches, most: float, met: bool
 ) -> None:
-    configure(benches, "a", {"merges_checked": 95, "infra_runs": most})
+    benches.configure(suite="a", targets={"merges_checked": 95, "infra_runs": most})
 
     assert targets(benches) == {
         "mergesChecked": {"rate": 95, "met": None},  # no merge was announced
@@ -60,35 +45,35 @@ def test_a_target_is_met_by_the_share_of_the_whole_period(
 def test_all_products_have_a_target_together_only_where_each_has_the_same(
     benches: Benches,
 ) -> None:
-    configure(benches, "a", BOTH)
-    configure(benches, "b", BOTH)
+    benches.configure(suite="a", targets=BOTH)
+    benches.configure(suite="b", targets=BOTH)
     assert targets(benches)["mergesChecked"]["rate"] == 95
 
-    configure(benches, "b", {**BOTH, "merges_checked": 90})
+    benches.configure(suite="b", targets={**BOTH, "merges_checked": 90})
     assert targets(benches)["mergesChecked"] is None
     assert targets(benches)["infraRuns"]["rate"] == 25
     of_b = targets(benches, "repoKey=acme/firmware&suite=b")
     assert of_b["mergesChecked"]["rate"] == 90
 
-    configure(benches, "b", None)
+    benches.configure(suite="b")
     assert targets(benches) is None
     assert targets(benches, "repoKey=acme/firmware&suite=a")["infraRuns"]["met"] is True
     # One that is not configured has none, either.
-    configure(benches, "b", BOTH)
+    benches.configure(suite="b", targets=BOTH)
     assert benches.report(suite="c", run_id=9).status == 204
     assert targets(benches) is None
 
 
 def test_without_a_target_no_answer_has_a_word_of_it(benches: Benches) -> None:
-    configure(benches, "a", None)
+    benches.configure(suite="a")
     for path in ("ci-analysis/days", "suite-configs", "products"):
         assert b"arget" not in benches.member("GET", path).body
-    configure(benches, "a", {})
+    benches.configure(suite="a", targets={})
     assert b"arget" not in benches.member("GET", "suite-configs").body
 
 
 def test_a_configuration_tells_the_targets_that_were_sent(benches: Benches) -> None:
-    configure(benches, "a", {"merges_checked": 99.9})
+    benches.configure(suite="a", targets={"merges_checked": 99.9})
 
     (one,) = benches.member("GET", "suite-configs").json["items"]
     assert one["targets"] == {"mergesChecked": 99.9, "infraRuns": None}

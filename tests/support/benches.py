@@ -44,6 +44,20 @@ class Benches:
         body = report(**{**self.times(), **fields})
         return ask(self.server.url, "POST", "/api/ci/run-report", key, json_body=body)
 
+    def configure(self, **fields: Any) -> None:
+        """Configure the product of the reports, or another one."""
+        body = {
+            "repo_key": "acme/firmware",
+            "suite": "hardware",
+            "firmware_paths": ["src/**"],
+            "harness_paths": [],
+            "merge_trigger": True,
+            **fields,
+        }
+        key = ci_key(self.server.ci_key)
+        sent = ask(self.server.url, "PUT", "/api/ci/suite-config", key, json_body=body)
+        assert sent.status == 204, sent.body
+
     def open(self, key: str, **fields: Any) -> Reply:
         return ask(
             self.server.url, "POST", "/api/box/runs", ci_key(key), json_body=self.head(**fields)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.asking import ask, ci_key
 from tests.web.live import Site, site
 from tests.web.reading import luminance
 
@@ -28,25 +27,11 @@ def own(page: Page, tmp_path: Path) -> Iterator[Site]:
         yield made
 
 
-def configure(own: Site, **targets: float) -> None:
-    body: dict[str, Any] = {
-        "repo_key": "acme/firmware",
-        "suite": "hardware",
-        "firmware_paths": ["src/**"],
-        "harness_paths": [],
-        "merge_trigger": True,
-        "targets": targets,
-    }
-    key = ci_key(own.server.ci_key)
-    sent = ask(own.server.url, "PUT", "/api/ci/suite-config", key, json_body=body)
-    assert sent.status == 204
-
-
 @pytest.mark.parametrize(("most", "result"), [(25, "met"), (10, "not met")])
 def test_the_tile_says_its_target_and_the_line_is_where_the_share_would_be(
     own: Site, most: int, result: str
 ) -> None:
-    configure(own, infra_runs=most)
+    own.benches.configure(targets={"infra_runs": most})
     own.open("metrics")
     tile = own.page.locator(".tile", has_text="Infra runs")
 
@@ -67,7 +52,7 @@ def test_the_tile_says_its_target_and_the_line_is_where_the_share_would_be(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_line_stands_out_and_is_dashed(own: Site, scheme: Any) -> None:
     own.page.emulate_media(color_scheme=scheme)
-    configure(own, infra_runs=10)
+    own.benches.configure(targets={"infra_runs": 10})
     own.open("metrics")
     line = own.page.locator("path.target")
     expect(line).to_have_css("stroke-dasharray", "5px, 3px")
@@ -78,7 +63,7 @@ def test_the_line_stands_out_and_is_dashed(own: Site, scheme: Any) -> None:
 
 
 def test_without_a_target_there_is_no_word_and_no_line(own: Site) -> None:
-    configure(own)
+    own.benches.configure(targets={})
     own.open("metrics")
     expect(own.page.locator(".plot")).to_have_count(4)
     expect(own.page.locator("path.target, .trend-target")).to_have_count(0)
