@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from inspect import signature
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
@@ -139,6 +140,7 @@ _TIME = re.compile(
     r" ?(?:([Zz])|([+-])(\d\d)(?::?([0-5]\d))?)",
     re.ASCII,
 )
+_OFFSETS = 64
 _TIME_FAULT = "Should be an ISO 8601 date-time with an offset, such as 2026-01-31T09:30:00+01:00"
 
 
@@ -150,21 +152,20 @@ def parse_time(text: str) -> datetime:
     match = _TIME.fullmatch(text)
     if match is None:
         raise ValueError(_TIME_FAULT)
-    year, month, day, hour, minute, second = (int(match[group] or 0) for group in range(1, 7))
-    micros = int((match[7] or "")[:6].ljust(6, "0"))
+    year, month, day, hour, minute, second, fraction, zulu, *offset = match.groups()
+    micros = 0 if fraction is None else int(fraction[:6].ljust(6, "0"))
+    parts = (int(year), int(month), int(day), int(hour), int(minute), int(second or 0), micros)
     try:
-        local = datetime(year, month, day, hour, minute, second, micros, tzinfo=_offset(match))
-        return local.astimezone(UTC)
+        zone = UTC if zulu is not None else _offset(*offset)
+        return datetime(*parts, tzinfo=zone).astimezone(UTC)
     except (ValueError, OverflowError) as fault:
         raise ValueError(_TIME_FAULT) from fault
 
 
-def _offset(match: re.Match[str]) -> timezone:
-    if match[8]:
-        return UTC
-    hours, minutes = int(match[10]), int(match[11] or 0)
-    size = timedelta(hours=hours, minutes=minutes)
-    return timezone(size if match[9] == "+" else -size)
+@lru_cache(maxsize=_OFFSETS)
+def _offset(sign: str, hours: str, minutes: str | None) -> timezone:
+    size = timedelta(hours=int(hours), minutes=int(minutes or 0))
+    return timezone(size if sign == "+" else -size)
 
 
 def _time(value: object) -> datetime:
