@@ -4,7 +4,6 @@ computed here.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from datetime import datetime
 from uuid import UUID
 
@@ -115,4 +114,4 @@ def _items(whole: RunWhole) -> Sequence[wire.RunItem]:
 
 def _values(part: RunHead | RunEnd | LiveTest) -> dict[str, object]:
     """Return the fields of a part of a record; `asdict` would copy each value."""
-    return {field.name: getattr(part, field.name) for field in fields(part)}
+    return {name: getattr(part, name) for name in part.__dataclass_fields__}

@@ -268,6 +268,11 @@ def unpack_shas(packed: bytes | None) -> tuple[str, ...]:
     return () if packed is None else tuple(zlib.decompress(packed).decode().split(" "))
 
 
+def compact_json(value: object) -> str:
+    """Write a value as JSON without spaces."""
+    return _COMPACT.encode(value)
+
+
 def commits_json(commits: Sequence[Commit]) -> bytearray:
     """Write commits as bytes that are equal exactly when the commits are. One at a time: while half
     a million paths are written or copied together, no other thread runs.
@@ -278,7 +283,7 @@ def commits_json(commits: Sequence[Commit]) -> bytearray:
             written += b","
         at = to_micros_or_none(c.committed_at)
         row = (c.sha, c.subject, at, c.files, c.files_truncated)
-        written += _COMPACT.encode(row).encode()
+        written += compact_json(row).encode()
     written += b"]"
     return written
 

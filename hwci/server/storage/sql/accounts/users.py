@@ -31,6 +31,7 @@ from hwci.server.storage.sql.codec import (
     from_micros_or_none,
     to_micros,
     to_micros_or_none,
+    uuid_of,
 )
 from hwci.server.storage.sql.rows import Rows
 
@@ -86,7 +87,7 @@ class AccountRows(Rows):
 
     def organization_ids(self) -> Sequence[UUID]:
         rows = self._connection.rows("SELECT id FROM organization")
-        return [UUID(bytes=org_id) for (org_id,) in rows]
+        return [uuid_of(org_id) for (org_id,) in rows]
 
     def add_user(self, user: User) -> None:
         # In one statement, as two people may register the same e-mail on two servers at once.
@@ -206,7 +207,7 @@ def user_of(row: tuple[Any, ...]) -> User:
     """Return the user of a row, its columns in the table's order."""
     user_id, email, email_key, name, password_hash, created_at, disabled_at = row
     return User(
-        UUID(bytes=user_id),
+        uuid_of(user_id),
         email,
         email_key,
         name,
@@ -217,7 +218,7 @@ def user_of(row: tuple[Any, ...]) -> User:
 
 
 def _organization(row: tuple[Any, ...]) -> Organization:
-    return Organization(UUID(bytes=row[0]), row[1], bool(row[2]), from_micros(row[3]))
+    return Organization(uuid_of(row[0]), row[1], bool(row[2]), from_micros(row[3]))
 
 
 def _membership(row: tuple[Any, ...]) -> Membership:
@@ -227,8 +228,8 @@ def _membership(row: tuple[Any, ...]) -> Membership:
 def _key(kind: type[AKey], row: tuple[Any, ...]) -> AKey:
     key_id, org_id, name, digest, created_at, last_used_at, revoked_at, *products = row
     return kind(
-        UUID(bytes=key_id),
-        UUID(bytes=org_id),
+        uuid_of(key_id),
+        uuid_of(org_id),
         name,
         digest,
         from_micros(created_at),

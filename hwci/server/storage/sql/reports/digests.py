@@ -17,6 +17,7 @@ from hwci.engine.facts import Changes, Report
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.server.storage.sql import codec
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), default=bytes.hex)
 _BYTES = 16
 _RESULTS = 1024
 _LISTS = 16  # a list of a thousand names has 100 KB
@@ -87,7 +88,7 @@ def _result(outcome: Outcome, attempts: int, verdict: Verdict, message: str | No
 
 
 def _written(values: Sequence[object]) -> bytes:
-    return json.dumps(values, separators=(",", ":"), default=bytes.hex).encode()
+    return _ENCODER.encode(values).encode()
 
 
 def _digest(data: bytes) -> bytes:

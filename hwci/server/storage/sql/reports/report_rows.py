@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem, failure_id
 from hwci.engine.rules.flakiness import has_failed_attempt
@@ -124,7 +123,7 @@ def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, obje
         "fails": codec.pack_mask(codec.mask_of(failing)),
         "carried": carried_changes(report) is not None,
         "ci_run_id": report.ci_run_id,
-        "record_id": record_id_of(UUID(bytes=org), report).bytes,
+        "record_id": record_id_of(codec.uuid_of(org), report).bytes,
     }
 
 
@@ -163,7 +162,7 @@ def _insert_items(
 
 def _failure_id(org: bytes, report: Report, test_id: str) -> bytes:
     lane = Lane(report.repo_key, report.suite, test_id, report.box_key, report.branch)
-    return failure_id(UUID(bytes=org), FailureKey(lane, report.sha)).bytes
+    return failure_id(codec.uuid_of(org), FailureKey(lane, report.sha)).bytes
 
 
 def replaced_by(connection: Connection, org: bytes, report: Report) -> list[KeptReport]:

@@ -67,7 +67,7 @@ class EventRows(Rows):
                 codec.to_micros(happening.at),
                 happening.type,
                 happening.run_id.bytes,
-                json.dumps(happening.body, ensure_ascii=False, separators=(",", ":")),
+                codec.compact_json(happening.body),
             ),
         )
         self.appended_to.add(org_id)
