@@ -72,27 +72,26 @@ class EpisodeAnswers(Answers):
 
     def resolved(self, scope: Scope, period: Period, most: int) -> ResolvedEpisodes:
         values = (f"{classify.VERSION} ", *self._within(scope, period))
-        numbers: dict[str | None, list[tuple[int, int]]] = defaultdict(list)
-        for place, (number, text) in enumerate(self._connection.rows(_RESOLVED, values)):
-            numbers[text].append((place, number))
-        unsettled: list[tuple[int, int]] = []
-        settled: dict[FailureClass, list[tuple[int, int]]] = defaultdict(list)
-        for text, of_text in numbers.items():
-            decision = None if text is None else codec.to_decision(text)
-            (unsettled if decision is None else settled[decision.failure_class]).extend(of_text)
-        first = {of: sorted(places)[:most] for of, places in settled.items()}
+        unsettled: list[int] = []
+        settled: dict[FailureClass, list[int]] = defaultdict(list)
+        lists: dict[str | None, list[int]] = {None: unsettled}
+        for number, text in self._connection.rows(_RESOLVED, values):
+            if text not in lists:
+                decision = codec.to_decision(text)
+                lists[text] = unsettled if decision is None else settled[decision.failure_class]
+            lists[text].append(number)
+        first = {of: numbers[:most] for of, numbers in settled.items()}
         found = self._numbered(chain(unsettled, *first.values()))
         return ResolvedEpisodes(
             {
-                of: Listing([found[number] for _, number in first[of]], len(places))
-                for of, places in settled.items()
+                of: Listing([found[number] for number in first[of]], len(numbers))
+                for of, numbers in settled.items()
             },
-            [found[number] for _, number in unsettled],
+            [found[number] for number in unsettled],
         )
 
-    def _numbered(self, places: Iterable[tuple[int, int]]) -> Mapping[int | None, Episode]:
-        numbers = codec.numbers(number for _, number in places)
-        rows = self._connection.rows(_NUMBERED, (numbers, self._org))
+    def _numbered(self, numbers: Iterable[int]) -> Mapping[int | None, Episode]:
+        rows = self._connection.rows(_NUMBERED, (codec.numbers(numbers), self._org))
         return {one.number: one for one in self._episodes(rows)}
 
     def _within(self, scope: Scope, period: Period) -> tuple[object, ...]:

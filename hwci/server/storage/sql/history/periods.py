@@ -204,10 +204,16 @@ class PeriodAnswers(ChangesAnswers):
         boxes = Tally()
         for tests in by_box.values():
             boxes.add(tests, 1)
-        report_counts, box_counts = reports.counts(notable), boxes.counts(notable)
+        reports_of, boxes_of = reports.counts(notable), boxes.counts(notable)
         return [
-            TestRuns((product, test), box_counts[test], report_counts[test], Notable(*sums), flakes)
-            for test, (*sums, flakes) in notable.items()
+            TestRuns(
+                (product, test),
+                boxes_of[test],
+                reports_of[test],
+                Notable(items, attempts, failed),
+                flakes,
+            )
+            for test, (items, attempts, failed, flakes) in notable.items()
         ]
 
     def products(self) -> Sequence[ProductState]:
