@@ -22,6 +22,12 @@ _BUILDS = re.compile(
     r"Cargo\.(toml|lock)|build\.rs|.*\.(ioc|ld|cmake)"
 )
 _MANIFEST = "west.yml"
+_TARGETS = (
+    "# The target lines of the charts, in percent: so many of the merges checked on hardware at",
+    "# least, so many run reports of runs that never reached it at most.",
+    "targets = { merges_checked = 95, infra_runs = 5 }",
+    "",
+)
 _RULES = {"relay .* stuck": "infra", "watchdog reset|hard fault": "device"}
 _TWISTER = frozenset(("testcase.yaml", "sample.yaml"))
 _PLAIN = re.compile(r"[\w.+ -]+")
@@ -69,6 +75,7 @@ class Guess:
         yield "# A merge that touches none of these needs no run. Without it, every one does."
         yield '# trigger_paths = ["src/**"]'
         yield ""
+        yield from _TARGETS
         yield "# What a failure blames, by a regular expression for its message: the device or the"
         yield "# bench (infra). What no rule knows is ambiguous until a person reviews it."
         for message, verdict in _RULES.items():

@@ -6,7 +6,7 @@ This module decides names and paths only. `story.py` decides what happens to the
 
 from dataclasses import dataclass
 
-from hwci.wire.reports import SuiteConfiguration
+from hwci.wire.reports import SuiteConfiguration, Targets
 
 REPOSITORY = "acme/sensor-node"
 MAIN = "main"
@@ -48,6 +48,7 @@ class DemoProduct:
             harness_paths=harness,
             trigger_paths=[*firmware, *harness, SCRIPTS],
             merge_trigger=True,
+            targets=Targets(merges_checked=95, infra_runs=5),
         )
 
 

@@ -50,6 +50,7 @@ def test_the_file_holds_what_the_folders_say_and_passes_the_check(
         "suite": "sensor-node",
         "firmware_paths": ["app/**", "drivers/**", "CMakeLists.txt", "west.yml"],
         "harness_paths": ["tests/**"],
+        "targets": {"merges_checked": 95, "infra_runs": 5},
     }
     assert done.err.splitlines()[-1] == "Next: hwci suite-config check"
     checked = cli("suite-config", "check")

@@ -162,7 +162,8 @@ def test_the_page_and_what_is_still_failing(cli: Command, answering: Answering) 
     assert "Still failing (pending) (0)" in out
     assert page == {"days": ["7"], "repoKey": ["r"], "limit": ["10"]}
     assert pending == {**page, "label": ["pending"], "asOf": [END]}
-    assert causes == {**page, "table": ["realBugs"], "limit": ["1"], "asOf": [END]}
+    asked = {"table": ["realBugs"], "toReview": ["false"], "limit": ["1"]}
+    assert causes == {**page, **asked, "asOf": [END]}
 
 
 def test_json_asks_for_the_page_alone(cli: Command, answering: Answering) -> None:

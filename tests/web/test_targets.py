@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.web.conftest import Dashboard
 from tests.web.live import Site, site
 from tests.web.reading import luminance
 
@@ -25,6 +26,15 @@ def own(page: Page, tmp_path: Path) -> Iterator[Site]:
         for run in range(1, 5):
             assert made.benches.report(run_id=run, hello_ok=run > 1).status == 204
         yield made
+
+
+def test_the_demo_shows_its_targets(page: Page, demo: Dashboard) -> None:
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics?days=90")
+
+    for title, words in (("Merges checked", "at least 95 %"), ("Infra runs", "at most 5 %")):
+        tile = page.locator(".tile", has_text=title)
+        expect(tile.locator("path.target")).to_have_count(1)
+        expect(tile.locator(".trend-target")).to_contain_text(words)
 
 
 @pytest.mark.parametrize(("most", "result"), [(25, "met"), (10, "not met")])
