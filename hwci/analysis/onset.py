@@ -3,8 +3,9 @@
 
 At each commit a test is steady or flaky; each has one rate at which an attempt fails, and flaky has
 the higher one. From commit to commit it may change, both ways, so it may become flaky several
-times. Nobody knows the rates: each pair of a grid is weighed by what it says of the counts, and
-given a pair all is exact (a hidden Markov chain). This module knows counts only, no boxes or files.
+times. Nobody knows the rates: each pair of a grid is weighed by what it says of the counts and by
+how steady the other tests of the product are, and given a pair all is exact (a hidden Markov
+chain). This module knows counts only, no boxes or files (ADR 0070, 0093).
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hwci.analysis.benches.strata import Numbers
+    from hwci.analysis.outcomes import FirstAttempts
 
 STEADY_RATES = (0.0001, 0.0005, 0.002, 0.008, 0.03)
 FLAKY_RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.55, 0.75, 0.99)
@@ -24,6 +26,12 @@ FLAKY_RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0
 APART = 2
 """A flaky rate is so many times the steady one, or it is noise."""
 _FLAKY_AT_FIRST = 0.5
+_AGAIN = 0.1
+"""A test is looked at because it is flaky, so that it became so once is as good as given. That it
+becomes so again is as rare as for any other test: of ten, hardly one does within a period.
+"""
+_ROUNDS = 50
+"""So many rounds find how many tests have which rate, to a digit or two."""
 
 
 class Step(NamedTuple):
@@ -53,22 +61,50 @@ class Onset:
 
 
 class Rates(NamedTuple):
-    """Pairs of a steady and a flaky rate."""
+    """Pairs of a steady and a flaky rate, and how likely each pair is before any run of the test,
+    up to a factor.
+    """
 
     steady: Numbers
     flaky: Numbers
+    chance: Numbers
 
 
 @lru_cache(1)
-def _grid() -> Rates:
+def _pairs() -> Numbers:
     import numpy as np
 
     pairs = [(low, high) for low in STEADY_RATES for high in FLAKY_RATES if high >= APART * low]
-    return Rates(*np.array(pairs).T)
+    return np.array(pairs).T
+
+
+def rates_beside(others: Mapping[FirstAttempts, int]) -> Rates:
+    """Return the pairs, each as likely as its steady rate is among the other tests of the product:
+    so many of them have these counts.
+
+    Each test has one rate of the grid. How many have which is found in rounds (expectation and
+    maximization); one more test has each rate than was seen, so a few tests say little. Those that
+    are flaky themselves, or that a bug broke for long, have a higher rate than a steady one.
+    """
+    import numpy as np
+
+    steady, flaky = _pairs()
+    grid = np.array([*STEADY_RATES, *(one for one in FLAKY_RATES if one > STEADY_RATES[-1])])
+    counts = np.array([*others], dtype=float).reshape(-1, 2)
+    failed, runs = counts[:, :1], counts[:, 1:]
+    logs = failed * np.log(grid) + (runs - failed) * np.log1p(-grid)
+    likely = np.exp(logs - logs.max(axis=1, keepdims=True))
+    of_counts = np.array([*others.values()], dtype=float)
+    tests = np.ones(len(grid))
+    for _ in range(_ROUNDS):
+        here = likely * tests
+        tests = 1 + of_counts @ (here / here.sum(axis=1, keepdims=True))
+    return Rates(steady, flaky, tests[np.searchsorted(STEADY_RATES, steady)])
 
 
 def onset(steps: Sequence[Step], rates: Rates | None = None) -> Onset:
-    """Return when the test became flaky last. `rates`: the only pairs to weigh, if they are known.
+    """Return when the test became flaky last. `rates`: the only pairs to weigh; None: all, with no
+    other test beside.
 
     Retries either fail as first attempts do, or at a rate of their own, the same everywhere, which
     says nothing of the commit: both are weighed.
@@ -78,8 +114,9 @@ def onset(steps: Sequence[Step], rates: Rates | None = None) -> Onset:
 
     tried = np.array(steps, dtype=float)
     first, retries, commits = tried[:, :2], tried[:, 2:4], tried[:, 4]
-    together = _Chain(first + retries, commits, rates or _grid())
-    apart = _Chain(first, commits, rates or _grid())
+    rates = rates or rates_beside({})
+    together = _Chain(first + retries, commits, rates)
+    apart = _Chain(first, commits, rates)
     passed, failed = retries.sum(axis=0) @ [[1, 0], [-1, 1]]
     of_retries = betaln(failed + 1, passed + 1)
     weights = np.concatenate([together.evidence, apart.evidence + of_retries])
@@ -91,33 +128,45 @@ def onset(steps: Sequence[Step], rates: Rates | None = None) -> Onset:
 
 
 class _Chain:
-    """The chain for each pair of rates at once. `tried`: attempts and failed ones of each step."""
+    """The chain for each pair of rates at once: never flaky yet, flaky, or fixed. `tried`: attempts
+    and failed ones of each step.
+    """
 
     def __init__(self, tried: Numbers, commits: Numbers, rates: Rates) -> None:
         import numpy as np
 
-        # A change is as likely at each commit; about one of each kind is expected.
-        self._change = 1 - (1 - 1 / (commits.sum() + 1)) ** commits
+        # A change is as likely at each commit; about one to flaky and one back are expected.
+        of_one = 1 / (commits.sum() + 1)
+        self._change = 1 - (1 - of_one) ** commits
+        self._again = 1 - (1 - _AGAIN * of_one) ** commits
         attempts, failed = tried[:, :1], tried[:, 1:]
-        logs = [failed * np.log(one) + (attempts - failed) * np.log1p(-one) for one in rates]
+        pairs = (rates.steady, rates.flaky)
+        logs = [failed * np.log(one) + (attempts - failed) * np.log1p(-one) for one in pairs]
         most = np.maximum(*logs)
         self._steady, self._flaky = (np.exp(one - most) for one in logs)
         self._forward()
-        self.evidence = most.sum(axis=0) + np.log(self._scale).sum(axis=0)
-        self.flaky_last = 1 - self._steady_until[-1]
+        of_pair = np.log(rates.chance)
+        self.evidence = of_pair + most.sum(axis=0) + np.log(self._scale).sum(axis=0)
 
     def _forward(self) -> None:
-        """Find the chance of steady at each step by all up to it, and the scale of each step."""
+        """Find the chance that it becomes flaky at each step, by all before it, and the scale of
+        each step.
+        """
         import numpy as np
 
-        self._steady_until, self._scale = np.empty_like(self._steady), np.empty_like(self._steady)
-        steady = 1 - _FLAKY_AT_FIRST
-        for at, change in enumerate(self._change):
+        self._becomes, self._scale = np.zeros_like(self._steady), np.empty_like(self._steady)
+        never, flaky, fixed = 1 - _FLAKY_AT_FIRST, _FLAKY_AT_FIRST, 0.0
+        for at, (change, again) in enumerate(zip(self._change, self._again, strict=True)):
             if at:
-                steady = steady * (1 - change) + (1 - steady) * change
-            is_steady = steady * self._steady[at]
-            self._scale[at] = is_steady + (1 - steady) * self._flaky[at]
-            steady = self._steady_until[at] = is_steady / self._scale[at]
+                becomes = self._becomes[at] = never * change + fixed * again
+                never = never * (1 - change)
+                fixed = fixed * (1 - again) + flaky * change
+                flaky = flaky * (1 - change) + becomes
+            never, fixed = never * self._steady[at], fixed * self._steady[at]
+            flaky = flaky * self._flaky[at]
+            scale = self._scale[at] = never + flaky + fixed
+            never, flaky, fixed = never / scale, flaky / scale, fixed / scale
+        self.flaky_last = flaky
 
     def onsets(self) -> Numbers:
         """Return the chances of `before`, `never`, and an onset at each step.
@@ -129,13 +178,13 @@ class _Chain:
 
         last = len(self._change) - 1
         found = np.zeros((last + 3, self._steady.shape[1]))
-        steady = flaky = np.ones(self._steady.shape[1])
+        never = flaky = fixed = np.ones(self._steady.shape[1])
         for at in range(last, 0, -1):
-            steady = self._steady[at] * steady / self._scale[at]
+            change, steady = self._change[at], self._steady[at] / self._scale[at]
             flaky = self._flaky[at] * flaky / self._scale[at]
-            change = self._change[at]
-            found[at + 2] = self._steady_until[at - 1] * change * flaky
-            steady, flaky = (1 - change) * steady, (1 - change) * flaky + change * steady
+            found[at + 2] = self._becomes[at] * flaky
+            flaky = (1 - change) * flaky + change * steady * fixed
+            never, fixed = (1 - change) * steady * never, (1 - self._again[at]) * steady * fixed
         found[0] = _FLAKY_AT_FIRST * self._flaky[0] * flaky / self._scale[0]
-        found[1] = (1 - _FLAKY_AT_FIRST) * self._steady[0] * steady / self._scale[0]
+        found[1] = (1 - _FLAKY_AT_FIRST) * self._steady[0] * never / self._scale[0]
         return found

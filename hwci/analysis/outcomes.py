@@ -6,12 +6,14 @@ runs pass all their tests, so what a run did is its set and the few results that
 first attempt.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from hwci.engine.derived.rows import tests_in
 from hwci.engine.facts import Lane, Product
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period
@@ -50,6 +52,13 @@ class RunOutcomes:
     notable: Mapping[int, NotableResult]
 
 
+class FirstAttempts(NamedTuple):
+    """How often the first attempt of a test failed, of so many runs."""
+
+    failed: int
+    runs: int
+
+
 @dataclass(frozen=True, slots=True)
 class ProductOutcomes:
     """The runs of a product in the order of reports (semantics, 5.1). `tests`: names by number,
@@ -76,6 +85,25 @@ class ProductOutcomes:
                 result = run.notable.get(number)
                 if result is None or result.verdict is not Verdict.INFRA:
                     yield run, result
+
+    def first_attempts(self) -> Mapping[str, FirstAttempts]:
+        """Return those of each test in the runs that `tried` yields; none if no run is left."""
+        sets = Counter(run.ran for run in self.runs if run.hello_ok)
+        usual = max(sets, key=sets.__getitem__, default=0)
+        ran, failed = Counter(dict.fromkeys(tests_in(usual), sets.total())), Counter[int]()
+        for tests, runs in sets.items():
+            for number in tests_in(tests ^ usual):  # most runs have nearly the same tests
+                ran[number] += runs if tests >> number & 1 else -runs
+        for run in self.runs:
+            for number, result in run.notable.items():
+                is_told = result.verdict is not Verdict.INFRA
+                ran[number] -= not is_told
+                failed[number] += is_told
+        return {
+            self.tests[number]: FirstAttempts(failed[number], runs)
+            for number, runs in ran.items()
+            if runs
+        }
 
 
 class RecordedRuns(History, Protocol):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from hwci import said
 from hwci.analysis.branch_order import CommitKind, OrderedCommit, branch_order
 from hwci.analysis.certainty import SURE, Rate, chance_of_passes, clean_runs_needed, rates
-from hwci.analysis.onset import Onset, Step, onset
+from hwci.analysis.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
 from hwci.analysis.weighing import Counts, Effort, chance_alike, effort
 from hwci.engine.facts import Product
@@ -180,6 +180,12 @@ class SeenProduct:
         order = branch_order(history, product.product, self._branch, shas)
         self._in_a_circle, self._order = order is None, order or []
         self._at = {one.sha: at for at, one in enumerate(self._order)}
+        self._tried = product.first_attempts()
+        self._alike = Counter(self._tried.values())  # how many tests have the same counts
+
+    def rates(self, test_id: str) -> Rates:
+        """Return the rates that a test with runs may have, beside what the other tests do."""
+        return rates_beside(self._alike - Counter([self._tried[test_id]]))
 
     def suspect(self, row: FlakyTest, rate: Rate) -> Suspect:
         """Return what the runs of a test suggest."""
@@ -191,7 +197,7 @@ class SeenProduct:
     def suggested(self, test_id: str) -> Intermittent | str:
         """Return what the runs of a test that passed and failed suggest, or what is missing."""
         counted = list(self.counted(test_id))
-        return self._missing(counted) or self._intermittent(counted)
+        return self._missing(counted) or self._intermittent(test_id, counted)
 
     def _missing(self, counted: Sequence[Counted]) -> str | None:
         if self._in_a_circle:
@@ -216,9 +222,9 @@ class SeenProduct:
             if at is not None:
                 yield Counted(at, run.box_key, _tries(result))
 
-    def _intermittent(self, counted: Sequence[Counted]) -> Intermittent:
+    def _intermittent(self, test_id: str, counted: Sequence[Counted]) -> Intermittent:
         places = sorted({one.at for one in counted})
-        found = onset(steps_of(places, counted))
+        found = onset(steps_of(places, counted), self.rates(test_id))
         since = self._since(places, found)
         flaky = flaky_runs(places, counted, found)
         failed = sum(one.tries.first_failed for one in flaky)

@@ -8,24 +8,37 @@ import numpy as np
 import pytest
 from scipy.special import beta
 
-from hwci.analysis.onset import APART, FLAKY_RATES, STEADY_RATES, Onset, Rates, Step, onset
+from hwci.analysis.onset import (
+    APART,
+    FLAKY_RATES,
+    STEADY_RATES,
+    Onset,
+    Rates,
+    Step,
+    onset,
+    rates_beside,
+)
+from hwci.analysis.outcomes import FirstAttempts
 from tests.support.soak import rounds
 
 STEADY = Step(20, 0)
 
 
-def enumerated(steps: list[Step], pairs: list[tuple[float, float]]) -> Onset:
+def enumerated(steps: list[Step], pairs: list[tuple[float, float, float]]) -> Onset:
     """Add up every way in which a test may be steady or flaky, for every pair of rates."""
     change = 1 / (sum(one.commits for one in steps) + 1)
+    again = change / 10
     retries = sum(one.retries for one in steps)
     failed = sum(one.retries_failed for one in steps)
     chances: dict[object, float] = defaultdict(float)
-    for pair, apart in product(pairs, (False, True)):
+    for (*pair, like), apart in product(pairs, (False, True)):
         for states in product((0, 1), repeat=len(steps)):
-            weight = 0.5
+            weight = 0.5 * like
             last: str | int = "before" if states[0] else "never"
             for at, step in enumerate(steps):
-                rate, stays = pair[states[at]], (1 - change) ** step.commits
+                is_again = at and not states[at - 1] and 1 in states[:at]
+                stays = (1 - (again if is_again else change)) ** step.commits
+                rate = pair[states[at]]
                 tries = step.first + (0 if apart else step.retries)
                 fails = step.first_failed + (0 if apart else step.retries_failed)
                 weight *= rate**fails * (1 - rate) ** (tries - fails)
@@ -55,7 +68,7 @@ def test_the_chances_are_those_of_enumerating_every_way(seed: int) -> None:
     random = Random(seed)
     steps = drawn(random)
     pairs = [(low, high) for low in STEADY_RATES for high in FLAKY_RATES if high >= APART * low]
-    few = random.sample(pairs, 5)
+    few = [(*pair, random.random()) for pair in random.sample(pairs, 5)]
     found = onset(steps, Rates(*np.array(few).T))
     expected = enumerated(steps, few)
     for field in ("before", "never", "still_flaky"):
@@ -102,3 +115,51 @@ def test_commits_that_nothing_ran_make_a_step_as_much_likelier() -> None:
     # Whether it began at this step or the next cannot be told; ten commits are in one of them.
     found = onset([STEADY] * 5 + [Step(0, 0, commits=10), Step(20, 5)] + [Step(20, 5)] * 4)
     assert 10 <= found.at[5] / found.at[6] < 15
+
+
+def steady_chances(rates: Rates) -> dict[float, float]:
+    """Return how likely each steady rate is, whatever the flaky one."""
+    of_rate = dict(zip(map(float, rates.steady), map(float, rates.chance), strict=True))
+    return {rate: chance / sum(of_rate.values()) for rate, chance in of_rate.items()}
+
+
+@pytest.mark.parametrize("seed", range(rounds(3, 100)))
+def test_a_steady_rate_is_as_likely_as_other_tests_have_it(seed: int) -> None:
+    random = Random(seed)
+    others = [FirstAttempts(random.choice([0, 0, 0, 1, 2, 30]), 200) for _ in range(12)]
+    grid = [*STEADY_RATES, *(one for one in FLAKY_RATES if one > STEADY_RATES[-1])]
+    tests = [1.0] * len(grid)
+    for _ in range(50):
+        found = [1.0] * len(grid)
+        for failed, runs in others:
+            here = [
+                many * rate**failed * (1 - rate) ** (runs - failed)
+                for many, rate in zip(tests, grid, strict=True)
+            ]
+            found = [one + part / sum(here) for one, part in zip(found, here, strict=True)]
+        tests = found
+    steady = tests[: len(STEADY_RATES)]
+
+    chances = steady_chances(rates_beside({one: others.count(one) for one in others}))
+
+    for chance, many in zip(chances.values(), steady, strict=True):
+        assert isclose(chance, many / sum(steady))
+
+
+def test_with_no_other_test_each_steady_rate_is_as_likely() -> None:
+    assert set(steady_chances(rates_beside({})).values()) == {1 / len(STEADY_RATES)}
+
+
+def test_tests_that_a_bug_broke_do_not_make_the_others_less_steady() -> None:
+    quiet = {FirstAttempts(0, 2000): 30}
+    chances = steady_chances(rates_beside({**quiet, FirstAttempts(700, 2000): 10}))
+    for rate, chance in steady_chances(rates_beside(quiet)).items():
+        assert isclose(chances[rate], chance, abs_tol=0.001)
+
+
+def test_one_early_failure_is_noise_where_other_tests_have_as_many() -> None:
+    steps = [STEADY] * 5 + [Step(20, 1)] + [STEADY] * 9 + [Step(20, 3)] * 5
+    steady, noisy = (
+        onset(steps, rates_beside({FirstAttempts(failed, 400): 50})) for failed in (0, 4)
+    )
+    assert steady.at[5] > 3 * noisy.at[5]

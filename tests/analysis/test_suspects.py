@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -10,8 +11,9 @@ import pytest
 from scipy.special import beta
 
 from hwci.analysis.branch_order import CommitKind
+from hwci.analysis.onset import rates_beside
 from hwci.analysis.suspect_words import of_suspect
-from hwci.analysis.suspects import Intermittent, RankBy
+from hwci.analysis.suspects import Intermittent, RankBy, SeenProduct
 from hwci.analysis.weighing import Counts, chance_alike
 from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
 from hwci.engine.history import Scope
@@ -20,6 +22,7 @@ from hwci.engine.vocabulary import Outcome, Verdict
 from tests.analysis.races import EVER, ONE, RACE, asked, only, planted
 from tests.simulation.fleet import EPOCH, FILES, Cause, Kind
 from tests.support.outcomes import FullRecordedRuns
+from tests.support.soak import rounds
 
 
 def found_in(facts: Facts) -> Intermittent:
@@ -342,3 +345,48 @@ def _of_commits(runs: Sequence[tuple[int, bool]]) -> Facts:
             for number, (commit, failing) in enumerate(runs)
         )
     )
+
+
+@pytest.mark.parametrize("seed", range(rounds(2, 30)))
+def test_the_first_attempts_of_each_test_are_those_of_the_runs_that_tell_of_it(seed: int) -> None:
+    bad_box = Cause(Kind.BAD_BOX, boxes=frozenset({"bench-2"}), odds=4.0)
+    fleet = planted(
+        RACE, bad_box, seed=seed, tests=6, base_rate=0.1, lost=0.1, unreached=0.1, renamed=2
+    )
+    [outcomes] = FullRecordedRuns(UUID(int=1), fleet.facts).outcomes(Scope(), EVER)
+
+    expected = {
+        test_id: (sum(result is not None for _, result in tried), len(tried))
+        for test_id in outcomes.tests.values()
+        if (tried := list(outcomes.tried(test_id)))
+    }
+
+    assert outcomes.first_attempts() == expected
+
+
+def test_the_rates_of_a_test_are_likely_as_all_others_have_them() -> None:
+    fleet = planted(RACE, tests=4, base_rate=0.05)
+    history = FullRecordedRuns(UUID(int=1), fleet.facts)
+    [outcomes] = history.outcomes(Scope(), EVER)
+    of_tests = outcomes.first_attempts()
+    others = Counter(of_tests[test_id] for test_id in of_tests if test_id != "test_000")
+
+    found = SeenProduct(history, outcomes).rates("test_000")
+
+    assert (found.chance == rates_beside(others).chance).all()
+    assert (found.chance != rates_beside({}).chance).any()
+
+
+def test_steady_tests_beside_make_fewer_commits_suspects() -> None:
+    fleet = planted(replace(RACE, rate=0.1), tests=20, base_rate=0.001, seed=3)
+    alone = [
+        replace(report, tests=tuple(one for one in report.tests if one.id == "test_000"))
+        for report in fleet.facts.reports
+    ]
+
+    def suspects(facts: Facts) -> int:
+        [found] = [one.found for one in asked(facts).items if one.test.test_id == "test_000"]
+        assert found is not None
+        return found.since.suspects_total
+
+    assert suspects(fleet.facts) < suspects(with_reports(fleet.facts, alone))

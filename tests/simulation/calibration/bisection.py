@@ -27,6 +27,7 @@ from tests.simulation.calibration.page import CHANCES, Line, Part, reliability, 
 RUN_MINUTES = 5
 RATES = (1.0, 0.5, 0.1, 0.05)
 BASE_RATE = 0.001
+BASES = (BASE_RATE, 0.01)
 MANY = 400
 FEW = (0.5, 0.1)
 RANGES: Sequence[tuple[int, int, float, int, Sequence[float]]] = (
@@ -35,11 +36,14 @@ RANGES: Sequence[tuple[int, int, float, int, Sequence[float]]] = (
     (20, 5, BASE_RATE, MANY, RATES),
     (20, 40, BASE_RATE, 40, FEW),
     (100, 1, BASE_RATE, 20, RATES),
-    (20, 1, 0.01, MANY, RATES),
+    (20, 1, BASES[1], MANY, RATES),
 )
 """Commits, boxes, the rate before the one that is looked for, of how many cases, and at which
 rates: long ranges take ten times as long.
 """
+MORE = 4000
+SHORT = (1.0, 0.5)
+"""At these rates a bisection is short enough for so many cases."""
 REPEATS = 5
 ROUNDS_MAX = 5000
 
@@ -144,11 +148,12 @@ def repeats_that_suffice(case: Case) -> int:
 def part() -> Part:
     """Return the section about bisections."""
     rows = [found for given in RANGES for found in of_range(*given)]
+    more = [found for base in BASES for found in of_range(20, 1, base, MORE, SHORT)]
     head = ["commits", "boxes", "rate", "rate before", "minutes", "estimate", "in the bracket"]
     head += ["contradicted", "git bisect: minutes", "right", "knows the rate: minutes", "right"]
     said = [one for row in rows for end in row.ours for one in end.said]
-    text = [_HEAD, table(head, [row.figures() for row in rows]), _CHANCES, reliability(said)]
-    return Part("\n".join(text), _lines(rows))
+    text = [_HEAD, table(head, [row.figures() for row in rows]), _MORE, _more(more)]
+    return Part("\n".join([*text, _CHANCES, reliability(said)]), _lines([*rows, *more]))
 
 
 TITLE = "Bisection"
@@ -162,6 +167,12 @@ beforehand of a flaky test of which the rate is known. "Contradicted": results t
 contradictory, though they are not; they count as missed. `git bisect` runs on one box. With
 {REPEATS} repeats it takes the first failure of them as an answer. "Knows the rate" repeats as often
 as 95 % takes at this rate, which nobody knows before.
+"""
+_MORE = f"""\
+### More cases
+
+Of {MANY} cases 95 % may be two percent off. The same, where a bisection is short: the {MANY} cases
+above, and as many more as make {MORE:,}.
 """
 _CHANCES = """\
 ### Chances of the likeliest commit
@@ -213,19 +224,33 @@ def of_cases(found: Sequence[Case]) -> Row:
     return Row(found[0], [*map(bisected, found)], [*map(bisected_by_git, found)], knows)
 
 
+def _more(rows: Sequence[Row]) -> str:
+    figures = [
+        [
+            f"{one.case.rate:.0%}",
+            f"{one.case.base:.1%}",
+            _figures(one.ours)[0],
+            f"{one.held:.1%} of {len(one.ours):,}",
+        ]
+        for one in rows
+    ]
+    return table(["rate", "rate before", "minutes", "in the bracket"], figures)
+
+
 def _figures(ends: Sequence[End]) -> list[str]:
     return [f"{mean(one.minutes for one in ends):,.0f}", share([one.held for one in ends])]
 
 
 def _lines(rows: Sequence[Row]) -> list[Line]:
-    lines = []
+    lines, of_most = [], {one.case: one for one in rows}
     for rate in RATES:
-        here = [one for one in rows if one.case.rate == rate and len(one.ours) >= MANY]
+        here = [one for one in of_most.values() if one.case.rate == rate]
+        here = [one for one in here if len(one.ours) >= MANY]
         least = min(here, key=lambda one: one.held)
         of = least.case
         where = f"{of.boxes} box, {of.base:.1%} before" if of.boxes == 1 else f"{of.boxes} boxes"
         asked = f"Bisection at a rate of {rate:.0%}: the commit in the 95 % bracket in 95 %"
-        measured = f"{least.held:.1%} of {len(least.ours)} at least ({where})"
+        measured = f"{least.held:.1%} of {len(least.ours):,} at least ({where})"
         lines.append(Line(asked, measured, least.held >= SURE, TITLE))
     first = rows[: len(RATES)]
     minutes, git = (

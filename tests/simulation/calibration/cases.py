@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hwci.analysis.onset import Onset, Step, onset
+from hwci.analysis.onset import Onset, Rates, Step, onset
 from hwci.analysis.suspects import (
     FAILURES_NEEDED,
     Counted,
@@ -19,23 +19,24 @@ from tests.simulation.fleet import Cause, Kind, Plan, Simulated, planted, simula
 RATES = (0.02, 0.05, 0.2)
 CASES = {20: 200, 200: 200, 2000: 60}
 """So many fleets of so many runs: those of 2,000 take as long as all others."""
-QUIET = Plan(tests=1, base_rate=0.001)
+QUIET = Plan(base_rate=0.001)
 
 
 def sized(runs: int, boxes: int = 5) -> Plan:
-    """Return a fleet of this size, in which a test hardly ever fails for no cause."""
+    """Return a fleet of this size, in which tests hardly ever fail for no cause."""
     return replace(QUIET, runs=runs, boxes=boxes, boxes_at_once=min(boxes, 5))
 
 
 class Case(NamedTuple):
-    """A fleet with one planted cause, and what was counted of its test. `too_old`: so many commits
-    of main are not looked at; place 0 is behind them.
+    """A fleet with one planted cause, and what was counted of its test. `rates`: those that it may
+    have. `too_old`: so many commits of main are not looked at; place 0 is behind them.
     """
 
     fleet: Simulated
     cause: Cause
     seen: SeenProduct
     counted: Sequence[Counted]
+    rates: Rates
     too_old: int
 
     @property
@@ -60,7 +61,7 @@ class Case(NamedTuple):
 
     def onset(self) -> Onset:
         """Return our answer."""
-        return onset(self.steps)
+        return onset(self.steps, self.rates)
 
     def shares(self) -> list[SuspectCommit]:
         """Return our chance for each commit."""
@@ -82,11 +83,13 @@ def cases(plan: Plan, kind: Kind, rate: float, count: int) -> Iterator[Case]:
         yield from planted_in(plan, planted(plan, kind, rate, seed), seed)
 
 
-def planted_in(plan: Plan, cause: Cause, seed: int) -> Iterator[Case]:
-    """Yield a fleet with this cause, if its test failed often enough."""
-    fleet = simulate(plan, [cause], seed)
+def planted_in(plan: Plan, cause: Cause, seed: int, *before: Cause) -> Iterator[Case]:
+    """Yield a fleet with this cause, and others `before` it, if its test failed often enough."""
+    fleet = simulate(plan, [*before, cause], seed)
     seen = SeenProduct(*recorded(fleet))
-    counted = list(seen.counted(f"test_{min(cause.tests):03d}"))
-    case = Case(fleet, cause, seen, counted, fleet.tested[-1] - max(one.at for one in counted))
+    test_id = f"test_{min(cause.tests):03d}"
+    counted = list(seen.counted(test_id))
+    too_old = fleet.tested[-1] - max(one.at for one in counted)
+    case = Case(fleet, cause, seen, counted, seen.rates(test_id), too_old)
     if case.is_judged:
         yield case

@@ -4,7 +4,6 @@
 from collections.abc import Callable, Sequence
 
 from hwci.analysis.certainty import clean_runs_needed
-from hwci.analysis.onset import onset
 from hwci.analysis.suspects import RUNS_NEEDED, Fixed, fixed, flaky_runs
 from tests.simulation.calibration.cases import CASES, RATES, Case, cases, sized
 from tests.simulation.calibration.change_points import change_points, rises
@@ -78,7 +77,7 @@ def _said(case: Case) -> list[tuple[float, bool]]:
 
 
 def _fixed(case: Case) -> Fixed:
-    found = onset(case.steps)
+    found = case.onset()
     return fixed(flaky_runs(case.places, case.counted, found), found)
 
 

@@ -3,6 +3,7 @@
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from math import log2
 from statistics import mean
 from typing import NamedTuple
@@ -49,7 +50,7 @@ def _boxes() -> str:
 
 def _alike(kind: Kind, plan: Plan, rate: float) -> list[float | None]:
     """Return the chance that all boxes are alike, in fleets of this size."""
-    found = []
+    found, plan = [], replace(plan, tests=1)
     for seed in range(CASES[plan.runs]):
         where = frozenset({"bench-2"}) if kind is Kind.BOX_TEST else frozenset[str]()
         cause = Cause(kind, frozenset({0}), where, rate=rate)
