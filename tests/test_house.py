@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "hwci").rglob("*.py"))
 FUNCTION_LINES_MAX = 60
 COLUMNS_MAX = 140  # of the dashboard's files; those of Python are the formatter's to measure
+LICENCE = "# SPDX-License-Identifier: Apache-2.0\n"
 IMPORTERS = ("tests", "benchmarks", "docs", "examples")  # of what tests share
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
@@ -33,7 +34,7 @@ def test_a_module_keeps_its_measures(path: Path) -> None:
         name: size for name, size in function_lengths(path).items() if size > FUNCTION_LINES_MAX
     }
 
-    assert text.startswith("# SPDX-License-Identifier: Apache-2.0\n")
+    assert text.startswith(LICENCE)
     assert ast.get_docstring(ast.parse(text)) is not None
     assert long == {}
     assert path.stem not in FORBIDDEN_NAMES
@@ -67,6 +68,19 @@ def imported_modules(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             found |= {f"{node.module}", *(f"{node.module}.{one.name}" for one in node.names)}
     return found
+
+
+def test_each_file_of_the_tests_says_what_it_holds() -> None:
+    texts = {
+        str(path.relative_to(ROOT)): path.read_text()
+        for path in (ROOT / "tests").rglob("*.py")
+        if path.name != "__init__.py"
+    }
+
+    assert [
+        name for name, text in texts.items() if ast.get_docstring(ast.parse(text)) is None
+    ] == []
+    assert [name for name, text in texts.items() if not text.startswith(LICENCE)] == []
 
 
 def names_given_twice(path: Path) -> list[str]:

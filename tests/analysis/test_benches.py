@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Boxes and tests compared: bad boxes planted on simulated benches, and scipy's own figures."""
+
 import random
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Intervals of rates, and how many clean runs say that a test is fixed, against scipy."""
+
 from math import isclose, prod
 
 import pytest

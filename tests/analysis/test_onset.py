@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Since which commit a test is flaky, against the sum over every way that it could have been."""
+
 from collections import defaultdict
 from itertools import product
 from math import isclose

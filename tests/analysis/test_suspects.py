@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Flaky tests with their cause: what was planted on simulated benches is named, and how surely."""
+
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""What looks wrong about the patterns of a configuration, by the files that git tracks."""
+
 from pathlib import Path
 
 import pytest

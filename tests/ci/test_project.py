@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""What `hwci.toml` says, and each fault of it with its place."""
+
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`hwci login` and `hwci logout`: how a sign-in is kept, renewed and ended."""
+
 import json
 import os
 import signal

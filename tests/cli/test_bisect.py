@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`hwci bisect`: the range and its chances, and the runs to paste, up to the commit."""
+
 import csv
 import io
 import json

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`hwci doctor`: each thing that may be wrong with a bench is named with its fix."""
+
 import json
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`hwci failures`: the list, the evidence of one failure, its review, and the gaps of CI."""
+
 import csv
 import io
 import json

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""What `--help` says of each command and flag, and what is said of wrong usage."""
+
 import re
 import shlex
 from typing import Any

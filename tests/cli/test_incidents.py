@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`hwci incidents`: failures with one cause as one row."""
+
 import csv
 import io
 import json

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`hwci keys`: keys are made, used, listed and revoked."""
+
 import json
 import re
 

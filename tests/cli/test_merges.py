@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`hwci merges`: why each merge is unchecked, and the runs that would check them."""
+
 import csv
 import io
 import json

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`hwci metrics`: tiles and tables as people, spreadsheets and programs read them."""
+
 import csv
 import io
 import json

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Text from outside on a terminal, in JSON and in a spreadsheet, and the form of tables."""
+
 import csv
 import json
 import sys

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`hwci report-run` and `hwci merge-announce`: what is sent for which flags and files."""
+
 import gzip
 import json
 import pwd

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Where the commands take their settings from: flags, variables and profiles, in this order."""
+
 from pathlib import Path
 
 import pytest

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Reports that did not reach the server: they are kept, listed, and sent with the next one."""
+
 import json
 import os
 import sqlite3

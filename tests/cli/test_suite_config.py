@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`hwci suite-config`: configurations are checked, applied, and compared with the checkout."""
+
 import json
 import subprocess
 from pathlib import Path

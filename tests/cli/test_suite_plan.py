@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`hwci suite-config plan`: which failures a configuration would show otherwise."""
+
 import json
 from dataclasses import replace
 from pathlib import Path

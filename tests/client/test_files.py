@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Locks on files: who has one, and who waits."""
+
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

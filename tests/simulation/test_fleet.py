@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""The simulated benches: what is planted there is what happens there."""
+
 from collections import Counter
 
 from hwci.engine.facts import Report

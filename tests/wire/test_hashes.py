@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""What is a commit's hash, whole or short."""
+
 import pytest
 
 from hwci.wire.hashes import is_hash, names_a_commit
