@@ -20,7 +20,7 @@ from tests.simulation.calibration.cases import cases, sized
 from tests.simulation.calibration.change_points import change_points, interval, rises
 from tests.simulation.calibration.fixes import claims_of, is_fixed
 from tests.simulation.calibration.flaky_tests import entropy, flip_rate
-from tests.simulation.calibration.onsets import chances, observed, said, told
+from tests.simulation.calibration.onsets import came_again, chances, observed, said, told
 from tests.simulation.calibration.page import Line, auc, reliability, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, simulate
 
@@ -126,6 +126,15 @@ def test_an_onset_that_is_not_looked_at_is_not_counted_as_missed() -> None:
     assert all(said(one) is None for one in first)
     assert told(first) == []
     assert any(one.held for one in told(found))
+
+
+def test_of_a_race_that_came_again_the_last_time_is_looked_for() -> None:
+    found = [one for seed in range(10) for one in came_again(0.2, seed)]
+    assert found
+    for case in found:
+        assert len(case.fleet.causes) == 2
+        assert case.cause.since == max(one.since for one in case.fleet.causes)
+        assert sum(one.tries.first_failed for one in case.counted if one.at >= case.since) >= 2
 
 
 def test_an_observer_adds_up_every_way_in_which_a_cause_is_drawn() -> None:

@@ -171,8 +171,8 @@ as 95 % takes at this rate, which nobody knows before.
 _MORE = f"""\
 ### More cases
 
-Of {MANY} cases 95 % may be two percent off. The same, where a bisection is short: the {MANY} cases
-above, and as many more as make {MORE:,}.
+A share of {MANY} cases may be two percent off. The same, where a bisection is short: the {MANY}
+cases above, and as many more as make {MORE:,}.
 """
 _CHANCES = """\
 ### Chances of the likeliest commit

@@ -163,9 +163,10 @@ twice and began within the commits that are looked at: how often the 90 % set ho
 how many commits it names (median). As it is the smallest set that holds 90 % or more, a short one
 holds some percent more. The second observer knows the rate, and nothing better can be had; the
 first knows that it is 2, 5 or 20 %. Both know how often a steady test fails, and that the test is
-flaky once at most: we see how often the {QUIET.tests - 1} other tests fail, and allow that it was
-flaky several times, which takes more commits. At 5 % nobody comes within a tenth who does not know
-the rate: not even the first observer does. At 20 % a tenth of the set is half a commit.
+flaky once at most. We see how often the {QUIET.tests - 1} other tests fail, and allow for several
+times and for lower rates, so our set is longer and holds more. At 5 % nobody comes within a tenth
+who does not know the rate: not even the first observer does. At 20 % a tenth of the set is half a
+commit.
 
 [LUCI Analysis](https://pkg.go.dev/go.chromium.org/luci/analysis), which watches the tests of
 Chromium, cuts the runs of a test where that explains them ten thousand times better. How often it
