@@ -4,7 +4,8 @@ them and leads on.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -29,6 +30,7 @@ REFUSED: Sequence[tuple[str, Sequence[str], str]] = (
     ),
     ("runs?runs.page=0", ["runs.page=0 should be greater than or equal to 1"], ""),
 )
+LONG = "x" * 1000
 NO_ID = "00000000-0000-4000-8000-000000000000"
 
 
@@ -99,6 +101,12 @@ def test_what_is_not_there_is_named_with_ways_on(
         (f"{home}/failures/short", "No such failure", "short"),
         (f"{home}/runs/{NO_ID}", "No such run", NO_ID),
         (f"{home}/runs/short", "No such run", "short"),
+        (f"{home}/{LONG}", "No such page", "x" * 100 + "…"),
+        (f"{home}/failures/{LONG}", "No such failure", "x" * 200 + "…"),
+        (f"{home}/runs/{LONG}", "No such run", "x" * 200 + "…"),
+        (f"{home}/../{LONG}/boxes", "No such organization", "x" * 200 + "…"),
+        (f"{home}/box", "No box is named", "/box"),
+        (f"{home}/test?testId=boot", "No test is named", "/test?testId=boot"),
     ):
         page.goto(path)
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
@@ -127,3 +135,88 @@ def test_an_unknown_product_is_named_as_unknown(
     expect(page).to_have_url(f"{home}/metrics?days=7")
     assert all("status of 404" in line for line in quiet_console if line)
     quiet_console.clear()
+
+
+# Each page, and the parameters of its address that a person may have written. `{failure}` and
+# `{run}`: one that exists.
+PARAMETERS: Mapping[str, Sequence[str]] = {
+    "metrics": ("days", "asOf", "repoKey", "suite", "flaky.page", "merges.sort", "other.class"),
+    "failures": ("days", "asOf", "repoKey", "suite", "label", "testId", "failures.page"),
+    "review": ("days", "asOf", "repoKey", "suite", "cause", "review.search"),
+    "runs": ("repoKey", "suite", "branch", "boxKey", "sha", "status", "from", "to", "testId"),
+    "test": ("days", "asOf", "repoKey", "suite", "testId"),
+    "box": ("days", "asOf", "repoKey", "suite", "boxKey"),
+    "boxes": ("boxes.page",),
+    "members": ("members.page", "invited.page"),
+    "audit-log": ("audit.page",),
+    "failures/{failure}": ("commit",),
+    "runs/{run}": ("tests.search",),
+}
+WHOLE = {
+    "metrics": {"other": "open"},
+    "test": {"repoKey": "acme/sensor-node", "suite": "gateway-fw", "testId": "mqtt.tls_handshake"},
+    "box": {"boxKey": "bench-1"},
+}
+RAW = re.compile(r"undefined|NaN|\[object|Invalid Date|Error\b|null\b|Something went wrong")
+
+
+@pytest.mark.parametrize("value", ["nothing", LONG], ids=["nothing", "long"])
+@pytest.mark.parametrize("path", PARAMETERS)
+def test_a_page_says_what_is_not_there_and_leads_on(
+    page: Page, home: str, demo: Dashboard, path: str, value: str, quiet_console: list[str]
+) -> None:
+    org, token = home.rpartition("/")[2], demo.token()
+    failure = demo.ask(f"/api/orgs/{org}/ci-failures?limit=1", token)["items"][0]["id"]
+    run = demo.ask(f"/api/orgs/{org}/runs?limit=1", token)["items"][0]["id"]
+    for name in PARAMETERS[path]:
+        product = {"repoKey": "acme/sensor-node"} if name == "suite" else {}
+        query = urlencode({**WHOLE.get(path, {}), **product, name: value})
+        page.goto(f"{home}/{path.format(failure=failure, run=run)}?{query}")
+
+        said = page.locator("main :is([role=alert], .empty, p[role=status]:not(:empty))").first
+        expect(said, name).to_be_visible()
+        expect(said, name).not_to_be_empty()
+        expect(page.locator("h1")).to_have_count(1)
+        ways = page.locator("main :is(a[href], button, input)").filter(visible=True)
+        expect(ways.first, name).to_be_visible()
+        assert not RAW.search(page.locator("main").inner_text()), name
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+        expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+    assert all(re.search("status of 40[04]", line) for line in quiet_console if line)
+    quiet_console.clear()
+
+
+def test_the_inbox_says_that_a_cause_of_the_address_is_not_among_those_to_review(
+    page: Page, home: str
+) -> None:
+    page.goto(f"{home}/review?cause={NO_ID}")
+
+    expect(page.get_by_text("The cause of this address is not among these")).to_be_visible()
+    page.get_by_text("7d", exact=True).click()  # another list, whose first cause is open
+    expect(page.locator(".cause").first).to_be_visible()
+    expect(page.get_by_text("The cause of this address")).to_have_count(0)
+
+
+def test_products_that_do_not_exist_are_left_out_of_the_inbox_by_a_click(
+    page: Page, home: str, quiet_console: list[str]
+) -> None:
+    page.goto(f"{home}/review?days=7&repoKey=acme/none&suite=none")
+
+    page.get_by_role("link", name="Show all products").click()
+
+    expect(page).to_have_url(f"{home}/review?days=7")
+    expect(page.locator(".cause, .empty").first).to_be_visible()
+    quiet_console.clear()
+
+
+def test_a_commit_that_is_not_around_a_failure_is_named(
+    page: Page, home: str, demo: Dashboard
+) -> None:
+    org = home.rpartition("/")[2]
+    (failure,) = demo.ask(f"/api/orgs/{org}/ci-failures?limit=1", demo.token())["items"]
+    page.goto(f"{home}/failures/{failure['id']}?commit={LONG}")
+    expect(page.get_by_text("x… is none of the commits around this failure")).to_be_visible()
+
+    page.locator(".commit .subject").first.click()
+
+    expect(page.get_by_text("none of the commits")).to_have_count(0)

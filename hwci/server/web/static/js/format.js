@@ -118,6 +118,11 @@ export function short(sha) {
   return sha.slice(0, 12);
 }
 
+/** A text that anybody may have written, such as a value of an address, without what is too long to be read. */
+export function shortened(text, most) {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
 /** How a product is named: its suite, and its repository where there are several. */
 export function productName({ repoKey, suite }, several = true) {
   return several ? `${repoKey} · ${suite}` : suite;

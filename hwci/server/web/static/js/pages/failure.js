@@ -62,7 +62,9 @@ function Evidence({ answer, address, orgId, organization, me }) {
   const { failure, resolved } = evidence;
   const story = useMemo(() => storyOf(evidence), [evidence]);
   const [sought, setSought] = useState(null);
-  const asked = address.query.get("commit") ?? failure.sha;
+  const named = address.query.get("commit");
+  const asked = named ?? failure.sha;
+  const unknown = named !== CLOSED && !story.some(({ sha }) => sha === named) ? named : null;
   const open = useCallback((sha) => change({ commit: sha ?? CLOSED }, { replace: true }), []);
   const show = useCallback((sha) => {
     open(sha);
@@ -72,7 +74,7 @@ function Evidence({ answer, address, orgId, organization, me }) {
   return html`
     <${Head} ...${{ ...shared, answer, me }} reviewer=${isAdmin(organization)} />
     <div class="evidence">
-      <${Branch} ...${shared} opened=${asked} open=${open} sought=${sought} all=${address.query.get("commits") === "all"} />
+      <${Branch} ...${shared} ...${{ opened: asked, unknown, open, sought }} all=${address.query.get("commits") === "all"} />
       <${Checks} ...${shared} open=${address.query.get("checks") === "open"} />
       ${resolved && html`<${WhatIf} key=${`${resolved.class} ${resolved.review?.at}`} orgId=${orgId} failureId=${failure.id} />`}
     </div>

@@ -2,7 +2,7 @@
 // The inbox of reviews: resolved failures that nobody reviewed, a row for each cause, ambiguous ones first. Keys go
 // through it; the row that is looked at stands in the address. What is reviewed stays in its place until the next visit.
 
-import { change } from "../address.js";
+import { addressOf, change } from "../address.js";
 import { get } from "../api.js";
 import { useAnswer } from "../asking.js";
 import { counted } from "../format.js";
@@ -42,7 +42,9 @@ export function Review({ address, orgId, organization, me }) {
       <${Periods} days=${scope.days} />
     </div>
     ${organization?.ciMetricsEnabled === false && html`<${TurnOn} orgId=${orgId} />`}
-    ${answer.error && html`<${Failed} error=${answer.error} again=${answer.again} table="review" />`}
+    ${answer.error && html`<${Failed} error=${answer.error} again=${answer.again} table="review">
+      ${answer.error.status === 404 && html`<p><a href=${addressOf("review", { orgId }, { days: scope.days })}>Show all products</a></p>`}
+    <//>`}
     ${organization?.ciMetricsEnabled && !isThere && !answer.error && html`<${Waiting} />`}
     ${isThere && (asked.search || answer.data.total > WORTH_A_SEARCH) && html`<${Tools} name="review" label="causes" thing="cause"
       ...${{ asked, total: answer.data.total, busy: answer.loading }} />`}
@@ -58,7 +60,9 @@ function Inbox({ address, orgId, me, path, query, search, found, may }) {
   const [next, setNext] = useState(0); // counts how often another cause is to be asked for again
   const replace = (key, change_) => setCauses((was) => was.map((one) => (one.id === key ? change_(one) : one)));
   const draft = useDraft(me);
-  const open = causes.find(({ id }) => id === address.query.get("cause")) ?? causes[0];
+  const asked = address.query.get("cause");
+  const named = causes.find(({ id }) => id === asked);
+  const open = named ?? causes[0];
   const [list, toast] = [useRef(null), useRef(null)];
   const wanted = useRef(null); // the row that gets the focus once it is drawn
   const show = (cause) => {
@@ -101,6 +105,8 @@ function Inbox({ address, orgId, me, path, query, search, found, may }) {
     <p class="quiet">${counted(more.total, "cause")}, those that the checks could not decide first.
       <span class="by-key"> Keys:
         ${KEYS.filter(([key]) => may || "jk".includes(key)).map(([key, what]) => html` <kbd>${key}</kbd> ${what}`)}</span></p>
+    ${asked && !named && !search && html`<p role="status">The cause of this address is not among these: it is reviewed, of another period or
+      product, or further below. <a href=${addressOf("failure", { orgId, failureId: asked })}>See its failure</a></p>`}
     <ol ref=${list}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${() => show(cause)}
       ...${{ cause, orgId, together, draft, may }} />`)}</ol>
     ${more.left > 0 && html`<p><button type="button" onClick=${more.show}>Show more</button>

@@ -3,7 +3,7 @@
 // the failing ones to the fix. A commit opens in its place, so that the line reads on a phone too.
 
 import { change } from "../../address.js";
-import { count, counted } from "../../format.js";
+import { count, counted, shortened } from "../../format.js";
 import { html, useEffect } from "../../html.js";
 import { Section } from "../../parts/section.js";
 import { PullLink } from "../../parts/values/links.js";
@@ -12,6 +12,7 @@ import { Commit } from "./commit.js";
 import { foldedRows } from "./story.js";
 import { KINDS, Kind } from "../../parts/values/words.js";
 
+const SHOWN = 80; // digits
 const STATES = { passed: "passed", failed: "failed", both: "passed and failed", unknown: "not tested here" };
 
 // Shown if no check has a text for it.
@@ -25,10 +26,10 @@ const TITLES = {
 };
 
 /**
- * The line of commits. `opened`: the commit whose files and runs are shown; `sought`: the commit that a
- * check led to; `all`: commits alike are not folded.
+ * The line of commits. `opened`: the commit whose files and runs are shown; `unknown`: one of the address that is
+ * none of them; `sought`: the commit that a check led to; `all`: commits alike are not folded.
  */
-export function Branch({ evidence, story, orgId, opened, open, sought, show, all }) {
+export function Branch({ evidence, story, orgId, opened, unknown, open, sought, show, all }) {
   useEffect(() => {
     const target = sought && document.getElementById(rowId(sought.sha));
     target?.scrollIntoView({ block: "center" });
@@ -41,6 +42,8 @@ export function Branch({ evidence, story, orgId, opened, open, sought, show, all
   const rows = all ? story.map((commit) => ({ commit })) : foldedRows(story, opened);
   return html`<${Section} title=${TITLES[evidence.failure.label]}>
     <${Notes} evidence=${evidence} story=${story} />
+    ${unknown && html`<p role="status"><code>${shortened(unknown, SHOWN)}</code> is none of the commits around this failure. Choose one of
+      these.</p>`}
     <ol class="line">${rows.map(({ commit, folded }) =>
       folded
         ? html`<${Fold} key=${folded[0].sha} commits=${folded} unfold=${unfold} />`

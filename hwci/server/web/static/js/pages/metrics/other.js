@@ -3,15 +3,16 @@
 
 import { change } from "../../address.js";
 import { html } from "../../html.js";
+import { later } from "../../parts/later.js";
 import { Collapsed } from "../../parts/section.js";
 import { PagedTable } from "../../parts/table/table.js";
 import { OTHER_CLASSES, classBadge, className } from "../../parts/values/words.js";
 import { brokenBy, fixedBy } from "./bugs.js";
 import { ByCause, CauseSwitch, isByCause } from "./cause_switch.js";
 import { failureColumns, verdictColumn } from "./failure_columns.js";
-import { Gaps } from "./gaps.js";
 import { reviewColumns } from "./review.js";
 
+const Gaps = later(() => import("./gaps.js"), "Gaps");
 const NONE = "No other failure was resolved in this period. What still fails is pending, above.";
 const TITLE = "Resolved by a bench or harness change, ambiguous or dismissed";
 

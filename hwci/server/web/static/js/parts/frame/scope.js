@@ -15,7 +15,7 @@ const OF_PRODUCTS = [...OF_DAYS, "runs"];
 const DAYS_MAX = 3650; // that the API takes
 const DAY_MILLISECONDS = 86_400_000;
 
-const OF_OTHER_ROWS = /\.(page|boxes)$/;
+const OF_OTHER_ROWS = /\.(page|boxes)$|^cause$/;
 
 /** Return the period and product of an address. `usual`: the days where it names none. */
 export function scopeOf(query, usual = DAYS_DEFAULT) {

@@ -2,6 +2,7 @@
 // What is wrong with the query of a written address: the values that the API refuses, in its words, and a link
 // to the same page without them. The API decides what is allowed.
 
+import { shortened } from "../../format.js";
 import { html } from "../../html.js";
 
 const SHOWN = 40; // characters of a value: one may be refused because it is too long
@@ -24,7 +25,7 @@ export function refusedParameters({ issues = [] }, table) {
 export function RefusedParameters({ parameters }) {
   return html`<p>This address has values that are not allowed:</p>
     <ul>${parameters.map(({ name, value, message }) => html`<li key=${name}>
-      <code>${name}=${value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value}</code> ${asPredicate(message)}</li>`)}</ul>
+      <code>${name}=${shortened(value, SHOWN)}</code> ${asPredicate(message)}</li>`)}</ul>
     <p><a href=${without(parameters)}>Show the page without ${parameters.length === 1 ? "this value" : "these values"}</a></p>`;
 }
 

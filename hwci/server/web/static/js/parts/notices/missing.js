@@ -3,8 +3,11 @@
 // children), and where to go on.
 
 import { addressOf } from "../../address.js";
+import { shortened } from "../../format.js";
 import { html } from "../../html.js";
 import { useTitle } from "../frame/title.js";
+
+const SHOWN = 200; // characters
 
 /** A page of its own for it. */
 export function NotThere({ title, ...rest }) {
@@ -14,7 +17,7 @@ export function NotThere({ title, ...rest }) {
 
 /** `sought`: as the address has it; `organizations`: to link to their metrics. */
 export function Missing({ sought, organizations, children }) {
-  return html`<p class="empty"><code>${sought}</code>: ${children}</p>
+  return html`<p class="empty"><code>${shortened(sought, SHOWN)}</code>: ${children}</p>
     <ul class="ways" aria-label="Ways on">
       ${organizations.map(({ id, name }) => html`<li key=${id}><a href=${addressOf("metrics", { orgId: id })}>Metrics of ${name}</a></li>`)}
       <li><a href="/">Home page</a></li>
