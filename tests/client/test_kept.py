@@ -40,7 +40,7 @@ def test_an_answer_that_is_the_same_is_the_same_object() -> None:
     ("call", "outcome"),
     [
         (asked(), told(None)),
-        (asked(), told('W/"a\r\nX-Evil: 1"')),
+        (asked(), told('W/"a"\r\nX-Evil: 1')),
         (asked(), told("plain")),
         (asked(), told(more=BYTES_MOST)),
         (asked(method="POST"), told()),
