@@ -110,7 +110,7 @@ class Row(NamedTuple):
 
 CAUSES = {
     UncheckedCause.HARDWARE_NOT_REACHED: Row(
-        "A run on it did not reach the hardware", _not_reached
+        "A run on it never reached the hardware", _not_reached
     ),
     UncheckedCause.NO_TESTS: Row("A run on it ran no test", _without_tests),
     UncheckedCause.OTHER_PRODUCT: Row("Only another product ran on it", _of_another_product),

@@ -190,7 +190,7 @@ def test_failing_tests_come_first_and_plain_passes_are_counted(signed_in: Comman
 
 def test_a_run_that_never_reached_the_hardware_says_so(signed_in: Command) -> None:
     assert (
-        "hello      failed: the run did not reach"
+        "hello      failed: the run never reached"
         in signed_in("runs", "show", id_of(signed_in, 7)).out
     )
 
@@ -198,7 +198,7 @@ def test_a_run_that_never_reached_the_hardware_says_so(signed_in: Command) -> No
 def test_a_run_that_never_reached_the_hardware_is_marked_in_the_list(signed_in: Command) -> None:
     lost, reached = (signed_in("runs", "list", "--hello", how).out for how in ("failed", "ok"))
 
-    assert re.search("not on .*hardware", " ".join(lost.split()))
+    assert re.search("never .*reached .*hardware", " ".join(lost.split()))
     assert "hardware" not in reached
 
 
@@ -207,7 +207,7 @@ def test_a_run_that_never_reached_the_hardware_is_marked_where_it_is_watched(
 ) -> None:
     watched = signed_in("runs", "watch", id_of(signed_in, 7))
 
-    assert (watched.code, "not on hardware" in watched.out) == (0, True)
+    assert (watched.code, "never reached the hardware" in watched.out) == (0, True)
 
 
 def test_runs_fit_eighty_letters_with_whole_ids_and_names(

@@ -168,7 +168,7 @@ def test_a_period_of_the_past_is_named_and_leads_to_the_present(failures: Failur
     ("label", "said"),
     [
         ("flake", "^Flake A flake"),
-        ("resolved", "^(Real FW bug|Bench or harness|Ambiguous|Dismissed) "),
+        ("resolved", "^(Real firmware bug|Bench or harness|Ambiguous|Dismissed) "),
         ("pending", "^Pending Still failing"),
     ],
 )

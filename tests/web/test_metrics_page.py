@@ -606,7 +606,7 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
             to_runs = table.filter(has_text=sha[:7]).get_by_role("link", name="Runs on")
             expect(to_runs).to_have_count(links)
 
-        table.filter(has_text=lost[:7]).get_by_role("link", name="hardware not reached").click()
+        table.filter(has_text=lost[:7]).get_by_role("link", name="hardware never reached").click()
 
         expect(page).to_have_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
 

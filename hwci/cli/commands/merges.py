@@ -72,7 +72,7 @@ def plan(
     """Print the runs that would check these merges, the cheapest boxes first, as commands to paste.
 
     A run checks the commit that it tests. How long it takes is the median of the product's runs on
-    the box in the period; a box that did not reach the hardware in its last run is not proposed.
+    the box in the period; a box that never reached the hardware in its last run is not proposed.
     Run each command in a clone on the box that it names; COMMAND is what runs the tests there.
 
     For example:

@@ -66,18 +66,18 @@ def runs(view: View, *, of_test: bool) -> Layout[RunAnswer]:
 
 
 def status(run: RunAnswer) -> str:
-    """Return how a run stands or ended; results of one that did not reach the hardware do not
+    """Return how a run stands or ended; results of one that never reached the hardware do not
     count.
     """
     words = run.conclusion or run.status
-    return f"{words}, not on hardware" if run.hello_ok is False else words
+    return f"{words}, never reached the hardware" if run.hello_ok is False else words
 
 
 def _result(run: RunAnswer) -> str:
     if run.result is None:
         return ""
     if run.hello_ok is False:
-        return "not reached"
+        return "never reached"
     failed, attempts = run.result.outcome is Outcome.FAIL, run.result.attempts
     if attempts == 1:
         return "failed" if failed else "passed"
@@ -140,7 +140,7 @@ def head(run: RunDetail, view: View) -> Iterator[str]:
     if run.ended_at is not None:
         yield f"ended      {moment(run.ended_at)} UTC"
     if run.hello_ok is False:
-        yield "hello      failed: the run did not reach the hardware, so its results do not count"
+        yield "hello      failed: the run never reached the hardware, so its results do not count"
     yield f"tests      {_counts(run)}"
     if run.covers_shas:
         yield f"covers     {counted(len(run.covers_shas), 'commit')}"

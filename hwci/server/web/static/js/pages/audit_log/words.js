@@ -30,7 +30,7 @@ const organization = () => html`<span class="quiet">the organization</span>`;
 
 // What was done, and how its target is described.
 const ACTIONS = {
-  confirm: ["confirmed as a real FW bug", failure],
+  confirm: ["confirmed as a real firmware bug", failure],
   dismiss: ["dismissed a failure", failure],
   reset: ["reset a review", failure],
   "box.created": ["added a box", named],

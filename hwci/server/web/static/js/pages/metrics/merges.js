@@ -36,7 +36,7 @@ const NOTHING_RAN = "nothing_ran";
 
 // So short that each is one line: the row must not grow when its cause comes.
 const CAUSES = {
-  hardware_not_reached: "hardware not reached",
+  hardware_not_reached: "hardware never reached",
   no_tests: "ran no test",
   other_product: "only another product ran",
   not_in_push_list: "tested later, push list lacks it",

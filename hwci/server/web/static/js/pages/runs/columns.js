@@ -39,7 +39,7 @@ function nameOf(run, orgId) {
 
 /** What the run gave for the test. */
 function resultOf({ result, helloOk }) {
-  if (!helloOk) return html`<span class="none" title="A run that never reached the hardware does not count">not reached</span>`;
+  if (!helloOk) return html`<span class="none" title="A run that never reached the hardware does not count">never reached</span>`;
   const { outcome, attempts } = result;
   return html`${outcomeBadge(outcome, attempts)}${attempts > 1 && html` <span class="under">${count(attempts)} attempts</span>`}`;
 }

@@ -11,7 +11,7 @@ const OUTCOMES = { pass: ["good", "passed"], fail: ["bad", "failed"] };
 const ON_A_RETRY = ["warn", "passed on a retry"];
 const VERDICTS = { device: ["bad", "Device"], infra: ["warn", "Infra"], unknown: ["quiet", "None reported"] };
 const CLASSES = {
-  real_fw_bug: ["bad", "Real FW bug", "a real firmware bug"],
+  real_fw_bug: ["bad", "Real firmware bug", "a real firmware bug"],
   bench_or_harness: ["warn", "Bench or harness", "a bench or harness problem"],
   ambiguous: ["quiet", "Ambiguous", "ambiguous"],
   dismissed: ["quiet", "Dismissed", "dismissed"],
