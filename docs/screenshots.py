@@ -31,7 +31,7 @@ class Picture(NamedTuple):
     height: int = 860
 
 
-_COMPARED = ".tile:last-child :text('before')"
+_COMPARED = ".tile .change:text('before')"
 _ROW = "tbody tr"
 _COMMITS = ".line .commit"
 
