@@ -2,19 +2,14 @@
 // What CI leaves out, and how many ambiguous failures it would decide (ADR 0071). The API computes every figure
 // and decides every sentence, and the gap that could decide most comes first.
 
-import { change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
 
-/** The gaps of a period, below the failures that they leave ambiguous: unfolded by a click, as they take room. */
-export function Gaps({ address, orgId, scope, turn }) {
-  const open = address.query.get("other.gaps") === "open";
-  const { data } = useAnswer(open ? `/api/orgs/${orgId}/ci-analysis/gaps` : null, scope, turn);
-  const toggle = () => change({ "other.gaps": open ? null : "open" }, { replace: true });
-  return html`<h3><button type="button" class="fold" aria-expanded=${open ? "true" : "false"} onClick=${toggle}>What would decide
-    the ambiguous ones</button></h3>
-    ${open && data && html`<${Found} data=${data} />`}`;
+/** The gaps of a period. A change of `turn` asks again. */
+export function Gaps({ orgId, scope, turn }) {
+  const { data } = useAnswer(`/api/orgs/${orgId}/ci-analysis/gaps`, scope, turn);
+  return data && html`<${Found} data=${data} />`;
 }
 
 function Found({ data }) {

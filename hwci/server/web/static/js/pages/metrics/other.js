@@ -40,8 +40,17 @@ export function OtherFailures({ address, base, scope, several, page, orgId, revi
       ? html`<${ByCause} ...${table} ...${{ orgId, reviews }} query=${{ ...query, table: "otherFailures" }} columns=${began} />`
       : html`<${PagedTable} folds ...${table} thing="failure" path=${`${base}/other-failures`} query=${query}
         turn=${reviews.turn} first=${ofClass ? undefined : page.otherFailures} columns=${columns} rowKey=${(row) => row.id} />`}
-    ${page.tiles.realFwBugs.ambiguous > 0 && html`<${Gaps} ...${{ address, orgId, scope }} turn=${reviews.turn} />`}
+    ${page.tiles.realFwBugs.ambiguous > 0 && html`<${WhatWouldDecide} ...${{ address, orgId, scope }} turn=${reviews.turn} />`}
   <//>`;
+}
+
+/** The gaps below the failures that they leave ambiguous: unfolded by a click, as they take room. */
+function WhatWouldDecide({ address, ...asked }) {
+  const open = address.query.get("other.gaps") === "open";
+  const toggle = () => change({ "other.gaps": open ? null : "open" }, { replace: true });
+  return html`<h3><button type="button" class="fold" aria-expanded=${open ? "true" : "false"} onClick=${toggle}>What would decide
+    the ambiguous ones</button></h3>
+    ${open && html`<${Gaps} ...${asked} />`}`;
 }
 
 function Classes({ chosen }) {
