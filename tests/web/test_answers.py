@@ -202,7 +202,7 @@ def test_a_second_asking_that_fails_leaves_the_evidence_there(
     page.goto(f"{demo.url}/orgs/{org}/failures/{bug}")
     expect(page.get_by_role("heading", name="Checks")).to_be_visible()
     late = {"message": "Somebody was quicker"}
-    page.route("**/dismiss", lambda route: route.fulfill(status=409, json=late))
+    page.route("**/ci-reviews", lambda route: route.fulfill(status=409, json=late))
     page.route(f"**/ci-failures/{bug}", lambda route: route.abort())
     page.get_by_role("button", name="Dismiss").click()
 

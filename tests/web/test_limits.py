@@ -28,7 +28,6 @@ COPIES = [
         r'maxlength="(\d+)"',
         [*[limits.NAME_MAX] * 2, limits.SHA_MAX, len(str(limits.INTEGER_MAX))],
     ),
-    ("pages/failure/review.js", r"maxlength: (\d+)", [limits.NOTE_MAX, limits.URL_MAX]),
     ("pages/runs/filters.js", r"From (\d+) digits", [limits.SHA_START_MIN]),
     ("pages/no_organization.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
     ("parts/frame/finder.js", r'maxlength="(\d+)"', [limits.SEARCH_MAX]),
@@ -36,7 +35,7 @@ COPIES = [
     ("parts/frame/finder.js", r"commit, (\d+) characters", [limits.SHA_START_MIN]),
     ("pages/boxes/adding.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
     ("pages/boxes/managing.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
-    ("pages/review/row.js", r"maxlength: (\d+)", [limits.NOTE_MAX, limits.URL_MAX]),
+    ("parts/reviews/words.js", r"maxlength: (\d+)", [limits.NOTE_MAX, limits.URL_MAX]),
     ("pages/boxes/notes.js", r'maxlength="(\d+)"', [limits.NOTE_MAX]),
 ]
 
