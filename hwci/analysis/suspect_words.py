@@ -12,6 +12,9 @@ from hwci.said import counted, percent, short
 LIKELY = 0.5
 """From this chance on a commit, or the time before the period, is named."""
 
+WORTH_A_LOOK = 0.1
+"""A commit that is less likely is no lead: only how many it may be is said."""
+
 WAITED_FOR = 1000
 """More clean runs than these are not told: they are no help."""
 
@@ -77,8 +80,10 @@ def _since_words(found: Intermittent) -> str:
     best = since.suspects[0]
     if best.share >= LIKELY:
         return f"{flaky} since {short(best.commit.sha)} ({percent(best.share)})"
-    likeliest = f"likeliest {short(best.commit.sha)} ({percent(best.share)})"
-    return f"{flaky} since one of {since.suspects_total} commits, {likeliest}"
+    one_of = f"{flaky} since one of {since.suspects_total} commits"
+    if best.share < WORTH_A_LOOK:
+        return one_of
+    return f"{one_of}, likeliest {short(best.commit.sha)} ({percent(best.share)})"
 
 
 def _effort_words(effort: Effort) -> str:

@@ -64,6 +64,19 @@ def test_since_when_is_what_flaky_tests_say() -> None:
     assert said(facts).lower().startswith(of_found(row.found))
 
 
+@pytest.mark.parametrize(("share", "is_named"), [(0.0999, False), (0.1, True)])
+def test_a_commit_that_is_no_lead_is_not_named(share: float, is_named: bool) -> None:
+    found = only(planted(RACE).facts).found
+    assert found is not None
+    best, *_ = found.since.suspects
+    since = replace(found.since, suspects=[best._replace(share=share)], suspects_total=7, before=0)
+
+    text = of_found(replace(found, since=since))
+
+    assert text.startswith("flaky since one of 7 commits, ")
+    assert ("likeliest" in text) is is_named
+
+
 def test_one_box_cannot_be_told_from_the_firmware() -> None:
     text = said(planted(RACE, boxes=1, runs=60).facts)
 

@@ -32,7 +32,7 @@ def of_figures(box: Figures) -> str:
         return _missing(box)
     against = _against(box.counts)
     if not box.comparison.named:
-        return f"no sign that it is worse than the others ({against})"
+        return f"no sign that it is worse than the others over all tests ({against})"
     if not box.counts.others_failed:
         return f"fails where the others never do, on the same commits ({against})"
     return f"{_times(box.comparison)} as the others on the same commits ({against})"

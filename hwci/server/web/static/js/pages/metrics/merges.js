@@ -39,7 +39,7 @@ const CAUSES = {
   hardware_not_reached: "hardware never reached",
   no_tests: "ran no test",
   other_product: "only another product ran",
-  not_in_push_list: "tested later, push list lacks it",
+  not_in_push_list: "a later run has it, but did not list it",
   [NOTHING_RAN]: "nothing ran",
 };
 
