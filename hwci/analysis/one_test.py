@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from hwci.analysis.benches.trials import Trials
 from hwci.analysis.certainty import Rate, rates
-from hwci.analysis.days import Days
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.analysis.periods.days import Days
 from hwci.analysis.renames import OtherName, Renames
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, Verdict

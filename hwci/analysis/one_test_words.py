@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from hwci.analysis.benches import words
 from hwci.analysis.benches.report import Note, worst_box_of
+from hwci.analysis.flaky.suspect_words import of_found
+from hwci.analysis.flaky.suspects import NEVER_PASSED, RUNS_NEEDED, SeenProduct
 from hwci.analysis.one_test import OneTest, Tries
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
-from hwci.analysis.suspect_words import of_found
-from hwci.analysis.suspects import NEVER_PASSED, RUNS_NEEDED, SeenProduct
 from hwci.engine.rules.flakiness import is_broken
 from hwci.said import counted
 

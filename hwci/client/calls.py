@@ -10,27 +10,32 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NotRequired, TypedDict, TypeVar, Unpack
 
-from hwci.analysis.suspects import RankBy
+from hwci.analysis.flaky.suspects import RankBy
 from hwci.client import calls_of_ci
 from hwci.client._call import Call, Credential
 from hwci.client._writing import Id, body_of, org_path, query_of, segment, written
 from hwci.engine.vocabulary import FailureClass, Label, Role, RunStatus
 from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
+from hwci.wire.analysis.benches import BenchesAnswer
+from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
+from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable, ReviewedAnswer, ReviewsBody
+from hwci.wire.analysis.days import DaysAnswer, DaysQuery
+from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody, UnsentChanges
+from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
+from hwci.wire.analysis.merges import ExplainedMergeAnswer, MergePlanAnswer
+from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
+from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
+from hwci.wire.analysis.suspects import SuspectAnswer
+from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
+from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import HealthAnswer, ListPage
-from hwci.wire.benches import BenchesAnswer
-from hwci.wire.bisection import BisectionQuery, ProgressAnswer
-from hwci.wire.causes import CauseAnswer, CausesQuery, OfTable, ReviewedAnswer, ReviewsBody
-from hwci.wire.days import DaysAnswer, DaysQuery
-from hwci.wire.explanations import ExplanationAnswer, GapsAnswer, UnsentBody, UnsentChanges
 from hwci.wire.failures import (
     FailureAnswer,
     FailureEvidence,
     ResolvedFailureAnswer,
     ReviewNote,
 )
-from hwci.wire.incidents import IncidentAnswer, IncidentsQuery
-from hwci.wire.merges import ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.metrics import (
     CheckedMergeAnswer,
     FlakyTestAnswer,
@@ -42,8 +47,6 @@ from hwci.wire.metrics import (
     TrendAnswer,
     UncheckedMerge,
 )
-from hwci.wire.one_box import OneBoxAnswer, OneBoxQuery
-from hwci.wire.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 from hwci.wire.queries import (
     BoxesQuery,
     BoxNotesQuery,
@@ -59,9 +62,6 @@ from hwci.wire.queries import (
     SuspectsQuery,
     TableQuery,
 )
-from hwci.wire.suspects import SuspectAnswer
-from hwci.wire.times_to_fix import TimesToFixAnswer
-from hwci.wire.trends import TrendsAnswer
 from hwci.wire.wheels import WheelAnswer
 
 T = TypeVar("T")

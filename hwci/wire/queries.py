@@ -25,7 +25,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hwci.analysis.suspects import RankBy
+from hwci.analysis.flaky.suspects import RankBy
 from hwci.engine.history import Listing
 from hwci.engine.page.tables import (
     FailureSelection,

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from hwci.analysis.benches.report import benches
-from hwci.analysis.gaps import budget
-from hwci.analysis.incidents import incidents
-from hwci.analysis.merge_plan import plan
-from hwci.analysis.suspects import flaky_tests
-from hwci.analysis.unchecked import explain
-from hwci.analysis.what_if import what_if
+from hwci.analysis.failures.gaps import budget
+from hwci.analysis.failures.incidents import incidents
+from hwci.analysis.failures.what_if import what_if
+from hwci.analysis.flaky.suspects import flaky_tests
+from hwci.analysis.merges.merge_plan import plan
+from hwci.analysis.merges.unchecked import explain
 from hwci.engine.facts import Announcement, Facts, Report
 from hwci.engine.rules.labels import groups_of
 from hwci.engine.vocabulary import Label

@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 
-from hwci.analysis.bisection import COMMITS_MAX, Asked, MissingCommit, NextRun, Progress, progress
-from hwci.analysis.weighing import Counts
+from hwci.analysis.flaky.bisection import (
+    COMMITS_MAX,
+    Asked,
+    MissingCommit,
+    NextRun,
+    Progress,
+    progress,
+)
+from hwci.analysis.flaky.weighing import Counts
 from hwci.engine.facts import Product, Report
 from tests.engine.timeline import (
     EVER,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Causes: which resolved failures are one, by small pictures."""
 
-from hwci.analysis.causes import Cause, causes, to_review
+from hwci.analysis.failures.causes import Cause, causes, to_review
 from hwci.engine.vocabulary import FailureClass
 from tests.analysis.stories import BROKEN, run
 from tests.engine.timeline import ALL, EVER, Past

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from scipy.stats import hypergeom
 
-from hwci.analysis.co_failure import _chance
-from hwci.analysis.incidents import Incident, incidents
+from hwci.analysis.failures.co_failure import _chance
+from hwci.analysis.failures.incidents import Incident, incidents
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import OutOfTimeError, Scope
 from hwci.engine.vocabulary import Label

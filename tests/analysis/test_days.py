@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from hwci.analysis.days import DAYS_MAX, by_day, calendar_days, share
+from hwci.analysis.periods.days import DAYS_MAX, by_day, calendar_days, share
 from hwci.engine.page.over_time import Dates
 from hwci.engine.periods import Period, last_days
 from tests.support.soak import rounds

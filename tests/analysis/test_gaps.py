@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hwci.analysis.gaps import Budget, Decides, Filling, Gap, GapCount, Together, budget
+from hwci.analysis.failures.gaps import Budget, Decides, Filling, Gap, GapCount, Together, budget
 from hwci.engine.facts import Changes, Commit, Facts, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import OutOfTimeError

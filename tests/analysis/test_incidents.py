@@ -7,7 +7,14 @@ import random
 from collections import defaultdict
 from dataclasses import replace
 
-from hwci.analysis.incidents import Described, Incident, Merged, described, failures_of, incidents
+from hwci.analysis.failures.incidents import (
+    Described,
+    Incident,
+    Merged,
+    described,
+    failures_of,
+    incidents,
+)
 from hwci.engine.facts import Announcement, Report
 from hwci.engine.page.failures import describe
 from hwci.engine.page.reading import read_failures

@@ -10,7 +10,7 @@ from datetime import timedelta
 from itertools import combinations, product
 from typing import Any
 
-from hwci.analysis.merge_plan import MergePlan, MissingRun, PlannedRun, plan
+from hwci.analysis.merges.merge_plan import MergePlan, MissingRun, PlannedRun, plan
 from hwci.engine.facts import Announcement, Part, Report
 from tests.engine.timeline import ALL, EVER, MAIN, ORG, REPO, SUITE, Past, changes, minute, report
 from tests.support.outcomes import FullRecordedRuns

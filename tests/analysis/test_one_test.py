@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hwci.analysis.days import Days, calendar_days
 from hwci.analysis.one_test import CommitMark, DayTries, Given, OnBox, OneTest, Took, one_test
+from hwci.analysis.periods.days import Days, calendar_days
 from hwci.engine.facts import Facts, Product, Report
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period

@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hwci.analysis.days import calendar_days
+from hwci.analysis.flaky.suspect_words import of_found
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
-from hwci.analysis.suspect_words import of_found
+from hwci.analysis.periods.days import calendar_days
 from hwci.engine.facts import Facts
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import beta
 
-from hwci.analysis.onset import (
+from hwci.analysis.flaky.onset import (
     APART,
     FLAKY_RATES,
     STEADY_RATES,

@@ -12,11 +12,11 @@ from uuid import UUID
 import pytest
 from scipy.special import beta
 
-from hwci.analysis.branch_order import CommitKind
-from hwci.analysis.onset import rates_beside
-from hwci.analysis.suspect_words import of_suspect
-from hwci.analysis.suspects import Intermittent, RankBy, SeenProduct
-from hwci.analysis.weighing import Counts, chance_alike
+from hwci.analysis.flaky.branch_order import CommitKind
+from hwci.analysis.flaky.onset import rates_beside
+from hwci.analysis.flaky.suspect_words import of_suspect
+from hwci.analysis.flaky.suspects import Intermittent, RankBy, SeenProduct
+from hwci.analysis.flaky.weighing import Counts, chance_alike
 from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
 from hwci.engine.history import Scope
 from hwci.engine.rules.flakiness import flakiest

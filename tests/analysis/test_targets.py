@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from hwci.analysis.days import DayCounts, Days
-from hwci.analysis.targets import Target, Targets, targets
+from hwci.analysis.periods.days import DayCounts, Days
+from hwci.analysis.periods.targets import Target, Targets, targets
 from hwci.engine import facts
 from hwci.engine.periods import Period
 from tests.engine.timeline import CONFIG, START

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from hwci.analysis.incidents import incidents
-from hwci.analysis.spread import FEWEST, spread
-from hwci.analysis.times_to_fix import BesideBefore, TimesToFix, beside_before, times_to_fix
+from hwci.analysis.failures.incidents import incidents
+from hwci.analysis.periods.spread import FEWEST, spread
+from hwci.analysis.periods.times_to_fix import BesideBefore, TimesToFix, beside_before, times_to_fix
 from hwci.engine.facts import Announcement
 from hwci.engine.periods import Period, last_days
 from hwci.engine.vocabulary import Label

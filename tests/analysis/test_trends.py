@@ -6,7 +6,7 @@ of both.
 import random
 from datetime import UTC, datetime, timedelta
 
-from hwci.analysis.trends import period_before, share_change, trends
+from hwci.analysis.periods.trends import period_before, share_change, trends
 from hwci.engine.history import Scope
 from hwci.engine.page.overview import read_page
 from hwci.engine.page.reading import Tally

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from hwci.analysis.unchecked import CAUSES, UncheckedCause, UncheckedMerge, explain
+from hwci.analysis.merges.unchecked import CAUSES, UncheckedCause, UncheckedMerge, explain
 from hwci.engine.facts import Announcement, Report
 from tests.engine.timeline import MAIN, REPO, SUITE, Past, changes, minute, report
 from tests.support.soak import rounds

@@ -8,7 +8,7 @@ from math import log2
 
 import pytest
 
-from hwci.analysis.weighing import (
+from hwci.analysis.flaky.weighing import (
     ByBox,
     Counts,
     bracket_of,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 
-from hwci.analysis.what_if import Edit, EditKind, Trying, what_if, with_pattern
+from hwci.analysis.failures.what_if import Edit, EditKind, Trying, what_if, with_pattern
 from hwci.engine.facts import Changes, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.rules.classify import Classification, Classifier

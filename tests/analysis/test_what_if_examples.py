@@ -3,8 +3,8 @@
 
 import pytest
 
-from hwci.analysis.advice import advice
-from hwci.analysis.what_if import FILES_TRIED, EditKind, what_if
+from hwci.analysis.failures.advice import advice
+from hwci.analysis.failures.what_if import FILES_TRIED, EditKind, what_if
 from hwci.engine.facts import Commit
 from hwci.engine.history import OutOfTimeError
 from tests.engine.hurried import Hurried

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import hwci
-from hwci.analysis.what_if import EditKind
+from hwci.analysis.failures.what_if import EditKind
 from hwci.cli.terminal import evidence, options, what_if
 from hwci.client import Client, calls
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason, Verdict
 from hwci.said import short
-from hwci.wire.explanations import ExplanationAnswer, WhatIfAnswer
+from hwci.wire.analysis.explanations import ExplanationAnswer, WhatIfAnswer
 from hwci.wire.failures import FailureEvidence
 from hwci.wire.reports import Changes, RunReport
 from tests.cli.conftest import Command

@@ -11,15 +11,15 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel
 
-from hwci.analysis.suspects import RankBy
+from hwci.analysis.flaky.suspects import RankBy
 from hwci.client import Call, calls
 from hwci.client._call import Credential, Method
 from hwci.engine.vocabulary import FailureClass, Label, Outcome, Role, RunStatus, Trigger
 from hwci.server.http.route import Route, Who
 from hwci.server.routes.table import ROUTES
 from hwci.wire.accounts import KeyProduct
-from hwci.wire.causes import OfTable, OneReview, ReviewsBody, ReviewStep
-from hwci.wire.explanations import UnsentChanges
+from hwci.wire.analysis.causes import OfTable, OneReview, ReviewsBody, ReviewStep
+from hwci.wire.analysis.explanations import UnsentChanges
 from hwci.wire.reports import Changes, MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead, TestEvent
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from docs.generate import ENFORCED, REFERENCE, constants
-from hwci.analysis import advice, what_if
+from hwci.analysis.failures import advice, what_if
 from hwci.wire import limits
 
 ROOT = Path(__file__).parents[2]

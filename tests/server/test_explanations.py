@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.wire.explanations import ExplanationAnswer, GapsAnswer
+from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer
 from tests.server.small_history import AS_OF, CONFIG, RUNS, failure_id, get, run
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.running import RunningServer, running_in_thread

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import product
 from math import isclose
 
-from hwci.analysis.onset import Step
-from hwci.analysis.suspects import Counted
+from hwci.analysis.flaky.onset import Step
+from hwci.analysis.flaky.suspects import Counted
 from tests.simulation.calibration.asked import asked
 from tests.simulation.calibration.benches import by_eye, lost_runs
 from tests.simulation.calibration.bisection import (

@@ -17,7 +17,7 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from hwci.wire.bisection import BisectedAnswer, ProgressAnswer
+    from hwci.wire.analysis.bisection import BisectedAnswer, ProgressAnswer
 
 bisect = typer.Typer(no_args_is_help=True)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hwci.client import Call
-    from hwci.wire.explanations import ExplanationAnswer, UnsentChanges
+    from hwci.wire.analysis.explanations import ExplanationAnswer, UnsentChanges
     from hwci.wire.failures import FailureEvidence, ResolvedFailureAnswer
 
 failures = typer.Typer(no_args_is_help=True)
@@ -156,7 +156,7 @@ def _explained(server: Connection, found: "FailureEvidence") -> what_if.Explaine
 def _of_git(answer: "ExplanationAnswer") -> "dict[tuple[str, str], UnsentChanges]":
     """Return what git has here of the changes that an answer had to assume."""
     from hwci.ci.reporting import between
-    from hwci.wire.explanations import UnsentChanges
+    from hwci.wire.analysis.explanations import UnsentChanges
 
     found = {}
     for base, sha in what_if.assumed(answer)[: limits.UNSENT_MAX]:

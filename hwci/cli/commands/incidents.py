@@ -20,7 +20,7 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hwci.wire.incidents import IncidentAnswer
+    from hwci.wire.analysis.incidents import IncidentAnswer
 
 incidents = typer.Typer(no_args_is_help=True)
 

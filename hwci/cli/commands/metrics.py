@@ -114,7 +114,7 @@ def _page(org_id: "UUID", scope: Scope, limit: int) -> "Call[MetricsPage]":
 def ask(client: "Client", org_id: "UUID", scope: Scope, limit: int) -> Overview:
     """Ask for the page, then for the rest of the overview at the page's own instant."""
     from hwci.client import calls
-    from hwci.wire.causes import OfTable
+    from hwci.wire.analysis.causes import OfTable
 
     page = client.send(_page(org_id, scope, limit))
     same = scope._replace(as_of=page.period.end)._asdict()
@@ -133,7 +133,7 @@ def _show_whole(
     lower_bound: bool,
 ) -> None:
     """Write one table with all of its rows, all as of one instant."""
-    from hwci.analysis.suspects import RankBy
+    from hwci.analysis.flaky.suspects import RankBy
     from hwci.client import calls
 
     end = scope.as_of or options.now()

@@ -14,7 +14,7 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.wire.one_test import TestNameAnswer
+    from hwci.wire.analysis.one_test import TestNameAnswer
 
 tests = typer.Typer(no_args_is_help=True)
 

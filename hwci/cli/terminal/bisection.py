@@ -16,7 +16,7 @@ from hwci.said import counted, percent, short
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hwci.wire.bisection import BisectedAnswer, CandidateAnswer, ProgressAnswer
+    from hwci.wire.analysis.bisection import BisectedAnswer, CandidateAnswer, ProgressAnswer
 
 
 def start(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:

@@ -13,7 +13,12 @@ from hwci.cli.terminal.render import Format, Links
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hwci.wire.benches import BenchesAnswer, BoxHealthAnswer, ShareAnswer, TestOnBoxAnswer
+    from hwci.wire.analysis.benches import (
+        BenchesAnswer,
+        BoxHealthAnswer,
+        ShareAnswer,
+        TestOnBoxAnswer,
+    )
 
 _HOUR = 3600
 

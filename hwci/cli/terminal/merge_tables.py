@@ -25,7 +25,7 @@ from hwci.said import counted, short
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hwci.wire.merges import ExplainedMergeAnswer, MergePlanAnswer, PlannedRunAnswer
+    from hwci.wire.analysis.merges import ExplainedMergeAnswer, MergePlanAnswer, PlannedRunAnswer
 
 
 def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:

@@ -13,8 +13,8 @@ from hwci.cli.terminal.render import Format, Links
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hwci.wire.benches import ShareAnswer
-    from hwci.wire.one_box import AloneAnswer, OneBoxAnswer
+    from hwci.wire.analysis.benches import ShareAnswer
+    from hwci.wire.analysis.one_box import AloneAnswer, OneBoxAnswer
 
 _HOUR = 3600
 _SHARES = {

@@ -14,7 +14,7 @@ from hwci.said import counted, short
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hwci.wire.one_test import GivenAnswer, OnBoxAnswer, OneTestAnswer, OtherNameAnswer
+    from hwci.wire.analysis.one_test import GivenAnswer, OnBoxAnswer, OneTestAnswer, OtherNameAnswer
 
 
 def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None:

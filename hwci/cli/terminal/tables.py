@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
+    from hwci.wire.analysis.suspects import SuspectAnswer
+    from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
     from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
     from hwci.wire.metrics import CheckedMergeAnswer, FlakyTestAnswer, UncheckedMerge
     from hwci.wire.runs import RunAnswer
-    from hwci.wire.suspects import SuspectAnswer
-    from hwci.wire.times_to_fix import TimesToFixAnswer
 
 Row = TypeVar("Row", bound="BaseModel")
 

@@ -11,7 +11,7 @@ from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
 
 if TYPE_CHECKING:
-    from hwci.wire.trends import CountAnswer, ShareChangeAnswer, TileTrend, TrendsAnswer
+    from hwci.wire.analysis.trends import CountAnswer, ShareChangeAnswer, TileTrend, TrendsAnswer
 
 TILES = {
     "mergesChecked": "Merges checked on hardware",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from hwci.wire.explanations import ExplanationAnswer, GapsAnswer, WhatIfAnswer
+    from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, WhatIfAnswer
     from hwci.wire.failures import FailureAnswer
 
 WOULD_BE = {

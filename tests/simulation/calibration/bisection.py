@@ -13,7 +13,7 @@ from random import Random
 from statistics import mean
 
 from hwci.analysis.certainty import SURE
-from hwci.analysis.weighing import (
+from hwci.analysis.flaky.weighing import (
     AT_ONCE_MAX,
     Counts,
     bracket_of,

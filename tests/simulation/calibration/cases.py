@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hwci.analysis.onset import Onset, Rates, Step, onset
-from hwci.analysis.suspects import (
+from hwci.analysis.flaky.onset import Onset, Rates, Step, onset
+from hwci.analysis.flaky.suspects import (
     FAILURES_NEEDED,
     Counted,
     SeenProduct,

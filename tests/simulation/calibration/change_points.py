@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, softmax
 
-from hwci.analysis.onset import Step
+from hwci.analysis.flaky.onset import Step
 
 FIRST, RETRIES = (0.05, 0.5), (0.5, 0.5)
 """The priors of both rates."""

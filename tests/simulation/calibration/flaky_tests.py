@@ -8,7 +8,7 @@ from math import log2
 from statistics import mean
 from typing import NamedTuple
 
-from hwci.analysis.suspects import STRONG, Counted, SeenProduct, boxes_compared
+from hwci.analysis.flaky.suspects import STRONG, Counted, SeenProduct, boxes_compared
 from tests.simulation.calibration.cases import CASES, RATES, Case, cases, sized
 from tests.simulation.calibration.onsets import said, told
 from tests.simulation.calibration.page import Line, Part, auc, recorded, reliability, share, table

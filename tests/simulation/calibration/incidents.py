@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from hwci.analysis.incidents import Incident, incidents
+from hwci.analysis.failures.incidents import Incident, incidents
 from hwci.engine.history import Scope
 from tests.simulation.calibration.page import EVER, Part, recorded, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, planted, simulate

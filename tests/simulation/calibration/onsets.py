@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from hwci.analysis.branch_order import CommitKind
-from hwci.analysis.suspect_words import LIKELY
-from hwci.analysis.suspects import FAILURES_NEEDED, STRONG, SuspectCommit, fewest_that_hold
+from hwci.analysis.flaky.branch_order import CommitKind
+from hwci.analysis.flaky.suspect_words import LIKELY
+from hwci.analysis.flaky.suspects import FAILURES_NEEDED, STRONG, SuspectCommit, fewest_that_hold
 from tests.simulation.calibration.cases import CASES, QUIET, RATES, Case, cases, planted_in, sized
 from tests.simulation.calibration.change_points import change_points, interval, rises
 from tests.simulation.calibration.page import Line, Part, reliability, share, table

@@ -14,8 +14,8 @@ from hwci.server.services.analysis.statistics import require_statistics
 from hwci.server.services.known import require_known_box
 from hwci.server.storage.ports import Reader
 from hwci.wire import limits
-from hwci.wire.benches import BenchesAnswer
-from hwci.wire.one_box import OneBoxAnswer, OneBoxQuery
+from hwci.wire.analysis.benches import BenchesAnswer
+from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
 from hwci.wire.queries import PeriodQuery
 
 

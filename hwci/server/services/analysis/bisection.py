@@ -3,12 +3,12 @@
 beside the rules"). Nothing is kept of one: its answers are the reports of its runs.
 """
 
-from hwci.analysis.bisection import Asked as Wanted
-from hwci.analysis.bisection import progress
+from hwci.analysis.flaky.bisection import Asked as Wanted
+from hwci.analysis.flaky.bisection import progress
 from hwci.engine.facts import Product
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
-from hwci.wire.bisection import BisectionQuery, ProgressAnswer
+from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
 
 
 class Bisections(Analysis):

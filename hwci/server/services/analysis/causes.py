@@ -3,11 +3,11 @@
 
 from functools import partial
 
-from hwci.analysis.causes import causes, to_review
+from hwci.analysis.failures.causes import causes, to_review
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.wire.analysis.causes import CauseAnswer, CausesQuery
 from hwci.wire.base import ListPage
-from hwci.wire.causes import CauseAnswer, CausesQuery
 
 
 class Causes(Analysis):

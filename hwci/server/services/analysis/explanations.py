@@ -7,8 +7,8 @@ three within one read transaction.
 
 from uuid import UUID
 
-from hwci.analysis.gaps import budget
-from hwci.analysis.what_if import OfGit, what_if
+from hwci.analysis.failures.gaps import budget
+from hwci.analysis.failures.what_if import OfGit, what_if
 from hwci.engine.page.failures import describe
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import group_of
@@ -17,7 +17,7 @@ from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Viewer, require_product
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.server.storage.ports import Reader
-from hwci.wire.explanations import ExplanationAnswer, GapsAnswer, UnsentBody
+from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody
 from hwci.wire.queries import PeriodQuery
 
 

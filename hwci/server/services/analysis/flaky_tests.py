@@ -3,13 +3,13 @@
 rules").
 """
 
-from hwci.analysis.suspects import flaky_tests
+from hwci.analysis.flaky.suspects import flaky_tests
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.server.services.analysis.statistics import require_statistics
+from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.base import ListPage
 from hwci.wire.queries import SuspectsQuery
-from hwci.wire.suspects import SuspectAnswer
 
 
 class FlakyTests(Analysis):

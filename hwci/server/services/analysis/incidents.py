@@ -3,12 +3,12 @@
 
 from collections.abc import Sequence
 
-from hwci.analysis.incidents import Incident, described, incidents
+from hwci.analysis.failures.incidents import Incident, described, incidents
 from hwci.engine.history import Listing
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.base import ListPage
-from hwci.wire.incidents import IncidentAnswer, IncidentsQuery
 
 
 class Incidents(Analysis):

@@ -5,15 +5,15 @@ rules").
 
 from dataclasses import replace
 
-from hwci.analysis.merge_plan import plan
-from hwci.analysis.unchecked import UncheckedMerge, explain
+from hwci.analysis.merges.merge_plan import plan
+from hwci.analysis.merges.unchecked import UncheckedMerge, explain
 from hwci.engine.facts import Product
 from hwci.engine.history import Listing
 from hwci.engine.page.reading import read_merges
 from hwci.engine.page.tables import MERGES
 from hwci.server.services.access import Viewer, may_see
 from hwci.server.services.analysis.asking import Analysis, Asked
-from hwci.wire import merges as wire
+from hwci.wire.analysis import merges as wire
 from hwci.wire.base import ListPage
 from hwci.wire.queries import MergesQuery, TableQuery
 

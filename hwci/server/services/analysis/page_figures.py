@@ -7,10 +7,10 @@ has it.
 
 from collections.abc import Iterator
 
-from hwci.analysis.causes import causes
-from hwci.analysis.days import Days, calendar_days
-from hwci.analysis.incidents import failures_of
-from hwci.analysis.trends import before_of
+from hwci.analysis.failures.causes import causes
+from hwci.analysis.failures.incidents import failures_of
+from hwci.analysis.periods.days import Days, calendar_days
+from hwci.analysis.periods.trends import before_of
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import read_flakiest
 from hwci.engine.page.tables import flakiest_tests
@@ -22,9 +22,9 @@ from hwci.server.services.analysis.trends import against_before, tiles_by_day
 from hwci.server.services.ci_metrics.metrics import products_of
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
+from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
 from hwci.wire.base import ListPage
 from hwci.wire.metrics import FlakyTestAnswer
-from hwci.wire.page_figures import PageFiguresAnswer, PageFiguresQuery
 from hwci.wire.queries import FlakyQuery
 
 

@@ -3,9 +3,9 @@
 
 from typing import NamedTuple
 
-from hwci.analysis.days import calendar_days
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
+from hwci.analysis.periods.days import calendar_days
 from hwci.engine.facts import Product
 from hwci.engine.page.tables import matching
 from hwci.server.services.access import Viewer
@@ -14,8 +14,8 @@ from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.analysis.statistics import has_statistics
 from hwci.server.services.known import known_scope, require_known_test
 from hwci.server.storage.ports import Reader
+from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 from hwci.wire.base import ListPage
-from hwci.wire.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 
 
 class _Named(NamedTuple):

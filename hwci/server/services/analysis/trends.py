@@ -3,18 +3,18 @@
 
 from collections.abc import Sequence
 
-from hwci.analysis.days import Days, by_day, calendar_days
-from hwci.analysis.targets import targets
-from hwci.analysis.times_to_fix import beside_before
-from hwci.analysis.trends import trends
+from hwci.analysis.periods.days import Days, by_day, calendar_days
+from hwci.analysis.periods.targets import targets
+from hwci.analysis.periods.times_to_fix import beside_before
+from hwci.analysis.periods.trends import trends
 from hwci.engine.page.over_time import read_dates
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.wire.analysis.days import DaysAnswer, DaysQuery
+from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
+from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import ListPage
-from hwci.wire.days import DaysAnswer, DaysQuery
 from hwci.wire.queries import PeriodQuery, TableQuery
-from hwci.wire.times_to_fix import TimesToFixAnswer
-from hwci.wire.trends import TrendsAnswer
 
 
 class Trends(Analysis):

@@ -19,7 +19,7 @@ from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of, name_of
 from hwci.server.storage.ports import Writer
-from hwci.wire.causes import OneReview, ReviewedAnswer, ReviewsBody, ReviewStep
+from hwci.wire.analysis.causes import OneReview, ReviewedAnswer, ReviewsBody, ReviewStep
 from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
 
 RESET = "reset"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from hwci.analysis.incidents import CauseKey, Ends, Failed, causes_of
+from hwci.analysis.failures.incidents import CauseKey, Ends, Failed, causes_of
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.analysis.spread import Spread, spread
-from hwci.analysis.trends import before_of
+from hwci.analysis.periods.spread import Spread, spread
+from hwci.analysis.periods.trends import before_of
 from hwci.engine.facts import Commit, Product
 from hwci.engine.history import Episode, Failure, History, Scope
 from hwci.engine.periods import Period, last_days

@@ -9,8 +9,8 @@ from typing import Self
 from hwci.analysis import certainty
 from hwci.analysis.benches import one_box
 from hwci.engine.periods import Period
+from hwci.wire.analysis.benches import BoxHealthAnswer, ShareAnswer, TestOnBoxAnswer
 from hwci.wire.base import Answer, Name
-from hwci.wire.benches import BoxHealthAnswer, ShareAnswer, TestOnBoxAnswer
 from hwci.wire.metrics import PeriodAnswer
 from hwci.wire.queries import PeriodQuery
 

@@ -3,10 +3,10 @@
 
 from collections.abc import Iterator
 
-from hwci.analysis.branch_order import CommitKind
 from hwci.analysis.certainty import SURE
-from hwci.analysis.suspects import STRONG, BoxesCompared, Fixed, Intermittent, Suspect
-from hwci.analysis.weighing import Effort
+from hwci.analysis.flaky.branch_order import CommitKind
+from hwci.analysis.flaky.suspects import STRONG, BoxesCompared, Fixed, Intermittent, Suspect
+from hwci.analysis.flaky.weighing import Effort
 from hwci.said import counted, percent, short
 
 LIKELY = 0.5

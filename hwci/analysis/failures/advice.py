@@ -8,8 +8,8 @@ an edit gives.
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.analysis.gaps import Gap
-from hwci.analysis.what_if import Edit, EditKind
+from hwci.analysis.failures.gaps import Gap
+from hwci.analysis.failures.what_if import Edit, EditKind
 from hwci.engine.history import RunChanges
 from hwci.engine.vocabulary import FileKind, ReviewAction
 from hwci.said import counted, short

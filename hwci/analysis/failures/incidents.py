@@ -18,7 +18,7 @@ from itertools import chain
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.analysis.co_failure import failing_together
+from hwci.analysis.failures.co_failure import failing_together
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Commit, FailureKey, Lane, Product
 from hwci.engine.history import Failure, History, Scope

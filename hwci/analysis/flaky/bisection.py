@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from hwci.analysis.merge_plan import BoxOffer, Offers
-from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
-from hwci.analysis.weighing import (
+from hwci.analysis.flaky.weighing import (
     Bracket,
     ByBox,
     Counts,
@@ -23,6 +21,8 @@ from hwci.analysis.weighing import (
     contradict,
     most_telling,
 )
+from hwci.analysis.merges.merge_plan import BoxOffer, Offers
+from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.engine.facts import Commit, Product
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, Self
 from uuid import UUID
 
-from hwci.analysis.incidents import Described
+from hwci.analysis.failures.incidents import Described
 from hwci.engine.rules.labels import Group
 from hwci.engine.vocabulary import Label, Verdict
 from hwci.wire import limits

@@ -10,7 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from hwci.analysis.bisection import MISSING, MissingCommit, NextRun, Progress
+from hwci.analysis.flaky.bisection import MISSING, MissingCommit, NextRun, Progress
 from hwci.engine.periods import Period
 from hwci.wire import limits
 from hwci.wire.base import Answer, Name, TestId

@@ -6,14 +6,14 @@ computed here.
 
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
+from hwci.wire.analysis.causes import CausesQuery, OfTable
+from hwci.wire.analysis.days import DaysAnswer, DaysQuery
+from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
+from hwci.wire.analysis.merges import ExplainedMergeAnswer
+from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import Answer, ListPage
-from hwci.wire.causes import CausesQuery, OfTable
-from hwci.wire.days import DaysAnswer, DaysQuery
-from hwci.wire.incidents import IncidentAnswer, IncidentsQuery
-from hwci.wire.merges import ExplainedMergeAnswer
 from hwci.wire.metrics import FlakyTestAnswer, ProductAnswer
 from hwci.wire.queries import FlakyQuery, MergesQuery, MetricsQuery, PageQuery, PeriodQuery
-from hwci.wire.trends import TrendsAnswer
 
 
 class PageFiguresQuery(DaysQuery, MetricsQuery):

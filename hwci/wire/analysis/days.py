@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from hwci.analysis.days import DayCounts, Days, Share
-from hwci.analysis.targets import Targets
+from hwci.analysis.periods.days import DayCounts, Days, Share
+from hwci.analysis.periods.targets import Targets
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, Name, Time, left_out_if_none
 from hwci.wire.metrics import PeriodAnswer, ProductKey

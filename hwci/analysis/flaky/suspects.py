@@ -14,11 +14,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from hwci import said
-from hwci.analysis.branch_order import CommitKind, OrderedCommit, branch_order
 from hwci.analysis.certainty import SURE, Rate, chance_of_passes, clean_runs_needed, rates
-from hwci.analysis.onset import Onset, Rates, Step, onset, rates_beside
+from hwci.analysis.flaky.branch_order import CommitKind, OrderedCommit, branch_order
+from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
+from hwci.analysis.flaky.weighing import Counts, Effort, chance_alike, effort
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
-from hwci.analysis.weighing import Counts, Effort, chance_alike, effort
 from hwci.engine.facts import Product
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.reading import read_flakiest

@@ -6,7 +6,7 @@ is computed here but differences.
 from collections.abc import Sequence
 from typing import Literal, Self
 
-from hwci.analysis.trends import ShareChange, Trends, share_change
+from hwci.analysis.periods.trends import ShareChange, Trends, share_change
 from hwci.engine.page.reading import Tally, Tiles
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, Time

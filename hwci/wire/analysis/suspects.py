@@ -8,8 +8,9 @@ Chances are between 0 and 1; rates are percentages, as `flakeRate` is.
 from collections.abc import Sequence
 from typing import Self
 
-from hwci.analysis import certainty, suspect_words, suspects
-from hwci.analysis.branch_order import CommitKind
+from hwci.analysis import certainty
+from hwci.analysis.flaky import suspect_words, suspects
+from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.wire.base import Answer
 
 

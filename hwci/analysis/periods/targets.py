@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from hwci.analysis.days import DayCounts
+from hwci.analysis.periods.days import DayCounts
 from hwci.engine.facts import SuiteConfig
 from hwci.engine.facts import Targets as Aims
 

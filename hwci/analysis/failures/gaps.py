@@ -15,7 +15,7 @@ from functools import reduce
 from itertools import chain, product
 from typing import NamedTuple
 
-from hwci.analysis.edited import ChangesAsked, Rewrite, as_sent, edited, file_of
+from hwci.analysis.failures.edited import ChangesAsked, Rewrite, as_sent, edited, file_of
 from hwci.engine.facts import Changes, Commit, Lane, SuiteConfig
 from hwci.engine.history import (
     Episode,

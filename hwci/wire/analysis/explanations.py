@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Annotated, Self
 from uuid import UUID
 
-from hwci.analysis.advice import GAPS, advice
-from hwci.analysis.gaps import Budget, Gap, GapCount
-from hwci.analysis.what_if import EditKind, OfGit, WhatIf, WhatIfs
+from hwci.analysis.failures.advice import GAPS, advice
+from hwci.analysis.failures.gaps import Budget, Gap, GapCount
+from hwci.analysis.failures.what_if import EditKind, OfGit, WhatIf, WhatIfs
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import CheckedRun

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hwci.analysis.incidents import CauseKey, Ends, cause_of
+from hwci.analysis.failures.incidents import CauseKey, Ends, cause_of
 from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.failures import ResolvedFailure, describe_rows
 from hwci.engine.page.reading import Classified, classified, resolved_episodes

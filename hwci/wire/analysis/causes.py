@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from hwci.analysis.causes import Cause
+from hwci.analysis.failures.causes import Cause
 from hwci.engine.page.reading import Classified
 from hwci.engine.vocabulary import FailureClass
 from hwci.wire import limits

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from typing import Self
 from uuid import UUID
 
-from hwci.analysis.merge_plan import MISSING, MergePlan, MissingRun, PlannedRun
-from hwci.analysis.unchecked import CAUSES, UncheckedCause, UncheckedMerge
+from hwci.analysis.merges.merge_plan import MISSING, MergePlan, MissingRun, PlannedRun
+from hwci.analysis.merges.unchecked import CAUSES, UncheckedCause, UncheckedMerge
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, ListPage
 from hwci.wire.metrics import CheckingRun, MergeAnswer, PeriodAnswer, ProductKey

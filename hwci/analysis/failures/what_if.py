@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from hwci.analysis.edited import ChangesAsked, edited, file_of
+from hwci.analysis.failures.edited import ChangesAsked, edited, file_of
 from hwci.engine.facts import Changes, Commit, Review, SuiteConfig
 from hwci.engine.history import (
     History,

@@ -6,8 +6,8 @@ the rules"). No figure is computed here.
 from datetime import timedelta
 from typing import Any, Literal, Self
 
-from hwci.analysis.spread import Spread
-from hwci.analysis.times_to_fix import BesideBefore, TimesToFix
+from hwci.analysis.periods.spread import Spread
+from hwci.analysis.periods.times_to_fix import BesideBefore, TimesToFix
 from hwci.wire.base import Answer
 
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Self
 
 from hwci.analysis import one_test
-from hwci.analysis.days import Days
+from hwci.analysis.periods.days import Days
 from hwci.analysis.renames import OtherName
 from hwci.engine.page.over_time import BOXES_MAX
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Verdict
+from hwci.wire.analysis.days import CalendarDay, DaysQuery
 from hwci.wire.base import Answer, Name, TestId, Time
-from hwci.wire.days import CalendarDay, DaysQuery
 from hwci.wire.metrics import PeriodAnswer
 from hwci.wire.queries import PageQuery, ProductQuery, Search
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from math import hypot
 from typing import NamedTuple
 
-from hwci.analysis.days import share
+from hwci.analysis.periods.days import share
 from hwci.engine.history import History, Scope
 from hwci.engine.page.overview import read_tiles
 from hwci.engine.page.reading import Tally, Tiles
