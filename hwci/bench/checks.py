@@ -17,8 +17,9 @@ from pydantic import BaseModel
 from hwci import __version__
 from hwci.bench.box_key import NotInstalledError, box_file, read_key
 from hwci.ci.reporting import JobContext, clock, missing_fields, way
-from hwci.ci.reporting.base import BASE_FIX, past_runs
+from hwci.ci.reporting.base import BASE_FIX
 from hwci.ci.reporting.push import stood_before
+from hwci.ci.reporting.remembered import past_runs
 from hwci.ci.reporting.under_test import base_of
 from hwci.ci.systems import api_of
 from hwci.ci.systems.api import GetJson, for_one_report, get_json

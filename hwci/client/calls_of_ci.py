@@ -10,15 +10,18 @@ from hwci.client._call import Call, Credential, Method
 from hwci.client._writing import written
 from hwci.wire import reports
 
+RUN_REPORT = "/api/ci/run-report"
+MERGE_ANNOUNCE = "/api/ci/merge-announce"
+
 
 def announce_merge(body: reports.MergeAnnouncement) -> Call[None]:
     """Announce a merge."""
-    return _ci("POST", "/api/ci/merge-announce", body)
+    return _ci("POST", MERGE_ANNOUNCE, body)
 
 
 def report_run(body: reports.RunReport) -> Call[None]:
     """Report one attempt of a run on one box."""
-    return _ci("POST", "/api/ci/run-report", body)
+    return _ci("POST", RUN_REPORT, body)
 
 
 def put_suite_config(body: reports.SuiteConfiguration) -> Call[None]:

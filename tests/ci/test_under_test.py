@@ -11,7 +11,7 @@ import pytest
 from hwci.ci.detect import find_job
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job
-from hwci.ci.reporting.base import series_of
+from hwci.ci.reporting.remembered import series_of
 from hwci.ci.reporting.under_test import UnderTest, under_test
 from hwci.client.store import BenchStore, PastRuns, PendingReport
 from hwci.engine.vocabulary import Trigger

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hwci.ci.detect import find_job
-from hwci.ci.reporting.base import series_of
+from hwci.ci.reporting.remembered import series_of
 from hwci.client.store import BenchStore
 from tests.ci.answering import answering as answering_api
 from tests.ci.apis import APIS, NEWER, answers_of

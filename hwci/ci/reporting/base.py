@@ -18,7 +18,7 @@ from hwci.ci.job import Job, Sourced, job_run_id, product_run_id
 from hwci.ci.systems import api_of
 from hwci.ci.systems.api import ApiError, GetJson
 from hwci.ci.systems.earlier import EarlierRun, Ending
-from hwci.client.store import PastRuns, ReportedRun, RunSeries, bench_store
+from hwci.client.store import PastRuns, ReportedRun
 from hwci.said import short
 from hwci.wire.hashes import names_a_commit
 
@@ -83,20 +83,6 @@ class _Search:
 
 
 _Answer = Sourced[str | None] | _Doubt | None
-
-
-def series_of(job: Job) -> RunSeries | None:
-    """Return the run series of a job; None if its parts are not all known."""
-    suite = job.product()
-    names = [job.value(name) for name in ("repo_key", "workflow", "branch")]
-    names.append(suite.value if suite else None)
-    return RunSeries(*names) if all(names) else None
-
-
-def past_runs(job: Job) -> PastRuns:
-    """Return what this bench remembers now of the run series of a job."""
-    store = bench_store(job.environ)
-    return PastRuns() if store is None else store.past_runs(series_of(job))
 
 
 def find_base(

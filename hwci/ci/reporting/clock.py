@@ -4,10 +4,11 @@ a report came from. A bench whose clock was never set reports its runs as of 197
 shows them (spec, "Metrics page (dashboard)"). It compares, and sets nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from hwci.client.explained import ErrorMessage
+from hwci.wire.reports import RunReport
 
 APART_MAX = timedelta(minutes=5)
 EARLIEST = datetime(2015, 1, 1, tzinfo=UTC)
@@ -41,6 +42,26 @@ def doubtful(
             yield f"{name} is {_minute(time)}, and it is {_minute(present)} by the clock of {whose}"
         elif time < EARLIEST:
             yield f"{name} is {_minute(time)}, as of a clock that was never set"
+
+
+def unlikely(
+    reports: Sequence[RunReport], server_time: datetime | None, here: datetime
+) -> tuple[str, ...]:
+    """Return warnings of unlikely times: such a run is on no page, or on the page of another
+    period.
+    """
+    lines = []
+    for box_key, report in {report.box_key: report for report in reports}.items():
+        times = {"started_at": report.started_at, "ended_at": report.ended_at}
+        faults = list(doubtful(times, server_time, here))
+        if report.ended_at < report.started_at:
+            faults.append("it ended before it started")
+        if faults:
+            lines.append(
+                f"The times of the report of {box_key} are doubtful: {'; '.join(faults)}. Set the "
+                "clock of what ran the tests, or set --started-at and --ended-at"
+            )
+    return tuple(lines)
 
 
 def _aware(time: datetime) -> datetime:

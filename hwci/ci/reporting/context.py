@@ -4,7 +4,7 @@ before a report is sent (contract, "Command line"). Which source counts for a fi
 `hwci.ci.detect`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,9 +16,8 @@ from hwci.ci.git.history import DeepeningRepository
 from hwci.ci.git.repository import GitError, Repository
 from hwci.ci.job import Job, Sourced
 from hwci.ci.project import Project, ProjectFileError, find_project
-from hwci.ci.reporting.apart import set_apart
-from hwci.ci.reporting.base import past_runs
 from hwci.ci.reporting.bodies import missing_fields
+from hwci.ci.reporting.remembered import past_runs, set_apart
 from hwci.ci.reporting.under_test import base_of
 from hwci.ci.systems.api import get_json
 from hwci.client.explained import not_empty, wrong_usage
@@ -59,10 +58,14 @@ class CommandContext:
             "Call hwci in the checkout that was tested",
         )
 
+    def show(self, lines: Iterable[str]) -> None:
+        """Hand over notices."""
+        for line in lines:
+            self.notify(line)
+
     def warn(self, *texts: str) -> tuple[str, ...]:
         """Hand over warnings, and return them."""
-        for text in texts:
-            self.notify(f"warning: {text}.")
+        self.show(f"warning: {text}." for text in texts)
         return texts
 
 
@@ -156,9 +159,10 @@ class JobContext:
         """Return the notice about its product; None if there is none."""
         return product_notice(self.job, self.project)
 
-    def name_notice(self) -> Notice | None:
-        """Return the notice about the name of its repository; None if there is none."""
-        return name_notice(self.job)
+    def notices(self) -> Sequence[str]:
+        """Return what people should know of this job before its run is reported."""
+        notices = (self.product_notice(), self.changed(), name_notice(self.job))
+        return [*self.without(), *(f"{one.what}. {one.fix}" for one in notices if one)]
 
 
 def job_context(flags: JobFlags, command: CommandContext, *, again: bool = False) -> JobContext:
@@ -280,5 +284,5 @@ def _notes(context: JobContext) -> Iterator[str]:
         yield f"doubtful: sha: {changed.what}. {changed.fix}."
     if (notice := context.product_notice()) is not None:
         yield f"doubtful: suite: {notice.what}. {notice.fix}"
-    if (named := context.name_notice()) is not None:
+    if (named := name_notice(context.job)) is not None:
         yield f"doubtful: repo_key: {named.what}. {named.fix}"

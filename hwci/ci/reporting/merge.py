@@ -10,6 +10,7 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
+from hwci.ci.detect import name_notice
 from hwci.ci.git.changes import PUSH_FIX, FilesUnknownError, Push, touched
 from hwci.ci.job import DEFAULT, Job
 from hwci.ci.project import Product
@@ -17,7 +18,7 @@ from hwci.ci.reporting import bodies, clock
 from hwci.ci.reporting.bodies import OF_MERGE, missing_error
 from hwci.ci.reporting.context import PEOPLE, CommandContext, JobContext, JobFlags, job_context
 from hwci.ci.reporting.run import Done, Sending
-from hwci.client import calls_of_ci
+from hwci.client._writing import written
 from hwci.client.delivery.sending import deliver
 from hwci.client.store import PendingReport
 from hwci.engine.patterns import PathList
@@ -46,7 +47,7 @@ def announce_merges(
     )
     if sending.to is None or not merges:
         _warn_of_times(merges, None, command)
-        return Done(bodies=tuple(calls_of_ci.announce_merge(one).body or b"" for one in merges))
+        return Done(bodies=tuple(written(one) for one in merges))
     delivered = deliver(
         sending.to,
         [PendingReport.of(one) for one in merges],
@@ -54,8 +55,7 @@ def announce_merges(
         sending.deadline_s,
         command.notify,
     )
-    for line in clock.warning(delivered.server_time, command.clock()):
-        command.notify(line)
+    command.show(clock.warning(delivered.server_time, command.clock()))
     _warn_of_times(merges, delivered.server_time, command)
     for one in merges if delivered.sent else ():
         product = f" for {one.suite}" if one.suite else ""
@@ -82,7 +82,7 @@ def _announcements(context: JobContext) -> list[MergeAnnouncement]:
         return []
     if (no_git := context.no_git()) is not None and _needs_git(context):
         command.warn(no_git)
-    if (named := context.name_notice()) is not None:
+    if (named := name_notice(job)) is not None:
         command.warn(f"{named.what}. {named.fix}")
     if missing := [name for name in OF_MERGE if name not in job.fields]:
         raise missing_error("announcement", missing)

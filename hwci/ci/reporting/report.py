@@ -11,10 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
+from pydantic import ValidationError
 from pydantic_core import from_json
 
-from hwci.ci.job import hashed_run_id
+from hwci.ci.job import Job, hashed_run_id
+from hwci.ci.reporting.bodies import bad_fields
+from hwci.ci.reporting.results import Results
+from hwci.ci.reporting.under_test import UnderTest
 from hwci.ci.results.model import BoxResults
+from hwci.client.explained import ExplainedError
 from hwci.wire import limits
 from hwci.wire.lists import ListRule
 from hwci.wire.reports import PartOf, RunReport, TestItem, repeated_tests
@@ -43,6 +48,41 @@ class StartUnknownError(Exception):
             f"The start of the run on {self.box_key} is not known: its result files hold no "
             "timestamp. Set it with --started-at"
         )
+
+
+def head_of(job: Job, found: UnderTest, conclusion: str | None) -> dict[str, Any]:
+    """Return the known fields that are the same for each box of a run. `conclusion`: that of the
+    tests.
+    """
+    fields = {name: job.value(name) for name in RunReport.model_fields if name != "box_key"}
+    fields["conclusion"] = fields["conclusion"] or conclusion
+    fields |= {"covers_shas": found.covers_shas or None, "changes": found.changes}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def reports_of(
+    job: Job, results: Results, found: UnderTest
+) -> tuple[list[RunReport], ExplainedError | None]:
+    """Return one report per box, in parts where it is large; and the error of a box that can have
+    none, which delays no other.
+    """
+    head = head_of(job, found, results.conclusion())
+    reports: list[RunReport] = []
+    failed: ExplainedError | None = None
+    for box_key, of_box in results.boxes.items():
+        try:
+            reports += run_reports(head, {box_key: of_box})
+        except ValidationError as fault:
+            # The box of a result file does not come from the job.
+            sources = {
+                name: one
+                for name, one in job.fields.items()
+                if name != "box_key" or one.value == box_key
+            }
+            failed = failed or bad_fields(fault, sources)
+    if failed is not None and not reports:
+        raise failed
+    return reports, failed
 
 
 def run_reports(head: Mapping[str, Any], boxes: Mapping[str, BoxResults]) -> list[RunReport]:

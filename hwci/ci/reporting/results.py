@@ -4,7 +4,7 @@ the start of a run that no file has. How a file is read is decided in `hwci.ci.r
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from glob import glob, has_magic
@@ -13,7 +13,7 @@ from pathlib import Path
 from hwci.ci.job import Job
 from hwci.ci.project import Project
 from hwci.ci.reporting.bodies import OF_RESULTS, OF_RUN, missing_error
-from hwci.ci.reporting.context import CommandContext, JobContext
+from hwci.ci.reporting.context import JobContext
 from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import with_built_in
@@ -30,12 +30,13 @@ HELLO_FLAG = "--hello-cmd COMMAND"
 class Results:
     """What the result files of a run hold. `faults`: what could not be read; it may have failed,
     so such a run does not count as a success by its files. `notes`: what was read otherwise than it
-    stands, without loss.
+    stands, without loss. `notices`: these and all else that people should know, as lines.
     """
 
     boxes: Mapping[str, BoxResults]
     faults: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
     def conclusion(self) -> str:
         """Return the result of a run whose CI does not report it."""
@@ -47,10 +48,10 @@ class Results:
         starts = (results.started_at for results in self.boxes.values())
         return min((start for start in starts if start is not None), default=None)
 
-    def incomplete(self, job: Job) -> ErrorMessage | None:
-        """Return what faults of the files mean for the report; None without any."""
+    def incomplete(self, job: Job) -> tuple[ErrorMessage, ...]:
+        """Return what faults of the files mean for the report."""
         if not self.faults:
-            return None
+            return ()
         fix = "Look at what wrote them, and whether it was cut short"
         what = "Not all results were reported"
         if not any(box.tests for box in self.boxes.values()):
@@ -58,7 +59,7 @@ class Results:
             if job.value("hello_ok") is None:
                 fix = f"{fix}. If the hardware was not reached, report that: {HELLO_FLAG}"
         why = "a result file is missing or could not be read whole; each one is named above"
-        return ErrorMessage(what, why, fix)
+        return (ErrorMessage(what, why, fix),)
 
     def uncounted(self, job: Job) -> tuple[str, ...]:
         """Return the warning that tests ran where the hardware was not reached."""
@@ -112,49 +113,47 @@ def results_of(
     `before`: what was there before the run, which is not of it. `messages`: whether those of failed
     tests are reported; None: as the project file has it.
     """
-    job, notify = context.job, context.command.notify
+    job, project = context.job, context.project
     if messages is None:
-        messages = context.project is not None and context.project.messages
+        messages = project is not None and project.messages
     pairs = placed(job, files)
     boxes = list(dict.fromkeys(box for box, _ in pairs)) or [job.value("box_key")]
     if boxes == [None]:
         raise missing_error("report", ["box_key"])
     found = [(box, pattern, files_of(pattern, before)) for box, pattern in pairs]
     there = [(box, path) for box, _, paths in found for path in paths]
-    read = _read(there, context.project, notify, messages=messages)
+    read = _read(there, project, messages=messages)
     expected = job.value("hello_ok") is False
-    absent = _absent(found, notify, ran=before is not None, expected=expected)
+    absent, notices = _absent(found, ran=before is not None, expected=expected)
     # A box whose files hold nothing that can be read ran, too: what writes them may be killed.
     by_box = {box: read.boxes.get(box) or BoxResults() for box in boxes}
-    return _with_starts(Results(by_box, (*absent, *read.faults), read.notes), job, context.command)
+    whole = Results(by_box, (*absent, *read.faults), read.notes, (*read.notices, *notices))
+    return _with_starts(whole, job, context.command.clock())
 
 
-def _with_starts(results: Results, job: Job, command: CommandContext) -> Results:
+def _with_starts(results: Results, job: Job, now: datetime) -> Results:
     """Return the results with a start for each box whose files hold none: when they were
     written, less what the tests took. Boxes that left no file start when the others did, else now:
     a report is made at the end of its run, and what reached no test ended where it began.
     """
     if job.value("started_at") is not None:
         return results
-    latest = min(filter(None, (command.clock(), job.value("ended_at"))))
-    boxes = dict(results.boxes)
+    latest = min(filter(None, (now, job.value("ended_at"))))
+    boxes, notices = dict(results.boxes), list(results.notices)
     for box, found in results.boxes.items():
         if found.started_at is None and found.reckoned_start is not None:
             at = min(found.reckoned_start, latest - found.took)
-            command.notify(
+            notices.append(
                 f"note: No file of {box} holds the time of its tests. By when the files were "
                 f"written and what the tests took, {_better(at)}"
             )
             boxes[box] = replace(found, started_at=at)
-    results = replace(results, boxes=boxes)
-    idle = [box for box, found in boxes.items() if found.started_at is None]
-    if not idle:
-        return results
-    at = results.started_at() or latest
-    names = ", ".join(idle)
-    command.notify(f"note: The start of the run on {names} is not known: {_better(at)}")
-    started = {box: replace(boxes[box], started_at=at) for box in idle}
-    return replace(results, boxes={**boxes, **started})
+    if idle := [box for box, found in boxes.items() if found.started_at is None]:
+        at = replace(results, boxes=boxes).started_at() or latest
+        names = ", ".join(idle)
+        notices.append(f"note: The start of the run on {names} is not known: {_better(at)}")
+        boxes |= {box: replace(boxes[box], started_at=at) for box in idle}
+    return replace(results, boxes=boxes, notices=tuple(notices))
 
 
 def _better(at: datetime) -> str:
@@ -177,17 +176,14 @@ def files_of(pattern: str, before: Mapping[Path, int] | None) -> list[Path]:
 
 
 def _absent(
-    found: Sequence[tuple[str, str, Sequence[Path]]],
-    notify: Callable[[str], None],
-    *,
-    ran: bool,
-    expected: bool,
-) -> tuple[str, ...]:
-    """Return what is not there. A run that reached no hardware is `expected` to leave nothing, and
-    a pattern may match nothing beside other files of its box; all else is a fault.
+    found: Sequence[tuple[str, str, Sequence[Path]]], *, ran: bool, expected: bool
+) -> tuple[list[str], list[str]]:
+    """Return what is not there: the faults, and all as notices. A run that reached no hardware is
+    `expected` to leave nothing, and a pattern may match nothing beside other files of its box; all
+    else is a fault.
     """
     has_files = {box for box, _, paths in found if paths}
-    faults = []
+    faults, notices = list[str](), list[str]()
     for box, pattern, paths in found:
         if paths:
             continue
@@ -197,11 +193,11 @@ def _absent(
             what = _OLDER if files_of(pattern, None) else "The run wrote no such file"
         line = f"{pattern}: {what}."
         if expected or (magic and box in has_files):
-            notify(f"note: {line}")
+            notices.append(f"note: {line}")
         else:
-            notify(f"warning: {line}")
+            notices.append(f"warning: {line}")
             faults.append(line)
-    return tuple(faults)
+    return faults, notices
 
 
 def _is_missing(path: Path) -> bool:
@@ -247,13 +243,7 @@ def _matching(pattern: str) -> list[Path]:
     return [Path(path) for path in found]
 
 
-def _read(
-    there: Sequence[tuple[str, Path]],
-    project: Project | None,
-    notify: Callable[[str], None],
-    *,
-    messages: bool,
-) -> Results:
+def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, messages: bool) -> Results:
     """Read every file; what cannot be read is named, and the rest counts."""
     rules = with_built_in(project.verdicts if project else (), "hwci.toml")
     by_box: dict[str, list[FileResults]] = {}
@@ -268,17 +258,15 @@ def _read(
         by_box.setdefault(box, []).append(read)
         faults += read.faults
         idle += [] if read.attempts else [(box, path, read)]
-    for line in faults:
-        notify(f"warning: {line}")
     boxes = {box: merged(files, messages=messages) for box, files in by_box.items()}
-    for box, path, read in idle:
-        notify(_none_ran(path, read, alone=not boxes[box].tests))
+    notes = [line for files in by_box.values() for read in files for line in read.notes]
+    notices = [f"warning: {line}" for line in faults]
+    notices += [_none_ran(path, read, alone=not boxes[box].tests) for box, path, read in idle]
     if skipped := sum(one.skipped for files in by_box.values() for one in files if one.attempts):
-        notify(f"note: Left out: {counted(skipped, 'skipped test')}. Only tests that ran count.")
-    notes = tuple(line for files in by_box.values() for read in files for line in read.notes)
-    for line in notes:
-        notify(f"note: {line}")
-    return Results(boxes, tuple(faults), notes)
+        many = counted(skipped, "skipped test")
+        notices.append(f"note: Left out: {many}. Only tests that ran count.")
+    notices += [f"note: {line}" for line in notes]
+    return Results(boxes, tuple(faults), tuple(notes), tuple(notices))
 
 
 def _none_ran(path: Path, read: FileResults, *, alone: bool) -> str:

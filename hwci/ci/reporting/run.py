@@ -10,14 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from math import inf
 from pathlib import Path
-from typing import Any
-
-from pydantic import ValidationError
 
 from hwci.ci.job import Job, Sourced
 from hwci.ci.reporting import bodies, clock, summary
-from hwci.ci.reporting.apart import set_apart
-from hwci.ci.reporting.base import NOBODY, past_runs
+from hwci.ci.reporting.base import NOBODY
 from hwci.ci.reporting.bodies import missing_error
 from hwci.ci.reporting.context import (
     CommandContext,
@@ -26,15 +22,16 @@ from hwci.ci.reporting.context import (
     job_context,
     note_unclear_hello,
 )
-from hwci.ci.reporting.report import draft, run_reports, written_reports
+from hwci.ci.reporting.remembered import past_runs, replaced, set_apart
+from hwci.ci.reporting.report import draft, head_of, reports_of, written_reports
 from hwci.ci.reporting.results import Results, missing_of_run, placed, results_of
-from hwci.ci.reporting.under_test import UnderTest, under_test
+from hwci.ci.reporting.under_test import UnderTest, given, under_test
 from hwci.ci.results.model import BoxResults
 from hwci.ci.systems.api import get_json
-from hwci.client import calls_of_ci
+from hwci.client._writing import written
 from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_early
 from hwci.client.explained import ErrorMessage, ExplainedError, not_empty
-from hwci.client.store import PastRuns, PendingReport, bench_store
+from hwci.client.store import PastRuns, PendingReport
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.said import counted
 from hwci.wire.limits import TESTS_MAX
@@ -124,67 +121,35 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
         ExplainedError: wrong usage. Where only one box can have no report, the others are reported.
     """
     if request.body is not None:
-        return _report_body(request.body, request, sending, command)
-    context = job_context(request.flags, command, again=request.before is not None)
-    note_unclear_hello(context)
+        # Flags of fields may not stand beside a body that was written whole.
+        reports = bodies.from_file(written_reports, request.body, beside=request.given())
+        return _send(reports, sending, command)
     ran = request.before is not None
+    context = job_context(request.flags, command, again=ran)
+    note_unclear_hello(context)
     if missing := missing_of_run(context.job, request.files, ran=ran):
         error = missing_error("report", missing, shown=sending.to is None)
         if sending.to is not None:
             raise error
         return Done(bodies=_drafts(context, request, missing), error=error)
     results = results_of(context, request.files, request.before, messages=request.messages)
+    command.show(results.notices)
     # A run that no CI counts is named by its start.
     started_at = context.job.value("started_at") or results.started_at() or command.clock()
     job = context.job.with_run_id(started_at)
     job = set_apart(job, results.boxes, claim=sending.to is not None)
-    context = replace(context, job=job)
-    command.warn(*results.uncounted(context.job))
-    past, replacing = past_runs(context.job), None  # as long as this run is not among them
+    context, past = replace(context, job=job), past_runs(job)
+    command.warn(*results.uncounted(job))
+    early, _ = reports_of(job, results, given(job))
+    replacing = replaced(early, command.environ)  # as long as this run is not among them
     if sending.to is not None and request.asks_git:
-        early, _ = _reports(context.job, results, _given(context, None))
-        replacing = _replaced(early, command)
-        keep_early(sending.to, _built(early))
+        keep_early(sending.to, [PendingReport.of(report) for report in early])
     found = _under_test(context, request, past, base_noted=sending.to is None)
-    return _report_whole(context, request, (results, found, replacing), sending)
-
-
-def _report_whole(
-    context: JobContext,
-    request: RunRequest,
-    known: tuple[Results, UnderTest, tuple[str, ...] | None],
-    sending: Sending,
-) -> Done:
-    """Report what is known of a run.
-
-    Raises:
-        ExplainedError: as `report_run`.
-    """
-    (results, found, replacing), job, command = known, context.job, context.command
-    reports, error = _reports(job, results, found)
-    if replacing is None:
-        replacing = _replaced(reports, command)
-    warnings = command.warn(*_no_git(context, request), *_notices(context), *replacing)
+    reports, failed = reports_of(job, results, found)
+    warnings = command.warn(*_notices(context, request), *replacing)
     notes = (*results.faults, *results.notes, *found.notes, *results.uncounted(job), *warnings)
-    notes = (*notes, *context.left_out())
-    if (to := sending.to) is None:
-        done = _dry_run(reports, command)
-        return replace(done, messages=_messages(None, results, job), error=error)
-    delivered = _send(reports, sending, to, command, job, notes)
-    return Done(messages=_messages(delivered.message, results, job), error=error)
-
-
-def _report_body(path: str, request: RunRequest, sending: Sending, command: CommandContext) -> Done:
-    """Report a body that was written whole; flags of fields may not stand beside it.
-
-    Raises:
-        ExplainedError: wrong usage: it breaks the rules.
-    """
-    reports = bodies.from_file(written_reports, path, beside=request.given())
-    if sending.to is None:
-        return _dry_run(reports, command)
-    delivered = _send(reports, sending, sending.to, command)
-    return Done(messages=_messages(delivered.message))
+    done = _send(reports, sending, command, job, (*notes, *context.left_out()))
+    return replace(done, messages=(*done.messages, *results.incomplete(job)), error=failed)
 
 
 def check_run(
@@ -205,7 +170,7 @@ def check_run(
     boxes = list(dict.fromkeys(box for box, _ in placed(job, files))) or [job.value("box_key")]
     job = set_apart(job, boxes, claim=True)
     results = Results({box: BoxResults(started_at=started_at) for box in boxes})
-    _, error = _reports(job, results, _known(covers_shas=job.value("covers_shas")))
+    _, error = reports_of(job, results, given(job))
     if error is not None:
         raise error
     return job, boxes
@@ -225,25 +190,15 @@ def _under_test(
     """
     path = request.changes_file
     if path is not None:
-        return _given(context, bodies.from_file(Changes.model_validate_json, path, beside={}))
+        changes = bodies.from_file(Changes.model_validate_json, path, beside={})
+        return given(context.job, changes)
     if request.no_changes or context.repository is None:
-        return _given(context, None)
+        return given(context.job)
     found = under_test(context.job, context.repository, past, get_json)
-    for line in found.notes:
-        context.command.notify(f"note: {line}")
+    context.command.show(f"note: {line}" for line in found.notes)
     if base_noted:
         context.command.notify(f"note: {_base_note(found)}.")
     return found
-
-
-def _given(context: JobContext, changes: Changes | None) -> UnderTest:
-    """Return what is known of commits without git."""
-    job = context.job
-    return _known(changes, job.value("covers_shas") or job.pushed_shas)
-
-
-def _known(changes: Changes | None = None, covers_shas: Sequence[str] | None = None) -> UnderTest:
-    return UnderTest(changes, tuple(covers_shas or ()), Sourced(None, NOBODY))
 
 
 def _base_note(found: UnderTest) -> str:
@@ -254,58 +209,24 @@ def _base_note(found: UnderTest) -> str:
     return f"changes count from {base or 'no commit'} ({source})"
 
 
-def _head(job: Job, found: UnderTest, conclusion: str | None) -> dict[str, Any]:
-    """Return the known fields that are the same for each box of a run. `conclusion`: that of the
-    tests.
-    """
-    fields = {name: job.value(name) for name in RunReport.model_fields if name != "box_key"}
-    fields["conclusion"] = fields["conclusion"] or conclusion
-    fields |= {"covers_shas": found.covers_shas or None, "changes": found.changes}
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _reports(
-    job: Job, results: Results, found: UnderTest
-) -> tuple[list[RunReport], ExplainedError | None]:
-    """Return one report per box, in parts where it is large; and the error of a box that can have
-    none, which delays no other.
-    """
-    head = _head(job, found, results.conclusion())
-    reports: list[RunReport] = []
-    failed: ExplainedError | None = None
-    for box_key, of_box in results.boxes.items():
-        try:
-            reports += run_reports(head, {box_key: of_box})
-        except ValidationError as fault:
-            # The box of a result file does not come from the job.
-            sources = {
-                name: one
-                for name, one in job.fields.items()
-                if name != "box_key" or one.value == box_key
-            }
-            failed = failed or bodies.bad_fields(fault, sources)
-    if failed is not None and not reports:
-        raise failed
-    return reports, failed
-
-
 def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) -> tuple[bytes, ...]:
     """Return what a report holds so far: what is missing stays missing."""
-    found = _known()
+    found = given(context.job)
     if "sha" in context.job.fields:
         found = _under_test(context, request, past_runs(context.job))
-    context.command.warn(*_no_git(context, request), *_notices(context))
+    context.command.warn(*_notices(context, request))
     job, boxes, conclusion = context.job, dict[str, BoxResults](), None
     if "tests" not in missing:
         if "box_key" not in job.fields:
             unnamed = Sourced(UNNAMED, NOBODY)
             context = replace(context, job=replace(job, fields={**job.fields, "box_key": unnamed}))
         results = results_of(context, request.files, messages=request.messages)
+        context.command.show(results.notices)
         boxes = dict(results.boxes)
         conclusion = results.conclusion() if boxes else None
         at = job.value("started_at") or results.started_at() or context.command.clock()
         job = job.with_run_id(at)
-    head = _head(job, found, conclusion)
+    head = head_of(job, found, conclusion)
     drafts = [
         draft(head, None if box_key == UNNAMED else box_key, of_box)
         for box_key, of_box in boxes.items()
@@ -316,110 +237,59 @@ def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) ->
 # What people should know of it
 
 
-def _no_git(context: JobContext, request: RunRequest) -> tuple[str, ...]:
-    why = context.no_git()
-    return () if why is None or not request.asks_git else (f"{why}; --no-changes needs no git",)
-
-
-def _notices(context: JobContext) -> tuple[str, ...]:
-    notices = (context.product_notice(), context.changed(), context.name_notice())
-    return (*context.without(), *(f"{one.what}. {one.fix}" for one in notices if one))
-
-
-def _replaced(reports: Sequence[RunReport], command: CommandContext) -> tuple[str, ...]:
-    """Return warnings of reports that replace those of other tests, or of the same tests at another
-    time or commit: most likely another job's, or old results.
-    """
-    store = bench_store(command.environ)
-    return tuple(
-        f"The report of {report.box_key} replaces {other}: same run {report.run_id}, attempt "
-        f"{report.run_attempt} and box. If the tests did not run again since, run them. If they are"
-        " of two jobs, set HWCI_RUN_ID to a number of its"
-        " own for each, the same in every attempt; in a matrix of GitHub, under `env:` of the job: "
-        "`HWCI_RUN_ID: ${{ github.run_id }}${{ strategy.job-index }}`"
-        for report in reports
-        if store is not None and (other := store.replaced(report)) is not None
-    )
-
-
-def _warn_of_times(
-    reports: Sequence[RunReport], server_time: datetime | None, command: CommandContext
-) -> tuple[str, ...]:
-    """Warn of unlikely times: such a run is on no page, or on the page of another period."""
-    lines = []
-    for box_key, report in {report.box_key: report for report in reports}.items():
-        times = {"started_at": report.started_at, "ended_at": report.ended_at}
-        faults = list(clock.doubtful(times, server_time, command.clock()))
-        if report.ended_at < report.started_at:
-            faults.append("it ended before it started")
-        if faults:
-            lines.append(
-                f"The times of the report of {box_key} are doubtful: {'; '.join(faults)}. Set the "
-                "clock of what ran the tests, or set --started-at and --ended-at"
-            )
-    return command.warn(*lines)
-
-
-def _messages(
-    unsent: ErrorMessage | None, results: Results | None = None, job: Job | None = None
-) -> tuple[ErrorMessage, ...]:
-    incomplete = results.incomplete(job) if results is not None and job is not None else None
-    return tuple(message for message in (unsent, incomplete) if message is not None)
+def _notices(context: JobContext, request: RunRequest) -> tuple[str, ...]:
+    why = context.no_git() if request.asks_git else None
+    no_git = () if why is None else (f"{why}; --no-changes needs no git",)
+    return (*no_git, *context.notices())
 
 
 # Sending
 
 
-def _dry_run(reports: Sequence[RunReport], command: CommandContext) -> Done:
-    _warn_of_times(reports, None, command)
-    return Done(bodies=_bodies(reports))
-
-
 def _bodies(reports: Sequence[RunReport]) -> tuple[bytes, ...]:
-    return tuple(calls_of_ci.report_run(report).body or b"" for report in reports)
+    return tuple(written(report) for report in reports)
 
 
 def _send(
     reports: Sequence[RunReport],
     sending: Sending,
-    to: Destination,
     command: CommandContext,
     job: Job | None = None,
     notes: Sequence[str] = (),
-) -> Delivered:
-    """Send reports, and leave a summary where the CI of the job shows one."""
+) -> Done:
+    """Send reports, and leave a summary where the CI of the job shows one. `job` None: a person
+    wrote them whole, so the bench does not count from them.
+    """
+    if (to := sending.to) is None:
+        command.warn(*clock.unlikely(reports, None, command.clock()))
+        return Done(bodies=_bodies(reports))
     # A part that was written as such is sent as it is, alone.
     if (parts := sum(report.part_of is not None for report in reports)) > 1:
         most = f"{TESTS_MAX:,}"
         command.notify(f"More than {most} tests on a box: sending {parts} parts of at most {most}.")
-    delivered, times = Delivered(), tuple[str, ...]()
+    delivered, doubts = Delivered(), tuple[str, ...]()
     try:
         if reports:
             delivered = deliver(
                 to,
-                _built(reports, remember=job is not None),
+                [PendingReport.of(report, remember=job is not None) for report in reports],
                 NOT_REPORTED,
                 sending.deadline_s,
                 command.notify,
                 sending.when_kept,
             )
-        for line in clock.warning(delivered.server_time, command.clock()):
-            command.notify(line)
-        times = _warn_of_times(reports, delivered.server_time, command)
+        command.show(clock.warning(delivered.server_time, command.clock()))
+        doubts = clock.unlikely(reports, delivered.server_time, command.clock())
+        command.warn(*doubts)
         if delivered.sent:
             command.notify(f"Reported {_summary(reports)} to {to.url}.")
             if (unblamed := _unblamed(reports)) is not None:
                 command.notify(f"note: {unblamed}")
     finally:
         if job is not None and sending.summary:
-            shown = summary.Shown(reports, delivered.sent, (*notes, *times), kept=delivered.kept)
+            shown = summary.Shown(reports, delivered.sent, (*notes, *doubts), kept=delivered.kept)
             summary.show(shown, job, command.ci_command)
-    return delivered
-
-
-def _built(reports: Sequence[RunReport], *, remember: bool = True) -> list[PendingReport]:
-    """`remember`: the bench counts from the run; not from a body that a person wrote."""
-    return [PendingReport.of(report, remember=remember) for report in reports]
+    return Done(messages=() if delivered.message is None else (delivered.message,))
 
 
 def _summary(reports: Sequence[RunReport]) -> str:

@@ -10,7 +10,7 @@ from hwci.ci.git.changes import collect, covered
 from hwci.ci.git.history import PATIENCE_S, Deadline
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job, Sourced
-from hwci.ci.reporting.base import RUN_KEPT_HERE, find_base
+from hwci.ci.reporting.base import NOBODY, RUN_KEPT_HERE, find_base
 from hwci.ci.reporting.push import covers_less, stood_before
 from hwci.ci.systems.api import GetJson, for_one_report
 from hwci.client.store import PastRuns
@@ -28,6 +28,12 @@ class UnderTest:
     covers_shas: tuple[str, ...]
     base: Sourced[str | None]
     notes: tuple[str, ...] = ()
+
+
+def given(job: Job, changes: Changes | None = None) -> UnderTest:
+    """Return what is known without git."""
+    covers = job.value("covers_shas") or job.pushed_shas[-limits.COVERS_MAX :]
+    return UnderTest(changes, tuple(covers), Sourced(None, NOBODY))
 
 
 def under_test(

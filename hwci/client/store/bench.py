@@ -30,11 +30,12 @@ from zlib import crc32
 from hwci.client._address import parse_address
 from hwci.client._call import Call, Credential
 from hwci.client._protocol import usable
+from hwci.client.calls_of_ci import RUN_REPORT
 from hwci.client.files import locked, state_home
 from hwci.client.store import memory
 from hwci.client.store.file import StoreError, StoreFile
 from hwci.client.store.memory import JobOfBuild, PastRuns, RunSeries, facts_of
-from hwci.client.store.pending import LISTED, UNKNOWN, PendingReport, call_of
+from hwci.client.store.pending import LISTED, UNKNOWN, PendingReport, call_of, identity_of
 from hwci.client.store.takeover import OlderFolders, Taken, older_identity
 from hwci.wire.reports import RunReport
 
@@ -262,7 +263,7 @@ class BenchStore(StoreFile):
 
     def replaced(self, report: RunReport) -> str | None:
         """Return what else a report would replace: other tests, product or start."""
-        identities = (PendingReport.of(report).identity, older_identity(report))
+        identities = (identity_of(RUN_REPORT, vars(report)), older_identity(report))
         facts = facts_of(report)
         with suppress(StoreError):
             return self.read(lambda db: memory.replaced(db, identities, facts))

@@ -19,7 +19,7 @@ from zlib import crc32
 
 from hwci.client._call import Call, Credential
 from hwci.client._protocol import packed
-from hwci.client.calls_of_ci import announce_merge, report_run
+from hwci.client.calls_of_ci import MERGE_ANNOUNCE, RUN_REPORT, announce_merge, report_run
 from hwci.client.store.file import StoreError
 from hwci.client.store.memory import RunFacts, facts_of
 from hwci.wire.reports import MergeAnnouncement, RunReport
@@ -32,10 +32,10 @@ UNKNOWN = ""
 """The address of a report whose server is not known yet."""
 
 _IDENTITY = re.compile("[0-9a-f]{40}")
-_KINDS = {"/api/ci/run-report": "run", "/api/ci/merge-announce": "merge"}
+_KINDS = {RUN_REPORT: "run", MERGE_ANNOUNCE: "merge"}
 _IDENTITIES: Mapping[str, Sequence[str]] = {
-    "/api/ci/run-report": ("repo_key", "run_id", "run_attempt", "box_key"),
-    "/api/ci/merge-announce": ("repo_key", "suite", "sha"),
+    RUN_REPORT: ("repo_key", "run_id", "run_attempt", "box_key"),
+    MERGE_ANNOUNCE: ("repo_key", "suite", "sha"),
 }
 """The fields that make two reports the same one (spec, "CI report endpoints"): the later replaces.
 """

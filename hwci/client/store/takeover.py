@@ -23,6 +23,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from hwci.client.calls_of_ci import RUN_REPORT
 from hwci.client.files import UNFINISHED, locked, remove_unfinished
 from hwci.client.store import memory
 from hwci.client.store.memory import PastRuns, ReportedRun, RunFacts
@@ -238,7 +239,7 @@ def _marked(path: Path) -> Iterator[str]:
     names = ("repo_key", "run_id", "run_attempt", "box_key")
     with suppress(OSError, *_UNREADABLE):
         for words in json.loads(path.read_bytes()):
-            yield identity_of("/api/ci/run-report", dict(zip(names, words, strict=True)))
+            yield identity_of(RUN_REPORT, dict(zip(names, words, strict=True)))
 
 
 def _lane(folder: Path) -> tuple[list[ReportedRun], dict[tuple[int, str], str]]:
