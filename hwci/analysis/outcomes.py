@@ -13,10 +13,10 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from hwci.engine.derived.rows import tests_in
 from hwci.engine.facts import Lane, Product
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period
+from hwci.engine.test_sets import Tally
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 
 
@@ -88,12 +88,10 @@ class ProductOutcomes:
 
     def first_attempts(self) -> Mapping[str, FirstAttempts]:
         """Return those of each test in the runs that `tried` yields; none if no run is left."""
-        sets = Counter(run.ran for run in self.runs if run.hello_ok)
-        usual = max(sets, key=sets.__getitem__, default=0)
-        ran, failed = Counter(dict.fromkeys(tests_in(usual), sets.total())), Counter[int]()
-        for tests, runs in sets.items():
-            for number in tests_in(tests ^ usual):  # most runs have nearly the same tests
-                ran[number] += runs if tests >> number & 1 else -runs
+        tally, failed = Tally(), Counter[int]()
+        for tests, runs in Counter(run.ran for run in self.runs if run.hello_ok).items():
+            tally.add(tests, runs)
+        ran = tally.counts(self.tests)
         for run in self.runs:
             for number, result in run.notable.items():
                 is_told = result.verdict is not Verdict.INFRA

@@ -20,8 +20,8 @@ from hwci.analysis.benches.report import (
 )
 from hwci.analysis.benches.trials import Earlier, box_of
 from hwci.analysis.certainty import Rate, rates
-from hwci.engine.derived.rows import tests_in
 from hwci.engine.history import Listing
+from hwci.engine.test_sets import tests_in
 from hwci.engine.vocabulary import Outcome, Verdict
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING
 
-from hwci.engine.derived.rows import tests_in
+from hwci.engine.test_sets import tests_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

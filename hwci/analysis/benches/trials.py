@@ -15,6 +15,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
+from hwci.engine.test_sets import mask_of
 from hwci.engine.vocabulary import Outcome
 
 LOST_TESTS_MIN = 3
@@ -79,10 +80,10 @@ class Trials:
         joined: dict[str, dict[tuple[int, int, str], Trial]] = defaultdict(dict)
         for number, run in enumerate(self.found.runs):
             if run.hello_ok:
-                lost = _mask(self.lost[number].tests) if number in self.lost else 0
+                lost = mask_of(self.lost[number].tests) if number in self.lost else 0
                 key = run.ci_run_id, run.run_attempt, run.box_key
                 before = joined[run.sha].get(key, Trial(self.side_of(run), 0, 0))
-                failed = before.failed | _mask(run.notable) & ~lost
+                failed = before.failed | mask_of(run.notable) & ~lost
                 joined[run.sha][key] = Trial(before.side, before.ran | run.ran & ~lost, failed)
         return {sha: [*runs.values()] for sha, runs in joined.items()}
 
@@ -167,10 +168,3 @@ def alike(trials: Sequence[Trial], check_time: Callable[[], None]) -> Iterator[S
 def _failed(run: RunOutcomes, test: int) -> bool:
     result = run.notable.get(test)
     return result is not None and result.outcome is Outcome.FAIL
-
-
-def _mask(tests: Mapping[int, object] | Sequence[int]) -> int:
-    mask = 0
-    for test in tests:
-        mask |= 1 << test
-    return mask

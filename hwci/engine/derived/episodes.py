@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from hwci.engine.derived.rows import UNFIXED, Episode, Ranked, Rows, Track, tests_in
+from hwci.engine.derived.rows import UNFIXED, Episode, Ranked, Rows, Track
+from hwci.engine.test_sets import tests_in
 
 
 class Point(NamedTuple):

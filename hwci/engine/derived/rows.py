@@ -16,16 +16,6 @@ from hwci.engine.history import Place
 NEVER = 2**63 - 1
 """The rank of a fix that does not exist: later than every commit."""
 
-_BITS_OF = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
-
-
-def tests_in(mask: int) -> Iterator[int]:
-    """Yield the tests of a mask, the lowest number first."""
-    for place, byte in enumerate(mask.to_bytes((mask.bit_length() + 7) // 8, "little")):
-        if byte:
-            for bit in _BITS_OF[byte]:
-                yield 8 * place + bit
-
 
 class Spot(NamedTuple):
     """A commit on a branch."""

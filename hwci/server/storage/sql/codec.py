@@ -194,16 +194,6 @@ def unpack_results(text: str) -> Iterator[tuple[int, ...]]:
     return zip(*json.loads(text), strict=True)
 
 
-def mask_of(numbers: Sequence[int]) -> int:
-    """Return the set of these numbers as the bits of one integer."""
-    if not numbers:
-        return 0
-    bits = bytearray((max(numbers) >> 3) + 1)
-    for number in numbers:
-        bits[number >> 3] |= 1 << (number & 7)
-    return int.from_bytes(bits, "little")
-
-
 class _Listed(tuple[Any, ...]):
     """A list that a query reads with `json_each`; the driver decides how it stands there."""
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from hwci.engine.test_sets import mask_of
 from hwci.server.deadline import Deadline
 from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.audit_key import NEW_KEY
@@ -91,4 +92,4 @@ class Connection(ABC):
             "SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, template_id)
         )
         assert found is not None
-        return codec.mask_of(codec.unpack_numbers(found[0]))
+        return mask_of(codec.unpack_numbers(found[0]))

@@ -10,10 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from hwci.engine.derived.rows import tests_in
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import BoxRuns, Notable
 from hwci.engine.periods import Slots
+from hwci.engine.test_sets import mask_of, tests_in
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, Answers
 from hwci.server.storage.sql.reports import names
@@ -70,7 +70,7 @@ class BoxAnswers(Answers):
         values = (*period, self._org, number)
         found = self._connection.rows(_NOTABLE, (*values, codec.numbers(name_of)))
         notable = {Cell(*row[:3]): Notable(*row[3:]) for row in found}
-        for cell, reports in self._reports(values, codec.mask_of(list(name_of))).items():
+        for cell, reports in self._reports(values, mask_of(list(name_of))).items():
             of_cell = notable.get(cell, Notable())
             yield BoxRuns(product, name_of[cell.test], *cell[1:], reports, of_cell)
 

@@ -13,10 +13,10 @@ from operator import or_
 from typing import Any, NamedTuple
 
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
-from hwci.engine.derived.rows import tests_in
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
+from hwci.engine.test_sets import mask_of, tests_in
 from hwci.engine.vocabulary import Trigger
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS, Answers
@@ -117,7 +117,7 @@ class OutcomeAnswers(Answers):
     def _test_lists(self, templates: set[int]) -> Mapping[int, Listed]:
         rows = self._connection.rows(_TEST_LISTS, (codec.numbers(templates), self._org))
         orders = {number: codec.unpack_numbers(tests) for number, tests in rows}
-        return {number: Listed(order, codec.mask_of(order)) for number, order in orders.items()}
+        return {number: Listed(order, mask_of(order)) for number, order in orders.items()}
 
     def _notable(self, values: tuple[object, ...]) -> Notable:
         found: dict[int, dict[int, NotableResult]] = defaultdict(dict)

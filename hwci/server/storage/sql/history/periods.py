@@ -26,6 +26,7 @@ from hwci.engine.history import (
     TestRuns,
 )
 from hwci.engine.periods import Period
+from hwci.engine.test_sets import Tally
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS
 from hwci.server.storage.sql.history.changes import ChangesAnswers
@@ -248,37 +249,6 @@ def _add_up(sums: dict[int, list[int]], more: Iterable[Sequence[int]]) -> None:
             of_test[1] += attempts
             of_test[2] += failed
             of_test[3] += flakes
-
-
-class Tally:
-    """Counts of many tests at once: bit k of every count stands in the mask `planes[k]`.
-
-    Adding a set of a thousand tests is a few operations on whole integers.
-    """
-
-    def __init__(self) -> None:
-        self._planes: list[int] = []
-
-    def add(self, tests: int, times: int) -> None:
-        """Add a number to the count of each of these tests."""
-        for plane in range(times.bit_length()):
-            if times >> plane & 1:
-                self._carry(tests, plane)
-
-    def _carry(self, tests: int, plane: int) -> None:
-        while tests:
-            while len(self._planes) <= plane:
-                self._planes.append(0)
-            self._planes[plane], tests = self._planes[plane] ^ tests, self._planes[plane] & tests
-            plane += 1
-
-    def counts(self, tests: Iterable[int]) -> dict[int, int]:
-        """Return the count of each of these tests."""
-        width = max((plane.bit_length() for plane in self._planes), default=0)
-        rows = (f"{plane:0{width}b}" for plane in reversed(self._planes))
-        digits = [*zip(*rows, strict=True)][::-1]  # of each test
-        numbers = {one: int("".join(one), 2) for one in set(digits)}  # many tests have the same
-        return {test: numbers[digits[test]] if test < width else 0 for test in tests}
 
 
 def announcement_of(row: Sequence[Any]) -> Announcement:

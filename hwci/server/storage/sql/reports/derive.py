@@ -12,9 +12,10 @@ from operator import add
 from typing import Any, NamedTuple
 
 from hwci.engine.derived.days import DayChanges, ItemSum, RunSum, day_of
-from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track, tests_in
+from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track
 from hwci.engine.facts import Changes
 from hwci.engine.history import Place
+from hwci.engine.test_sets import tests_in
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Sums

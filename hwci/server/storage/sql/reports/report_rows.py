@@ -18,6 +18,7 @@ from typing import Any
 from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem, failure_id
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import carried_changes, replaced_parts
+from hwci.engine.test_sets import mask_of
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
@@ -120,7 +121,7 @@ def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, obje
     ]
     return {
         "tests": len(tests),
-        "fails": codec.pack_mask(codec.mask_of(failing)),
+        "fails": codec.pack_mask(mask_of(failing)),
         "carried": carried_changes(report) is not None,
         "ci_run_id": report.ci_run_id,
         "record_id": record_id_of(codec.uuid_of(org), report).bytes,

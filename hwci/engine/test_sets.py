@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets of tests as masks: bit n of a whole number stands for test n of a product.
+
+This module decides how sets are written and counted. It does not know what they are sets of.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+
+_BITS_OF = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
+_ZERO, _ONE = b"01"
+
+
+def mask_of(tests: Collection[int]) -> int:
+    """Return the set of these tests."""
+    if not tests:
+        return 0
+    digits = bytearray([_ZERO]) * (max(tests) + 1)
+    for test in tests:
+        digits[test] = _ONE
+    return int(digits[::-1], 2)
+
+
+def tests_in(mask: int) -> Iterator[int]:
+    """Yield the tests of a set, the lowest number first."""
+    for place, byte in enumerate(mask.to_bytes((mask.bit_length() + 7) // 8, "little")):
+        if byte:
+            for bit in _BITS_OF[byte]:
+                yield 8 * place + bit
+
+
+class Tally:
+    """Counts of many tests at once: bit k of every count stands in the set `planes[k]`.
+
+    Adding a set of a thousand tests is a few operations on whole numbers.
+    """
+
+    def __init__(self) -> None:
+        self._planes: list[int] = []
+
+    def add(self, tests: int, times: int) -> None:
+        """Add a number to the count of each of these tests."""
+        for plane in range(times.bit_length()):
+            if times >> plane & 1:
+                self._carry(tests, plane)
+
+    def _carry(self, tests: int, plane: int) -> None:
+        while tests:
+            while len(self._planes) <= plane:
+                self._planes.append(0)
+            self._planes[plane], tests = self._planes[plane] ^ tests, self._planes[plane] & tests
+            plane += 1
+
+    def counts(self, tests: Iterable[int]) -> dict[int, int]:
+        """Return the count of each of these tests."""
+        width = max((plane.bit_length() for plane in self._planes), default=0)
+        rows = (f"{plane:0{width}b}" for plane in reversed(self._planes))
+        digits = [*zip(*rows, strict=True)][::-1]  # of each test
+        numbers = {one: int("".join(one), 2) for one in set(digits)}  # many tests have the same
+        return {test: numbers[digits[test]] if test < width else 0 for test in tests}
