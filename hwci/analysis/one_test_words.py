@@ -2,9 +2,9 @@
 """What the runs of one test say, in two or three sentences: the terminal and the dashboard show the
 same.
 
-This module decides whether a test is called steady, never passed, flaky or broken, and puts the
-sentences together. Since when and how sure is decided in `suspects.py`, whether one box is worse in
-`benches`; their own words say so here, too.
+This module decides whether a test is called steady, never passed, flaky or broken, where to look
+first, and puts the sentences together. Since when and how sure is decided in `suspects.py`, whether
+one box is worse in `benches`; their own words say so here, too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,12 +12,18 @@ from typing import NamedTuple
 
 from hwci.analysis.benches import words
 from hwci.analysis.benches.report import Note, worst_box_of
-from hwci.analysis.flaky.suspect_words import of_found
-from hwci.analysis.flaky.suspects import NEVER_PASSED, RUNS_NEEDED, SeenProduct
+from hwci.analysis.flaky.suspect_words import LIKELY, of_found
+from hwci.analysis.flaky.suspects import (
+    NEVER_PASSED,
+    RUNS_NEEDED,
+    STRONG,
+    Intermittent,
+    SeenProduct,
+)
 from hwci.analysis.one_test import OneTest, Tries
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.engine.rules.flakiness import is_broken
-from hwci.said import counted
+from hwci.said import counted, short
 
 NO_STATISTICS = (
     "since when, and whether on all boxes alike, is not known:"
@@ -35,8 +41,8 @@ class About(NamedTuple):
 
 
 def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -> str:
-    """Return what is to be said of a test: what it is, on which boxes, and what a retry gives.
-    `tries`: those of all its boxes.
+    """Return what is to be said of a test: what it is, on which boxes, where to look first, and
+    what a retry gives. `tries`: those of all its boxes.
     """
     steady = _without_failure(found, tries)
     if steady is not None:
@@ -46,7 +52,7 @@ def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -
     elif not statistics:
         said = [NO_STATISTICS, *_counts(found, tries)]
     else:
-        said = [_since(about, found), *_counts(found, tries)]
+        said = [*_since(about, found), *_counts(found, tries)]
     return " ".join(f"{one[0].upper()}{one[1:]}." for one in said)
 
 
@@ -63,16 +69,38 @@ def _without_failure(found: OneTest, tries: Tries) -> str | None:
     return None
 
 
-def _since(about: About, found: OneTest) -> str:
+def _since(about: About, found: OneTest) -> Iterator[str]:
+    """Say since when it is so, and where to look first."""
     history, runs, test_id, notes = about
     worst = worst_box_of(runs, test_id, notes, history.check_time)
     one_box = "" if len(found.boxes) == 1 else None  # which has a sentence of its own
     on_boxes = one_box if worst is None else words.of_test(worst)
     suggested = SeenProduct(history, runs).suggested(test_id)
-    if not isinstance(suggested, str):
-        return of_found(suggested, on_boxes)
-    missing = f"not enough data to say since when: {suggested}"
-    return f"{missing}; it {on_boxes}" if on_boxes else missing
+    box = None if worst is None else worst.box_key
+    if isinstance(suggested, str):
+        missing = f"not enough data to say since when: {suggested}"
+        yield f"{missing}; it {on_boxes}" if on_boxes else missing
+        if box is not None:
+            yield f"look at {box} first"
+        return
+    yield of_found(suggested, on_boxes)
+    yield from look_first(suggested, box)
+
+
+def look_first(found: Intermittent, box: str | None) -> Iterator[str]:
+    """Say where to look first, if anything tells: at the commit since which the test is flaky, else
+    at the `box` that is worse than the others, else at no bench.
+    """
+    since, alike = found.since, found.boxes.alike
+    if found.fixed.needed == 0:
+        return
+    if since.before < LIKELY and since.suspects[0].share >= LIKELY:
+        on_box = "" if box is None else f", on {box}"
+        yield f"look at {short(since.suspects[0].commit.sha)} first{on_box}"
+    elif box is not None:
+        yield f"look at {box} first"
+    elif since.before >= LIKELY and alike is not None and alike >= STRONG:
+        yield "look at the firmware and the test first: no bench stands out"
 
 
 def _counts(found: OneTest, tries: Tries) -> Iterator[str]:

@@ -87,7 +87,9 @@ def test_a_bad_box_is_named_with_its_odds_and_no_other_is(seed: int) -> None:
 
 def test_what_is_said_of_a_bad_box_has_the_interval_of_its_rate() -> None:
     found = asked(simulate(FLEET, [BAD], 1).facts).boxes[0]
-    ends = re.search(r"fails (.+) times as often \((.+) to (.+)\) as the others", of_box(found))
+    ends = re.search(
+        r"fails (.+) times as often \(95 % sure: (.+) to (.+)\) as the others", of_box(found)
+    )
     assert ends
     times, low, high = map(float, ends.groups())
     assert 1 < low < times < high

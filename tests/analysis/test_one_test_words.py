@@ -10,7 +10,7 @@ import pytest
 
 from hwci.analysis.flaky.suspect_words import of_found
 from hwci.analysis.one_test import one_test
-from hwci.analysis.one_test_words import About, concluded
+from hwci.analysis.one_test_words import About, concluded, look_first
 from hwci.analysis.periods.days import calendar_days
 from hwci.engine.facts import Facts
 from hwci.engine.history import Scope
@@ -40,6 +40,7 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
         (RACE, "Flaky since ", "in the same run, it passed 29 of 53 times."),
         (replace(BUG, since=20), "Broken since ", "on all boxes alike, firmware only"),
         (BUG, "It never passed in this period. ", "failed in 180 of all 180 runs on 5 boxes;"),
+        (ON_ONE, "Flaky since ", ". Look at bench-2 first. "),
         (
             ON_ONE,
             "Flaky since ",
@@ -75,6 +76,34 @@ def test_a_commit_that_is_no_lead_is_not_named(share: float, is_named: bool) -> 
 
     assert text.startswith("flaky since one of 7 commits, ")
     assert ("likeliest" in text) is is_named
+
+
+@pytest.mark.parametrize(
+    ("before", "share", "alike", "box", "place"),
+    [
+        (0.1, 0.8, 0.5, None, "look at {sha} first"),
+        (0.1, 0.8, 0.5, "bench-2", "look at {sha} first, on bench-2"),
+        (0.1, 0.4, 0.5, "bench-2", "look at bench-2 first"),
+        (0.1, 0.4, 0.95, None, None),
+        (0.9, 0.0, 0.1, "bench-2", "look at bench-2 first"),
+        (0.9, 0.0, 0.95, None, "look at the firmware and the test first: no bench stands out"),
+        (0.9, 0.0, 0.5, None, None),
+        (0.9, 0.0, None, None, None),
+    ],
+)
+def test_where_to_look_first_is_the_commit_else_the_box_else_no_bench(
+    before: float, share: float, alike: float | None, box: str | None, place: str | None
+) -> None:
+    found = only(planted(RACE).facts).found
+    assert found is not None
+    best, *_ = found.since.suspects
+    since = replace(found.since, before=before, suspects=[best._replace(share=share)])
+    found = replace(found, since=since, boxes=replace(found.boxes, alike=alike))
+
+    expected = [] if place is None else [place.format(sha=best.commit.sha[:12])]
+
+    assert list(look_first(found, box)) == expected
+    assert not list(look_first(replace(found, fixed=replace(found.fixed, needed=0)), box))
 
 
 def test_one_box_cannot_be_told_from_the_firmware() -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 import pytest
@@ -503,6 +504,19 @@ def test_a_flake_is_explained_by_its_passes(reader: Reader) -> None:
     expect(verdict_line(reader)).to_contain_text(f"it ran there in {own['runsTotal']} runs")
     expect(reader.page.get_by_text("only resolved failures are")).to_be_visible()
     expect(reader.page.get_by_role("group", name="Review")).to_have_count(0)
+
+
+def test_a_flake_says_what_all_runs_of_its_test_say(reader: Reader) -> None:
+    evidence = reader.labelled("flake")
+    failure = evidence["failure"]
+    reader.open(failure["id"])
+
+    test = urlencode({name: failure[name] for name in ("repoKey", "suite", "testId")})
+    told = reader.ask(f"/ci-analysis/test?days=90&{test}")["says"]
+    section = reader.page.get_by_role("region", name="The test in 90 days")
+    expect(section).to_contain_text(told)
+    section.get_by_role("link", name="history").click()
+    expect(reader.page).to_have_url(re.compile(rf"/test\?{re.escape(test)}$"))
 
 
 def test_the_runs_of_a_flake_are_counted_by_the_api(page: Page, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def _day(note: Note) -> str:
 
 def _times(found: Comparison) -> str:
     low, high = map(_number, found.times_between)
-    return f"fails {_number(found.times_as_often)} times as often ({low} to {high})"
+    return f"fails {_number(found.times_as_often)} times as often (95 % sure: {low} to {high})"
 
 
 def _number(times: float) -> str:

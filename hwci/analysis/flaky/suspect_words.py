@@ -40,7 +40,7 @@ def _kind_words(found: Intermittent) -> str:
     kind, share = max(found.since.kinds.items(), key=lambda one: one[1])
     if found.since.before >= LIKELY:
         return ""
-    sure = "" if share >= STRONG else f" ({percent(share)})"
+    sure = "" if share >= STRONG else _sure(share)
     return f"{_KIND_WORDS[kind]}{sure}"
 
 
@@ -74,16 +74,20 @@ def _since_words(found: Intermittent) -> str:
     since, is_fixed = found.since, found.fixed.needed == 0
     flaky = "broken" if found.broken else "flaky"
     if is_fixed:
-        flaky = f"fixed ({percent(found.fixed.chance)}), was {flaky}"
+        flaky = f"fixed{_sure(found.fixed.chance)}, was {flaky}"
     if since.before >= LIKELY:
-        return f"{flaky} since before this period ({percent(since.before)})"
+        return f"{flaky} since before this period{_sure(since.before)}"
     best = since.suspects[0]
     if best.share >= LIKELY:
-        return f"{flaky} since {short(best.commit.sha)} ({percent(best.share)})"
+        return f"{flaky} since {short(best.commit.sha)}{_sure(best.share)}"
     one_of = f"{flaky} since one of {since.suspects_total} commits"
     if best.share < WORTH_A_LOOK:
         return one_of
     return f"{one_of}, likeliest {short(best.commit.sha)} ({percent(best.share)})"
+
+
+def _sure(chance: float) -> str:
+    return f" ({percent(chance)} sure)"
 
 
 def _effort_words(effort: Effort) -> str:
