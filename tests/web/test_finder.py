@@ -76,6 +76,25 @@ def test_a_commit_is_found_by_the_beginning_of_its_hash(
     expect(page.locator("tbody tr").first).to_contain_text(sha[:12])
 
 
+def test_a_merge_that_nothing_ran_on_is_found_with_its_cause_and_leads_to_its_row(
+    page: Page, home: str, demo: Dashboard
+) -> None:
+    asked = f"/api{urlsplit(home).path}/ci-analysis/unchecked-merges?days=90&limit=100"
+    merges = demo.ask(asked, demo.token())["items"]
+    merge = next(one for one in merges if one["cause"] == "nothing_ran")
+
+    found = find(page, merge["sha"][:6])
+    option = found.get_by_role("group", name="Merges not checked").get_by_role("option")
+    expect(option).to_contain_text(merge["causeText"])
+    page.keyboard.press("Enter")
+
+    expect(page).to_have_url(re.compile(rf"merges\.search={merge['sha']}#merges$"))
+    row = page.locator("#merges tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text(merge["sha"][:12])
+    expect(row).to_be_in_viewport()
+
+
 @pytest.mark.usefixtures("home")
 def test_the_arrow_keys_choose_and_a_screen_reader_is_told(page: Page) -> None:
     found = find(page, "lora")

@@ -605,6 +605,8 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
         for sha, links in ((unseen, 0), (lost, 1)):
             to_runs = table.filter(has_text=sha[:7]).get_by_role("link", name="Runs on")
             expect(to_runs).to_have_count(links)
+        box = table.filter(has_text=lost[:7]).locator(".why").get_by_role("link", name="bench-1")
+        expect(box).to_have_attribute("href", re.compile(r"/box\?boxKey=bench-1$"))
 
         table.filter(has_text=lost[:7]).get_by_role("link", name="hardware never reached").click()
 

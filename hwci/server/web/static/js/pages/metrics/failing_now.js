@@ -82,9 +82,12 @@ function passesOn({ passesOn: boxes, passesOnTotal: total }) {
 }
 
 function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first }, suspects: range, commits }) {
-  const subject = range?.commits.some((one) => one.sha === sha) ? "" : first; // it stands beside
+  const inRange = range?.commits.some((one) => one.sha === sha);
+  const subject = inRange ? "" : first; // it stands beside
+  const isSuspect = inRange && range.commits.length === 1; // so does the commit
   return html`<${Time} at=${at} />
-    <span class="under"><${Sha} sha=${sha} repo=${repo} />${subject && html` <${Subject} text=${subject} repo=${repo} />`}</span>
+    ${!isSuspect && html`<span class="under"><${Sha} sha=${sha} repo=${repo} />
+      ${subject && html` <${Subject} text=${subject} repo=${repo} />`}</span>`}
     ${commits > 1 && html`<span class="under">${counted(commits, "commit")} failed</span>`}`;
 }
 

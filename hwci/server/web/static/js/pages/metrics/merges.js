@@ -39,7 +39,7 @@ const CAUSES = {
   hardware_not_reached: "hardware never reached",
   no_tests: "ran no test",
   other_product: "only another product ran",
-  not_in_push_list: "a later run has it, but did not list it",
+  not_in_push_list: "a later run tested it, but did not name it",
   [NOTHING_RAN]: "nothing ran",
 };
 
@@ -84,13 +84,14 @@ function useCauses({ address, orgId, scope, reviews, figures, on }) {
   return new Map(rows?.items.map((row) => [keyOf(row), row]));
 }
 
-/** Why a merge is unchecked, with a link to the run that tells it. */
+/** Why a merge is unchecked, with a link to the run that tells it, and where that was. */
 function cause(orgId, row) {
   if (!row) return html`<span class="why">\u00a0</span>`;
   const words = CAUSES[row.cause] ?? row.causeText;
   const shown = row.run ? html`<a href=${addressOf("run", { orgId, runId: row.run.runRecordId })}>${words}</a>` : words;
   const told = row.run ? `${row.causeText}: run ${row.run.runId} on ${row.run.boxKey}` : row.causeText;
-  return html`<span class="why" title=${told}>${shown}</span>`;
+  return html`<span class="why" title=${told}>${shown}
+    ${row.run && html`<span class="under">on <${BoxLink} plain boxKey=${row.run.boxKey} orgId=${orgId} /></span>`}</span>`;
 }
 
 function noneAnnounced() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The finder: a field in a dialog, and below it the tests, commits, boxes, products and pages that fit what is typed.
-// The API finds tests and commits; of boxes and products all are known, and they are looked through here.
+// The API finds tests, commits and the merges that no run checked; of boxes and products all are known, and they are
+// looked through here.
 
 import { addressOf, go } from "../../address.js";
 import { useAll, useAnswer } from "../../asking.js";
@@ -9,6 +10,7 @@ import { html, useEffect, useId, useMemo, useRef, useState } from "../../html.js
 import { severalRepositories, takenAlong } from "./scope.js";
 
 const SHOWN = 8; // of each kind
+const DAYS = 90; // of merges: the longest that the page of metrics offers
 const TYPING_PAUSE_MILLISECONDS = 250;
 const KINDS = "test, commit, box, product or page";
 const HASH_START = /^[0-9a-f]{4,64}$/i;
@@ -77,6 +79,7 @@ function useFound(orgId, organization, places, text) {
   const boxes = useAll(`${base}/boxes`, { reported: true });
   const tests = useAnswer(isOn && settled ? `${base}/ci-analysis/tests` : null, { search: settled, limit: SHOWN });
   const runs = useAnswer(hash ? `${base}/runs` : null, { sha: hash, limit: 100 });
+  const merges = useAnswer(hash && isOn ? `${base}/ci-analysis/unchecked-merges` : null, { search: hash, days: DAYS, limit: SHOWN });
   const several = severalRepositories(products.data);
   const groups = useMemo(() => {
     const kinds = [
@@ -84,12 +87,13 @@ function useFound(orgId, organization, places, text) {
       ["Products", text ? (products.data ?? []).map((one) => product(one, orgId, several)).filter(fits(text)) : []],
       ["Boxes", text ? (boxes.data ?? []).map((one) => box(one, orgId)).filter(fits(text)) : []],
       ["Commits", hash && runs.data ? commits(runs.data.items, orgId) : []],
+      ["Merges not checked", hash && merges.data ? merges.data.items.map((one) => merge(one, orgId)) : [], merges.data?.total],
       ["Tests", settled && tests.data ? tests.data.items.map((one) => test(one, orgId, several)) : [], tests.data?.total],
     ];
     const all = kinds.map(([title, items, total]) => ({ title, items: items.slice(0, SHOWN), total: total ?? items.length }));
     return all.filter(({ items }) => items.length > 0);
-  }, [text, settled, several, products.data, boxes.data, tests.data, runs.data]);
-  const asked = [products, boxes, tests, runs];
+  }, [text, settled, several, products.data, boxes.data, tests.data, runs.data, merges.data]);
+  const asked = [products, boxes, tests, runs, merges];
   const faults = asked.map(({ error }) => error).filter(Boolean);
   return { groups, faults, waits: text !== settled || asked.some(({ loading }) => loading) };
 }
@@ -134,4 +138,11 @@ function commits(runs, orgId) {
   return [...found].map(([id, { repoKey, sha, branch }]) => {
     return { id, title: short(sha), beside: `runs · ${branch}`, address: addressOf("runs", { orgId }, { repoKey, sha }) };
   });
+}
+
+/** A merge with the cause for which it is unchecked: who looks it up asks for that. */
+function merge({ repoKey, suite, sha, branch, causeText }, orgId) {
+  const address = `${addressOf("metrics", { orgId }, { days: DAYS, "merges.search": sha })}#merges`;
+  const beside = `${causeText} · ${suite ?? "Unassigned"} · ${branch}`;
+  return { id: `merge ${repoKey} ${suite} ${sha}`, title: short(sha), beside, address };
 }
