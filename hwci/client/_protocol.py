@@ -86,6 +86,13 @@ class Credentials:
         plain = self.token is None or isinstance(self.token, str) or callable(self.token)
         return None if plain else cast("RenewableToken", self.token)
 
+    def renewed(self, request: "Request", outcome: object) -> bool:
+        """Return whether a session replaced the token that was sent, as the server refused it."""
+        refused, session = refused_token(request, outcome), self.renewable
+        if refused is None or session is None:
+            return False
+        return session.token(refused) != refused
+
     def of_server(self, server: ServerAddress) -> Self:
         """Return these credentials, for the client of a server.
 

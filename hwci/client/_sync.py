@@ -35,7 +35,6 @@ from hwci.client._protocol import (
     build_request,
     lower_case,
     next_page,
-    refused_token,
     retry_delay,
 )
 from hwci.client._writing import Id
@@ -199,26 +198,25 @@ class Client:
             HwciError: see `hwci.client.errors`.
         """
         request_id, kept = uuid4().hex, self._answers.of(call)
-        outcome = self._signed(
-            lambda: build_request(call, self._credentials, request_id, kept and kept.tag),
-            lambda request: self._outcome(call, request, within),
-        )
+        tag = kept and kept.tag
+        request = build_request(call, self._credentials, request_id, tag)
+        outcome = self._outcome(call, request, within)
+        if self._credentials.renewed(request, outcome):
+            request = build_request(call, self._credentials, request_id, tag)
+            outcome = self._outcome(call, request, within)
         return self._answers.conclude(call, outcome, kept)
-
-    def _signed(self, made: Callable[[], Request], performed: Callable[[Request], T]) -> T:
-        """Perform a request, and again if a session replaces the token that was refused."""
-        request, session = made(), self._credentials.renewable
-        outcome = performed(request)
-        refused = refused_token(request, outcome)
-        if session is None or refused is None or session.token(refused) == refused:
-            return outcome
-        return performed(made())
 
     def _outcome(
         self, call: Call[T], request: Request, within: float | None
     ) -> Response | NoAnswer:
+        """Send a request, again and again where that is safe and may help."""
         for tried in count():
-            outcome = self._try_within(within, request, fresh=not call.repeatable)
+            with self._connections.cut_after(within) as over:
+                outcome = self._try(request, fresh=not call.repeatable)
+            if over.is_set():  # what came may be only a part
+                sent = not isinstance(outcome, NoAnswer) or outcome.sent
+                late = TimeoutError(f"no whole one within {within:.0f} s")
+                outcome = self._no_answer(late, sent=sent)
             delay = retry_delay(call, outcome, self._retries - tried, tried, _chance())
             self.server_time = _time_of(outcome) or self.server_time
             if delay is None:
@@ -250,7 +248,11 @@ class Client:
 
     def _dial(self, follower: "Follower") -> _Line | Response | NoAnswer:
         request_id = uuid4().hex
-        return self._signed(lambda: follower.request(self._credentials, request_id), self._begun)
+        request = follower.request(self._credentials, request_id)
+        outcome = self._begun(request)
+        if self._credentials.renewed(request, outcome):
+            outcome = self._begun(follower.request(self._credentials, request_id))
+        return outcome
 
     def _begun(self, request: Request) -> _Line | Response | NoAnswer:
         try:
@@ -270,19 +272,6 @@ class Client:
             return self._no_answer(fault, sent=True)
         connection.close()
         return response
-
-    def _try_within(
-        self, seconds: float | None, request: Request, *, fresh: bool
-    ) -> Response | NoAnswer:
-        if seconds is None:
-            return self._try(request, fresh=fresh)
-        with self._connections.cut_after(seconds) as over:
-            outcome = self._try(request, fresh=fresh)
-        if not over.is_set():
-            return outcome
-        # What came may be only a part.
-        sent = not isinstance(outcome, NoAnswer) or outcome.sent
-        return self._no_answer(TimeoutError(f"no whole one within {seconds:.0f} s"), sent=sent)
 
     def _try(self, request: Request, *, fresh: bool) -> Response | NoAnswer:
         try:

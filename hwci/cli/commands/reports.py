@@ -11,10 +11,9 @@ import typer
 from hwci.cli.session.reporter import command_context, sending, show
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options
-from hwci.client.explained import ExitCode
 
 if TYPE_CHECKING:
-    from hwci.ci.reporting import CommandContext, JobFlags, RunRequest, Sending
+    from hwci.ci.reporting import JobFlags
 
 MoreJunit = Annotated[
     list[str] | None,
@@ -74,7 +73,14 @@ def report_run(
     files = (*(junit or ()), *(more_junit or ()))
     how = sending(Flags(url, profile), deadline, dry_run=dry_run, summary=not no_summary)
     request = reporting.RunRequest(flags, files, changes, no_changes, hello_cmd, body, messages)
-    raise typer.Exit(_report(request, how, command_context(), strict=strict))
+    if body is not None or hello_cmd is None or flags.hello_ok is not None:
+        show(reporting.report_run(request, how, command_context()), strict=strict)
+        return
+    from hwci.bench.run import check_and_report
+
+    ran = check_and_report(hello_cmd, request, how, command_context())
+    show(ran.done, strict=strict)
+    raise typer.Exit(ran.code)
 
 
 report_run.__doc__ = """\
@@ -100,22 +106,6 @@ For example:
 
   hwci report-run --body report.json --strict
 """
-
-
-def _report(
-    request: "RunRequest", how: "Sending", command: "CommandContext", *, strict: bool
-) -> int:
-    """Report the run, after the connectivity check if there is one to run. Return the exit code."""
-    from hwci.ci.reporting import report_run
-
-    if request.body is not None or request.hello_cmd is None or request.flags.hello_ok is not None:
-        show(report_run(request, how, command), strict=strict)
-        return ExitCode.OK
-    from hwci.bench.run import check_and_report
-
-    ran = check_and_report(request.hello_cmd, request, how, command)
-    show(ran.done, strict=strict)
-    return ran.code
 
 
 @options.of_the_job(

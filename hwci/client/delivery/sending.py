@@ -223,7 +223,7 @@ def _kept(to: Destination, reports: Sequence[PendingReport], notify: Notify) -> 
 def _sent(
     to: Destination, reports: Sequence[PendingReport], patience: Patience, notify: Notify
 ) -> tuple[Outcome, datetime | None]:
-    """Send reports, then once each what waits beside them. Return the server's time, too."""
+    """Send reports, then what waits beside them. Return the server's time, too."""
     try:
         client = Client(to.url, ci_key=to.key, timeout=patience.silence_s, retries=0)
     except ProxyAddressError as fault:
@@ -235,7 +235,8 @@ def _sent(
             if store is None or kept is None:
                 outcome = dispatch.send(reports)
             else:
-                outcome = _sent_of_store(dispatch, store, kept, reports, notify)
+                outcome = dispatch.send(reports, store.not_before(kept.address, kept.fingerprint))
+                _send_waiting(dispatch, store, kept, outcome, notify)
         if store is not None and store.damaged:
             notify(f"warning: {unsent.damaged(store.damaged)}. {unsent.DAMAGED_FIX}.")
         if line := unsent.done_elsewhere(outcome):
@@ -243,36 +244,25 @@ def _sent(
         return outcome, client.server_time
 
 
-def _sent_of_store(
-    dispatch: Dispatch,
-    store: BenchStore,
-    kept: PendingReport,
-    reports: Sequence[PendingReport],
-    notify: Notify,
-) -> Outcome:
-    """Send reports of which at least one is kept, then once each what waits beside them."""
+def _send_waiting(
+    dispatch: Dispatch, store: BenchStore, kept: PendingReport, outcome: Outcome, notify: Notify
+) -> None:
+    """Send once each what waits for the server and key of the reports of an outcome, if all of
+    these were sent, as long as the deadline lasts.
+    """
     of_these = (kept.address, kept.fingerprint)
-    outcome = dispatch.send(reports, store.not_before(*of_these))
-    if not outcome.left and not outcome.untried:
-        _send_waiting(dispatch, store, kept, notify)
-    else:
+    if outcome.left or outcome.untried:
         waiting = store.waiting_for(*of_these)
         outcome.beside = len(waiting) - len(outcome.left) - len(outcome.untried)
+    else:
+        _readdress(store, *of_these)
+        waited = dispatch.send(store.waiting_for(*of_these), once=True)
+        if waited.sent:
+            notify(f"Sent {counted(len(waited.sent), 'report')} that waited.")
+        if refused := sum(not one.damaged for one in waited.refused):
+            many = counted(refused, "report")
+            notify(f"warning: refused of those that waited: {many}. Look: hwci spool list")
+        if waited.left or waited.untried:
+            notify(f"note: {unsent.still_waiting(waited, over=dispatch.is_over())}")
     if not outcome.left and (others := store.others_waiting(*of_these)):
         notify(f"note: {unsent.for_other_key(others)}")
-    return outcome
-
-
-def _send_waiting(
-    dispatch: Dispatch, store: BenchStore, kept: PendingReport, notify: Notify
-) -> None:
-    """Send once each what waits for the same server and key, as long as the deadline lasts."""
-    _readdress(store, kept.address, kept.fingerprint)
-    outcome = dispatch.send(store.waiting_for(kept.address, kept.fingerprint), once=True)
-    if outcome.sent:
-        notify(f"Sent {counted(len(outcome.sent), 'report')} that waited.")
-    if refused := sum(not one.damaged for one in outcome.refused):
-        many = counted(refused, "report")
-        notify(f"warning: refused of those that waited: {many}. Look: hwci spool list")
-    if outcome.left or outcome.untried:
-        notify(f"note: {unsent.still_waiting(outcome, over=dispatch.is_over())}")
