@@ -79,6 +79,8 @@ def test_a_test_leads_to_its_boxes_and_a_box_to_its_tests_and_runs(reader: Reade
     page.get_by_role("region", name="Boxes").get_by_role("link", name=box, exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(box)
     runs = page.get_by_role("region", name="Runs of the box")
+    expect(runs.locator("tbody tr")).to_have_count(5)
+    page.get_by_role("button", name=re.compile("Show all .*: Runs of the box")).click()
     expect(runs.locator("tbody tr")).to_have_count(20)
     found = reader.ask("runs", boxKey=box)["items"]
     numbers = [f"run {one['runId']}" for one in found]

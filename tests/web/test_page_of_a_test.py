@@ -178,7 +178,7 @@ def test_a_row_of_flakiest_tests_leads_to_its_test_and_that_to_each_failure(
 
     failures = reader.ask("ci-failures", days=90, **query, testId=test_id)
     rows = page.get_by_role("region", name="Failures of the test").locator("tbody tr")
-    expect(rows).to_have_count(min(20, failures["total"]))
+    expect(rows).to_have_count(min(5, failures["total"]))
     rows.first.get_by_role("link").first.click()
     expect(page).to_have_url(re.compile(f"/failures/{failures['items'][0]['id']}"))
     page.go_back()

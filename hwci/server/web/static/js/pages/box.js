@@ -88,7 +88,7 @@ function Notes({ orgId, organization, boxKey }) {
 function Runs({ address, orgId, boxKey, scope: { repoKey, suite } }) {
   const columns = runColumns(orgId).filter(({ key }) => key !== "box");
   return html`<${Section} title="Runs">
-    <${PagedTable} name="runs" label="Runs of the box" thing="run" path=${`/api/orgs/${orgId}/runs`} address=${address}
+    <${PagedTable} folds name="runs" label="Runs of the box" thing="run" path=${`/api/orgs/${orgId}/runs`} address=${address}
       query=${{ boxKey, repoKey, suite }} searched=${false} columns=${columns} rowKey=${({ id }) => id}
       empty="No run was reported of this box." />
   <//>`;
