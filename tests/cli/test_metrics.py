@@ -27,7 +27,14 @@ def test_the_four_tiles_and_the_four_tables_stand_below_a_header(
     first, *_ = out.splitlines()
     assert first.startswith("All products · last 30 days (")
     assert first.endswith(server.url)
-    for text in ("1 of 2", "50.0 %", "1 bench or harness,", "0 ambiguous, 0 dismissed", "1 of 7"):
+    for text in (
+        "1 of 2",
+        "50.0 % (9.5-90.5)",
+        "1 bench or harness,",
+        "0 ambiguous, 0 dismissed",
+        "1 of 7",
+        "14.3 % (2.6-51.3)",
+    ):
         assert text in out
     for title in (
         "Merges not checked on hardware (1)",
@@ -125,13 +132,19 @@ def test_csv_of_the_page_has_the_tiles_and_each_table_as_a_block(signed_in: Comm
 
 def test_tiles_in_csv_are_numbers_in_columns_of_their_own(signed_in: Command) -> None:
     block = signed_in("metrics", "-o", "csv").out.split("\n\n")[0]
+    tiles = json.loads(signed_in("trends", "--json").out)["tiles"]
+    shares = {
+        one["tile"]: "{low:.3f},{high:.3f}".format(**one["now"])
+        for one in tiles
+        if one["now"]["low"]
+    }
 
     assert block.splitlines() == [
-        "tile,part,total,benchOrHarness,ambiguous,dismissed,causes",
-        "Merges checked on hardware,1,2,,,,",
-        "Real FW bugs caught,1,,1,0,0,1",
-        "Flaky failures,1,,,,,",
-        "Infra runs,1,7,,,,",
+        "tile,part,total,benchOrHarness,ambiguous,dismissed,causes,low,high",
+        f"Merges checked on hardware,1,2,,,,,{shares['mergesChecked']}",
+        "Real FW bugs caught,1,,1,0,0,1,,",
+        "Flaky failures,1,,,,,,,",
+        f"Infra runs,1,7,,,,,{shares['infraRuns']}",
     ]
 
 

@@ -29,6 +29,15 @@ PAGE = {
     },
     **dict.fromkeys(("uncheckedMerges", "realBugs", "otherFailures", "flakiestTests"), NOTHING),
 }
+TRENDS = {
+    "period": PAGE["period"],
+    **dict.fromkeys(("before", "product", "recordedSince")),
+    "tiles": [
+        {"tile": tile, "now": {"part": 0, "total": 0}, "before": None, "change": None}
+        for tile in ("mergesChecked", "infraRuns")
+    ],
+    "missing": "nothing_before",
+}
 MERGE = {"repoKey": "r", "suite": None, "sha": SHA, "branch": "b", "mergedAt": TIME}
 FAILURE = {
     "repoKey": "r",
@@ -89,6 +98,8 @@ class Answers(BaseHTTPRequestHandler):
     def answer(self, path: str, query: dict[str, list[str]]) -> dict[str, Any]:
         if path.endswith("/ci-metrics"):
             return PAGE
+        if path.endswith("/trends"):
+            return TRENDS
         if query.get("label") or path.endswith("/causes"):
             return NOTHING
         page = int(query.get("page", ["1"])[0])
@@ -157,13 +168,15 @@ def test_all_failures_among_which_an_id_is_looked_for(cli: Command, answering: A
 def test_the_page_and_what_is_still_failing(cli: Command, answering: Answering) -> None:
     code, out, _ = cli("metrics", "--days", "7", "--repo", "r", **answering.settings)
 
-    page, pending, causes = answering.asked
+    page, pending, incidents, causes, trends = answering.asked
     assert code == 0
     assert "Still failing (pending) (0)" in out
     assert page == {"days": ["7"], "repoKey": ["r"], "limit": ["10"]}
     assert pending == {**page, "label": ["pending"], "asOf": [END]}
+    assert incidents == {**pending, "limit": ["1"]}
     asked = {"table": ["realBugs"], "toReview": ["false"], "limit": ["1"]}
     assert causes == {**page, **asked, "asOf": [END]}
+    assert trends == {"days": ["7"], "repoKey": ["r"], "asOf": [END]}
 
 
 def test_json_asks_for_the_page_alone(cli: Command, answering: Answering) -> None:

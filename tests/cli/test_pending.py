@@ -20,17 +20,19 @@ NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 @pytest.mark.usefixtures("busy_server")
 def test_a_terminal_shows_it_below_the_four_tables(signed_in: Command) -> None:
-    above, below = signed_in("metrics").out.split("Still failing (pending) (1)")
+    above, below = signed_in("metrics").out.split("Still failing (pending) (1 in 1 incident)")
 
     assert "Flakiest tests (4)" in above
     for cell in ("First failed", "adc", "bench-1", "main", E[:12], "device", "2 days ago"):
         assert cell in below
     assert "more" not in below
+    assert "a row for each incident: hwci incidents list --label pending --days 30" in below
 
 
 @pytest.mark.usefixtures("busy_server")
 def test_a_document_and_a_spreadsheet_have_it_too(signed_in: Command) -> None:
-    document = signed_in("metrics", "-o", "md").out.split("### Still failing (pending) (1)")[1]
+    whole = signed_in("metrics", "-o", "md").out
+    document = whole.split("### Still failing (pending) (1 in 1 incident)")[1]
     *_, block = signed_in("metrics", "-o", "csv").out.split("\n\n")
     [row] = csv.DictReader(io.StringIO(block))
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from hwci.analysis.periods.days import share
 from tests.cli.conftest import Command
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.running import RunningServer, report
@@ -42,7 +43,8 @@ def test_each_tile_stands_beside_the_period_before(signed_in: Command) -> None:
     assert (code, err) == (0, "")
     (line,) = (line for line in out.splitlines() if "Infra runs" in line)
     assert " ".join(line.split()) == (
-        "Infra runs 50.0 % · 5 of 10 20.0 % · 2 of 10 +30.0 points (-10.7 to +60.0)"
+        "Infra runs 50.0 % (23.7-76.3) · 5 of 10 20.0 % (5.7-51.0) · 2 of 10"
+        " +30.0 points (-10.7 to +60.0)"
     )
 
 
@@ -80,10 +82,18 @@ def test_the_period_before_is_that_of_the_page_at_its_end(
     for end, which in ((found["period"]["to"], "now"), (found["before"]["to"], "before")):
         path = f"/api/orgs/{told.org_id}/ci-metrics?days=10&asOf={end}"
         page = ask(told.url, "GET", path, bearer(told.token)).json["tiles"]
+        figures = page["infraRuns"]["infra"], page["infraRuns"]["total"]
+        within = share(*figures)
+        assert within is not None
         assert tiles["infraRuns"][which] == {
-            "part": page["infraRuns"]["infra"],
-            "total": page["infraRuns"]["total"],
+            "part": figures[0],
+            "total": figures[1],
+            "low": 100 * within.low,
+            "high": 100 * within.high,
         }
+        merges = tiles["mergesChecked"][which]
+        assert merges["low"] is merges["high"] is None
+        assert merges["total"] == 0
         assert tiles["flakyFailures"][which]["part"] == page["flakyFailures"]["count"]
         assert tiles["realFwBugs"][which]["part"] == page["realFwBugs"]["real"]
         assert tiles["mergesChecked"][which]["total"] == page["mergesChecked"]["announced"]

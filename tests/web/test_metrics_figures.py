@@ -43,7 +43,7 @@ def test_every_figure_on_the_page_is_the_apis(
 
     expect(page.locator("#failing")).to_be_visible()
     assert [tile.inner_text() for tile in page.locator(".tile .figure, .tile .beside").all()] == (
-        tiles(asked.page(), asked.causes())
+        tiles(asked.page(), asked.causes(), asked.trends())
     )
     expect(page.locator(".tile .change")).to_have_text(changes(asked.trends()))
     pages = {table: list(asked.pages(table)) for table in TABLES}
@@ -232,23 +232,22 @@ def test_the_trend_of_a_tile_shows_the_figure_of_the_tile_and_no_sum_of_its_own(
     expect(trend).to_have_accessible_name(re.compile(f"^Infra runs: {figure} in all, "))
 
 
-def tiles(page: Any, causes: int) -> list[str]:
+def tiles(page: Any, causes: int, trends: Any) -> list[str]:
     """Write the tiles as they are read."""
     counts, unchecked = page["tiles"], page["uncheckedMerges"]["total"]
     merges, bugs, runs = counts["mergesChecked"], counts["realFwBugs"], counts["infraRuns"]
     beside = f"{bugs['benchOrHarness']} bench or harness, {bugs['ambiguous']} ambiguous"
     dismissed = f", {bugs['dismissed']} dismissed" if bugs["dismissed"] else ""
+    shares = {one["tile"]: share(one["now"]) for one in trends["tiles"]}
     return [
-        f"{merges['checked']:,}",
-        f"of {counted(merges['announced'], 'merge')}"
-        + share(merges["checked"], merges["announced"])
-        + (f" · {unchecked:,} not checked" if unchecked else ""),
+        f"{merges['checked']:,}" + (f" {unchecked:,} not checked" if unchecked else ""),
+        f"of {counted(merges['announced'], 'merge')}{shares['mergesChecked']}",
         f"{bugs['real']:,}" + (f" from {counted(causes, 'cause')}" if causes else ""),
         beside + dismissed,
         f"{counts['flakyFailures']['count']:,}",
         "failing runs on commits that also passed",
         f"{runs['infra']:,}",
-        f"of {counted(runs['total'], 'run report')}" + share(runs["infra"], runs["total"]),
+        f"of {counted(runs['total'], 'run report')}{shares['infraRuns']}",
     ]
 
 
@@ -352,6 +351,9 @@ def counted(value: int, word: str) -> str:
     return f"{value:,} {word}{'' if value == 1 else 's'}"
 
 
-def share(part: int, whole: int) -> str:
-    """Write a part of a whole."""
-    return f" · {percent(Decimal(100 * part) / whole)}" if whole else ""
+def share(figure: Any) -> str:
+    """Write a part of a whole, with the interval of its share."""
+    if not figure["total"]:
+        return ""
+    rate = percent(Decimal(100 * figure["part"]) / figure["total"])
+    return f" · {rate} ({percent(Decimal(figure['low']))} to {percent(Decimal(figure['high']))})"

@@ -119,8 +119,10 @@ def ask(client: "Client", org_id: "UUID", scope: Scope, limit: int) -> Overview:
     page = client.send(_page(org_id, scope, limit))
     same = scope._replace(as_of=page.period.end)._asdict()
     pending = client.send(calls.list_failures(org_id, Label.PENDING, **same, limit=limit))
+    incidents = client.send(calls.list_incidents(org_id, Label.PENDING, **same, limit=1))
     causes = client.send(calls.list_causes(org_id, OfTable.REAL_BUGS, **same, limit=1))
-    return Overview(page, causes.total, pending, scope)
+    trends = client.send(calls.trends(org_id, **same))
+    return Overview(page, causes.total, trends, pending, incidents.total, scope)
 
 
 def _show_whole(

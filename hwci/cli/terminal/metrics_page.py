@@ -10,7 +10,7 @@ import shlex
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hwci.cli.terminal import render, tables
+from hwci.cli.terminal import render, tables, trend_tables
 from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import Format, Links
 from hwci.said import counted
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from hwci.wire.analysis.trends import CountAnswer, TrendsAnswer
     from hwci.wire.base import ListPage
     from hwci.wire.failures import FailureAnswer
-    from hwci.wire.metrics import MetricsPage, TilesAnswer
+    from hwci.wire.metrics import MetricsPage
 
 ROW_OF_TILES_WIDTH = 120
 TILE_HEIGHT = 6
@@ -55,13 +56,15 @@ class Scope(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """The metrics page, and of the same instant how many causes its real firmware bugs have, and
-    what is still failing.
+    """The metrics page, and of the same instant how many causes its real firmware bugs have, its
+    tiles with their intervals, what is still failing, and how many incidents that is.
     """
 
     page: MetricsPage
     causes: int
+    trends: TrendsAnswer
     pending: ListPage[FailureAnswer]
+    incidents: int
     scope: Scope
 
 
@@ -83,22 +86,32 @@ class TileRow(NamedTuple):
     ambiguous: int | None = None
     dismissed: int | None = None
     causes: int | None = None
+    low: float | None = None
+    high: float | None = None
 
 
-TILE_KEYS = ("tile", "part", "total", "benchOrHarness", "ambiguous", "dismissed", "causes")
+TILE_KEYS = (
+    *("tile", "part", "total", "benchOrHarness", "ambiguous", "dismissed", "causes"),
+    *("low", "high"),
+)
 
 
 class Block(NamedTuple):
-    """A table as it stands on the page. `more`: the way to the rows that do not."""
+    """A table as it stands on the page. `more`: the way to the rows that do not; `incidents`: how
+    many all rows are, where that is told; `beside`: other lines below it.
+    """
 
     layout: tables.Layout[Any]
     rows: ListPage[Any]
     more: str
+    incidents: int = 0
+    beside: Sequence[str] = ()
 
     @property
     def title(self) -> str:
         """The title with the number of all rows."""
-        return f"{self.layout.title} ({self.rows.total:,})"
+        of = f" in {counted(self.incidents, 'incident')}" if self.incidents else ""
+        return f"{self.layout.title} ({self.rows.total:,}{of})"
 
     @property
     def below(self) -> list[str]:
@@ -106,7 +119,8 @@ class Block(NamedTuple):
         rest = self.rows.total - len(self.rows.items)
         flakiest = self.layout.name == TableName.FLAKIEST_TESTS
         legend = BROKEN if flakiest and any(row.broken for row in self.rows.items) else ()
-        return [*legend, *([f"… {rest:,} more: {self.more}"] if rest > 0 else [])]
+        more = [f"… {rest:,} more: {self.more}"] if rest > 0 else []
+        return [*legend, *more, *self.beside]
 
 
 def layout(name: TableName, view: tables.View) -> tables.Layout[Any]:
@@ -143,46 +157,54 @@ def header(page: MetricsPage, server: str) -> str:
     return f"{name} · {days} ({ends}) · {server}"
 
 
-def tiles(found: TilesAnswer, causes: int) -> list[Tile]:
-    """Put the four tiles into words. `causes`: of the real firmware bugs."""
-    merges, bugs, infra = found.merges_checked, found.real_fw_bugs, found.infra_runs
+def tiles(found: Overview) -> list[Tile]:
+    """Put the four tiles into words."""
+    counts = found.page.tiles
+    merges, bugs, infra = counts.merges_checked, counts.real_fw_bugs, counts.infra_runs
+    shares = _shares(found)
     return [
         Tile(
             "Merges checked on hardware",
             f"{merges.checked} of {merges.announced}",
-            _share(merges.checked, merges.announced),
+            trend_tables.share(shares["mergesChecked"]),
         ),
         Tile(
             "Real FW bugs caught",
-            f"{bugs.real} from {counted(causes, 'cause')}" if causes else "0",
+            f"{bugs.real} from {counted(found.causes, 'cause')}" if found.causes else "0",
             f"{bugs.bench_or_harness} bench or harness,\n"
             f"{bugs.ambiguous} ambiguous, {bugs.dismissed} dismissed",
         ),
         Tile(
             "Flaky failures",
-            str(found.flaky_failures.count),
+            str(counts.flaky_failures.count),
             "the test also passed on\nthe same commit and box",
         ),
-        Tile("Infra runs", f"{infra.infra} of {infra.total}", _share(infra.infra, infra.total)),
-    ]
-
-
-def tile_rows(found: TilesAnswer, causes: int) -> list[TileRow]:
-    """Put the four tiles into numbers, under the names that people see."""
-    merges, bugs, infra = found.merges_checked, found.real_fw_bugs, found.infra_runs
-    checked, real, flaky, lost = (tile.name for tile in tiles(found, causes))
-    return [
-        TileRow(checked, merges.checked, merges.announced),
-        TileRow(
-            real, bugs.real, None, bugs.bench_or_harness, bugs.ambiguous, bugs.dismissed, causes
+        Tile(
+            "Infra runs",
+            f"{infra.infra} of {infra.total}",
+            trend_tables.share(shares["infraRuns"]),
         ),
-        TileRow(flaky, found.flaky_failures.count),
-        TileRow(lost, infra.infra, infra.total),
     ]
 
 
-def _share(part: int, total: int) -> str:
-    return f"{100 * part / total:.1f} %" if total else "none reported"
+def tile_rows(found: Overview) -> list[TileRow]:
+    """Put the four tiles into numbers, under the names that people see."""
+    counts, shares = found.page.tiles, _shares(found)
+    merges, bugs, infra = counts.merges_checked, counts.real_fw_bugs, counts.infra_runs
+    checked, real, flaky, lost = (tile.name for tile in tiles(found))
+    classes = bugs.bench_or_harness, bugs.ambiguous, bugs.dismissed
+    merged, reached = shares["mergesChecked"], shares["infraRuns"]
+    return [
+        TileRow(checked, merges.checked, merges.announced, low=merged.low, high=merged.high),
+        TileRow(real, bugs.real, None, *classes, found.causes),
+        TileRow(flaky, counts.flaky_failures.count),
+        TileRow(lost, infra.infra, infra.total, low=reached.low, high=reached.high),
+    ]
+
+
+def _shares(found: Overview) -> dict[str, CountAnswer]:
+    """Return the figures of the tiles that are shares, with their intervals."""
+    return {one.tile: one.now for one in found.trends.tiles}
 
 
 def _blocks(found: Overview) -> Iterator[Block]:
@@ -200,7 +222,9 @@ def _blocks(found: Overview) -> Iterator[Block]:
         fits = rows.total <= limits.PAGE_LIMIT_MAX
         way = f"--limit {rows.total}" if fits else f"--table {name}"
         yield Block(layout(name, view), rows, way)
-    yield Block(tables.pending(view), found.pending, pending_command(found.scope))
+    ways = [pending_command(found.scope, of) for of in ("failures", "incidents")]
+    beside = [f"a row for each incident: {ways[1]}"] if found.incidents else []
+    yield Block(tables.pending(view), found.pending, ways[0], found.incidents, beside)
 
 
 def view_of(rows: Sequence[Any], scope: Scope, now: datetime) -> tables.View:
@@ -209,9 +233,9 @@ def view_of(rows: Sequence[Any], scope: Scope, now: datetime) -> tables.View:
     return tables.View(now, one_product, tables.only_repo(rows), pending_command(scope))
 
 
-def pending_command(scope: Scope) -> str:
-    """Write the command that lists all that is still failing."""
-    words = ["hwci", "failures", "list", "--label", "pending", "--days", str(scope.days)]
+def pending_command(scope: Scope, of: str = "failures") -> str:
+    """Write the command that lists all that is still failing, one by one or as `incidents`."""
+    words = ["hwci", of, "list", "--label", "pending", "--days", str(scope.days)]
     if scope.suite is not None:
         words += ["--product", f"{scope.repo_key}:{scope.suite}"]
     elif scope.repo_key is not None:
@@ -232,7 +256,7 @@ def _terminal(found: Overview, server: str, links: Links | None) -> None:
 
     parts: list[RenderableType | render.Grid] = [
         Text(render.safe(header(found.page, server)), style="bold"),
-        _panels(tiles(found.page.tiles, found.causes)),
+        _panels(tiles(found)),
     ]
     for block in _blocks(found):
         parts.append(Text(f"\n{block.title}", style="bold"))
@@ -270,18 +294,17 @@ def _panels(found: Sequence[Tile]) -> RenderableType:
 
 def _csv(found: Overview) -> None:
     """Write the tiles and the tables as blocks, a blank line between them."""
-    render.emit_csv(TILE_KEYS, tile_rows(found.page.tiles, found.causes))
-    for shape, rows, _ in _blocks(found):
+    render.emit_csv(TILE_KEYS, tile_rows(found))
+    for block in _blocks(found):
+        shape, rows = block.layout, block.rows.items
         render.write()
-        render.emit_csv(
-            ["table", *shape.keys], ([shape.name, *shape.exact(row)] for row in rows.items)
-        )
+        render.emit_csv(["table", *shape.keys], ([shape.name, *shape.exact(row)] for row in rows))
 
 
 def _markdown(found: Overview, server: str) -> None:
     render.write(f"## {render.md(header(found.page, server))}")
     render.write()
-    shown = tiles(found.page.tiles, found.causes)
+    shown = tiles(found)
     rows = [tile._replace(below=tile.below.replace("\n", " ")) for tile in shown]
     render.emit_md(["", "", ""], rows)
     for block in _blocks(found):

@@ -42,12 +42,12 @@ def tiles(days: int) -> tables.Layout[TileTrend]:
         "Trends",
         [
             column("Tile", lambda row: TILES[row.tile]),
-            column(f"Last {_days(days)}", lambda row: _figure(row.now), right=True),
+            column(f"Last {_days(days)} (95 % within)", lambda row: _figure(row.now), right=True),
             column(f"The {_days(days)} before", lambda row: _figure(row.before), right=True),
             column("Change", _change, right=True),
         ],
         "tile now.part now.total before.part before.total change shareChange.points"
-        " shareChange.low shareChange.high",
+        " shareChange.low shareChange.high now.low now.high before.low before.high",
         "No tile.",
     )
 
@@ -61,8 +61,16 @@ def _figure(count: CountAnswer | None) -> str:
         return "not enough data"
     if count.total is None:
         return str(count.part)
-    share = f"{100 * count.part / count.total:.1f} % · " if count.total else ""
-    return f"{share}{count.part} of {count.total}"
+    counts = f"{count.part} of {count.total}"
+    return f"{share(count)} · {counts}" if count.total else counts
+
+
+def share(count: CountAnswer) -> str:
+    """Write the share of a tile with its interval; an older server gives none."""
+    if not count.total:
+        return "none reported"
+    rate = f"{100 * count.part / count.total:.1f} %"
+    return rate if count.low is None else f"{rate} ({count.low:.1f}-{count.high:.1f})"
 
 
 def _change(row: TileTrend) -> str:

@@ -6,6 +6,7 @@ is computed here but differences.
 from collections.abc import Sequence
 from typing import Literal, Self
 
+from hwci.analysis.periods.days import share
 from hwci.analysis.periods.trends import ShareChange, Trends, share_change
 from hwci.engine.page.reading import Tally, Tiles
 from hwci.engine.periods import Period
@@ -17,16 +18,25 @@ TileName = Literal["mergesChecked", "realFwBugs", "flakyFailures", "infraRuns"]
 
 
 class CountAnswer(Answer):
-    """The number of a tile, and of what it is a part, if it is a part."""
+    """The number of a tile, and of what it is a part, if it is a part. `low` and `high`: the
+    interval in percent that holds the true share with 95 % (Wilson); null of no share.
+    """
 
     part: int
     total: int | None
+    low: float | None = None
+    high: float | None = None
 
     @classmethod
     def of(cls, figure: int | Tally) -> Self:
         """Make the number."""
-        part, total = figure if isinstance(figure, Tally) else (figure, None)
-        return cls(part=part, total=total)
+        if not isinstance(figure, Tally):
+            return cls(part=figure, total=None)
+        part, total = figure
+        found = share(part, total)
+        if found is None:
+            return cls(part=part, total=total)
+        return cls(part=part, total=total, low=100 * found.low, high=100 * found.high)
 
 
 class ShareChangeAnswer(Answer):
@@ -59,15 +69,15 @@ class TileTrend(Answer):
     def of(cls, tile: TileName, now: int | Tally, before: int | Tally | None) -> Self:
         """Make one tile."""
         count, then = CountAnswer.of(now), None if before is None else CountAnswer.of(before)
-        share = None
+        changed = None
         if isinstance(now, Tally) and isinstance(before, Tally):
-            share = share_change(now, before)
+            changed = share_change(now, before)
         return cls(
             tile=tile,
             now=count,
             before=then,
             change=None if then is None else count.part - then.part,
-            share_change=None if share is None else ShareChangeAnswer.of(share),
+            share_change=None if changed is None else ShareChangeAnswer.of(changed),
         )
 
 

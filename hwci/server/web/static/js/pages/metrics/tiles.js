@@ -11,24 +11,30 @@ import { Trend } from "../../parts/trend.js";
 import { toMerges } from "./merges.js";
 
 const DAY_MILLISECONDS = 86_400_000;
+const WIDEST = 88.8; // percent
+const WITHIN = "The range that holds the true share with 95 % certainty";
 
 /**
  * The tiles of a page. `trend`: null while it loads; `against`: the period before, null while it loads; `causes`: how many
  * the real firmware bugs have, nothing while it loads.
  */
 export function Tiles({ page, trend, against, causes, address }) {
-  const { mergesChecked, flakyFailures } = page.tiles;
+  const { flakyFailures } = page.tiles;
+  const { checked, announced } = page.tiles.mergesChecked;
+  const unchecked = page.uncheckedMerges.total;
   const to = (part, changes) => ({ address, part, changes });
   const changed = (tile) => changeText(against, tile);
+  const sure = (tile) => against?.tiles.find((one) => one.tile === tile).now;
   const ofDay = (part) => (day) => `${addressOf("metrics", address.params, dayScope(address, day))}#${part}`;
   const charts = address.query.get("charts") === "open";
   return html`<section class=${charts ? "tiles with-charts" : "tiles"} aria-label="Tiles">
     <${Tile} title="Merges checked on hardware" trend=${trend} of=${(day) => day.mergesChecked}
       outOf=${(day) => day.mergesAnnounced} share=${(day) => day.checked} rowsOf=${ofDay("merges")}
       target=${trend?.targets?.mergesChecked} bound="at least"
-      kind="good" all=${mergesChecked.checked} changed=${changed("mergesChecked")}
-      value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(mergesChecked.checked)}<//>`}
-      beside=${html`<${MergesBeside} counts=${mergesChecked} unchecked=${page.uncheckedMerges.total} to=${to} />`} />
+      kind="good" all=${checked} changed=${changed("mergesChecked")}
+      value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(checked)}<//>`}
+      from=${unchecked > 0 && html`<${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}
+      beside=${html`of ${counted(announced, "merge")}${share(checked, announced, sure("mergesChecked"))}`} />
     <${RealBugsTile} ...${{ trend, causes, to }} counts=${page.tiles.realFwBugs} rowsOf=${ofDay("bugs")}
       changed=${changed("realFwBugs")} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
@@ -36,7 +42,7 @@ export function Tiles({ page, trend, against, causes, address }) {
       changed=${changed("flakyFailures")} all=${flakyFailures.count}
       value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
       beside="failing runs on commits that also passed" />
-    <${InfraTile} page=${page} trend=${trend} changed=${changed("infraRuns")} address=${address} />
+    <${InfraTile} ...${{ page, trend, address }} changed=${changed("infraRuns")} sure=${sure("infraRuns")} />
     <${ChartsSwitch} open=${charts} />
   </section>`;
 }
@@ -45,11 +51,6 @@ export function Tiles({ page, trend, against, causes, address }) {
 function ChartsSwitch({ open }) {
   const turn = () => change({ charts: open ? null : "open" }, { replace: true });
   return html`<button type="button" class="charts-switch" aria-pressed=${open ? "true" : "false"} onClick=${turn}>Charts</button>`;
-}
-
-function MergesBeside({ counts: { checked, announced }, unchecked, to }) {
-  return html`of ${counted(announced, "merge")}${share(checked, announced)}
-    ${unchecked > 0 && html`${" · "}<${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}`;
 }
 
 function RealBugsTile({ trend, counts, causes, changed, to, rowsOf }) {
@@ -74,7 +75,7 @@ function flakesOf({ params, query }) {
   return addressOf("failures", params, { ...scopeOf(query), label: "flake" });
 }
 
-function InfraTile({ page, trend, changed, address }) {
+function InfraTile({ page, trend, changed, sure, address }) {
   const { infra, total } = page.tiles.infraRuns;
   const { repoKey, suite } = scopeOf(address.query);
   const { from, to } = page.period;
@@ -83,7 +84,7 @@ function InfraTile({ page, trend, changed, address }) {
     share=${(day) => day.infra} target=${trend?.targets?.infraRuns} bound="at most"
     rowsOf=${({ from, to }) => runs({ helloOk: false, from, to })}
     kind="warn" changed=${changed} all=${infra} value=${html`<a href=${runs({ helloOk: false })}>${count(infra)}</a>`}
-    beside=${html`of <a href=${runs()}>${counted(total, "run report")}</a>${share(infra, total)}`} />`;
+    beside=${html`of <a href=${runs()}>${counted(total, "run report")}</a>${share(infra, total, sure)}`} />`;
 }
 
 function Tile({ title, value, from = null, all, beside, changed, trend, ...chart }) {
@@ -116,8 +117,12 @@ function changeText(against, name) {
   return tile.change === 0 ? `as many as in the ${before}` : `${signed(tile.change)} against the ${before}`;
 }
 
-function share(part, whole) {
-  return whole === 0 ? "" : ` · ${percent((100 * part) / whole)}`;
+/** A share with the interval of `sure`, which comes later: its place is kept, so that nothing below moves. */
+function share(part, whole, sure) {
+  if (whole === 0) return "";
+  const { low, high } = sure ?? { low: WIDEST, high: WIDEST };
+  const within = html`<span class=${sure ? null : "unknown"} title=${WITHIN}>(${percent(low)} to ${percent(high)})</span>`;
+  return html` · ${percent((100 * part) / whole)} ${within}`;
 }
 
 /** A link to a part of this page; a click goes there without a new request. */
