@@ -242,3 +242,17 @@ def test_runs_at_once_are_on_boxes_of_their_own_and_of_different_commits() -> No
     assert len({one.offer.box_key for one in found.next_runs}) == 3
     assert len({one.commit for one in found.next_runs}) == 3
     assert len(told([PUSH, *boxes], at_once=8).next_runs) == 4
+
+
+@pytest.mark.parametrize(("passes", "boxes"), [(1, ["box-1", "box-2"]), (12, ["box-1"])])
+def test_a_box_that_passes_is_proposed_beside_another_only_while_that_may_be_chance(
+    passes: int, boxes: list[str]
+) -> None:
+    passed = [report("h:P", at, box="box-2") for at in range(3, 3 + passes)]
+
+    found = told([PUSH, report("a:P", 2), *passed], at_once=2)
+
+    assert [one.offer.box_key for one in found.next_runs] == boxes
+    seen = {one.offer.box_key: one.seen for one in found.next_runs}
+    assert seen["box-1"] == Counts(1, 1)
+    assert seen.get("box-2", Counts(0, passes)) == Counts(0, passes)

@@ -6,16 +6,18 @@ ordinary runs gave is weighed (`weighing.py`). This module decides which commits
 when there is no answer. It starts no run and knows no repository.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from hwci.analysis.flaky.weighing import (
     Bracket,
     ByBox,
     Counts,
+    TellingRun,
     bracket_of,
     chances,
     contradict,
@@ -32,6 +34,10 @@ COMMITS_MAX = 500
 BOXES_MAX = 20
 """So many boxes are thought of for the next runs: those that failed most, then the cheapest."""
 _LIKELY = 0.5
+_LEAST_TOLD = 0.05
+"""A run beside the first is not worth its board if it tells less than this part of what the first
+tells for its time.
+"""
 
 
 class MissingCommit(StrEnum):
@@ -101,11 +107,14 @@ MISSING = {
 
 
 class NextRun(NamedTuple):
-    """A run that tells much for its time, on a commit by its number."""
+    """A run that tells much for its time, on a commit by its number. `seen`: what the test gave on
+    its box until now, on all of these commits.
+    """
 
     commit: int
     branch: str
     offer: BoxOffer
+    seen: Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +197,26 @@ def _judged(
         return MissingCommit.CONTRADICTION
     bracket, next_runs = bracket_of(likely), []
     if bracket.first < bracket.last:
-        failures = Counter(one.run.box_key for one in runs if one.failed)
-        offers = sorted(offers, key=lambda one: (-failures[one.box_key], one))[:BOXES_MAX]
-        of_box = {one.box_key: one for one in offers}
-        seconds = {box_key: one.seconds for box_key, one in of_box.items()}
-        told = most_telling(by_box, likely, seconds, at_once)
-        next_runs = [NextRun(one.commit, runs[-1].run.branch, of_box[one.box]) for one in told]
+        of_box: dict[str, Counts] = defaultdict(Counts)
+        for box_key, more in chain.from_iterable(one.items() for one in by_box):
+            of_box[box_key] = of_box[box_key].plus(more)
+        offers = sorted(offers, key=lambda one: (-of_box[one.box_key].failed, one))[:BOXES_MAX]
+        branch, named = runs[-1].run.branch, {one.box_key: one for one in offers}
+        next_runs = [
+            NextRun(one.commit, branch, named[one.box], of_box[one.box])
+            for one in _worth_it(by_box, likely, named, at_once)
+        ]
     return Progress(commits, counts, likely, bracket, next_runs)
+
+
+def _worth_it(
+    by_box: Sequence[ByBox], likely: Sequence[float], offers: Mapping[str, BoxOffer], at_once: int
+) -> list[TellingRun]:
+    """Return the runs to start at once that tell enough for their time."""
+    seconds = {box_key: one.seconds for box_key, one in offers.items()}
+    told = most_telling(by_box, likely, seconds, at_once)
+    worth = [one.bits / max(seconds[one.box], 1) for one in told]
+    return [one for one, bits in zip(told, worth, strict=True) if bits >= _LEAST_TOLD * worth[0]]
 
 
 def _counts(runs: Sequence[_Result]) -> Mapping[str, ByBox]:

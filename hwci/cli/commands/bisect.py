@@ -45,7 +45,7 @@ Boxes = Annotated[
         metavar="N",
         min=1,
         max=limits.BISECTED_AT_ONCE_MAX,
-        help="How many runs to propose at once, each on a box of its own.",
+        help="How many runs to propose at once at most, each on a box of its own.",
     ),
 ]
 
@@ -138,8 +138,8 @@ def next_run(
 ) -> None:
     """Print the next run as a command to paste, or the commit once it is found with 95 %.
 
-    With --boxes 4 it prints four runs, chosen together: start them at the same time, each on its
-    box, and ask again when all have ended.
+    With --boxes 4 it prints up to four runs, chosen together: start them at the same time, each on
+    its box, and ask again when all have ended. It leaves out a box that would tell little.
 
     For example:
 

@@ -16,7 +16,12 @@ from hwci.said import counted, percent, short
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hwci.wire.analysis.bisection import BisectedAnswer, CandidateAnswer, ProgressAnswer
+    from hwci.wire.analysis.bisection import (
+        BisectedAnswer,
+        CandidateAnswer,
+        NextRunAnswer,
+        ProgressAnswer,
+    )
 
 
 def start(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
@@ -36,9 +41,19 @@ def next_run(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
         took = f"about {duration(run.board_seconds)}, the median of {counted(run.runs_seen, 'run')}"
         yield f"# {'At the same time' if number else 'Run next'} on {run.box_key} ({took}):"
         yield f"# {short(run.sha)}{subject}"
+        if run.failed == 0:
+            yield f"# {_never_failed(run)}"
         yield run_command(found.repo_key, found.suite, run.box_key, run.branch, run.sha)
     if not bisected.next_runs and bisected.bracket.commits > 1:
         yield "# No box that ran it reached the hardware in its last run: mend one, then ask again."
+
+
+def _never_failed(run: NextRunAnswer) -> str:
+    """Say why a box is worth a run on which the test did not fail yet."""
+    if not run.runs:
+        return "No run of the test was on this box yet: what it does there is not known."
+    passed = f"The test passed in {counted(run.runs, 'run')} on this box"
+    return f"{passed}, which may be chance: a failure there would tell much."
 
 
 def again(test: str, product: str, good: str, bad: str, more: Sequence[str]) -> str:

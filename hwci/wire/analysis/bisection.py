@@ -56,7 +56,8 @@ class BracketAnswer(Answer):
 
 class NextRunAnswer(Answer):
     """A run that is expected to tell much for each minute of a board. `boardSeconds`: the median of
-    the product's `runsSeen` runs on the box in the period.
+    the product's `runsSeen` runs on the box in the period. The test failed there in `failed` of its
+    `runs` on all of these commits; an older server leaves both out.
     """
 
     sha: str
@@ -65,6 +66,8 @@ class NextRunAnswer(Answer):
     box_key: str
     board_seconds: float
     runs_seen: int
+    failed: int | None = None
+    runs: int | None = None
 
     @classmethod
     def of(cls, found: Progress, run: NextRun) -> Self:
@@ -77,6 +80,8 @@ class NextRunAnswer(Answer):
             box_key=offer.box_key,
             board_seconds=offer.seconds,
             runs_seen=offer.runs,
+            failed=int(run.seen.failed),
+            runs=int(sum(run.seen)),
         )
 
 
