@@ -8,24 +8,26 @@ when it holds `null` or "cut short" instead. Which base is the right one is deci
 the repository.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from hwci.ci.git.files import UNKNOWN, Files, files_of, paths_between
-from hwci.ci.git.history import (
+from hwci.ci.git.repository import (
     DEEPENING,
+    LOCAL_SECONDS,
     PATIENCE_S,
-    CutOffError,
+    UNKNOWN,
+    Commit,
     Deadline,
-    UnrelatedError,
-    commits_after,
+    Files,
+    GitError,
+    Repository,
     fetch_commit,
+    files_of,
+    paths_between,
     present,
-    whole_range,
 )
-from hwci.ci.git.repository import LOCAL_SECONDS, Commit, GitError, Repository
 from hwci.said import short
 from hwci.wire import limits
 from hwci.wire.reports import Changes, CommitItem
@@ -56,6 +58,14 @@ class FilesUnknownError(Exception):
     def __init__(self, why: str, fix: str = "") -> None:
         super().__init__(why)
         self.fix = fix
+
+
+class UnrelatedError(Exception):
+    """The base is not an ancestor: the branch was moved by force, or it is another branch's."""
+
+
+class CutOffError(Exception):
+    """The clone ends too early to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,3 +282,120 @@ def _item(sha: str, commit: Commit, files: Files) -> CommitItem:
 def _patient(deadline: Deadline) -> float:
     """Return how long git may read, which is more than a remote gets: it may also have to fetch."""
     return deadline.left() + LOCAL_SECONDS
+
+
+# Which commits lie after one and up to another. A shallow clone answers `base..sha` without any
+# sign of what it lacks: commits are missing, and commits of the base are among the others. The
+# latter also happens if clocks were wrong, because git stops its walk by the times of commits. So a
+# range counts only if it is proved.
+
+
+def whole_range(repository: Repository, base: str, sha: str, deadline: Deadline) -> tuple[str, ...]:
+    """Return the commits after `base`, up to and including `sha`. Deepen a shallow clone.
+
+    Raises:
+        UnrelatedError: `base` is not an ancestor.
+        CutOffError: the clone ends too early; its cause is why it was not deepened.
+        GitError: git failed.
+    """
+    for depth in DEEPENING:
+        try:
+            return commits_after(repository, base, sha)
+        except CutOffError:
+            try:
+                fetch_commit(repository, sha, deadline, depth)
+            except GitError as fault:
+                raise CutOffError from fault
+    return commits_after(repository, base, sha)
+
+
+def commits_after(repository: Repository, base: str, sha: str) -> tuple[str, ...]:
+    """Return the commits after `base`, up to and including `sha`, each after its parents.
+
+    Both are full hashes; `sha` is in the clone.
+
+    Raises:
+        UnrelatedError: `base` is not an ancestor of `sha`.
+        CutOffError: the clone does not hold what is needed to know.
+        GitError: git failed.
+    """
+    cut = repository.cut()
+    if cut:
+        return _proved(_lineage(repository, sha), base, cut)
+    if repository.commit(base) is None:
+        raise UnrelatedError
+    if base == sha:
+        return ()
+    after = _lineage(repository, sha, f"^{base}")
+    onward = _onward_from(base, after)
+    if sha not in onward:
+        raise UnrelatedError
+    # What descends from the base is new. Of what came from the side, each lowest commit has to be.
+    lowest = (
+        commit
+        for commit, parents in after.items()
+        if commit not in onward and not any(parent in after for parent in parents)
+    )
+    if any(repository.is_ancestor(commit, base) for commit in lowest):
+        return _proved(_lineage(repository, sha), base, cut)
+    return tuple(reversed(list(after)))
+
+
+Lineage = Mapping[str, Sequence[str]]
+"""A commit and all that its clone reaches from it, the newest first, each with its parents."""
+
+
+def _reached_from(sha: str, lineage: Lineage) -> set[str]:
+    """Return a commit and its ancestors, as far as they are in the clone."""
+    reached = {sha}
+    for commit, parents in lineage.items():
+        if commit in reached:
+            reached.update(parents)
+    return reached
+
+
+def _onward_from(sha: str, lineage: Lineage) -> set[str]:
+    """Return a commit and its descendants."""
+    found = {sha}
+    for commit in reversed(list(lineage)):
+        if not found.isdisjoint(lineage[commit]):
+            found.add(commit)
+    return found
+
+
+def _behind(marked: Collection[str], lineage: Lineage) -> dict[str, int]:
+    """Return, for each commit, the marked ones that it is or descends from, as bits."""
+    bits = {sha: 1 << place for place, sha in enumerate(marked)}
+    masks: dict[str, int] = {}
+    for commit in reversed(list(lineage)):
+        mask = bits.get(commit, 0)
+        for parent in lineage[commit]:
+            mask |= masks.get(parent, 0)
+        masks[commit] = mask
+    return masks
+
+
+def _lineage(repository: Repository, *of: str) -> Lineage:
+    lines = repository.run("rev-list", "--topo-order", "--parents", *of, "--").decode()
+    rows = (line.split() for line in lines.splitlines())
+    return {row[0]: row[1:] for row in rows}
+
+
+def _proved(lineage: Lineage, base: str, cut: Collection[str]) -> tuple[str, ...]:
+    """Return the range if nothing that the clone lacks could change it.
+
+    Two things could. A commit of the range lacks its parents: the range lacks commits. Or a commit
+    of the range is an ancestor of the base by a way through what is missing. It cannot be one if
+    each end of the clone that the base reaches stands behind it: a commit is not its own ancestor.
+    """
+    ends = [sha for sha in lineage if sha in cut]
+    if base not in lineage:
+        raise CutOffError if ends else UnrelatedError
+    known = _reached_from(base, lineage)
+    after = [sha for sha in lineage if sha not in known]
+    ends_behind_base = [sha for sha in ends if sha in known]
+    behind = _behind(ends_behind_base, lineage)
+    all_of_them = (1 << len(ends_behind_base)) - 1
+    if any(sha in cut or behind[sha] != all_of_them for sha in after):
+        raise CutOffError
+    return tuple(reversed(after))

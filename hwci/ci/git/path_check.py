@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hwci.ci.git.files import files_of
-from hwci.ci.git.repository import LOCAL_SECONDS, Repository
+from hwci.ci.git.repository import LOCAL_SECONDS, Repository, files_of
 from hwci.engine.patterns import PathList
 from hwci.engine.vocabulary import FileKind
 from hwci.wire.base import Answer

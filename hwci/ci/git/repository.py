@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The git program: how it is started, how long it may take, what its failures mean for people, and
-what it knows of a repository (spec, "Run report").
+what it knows of a repository, its commits and their files (spec, "Run report"). What a shallow
+clone lacks is fetched here.
 
 Only plumbing commands are used: their output does not change with a person's configuration. What it
 means for a report is decided in `hwci.ci.git.changes`. Paths are bytes here, as git keeps them. Of
@@ -14,12 +15,15 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from hwci.said import short
+from hwci.wire import limits
 from hwci.wire.base import made_storable
 from hwci.wire.hashes import is_hash
 
@@ -28,6 +32,15 @@ LOCAL_SECONDS = 60.0
 
 STATUS_SECONDS = 10.0
 """How long the check of all files may take: it leads to a warning only."""
+
+PATIENCE_S = 30.0
+"""How long a report may wait for a remote to send more of the history."""
+
+DEEPENING = ("--deepen=50", "--deepen=500", "--unshallow")
+"""Each is tried when the one before it was not enough."""
+
+BRANCHES = "+refs/heads/*:refs/hwci/*"
+"""All of a remote's branches, beside those that are the user's."""
 
 _LEFT_OUT = frozenset(
     (
@@ -337,3 +350,160 @@ def _time(committer: str) -> datetime | None:
         return datetime.fromtimestamp(int(found[1]), UTC) if found else None
     except (ValueError, OverflowError, OSError):  # a time that no calendar holds
         return None
+
+
+# Fetching what a shallow clone lacks
+
+_BEHIND = re.compile(r"(?P<tip>[^~^]+)[~^]")
+
+
+class Deadline:
+    """A time by which to end."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Return the seconds that are left, at least 0."""
+        return max(0.0, self._end - time.monotonic())
+
+
+def present(repository: Repository, sha: str, deadline: Deadline) -> str:
+    """Return the full hash of a commit. Fetch it if the clone is of another branch's tip."""
+    found = repository.commit(sha)
+    if found is None:
+        fetch_commit(repository, sha, deadline, *(DEEPENING[:1] if repository.cut() else ()))
+        found = repository.commit(sha)
+    if found is None:
+        raise GitError(f"{sha} is not a commit of this clone")
+    return found
+
+
+def fetch_commit(repository: Repository, sha: str, deadline: Deadline, *depth: str) -> None:
+    """Fetch a commit with more of its history; `depth`: of `DEEPENING`."""
+    try:
+        repository.fetch(*depth, sha, seconds=deadline.left())
+    except GitError:
+        # An old server gives only what its branches name.
+        repository.fetch(*depth, BRANCHES, seconds=deadline.left())
+
+
+class DeepeningRepository(Repository):
+    """A repository that fetches what a revision names beyond the ends of its clone, such as
+    `HEAD~1` where it ends at `HEAD`.
+    """
+
+    def resolved(self, revision: str) -> str | None:
+        """Return the full hash of the commit that a revision names, here or in the remote."""
+        found = super().resolved(revision)
+        behind = _BEHIND.match(revision)
+        tip = super().resolved(behind["tip"]) if behind and found is None else None
+        return found if tip is None else self._resolved_behind(tip, revision)
+
+    def _resolved_behind(self, tip: str, revision: str) -> str | None:
+        found = None
+        try:
+            for depth in DEEPENING:
+                if found is not None or not self.cut():
+                    break
+                fetch_commit(self, tip, self._deadline, depth)
+                found = super().resolved(revision)
+        except GitError:  # what cannot be fetched counts as missing
+            return None
+        return found
+
+    @cached_property
+    def _deadline(self) -> Deadline:
+        """For all revisions of a command."""
+        return Deadline(PATIENCE_S)
+
+
+# Which files commits changed, as paths that a report can hold (spec, "Run report"). A rename
+# changes both its paths: what is moved out of the firmware changes the firmware. A merge counts
+# with the files that differ from each of its parents, which somebody had to settle (semantics,
+# 6.6). A submodule that moves is a path. No file is ever opened. These functions raise GitError if
+# git fails, or the clone lacks what is needed and cannot fetch it.
+
+_AS_STORED = ("-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files that a commit changed. `cut`: there are more, or not all could be written."""
+
+    paths: tuple[str, ...]
+    cut: bool
+    note: str = ""
+
+
+UNKNOWN = Files((), cut=True)
+
+
+def files_of(
+    repository: Repository, commits: Mapping[str, Commit], seconds: float
+) -> dict[str, Files]:
+    """Return the files of each commit."""
+    # A commit without its parents looks as if it had made every file.
+    cut = repository.cut()
+    whole = [sha for sha in commits if sha not in cut]
+    _bring_trees(repository, [commits[sha] for sha in whole], seconds)
+    raw = repository.run(
+        *("diff-tree", "--stdin", "-c", "--root", "--always", *_AS_STORED),
+        given="".join(f"{sha}\n" for sha in whole).encode(),
+        seconds=seconds,
+    )
+    changed: dict[str, list[bytes]] = {sha: [] for sha in whole}
+    for sha, path in _rows(raw):
+        changed[sha].append(path)
+    return dict.fromkeys(commits, UNKNOWN) | {
+        sha: _written(sha, paths) for sha, paths in changed.items()
+    }
+
+
+def paths_between(
+    repository: Repository, earlier: str | None, sha: str, seconds: float
+) -> tuple[str, ...]:
+    """Return the files that differ between two commits; without an earlier one, all files."""
+    words = [earlier, sha] if earlier else ["--root", "--no-commit-id", sha]
+    raw = repository.run("diff-tree", *_AS_STORED, *words, seconds=seconds)
+    return tuple(path.decode("utf-8", "replace") for _, path in _rows(raw))
+
+
+def _rows(raw: bytes) -> Iterator[tuple[str, bytes]]:
+    """Read `diff-tree -z`: a commit's hash, then pairs of a record, which begins with a colon, and
+    its path, which may be anything: also a hash, or begin with a colon.
+    """
+    sha = ""
+    words = iter(raw.split(b"\0"))
+    for word in words:
+        if word.startswith(b":"):
+            yield sha, next(words)
+        else:
+            sha = word.decode()
+
+
+def _written(sha: str, paths: Sequence[bytes]) -> Files:
+    """Turn paths into text. One that is not UTF-8 is changed by that, so the list counts as cut."""
+    texts = [path.decode("utf-8", "replace") for path in paths]
+    odd = sum(text.encode() != path for text, path in zip(texts, paths, strict=True))
+    note = f"Paths of {short(sha)} that are not UTF-8 are sent with U+FFFD: {odd}." if odd else ""
+    cut = len(paths) > limits.FILES_MAX or odd > 0
+    return Files(tuple(texts[: limits.FILES_MAX]), cut, note)
+
+
+def _bring_trees(repository: Repository, commits: Sequence[Commit], seconds: float) -> None:
+    """Fetch all trees at once in a clone without trees, which would else fetch them one by one."""
+    kept = repository.asked("config", "--get-regexp", r"^remote\..*\.partialclonefilter$") or ""
+    if "tree:" not in kept:
+        return
+    parents = repository.among({parent for commit in commits for parent in commit.parents})
+    trees = {commit.tree for commit in (*commits, *repository.commits(parents).values())}
+    try:
+        # No commit is named as present: the remote would think that its trees are, too.
+        repository.fetch(
+            *("--filter=blob:none", "--stdin"),
+            given="".join(f"{tree}\n" for tree in sorted(trees)).encode(),
+            seconds=seconds,
+        )
+    except GitError:
+        return  # then git fetches them one by one, and fails there

@@ -12,8 +12,7 @@ from typing import Any
 
 from hwci.ci.detect import Notice, find_job, name_notice, product_notice
 from hwci.ci.fields import BY_NAME, Field, hello
-from hwci.ci.git.history import DeepeningRepository
-from hwci.ci.git.repository import GitError, Repository
+from hwci.ci.git.repository import DeepeningRepository, GitError, Repository
 from hwci.ci.job import Job, Sourced
 from hwci.ci.project import Project, ProjectFileError, find_project
 from hwci.ci.reporting.bodies import missing_fields

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwci.ci.git.changes import collect, covered
-from hwci.ci.git.history import PATIENCE_S, Deadline
-from hwci.ci.git.repository import Repository
+from hwci.ci.git.repository import PATIENCE_S, Deadline, Repository
 from hwci.ci.job import Job, Sourced
 from hwci.ci.reporting.base import NOBODY, RUN_KEPT_HERE, find_base
 from hwci.ci.reporting.push import covers_less, stood_before
@@ -32,7 +31,7 @@ class UnderTest:
 
 def given(job: Job, changes: Changes | None = None) -> UnderTest:
     """Return what is known without git."""
-    covers = job.value("covers_shas") or job.pushed_shas[-limits.COVERS_MAX :]
+    covers = job.value("covers_shas") or job.pushed_shas
     return UnderTest(changes, tuple(covers), Sourced(None, NOBODY))
 
 
