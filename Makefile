@@ -102,10 +102,10 @@ js:
 	npm install --prefix .ci/js --silent
 	npm run check --prefix .ci/js --silent
 
-## Change the code in 400 small ways and see that a test finds each. ROOMS="auth store" SEED=2 EACH=20
+## Change the code in 400 small ways and see that a test finds each. AREAS="auth store" SEED=2 EACH=20
 mutation: $(STAMP)
 	$(call install,mutation)
-	$(BIN)/python -m tests.mutation $(if $(SEED),--seed $(SEED)) $(if $(EACH),--each $(EACH)) $(ROOMS)
+	$(BIN)/python -m tests.mutation $(if $(SEED),--seed $(SEED)) $(if $(EACH),--each $(EACH)) $(AREAS)
 
 ## Measure side by side with other ways (docs/benchmarks.md). SIZE=S FIGURES="page cost"
 bench: $(STAMP)

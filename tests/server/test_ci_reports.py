@@ -3,7 +3,7 @@
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +206,22 @@ def test_a_body_may_come_compressed(server: RunningServer, method: str, path: st
     data = gzip.compress(json.dumps(BODIES[method, path]()).encode())
 
     assert ask(server.url, method, path, ci_key(server.ci_key), JSON, GZIP, data=data).status == 204
+
+
+@pytest.mark.parametrize(
+    ("name", "encode"), [("identity", bytes), ("x-gzip", gzip.compress), ("GZIP", gzip.compress)]
+)
+def test_an_encoding_has_other_names_too(
+    server: RunningServer, name: str, encode: Callable[[bytes], bytes]
+) -> None:
+    """RFC 9110, 8.4.1 and 12.5.3: `identity` is none."""
+    named = ("Content-Encoding", name)
+    data = encode(json.dumps(announcement()).encode())
+    path = "/api/ci/merge-announce"
+
+    assert (
+        ask(server.url, "POST", path, ci_key(server.ci_key), JSON, named, data=data).status == 204
+    )
 
 
 def send_gzip(server: RunningServer, data: bytes, path: str = "/api/ci/merge-announce") -> Reply:

@@ -218,11 +218,11 @@ def test_what_is_merely_unusual_is_taken(server: RunningServer, case: str) -> No
     assert send(server.url, server.ci_key, TAKEN[case]).status == 204
 
 
-def test_every_name_that_stands_twice_is_named(server: RunningServer) -> None:
-    data = raw("extra", '{"a": 1, "b": 2, "a": 3, "b": 4, "a": 5}, "branch": "b"')
+def test_every_name_that_stands_twice_is_named_outer_ones_first(server: RunningServer) -> None:
+    data = raw("extra", '{"a": 1, "b": 2, "a": 3, "b": 4, "a": 5}, "workflow": "w"')
 
     assert send(server.url, server.ci_key, data).issue_paths == [
-        ["body", "branch"],
+        ["body", "workflow"],
         ["body", "extra", "a"],
         ["body", "extra", "b"],
     ]

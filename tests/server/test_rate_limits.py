@@ -217,6 +217,15 @@ async def test_what_a_route_of_auth_refuses_leaves_the_limit_on_all_alone() -> N
     assert others == [200, 200, 429]
 
 
+async def test_what_the_limit_on_all_refuses_leaves_that_of_a_route_alone() -> None:
+    hands = Hands()
+    async with limited(clock=hands, rate_limit="1/minute", auth_rate_limit="1/hour") as send:
+        assert (await send()).status == 200
+        assert (await send("/api/auth/login", "POST")).status == 429
+        hands.move(minutes=1)
+        assert (await send("/api/auth/login", "POST")).status == 415
+
+
 # Passwords that are guessed
 
 

@@ -142,6 +142,18 @@ def test_a_body_that_drips_is_a_spec_shaped_408_and_the_connection_ends(
     assert reply.headers["connection"] == "close"
 
 
+def test_a_body_that_began_fast_may_not_drip_on(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(body, "PACE_SECONDS", HEAD_SECONDS)
+    monkeypatch.setattr(body, "BODY_SECONDS", 60.0)
+    with connect(server.url) as line:
+        line.sendall(announcing(server, 60_000) + b" " * body.PACE_BYTES)
+        reply = drip(line, b" ")
+
+    assert reply.error[1].startswith("Less than 10240 bytes of the body came in 1 s")
+
+
 def open_files() -> int:
     """Count what this process has open: of the test and of its server."""
     return sum(1 for _ in Path("/proc/self/fd").iterdir())

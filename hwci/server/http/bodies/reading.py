@@ -29,7 +29,7 @@ def read_model(plain: bytes, model: type[Model]) -> Model:
     value = read_json(plain)
     try:
         # By the names of the contract alone: the models' own names are for Python.
-        read = _form(model).validate_json("null", context=value, by_alias=True, by_name=False)
+        read = _form(model).validate_json("null", context=value, by_name=False)
     except ValidationError as fault:
         # The fault holds the values, which may be secrets: it goes no further.
         raise InvalidRequestError(issues_of(fault, "body")) from None
