@@ -11,17 +11,24 @@ from pathlib import Path
 import pytest
 
 import hwci
+from hwci.analysis.failures.gaps import Budget, Gap, GapCount, Together
 from hwci.analysis.failures.what_if import EditKind
 from hwci.cli.terminal import evidence, options, what_if
 from hwci.client import Client, calls
+from hwci.engine.periods import Period
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason, Verdict
 from hwci.said import short
-from hwci.wire.analysis.explanations import ExplanationAnswer, WhatIfAnswer
+from hwci.wire.analysis.explanations import (
+    ExplanationAnswer,
+    GapsAnswer,
+    WhatIfAnswer,
+)
 from hwci.wire.failures import FailureEvidence
+from hwci.wire.queries import PeriodQuery
 from hwci.wire.reports import Changes, RunReport
 from tests.cli.conftest import Command
 from tests.support.running import running_in_thread
-from tests.support.scene import CONFIGURATION, HOSTILE, PRODUCT, A, B, C, D, E, report
+from tests.support.scene import CONFIGURATION, HOSTILE, PRODUCT, START, A, B, C, D, E, report
 
 DASHBOARD_CHECKS = "server/web/static/js/pages/failure/checks.js"
 
@@ -198,6 +205,20 @@ def test_the_gaps_say_what_to_change_in_ci(cli: Command, own_ci: Client) -> None
     assert "  In hwci.toml, a [[verdict]] rule: " in found
     assert "no suite configuration: 1 failure; this alone would decide none\n" in found
     assert found.endswith("\n\nAll together: 1 failure; this would decide 0 to 1\n")
+
+
+@pytest.mark.parametrize(
+    ("ambiguous", "left"),
+    [(5, None), (6, "1 other lacks nothing that CI"), (7, "2 others lack nothing that CI")],
+)
+def test_those_that_no_gap_explains_are_for_a_person(ambiguous: int, left: str | None) -> None:
+    count = GapCount(Gap.NO_VERDICT, 5, at_least=1, at_most=5)
+    budget = Budget([count], Together(5, at_least=1, at_most=5), ambiguous, looked_at=ambiguous)
+    found = GapsAnswer.of(budget, PeriodQuery(), Period(START, START))
+
+    *_, last = what_if.gaps(found)
+
+    assert last.startswith(left or "  In hwci.toml")
 
 
 def test_each_commit_of_the_timeline_has_its_subject_if_a_run_listed_it(

@@ -174,6 +174,10 @@ def test_the_metrics_page_says_what_would_decide_the_ambiguous_failures(reader: 
     assert together["atLeast"] < together["atMost"]
     whole = f"All together: {together['failures']} failures; this would decide {ends}."
     expect(reader.page.locator(".gaps + p")).to_have_text(whole)
+    others = found["lookedAt"] - together["failures"]
+    assert others == 2
+    left = "2 others lack nothing that CI could send: a person decides, with the buttons above."
+    expect(reader.page.locator(".gaps + p + p")).to_have_text(left)
 
 
 @pytest.mark.parametrize("test_id", ["unconfigured", "unconnected"])

@@ -14,6 +14,7 @@ from hwci.engine.history import RunChanges
 from hwci.engine.vocabulary import FileKind, ReviewAction
 from hwci.said import counted, short
 
+WHOLE_HISTORY = "the whole history (GitHub: fetch-depth: 0, GitLab: GIT_DEPTH: 0)"
 COMMITS_MAX, FILES_MAX = 250, 2_000
 """What a report holds of changes, as `hwci/wire/limits.py` has it, which this room cannot ask."""
 
@@ -43,18 +44,19 @@ GAPS = {
     ),
     Gap.NO_CHANGES: GapWords(
         "The first run on the failing commit did not send what changed",
-        "In the job that tests: clone the whole history (fetch-depth: 0), or set HWCI_BASE_SHA"
-        " to the commit tested before.",
+        f"In the job that tests: clone {WHOLE_HISTORY}, or set HWCI_BASE_SHA to the commit tested"
+        " before.",
     ),
     Gap.CUT_LISTS: GapWords(
         "Lists of commits or files were cut short",
-        f"Start the suite on more pushes: a report holds the newest {COMMITS_MAX} commits, and"
-        f" {FILES_MAX:,} files of each.",
+        f"In the job that tests: clone {WHOLE_HISTORY}, without filter: tree:0, and start it on"
+        f" each push: a report holds the newest {COMMITS_MAX} commits, and {FILES_MAX:,} files of"
+        " each.",
     ),
     Gap.UNCONNECTED_FIX: GapWords(
         "Some run between the failure and its fix did not send what changed",
-        "In every job of the branch that tests: hwci report-run in a clone of the whole history"
-        " (fetch-depth: 0), also after a failure.",
+        "In every job of the branch that tests, also after a failure: hwci report-run in a clone of"
+        f" {WHOLE_HISTORY}.",
     ),
 }
 
@@ -124,6 +126,6 @@ def _run(edit: Edit, run: RunChanges) -> Advice:
         sent = f"{sent}, and these were changes of {edit.assumed} alone"
     return Advice(
         sent,
-        "Clone the whole history in that job (fetch-depth: 0), or name the commit tested before:"
+        f"In that job, clone {WHOLE_HISTORY}, or name the commit tested before:"
         f" hwci report-run --base-sha {run.changes.base_sha}",
     )

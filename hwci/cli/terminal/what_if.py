@@ -120,6 +120,15 @@ def gaps(found: GapsAnswer) -> Iterator[str]:
         yield f"All together: {counted(failures, 'failure')}; this would decide {_decided(*ends)}"
     if not found.gaps:
         yield "CI left out nothing that could decide one of them."
+    elif found.together is not None and found.together.failures < found.looked_at:
+        others = found.looked_at - found.together.failures
+        yield ""
+        yield f"{_others(others)} hwci failures confirm or dismiss (hwci failures show says why)."
+
+
+def _others(others: int) -> str:
+    lack = "1 other lacks" if others == 1 else f"{others:,} others lack"
+    return f"{lack} nothing that CI could send. A person decides:"
 
 
 def _decided(at_least: int, at_most: int) -> str:

@@ -14,6 +14,7 @@ export function Gaps({ orgId, scope, turn }) {
 
 function Found({ data }) {
   if (!data.gaps.length) return html`<p class="quiet">CI left out nothing that could decide one of them.</p>`;
+  const others = data.lookedAt - data.together.failures;
   const part = data.lookedAt < data.ambiguous ? ` (the newest ${count(data.lookedAt)} of them)` : "";
   return html`<p class="quiet">${counted(data.ambiguous, "failure")} that nobody reviewed${part}. Each gap by itself:</p>
     <ul class="gaps">${data.gaps.map((gap) => html`<li key=${gap.gap}>
@@ -21,7 +22,9 @@ function Found({ data }) {
       <p class="quiet">${gap.toDo}</p>
     </li>`)}</ul>
     ${data.gaps.length > 1 && html`<p>All together: ${counted(data.together.failures, "failure")}; this would decide
-      ${" "}${decided(data.together)}.</p>`}`;
+      ${" "}${decided(data.together)}.</p>`}
+    ${others > 0 && html`<p class="quiet">${count(others)} ${others === 1 ? "other lacks" : "others lack"} nothing that CI could
+      send: a person decides, with the buttons above.</p>`}`;
 }
 
 function decided({ atLeast, atMost }) {
