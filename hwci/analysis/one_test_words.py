@@ -105,8 +105,8 @@ def look_first(found: Intermittent, box: str | None) -> Iterator[str]:
 
 def _counts(found: OneTest, tries: Tries) -> Iterator[str]:
     failed, runs = tries.first
-    of_all = f"{failed:,} of all {counted(runs, 'run')} {_on(found)}"
-    yield f"its first attempt failed in {of_all}; {_given(found)}"
+    of_all = f"{failed:,} of all {runs:,} runs" if runs > 1 else "its only run"
+    yield f"its first attempt failed in {of_all} {_on(found)}; {_given(found)}"
     if len(found.boxes) == 1:
         box = found.boxes[0].box_key
         yield f"only {box} ran it, so bench and firmware cannot be told apart"

@@ -124,6 +124,14 @@ def test_too_few_runs_are_not_judged() -> None:
     )
 
 
+def test_one_run_is_called_the_only_one() -> None:
+    facts = planted(BUG).facts
+    text = said(replace(facts, reports=facts.reports[:1]))
+
+    assert " Its first attempt failed in its only run on " in text
+    assert "1 run" not in text
+
+
 def test_without_statistics_the_counts_are_left() -> None:
     text = said(planted(RACE).facts, statistics=False)
 

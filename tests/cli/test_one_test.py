@@ -44,6 +44,7 @@ def test_each_box_has_a_row_with_its_rate_and_what_its_runs_did(signed_in: Comma
     assert err.startswith("Not enough data to say since when: ")
     assert "Its first attempt failed in 4 of all 8 runs on 2 boxes; " in err
     assert "Of 4 results that were tried again in their run, 4 passed." in err
+    assert "There are no runs of a commit and box where it had failed before." in err
 
 
 @pytest.mark.usefixtures("told")

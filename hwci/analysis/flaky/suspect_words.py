@@ -58,7 +58,8 @@ def _fixed_words(fixed: Fixed) -> Iterator[str]:
     if fixed.needed is None or fixed.needed > WAITED_FOR:
         yield "it fails too rarely to tell soon whether it is fixed"
     elif fixed.needed:
-        yield f"{fixed.needed:,} more until we may call it fixed ({percent(SURE)})"
+        more = f"{fixed.needed:,} more" if fixed.clean_runs else counted(fixed.needed, "clean run")
+        yield f"{more} until we may call it fixed ({percent(SURE)})"
 
 
 _KIND_WORDS = {

@@ -71,9 +71,9 @@ def bracket(found: BisectedAnswer) -> str:
     if held.commits == 1:
         one = named[held.first]
         subject = f" {one.subject}" if one.subject else ""
-        return f"It fails since {short(one.sha)}{subject} ({percent(held.chance)}; {seen})."
+        return f"It began to fail in {short(one.sha)}{subject} ({percent(held.chance)}; {seen})."
     between = f"one of {held.commits} commits from {short(held.first)} to {short(held.last)}"
-    return f"It fails since {between} ({percent(held.chance)}; {seen})."
+    return f"It began to fail in {between} ({percent(held.chance)}; {seen})."
 
 
 def commits(bisected: BisectedAnswer) -> tables.Layout[CandidateAnswer]:
@@ -88,7 +88,7 @@ def commits(bisected: BisectedAnswer) -> tables.Layout[CandidateAnswer]:
             column("Subject", lambda row: "(good)" if row.sha == good else row.subject, spare=1),
             column("Failed", lambda row: str(row.failed), right=True),
             column("Runs", lambda row: str(row.runs), right=True),
-            column("Fails since it", lambda row: percent(row.chance), right=True),
+            column("It began there", lambda row: percent(row.chance), right=True),
         ],
         "sha subject failed runs chance",
         "No commit.",

@@ -83,4 +83,6 @@ def _renamed(called: str, other: OtherNameAnswer) -> str:
 
 
 def _given(given: GivenAnswer, what: str) -> str:
+    if not given.tries:
+        return f"There are no {what}."
     return f"Of {given.tries:,} {what}, {given.passed:,} passed."
