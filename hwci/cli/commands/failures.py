@@ -4,14 +4,14 @@
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple, Unpack
 from uuid import UUID
 
 import typer
 
 from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, connected
+from hwci.cli.session.connection import Connection, connected, listing_of_a_period
 from hwci.cli.terminal import evidence, options, render, tables, what_if
 from hwci.client.explained import not_empty
 from hwci.engine.vocabulary import FailureClass, Label, ReviewAction
@@ -20,9 +20,11 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hwci.cli.session.connection import Listed
     from hwci.client import Call
+    from hwci.client.calls import TableFilters
     from hwci.wire.analysis.explanations import ExplanationAnswer, UnsentChanges
-    from hwci.wire.failures import FailureEvidence, ResolvedFailureAnswer
+    from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 
 failures = typer.Typer(no_args_is_help=True)
 
@@ -50,7 +52,7 @@ class Review(NamedTuple):
 
 
 @failures.command("list")
-@connected(by_key=True)
+@listing_of_a_period("failure")
 def list_failures(
     server: Connection,
     *,
@@ -60,16 +62,8 @@ def list_failures(
     test: Annotated[
         str | None, typer.Option(metavar="ID", help="Only those of one test, by its whole id.")
     ] = None,
-    days: options.Days = limits.DAYS_DEFAULT,
-    product: options.Product = None,
-    repo: options.Repo = None,
-    as_of: options.AsOf = None,
-    page: options.Page = 1,
-    limit: options.Limit = limits.PAGE_LIMIT_DEFAULT,
-    every: options.All = False,
-    json: options.Json = False,
-    output: options.Output = None,
-) -> None:
+    **period: "Unpack[TableFilters]",
+) -> "Listed[FailureAnswer]":
     """List the failures of a period, each with its label. JSON is the page; with --all, a list.
 
     For example:
@@ -80,24 +74,13 @@ def list_failures(
 
       hwci failures list --label flake --test hil.test_uart::test_echo
     """
-    form = options.form_of(json, output)
-    repo_key, suite = options.scope_of(product, repo)
-    end = options.time_of(as_of, "--as-of")
-    now = end or options.now()
     call = client.calls.list_failures(
         server.org_id(),
         label=label,
         test_id=not_empty(test, "--test"),
-        days=days,
-        repo_key=repo_key,
-        suite=suite,
-        as_of=now if every else end,
-        **options.pages(page, limit, every=every),
+        **period,
     )
-    found = list(server.items(call)) if every else server.send(call)
-    rows = found if isinstance(found, list) else found.items
-    view = tables.View(now, suite is not None, tables.only_repo(rows))
-    render.emit_found(found, tables.failures(view, label), form, "failure", server.links)
+    return call, lambda view: tables.failures(view, label)
 
 
 @failures.command("show")

@@ -3,14 +3,14 @@
 The server decides which these are.
 """
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
 from hwci import client
 from hwci.cli.commands.failures import Issue, Note, Review, send_review
 from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, connected
+from hwci.cli.session.connection import Connection, connected, listing_of_a_period
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import command_error
 from hwci.engine.vocabulary import Label, ReviewAction
@@ -20,6 +20,8 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hwci.cli.session.connection import Listed
+    from hwci.client.calls import TableFilters
     from hwci.wire.analysis.incidents import IncidentAnswer
 
 incidents = typer.Typer(no_args_is_help=True)
@@ -35,23 +37,15 @@ NAMED_MAX = 2
 
 
 @incidents.command("list")
-@connected(by_key=True)
+@listing_of_a_period("incident")
 def list_incidents(
     server: Connection,
     *,
     label: Annotated[
         Label | None, typer.Option(help="Only pending incidents, or resolved ones.")
     ] = None,
-    days: options.Days = limits.DAYS_DEFAULT,
-    product: options.Product = None,
-    repo: options.Repo = None,
-    as_of: options.AsOf = None,
-    page: options.Page = 1,
-    limit: options.Limit = limits.PAGE_LIMIT_DEFAULT,
-    every: options.All = False,
-    json: options.Json = False,
-    output: options.Output = None,
-) -> None:
+    **period: "Unpack[TableFilters]",
+) -> "Listed[IncidentAnswer]":
     """List the incidents of a period: failures with the same beginning and the same fix, as one.
 
     JSON is the page, with each failure; with --all, a list.
@@ -62,23 +56,7 @@ def list_incidents(
 
       hwci incidents list --product acme/firmware:sensor-fw --days 90 --all
     """
-    form = options.form_of(json, output)
-    repo_key, suite = options.scope_of(product, repo)
-    end = options.time_of(as_of, "--as-of")
-    now = end or options.now()
-    call = client.calls.list_incidents(
-        server.org_id(),
-        label,
-        days=days,
-        repo_key=repo_key,
-        suite=suite,
-        as_of=now if every else end,
-        **options.pages(page, limit, every=every),
-    )
-    found = list(server.items(call)) if every else server.send(call)
-    rows = found if isinstance(found, list) else found.items
-    view = tables.View(now, suite is not None, tables.only_repo(rows))
-    render.emit_found(found, _layout(view), form, "incident", server.links)
+    return client.calls.list_incidents(server.org_id(), label, **period), _layout
 
 
 @incidents.command("confirm")

@@ -3,31 +3,28 @@
 them. `merge_tables.py` decides how they look.
 """
 
+from typing import TYPE_CHECKING, Unpack
+
 import typer
 
 from hwci import client
-from hwci.cli.session.connection import Connection, connected
-from hwci.cli.terminal import merge_tables, options, render, tables
+from hwci.cli.session.connection import Connection, connected, listing_of_a_period
+from hwci.cli.terminal import merge_tables, options, render
 from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from hwci.cli.session.connection import Listed
+    from hwci.client.calls import TableFilters
+    from hwci.wire.analysis.merges import ExplainedMergeAnswer
 
 merges = typer.Typer(no_args_is_help=True)
 
 
 @merges.command("unchecked")
-@connected(by_key=True)
+@listing_of_a_period("merge")
 def unchecked(
-    server: Connection,
-    *,
-    days: options.Days = limits.DAYS_DEFAULT,
-    product: options.Product = None,
-    repo: options.Repo = None,
-    as_of: options.AsOf = None,
-    page: options.Page = 1,
-    limit: options.Limit = limits.PAGE_LIMIT_DEFAULT,
-    every: options.All = False,
-    json: options.Json = False,
-    output: options.Output = None,
-) -> None:
+    server: Connection, **period: "Unpack[TableFilters]"
+) -> "Listed[ExplainedMergeAnswer]":
     """List the merges not checked on hardware, each with the reason why.
 
     JSON is the page; with --all, a list. `hwci runs list --sha COMMIT` shows what ran on a commit.
@@ -38,22 +35,7 @@ def unchecked(
 
       hwci merges unchecked --product acme/firmware:sensor-fw --all --output csv
     """
-    form = options.form_of(json, output)
-    repo_key, suite = options.scope_of(product, repo)
-    end = options.time_of(as_of, "--as-of")
-    now = end or options.now()
-    call = client.calls.explain_unchecked_merges(
-        server.org_id(),
-        days=days,
-        repo_key=repo_key,
-        suite=suite,
-        as_of=now if every else end,
-        **options.pages(page, limit, every=every),
-    )
-    found = list(server.items(call)) if every else server.send(call)
-    rows = found if isinstance(found, list) else found.items
-    view = tables.View(now, suite is not None, tables.only_repo(rows))
-    render.emit_found(found, merge_tables.unchecked(view), form, "merge", server.links)
+    return client.calls.explain_unchecked_merges(server.org_id(), **period), merge_tables.unchecked
 
 
 @merges.command("plan")

@@ -16,8 +16,8 @@ from uuid import UUID
 
 from hwci.cli.session.settings import RETRIES, Flags, Settings, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import emit, takes_links
-from hwci.cli.terminal.tables import View, product
+from hwci.cli.terminal.render import emit, emit_found, takes_links
+from hwci.cli.terminal.tables import View, only_repo, product
 from hwci.client.explained import (
     ErrorMessage,
     ExplainedError,
@@ -26,6 +26,7 @@ from hwci.client.explained import (
     explained,
     wrong_usage,
 )
+from hwci.wire import limits
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from hwci.client.errors import ApiError
     from hwci.wire.accounts import OwnOrganization, OwnReaderKey
     from hwci.wire.base import ListPage
+
+    Listed = tuple["Call[ListPage[T]]", Callable[[View], "Layout[T]"]]
+    """The call that lists rows, and their table."""
 
 T = TypeVar("T")
 
@@ -310,5 +314,47 @@ def listing(
             options.flag("output", options.Output),
         ]
         return connected(org=org, by_key=by_key)(options.described(show, function, [*own, *added]))
+
+    return decorate
+
+
+_OF_A_PERIOD: Mapping[str, tuple[Any, object]] = {
+    "days": (options.Days, limits.DAYS_DEFAULT),
+    "product": (options.Product, None),
+    "repo": (options.Repo, None),
+    "as_of": (options.AsOf, None),
+    "page": (options.Page, 1),
+    "limit": (options.Limit, limits.PAGE_LIMIT_DEFAULT),
+    "every": (options.All, False),
+    "json": (options.Json, False),
+    "output": (options.Output, None),
+}
+"""The flags of a list of a period, and what they are if they are not set."""
+
+
+def listing_of_a_period(noun: str) -> "Callable[[Callable[..., Listed[Any]]], Command]":
+    """Make a command that lists a page of what a period has, or all of it with --all. The function
+    gets what its call takes of the flags, and returns that call and the table of its rows.
+    """
+
+    def decorate(function: "Callable[..., Listed[Any]]") -> Command:
+        def show(connection: Connection, **given: Any) -> None:  # noqa: ANN401 - as above
+            asked = {name: given.pop(name) for name in _OF_A_PERIOD}
+            every, form = asked["every"], options.form_of(asked["json"], asked["output"])
+            repo_key, suite = options.scope_of(asked["product"], asked["repo"])
+            end = options.time_of(asked["as_of"], "--as-of")
+            now = end or options.now()
+            pages = options.pages(asked["page"], asked["limit"], every=every)
+            period = {"days": asked["days"], "repo_key": repo_key, "suite": suite, **pages}
+            call, layout = function(connection, **given, as_of=now if every else end, **period)
+            found = list(connection.items(call)) if every else connection.send(call)
+            rows = found if isinstance(found, list) else found.items
+            view = View(now, suite is not None, only_repo(rows))
+            emit_found(found, layout(view), form, noun, connection.links)
+
+        parameters = inspect.signature(function).parameters.values()
+        own = [one for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        added = [options.flag(name, *of) for name, of in _OF_A_PERIOD.items()]
+        return connected(by_key=True)(options.described(show, function, [*own, *added]))
 
     return decorate
