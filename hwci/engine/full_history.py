@@ -55,7 +55,7 @@ from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.merges import count_checks, in_order
 from hwci.engine.rules.reports import carried_changes, first_places, report_order
-from hwci.engine.vocabulary import Outcome
+from hwci.engine.vocabulary import FailureClass, Outcome
 
 
 class Ran(NamedTuple):
@@ -197,7 +197,13 @@ class FullHistory:
             reviewed=tuple(one.id for one in members if one.key in self._facts.reviews),
         )
 
-    def resolved(self, scope: Scope, period: Period, _most: int) -> ResolvedEpisodes:
+    def resolved(
+        self,
+        scope: Scope,
+        period: Period,
+        _classes: Collection[FailureClass],
+        _most: int | None = None,
+    ) -> ResolvedEpisodes:
         episodes = self.episodes(scope, period)
         return ResolvedEpisodes({}, [one for one in episodes if one.fix or one.reviewed])
 

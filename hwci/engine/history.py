@@ -241,8 +241,8 @@ class RunChanges:
 
 
 class ResolvedEpisodes(NamedTuple):
-    """The resolved episodes of a period. `settled`: by class the first of them, in the order of
-    their table, and how many there are. `unsettled`: all others, in any order.
+    """The resolved episodes of a period. `settled`: by class those that were asked for, in the
+    order of their table, and how many there are. `unsettled`: all others, in any order.
     """
 
     settled: Mapping[FailureClass, Listing[Episode]]
@@ -357,9 +357,16 @@ class History(Protocol):
     def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
         """Episodes whose first failing run started in the period, in any order."""
 
-    def resolved(self, scope: Scope, period: Period, most: int) -> ResolvedEpisodes:
+    def resolved(
+        self,
+        scope: Scope,
+        period: Period,
+        classes: Collection[FailureClass],
+        most: int | None = None,
+    ) -> ResolvedEpisodes:
         """Episodes of the period with a fix or a review. Settled are those with a fix, without a
-        review, and with a decision that is kept; a store that keeps no decision has none.
+        review, and with a decision that is kept; a store that keeps no decision has none. Of these
+        it returns the `most` first of each of the `classes`; None: all.
         """
 
     def failure(self, failure_id: UUID) -> Failure | None:

@@ -2,13 +2,15 @@
 """Causes: which resolved failures are one, by small pictures."""
 
 from hwci.analysis.failures.causes import Cause, causes, to_review
+from hwci.engine.page.reading import read_classified
 from hwci.engine.vocabulary import FailureClass
 from tests.analysis.stories import BROKEN, run
 from tests.engine.timeline import ALL, EVER, Past
 
 
 def found(past: Past, search: str | None = None) -> list[Cause]:
-    return causes(past.history, ALL, EVER, search=search)
+    rows = read_classified(past.history, ALL, EVER, [], list(FailureClass))
+    return causes(past.history, rows, search)
 
 
 def summary(past: Past) -> list[str]:

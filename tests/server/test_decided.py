@@ -17,7 +17,7 @@ from hwci.engine.facts import Facts, Report
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import OutOfTimeError, Scope
 from hwci.engine.page.reading import ResolvedTables, read_resolved
-from hwci.engine.vocabulary import Outcome, Role
+from hwci.engine.vocabulary import FailureClass, Outcome, Role
 from hwci.server.security.tokens import Claims
 from hwci.server.services.access import Member
 from hwci.server.services.ci_metrics import metrics as metrics_service
@@ -111,7 +111,7 @@ async def test_what_a_page_decided_is_kept_and_counted_by_the_next() -> None:
         await storage.write(partial(put, report))
 
     def settled(reader: Reader) -> int:
-        found = reader.history(ACME.id).resolved(Scope(), EVER, 1).settled
+        found = reader.history(ACME.id).resolved(Scope(), EVER, list(FailureClass)).settled
         return sum(one.total for one in found.values())
 
     before = await metrics.page(MEMBER, query, Tags())

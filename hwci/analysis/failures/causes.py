@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Causes: the resolved failures of a period, those that one commit broke and one fixed as one.
+"""Causes: resolved failures, those that one commit broke and one fixed as one.
 
-They are the failures of the specification's two tables, so that the sizes of all causes sum up to
+They are failures of the specification's two tables, so that the sizes of all causes sum up to
 what the tiles count. `incidents.py` says what failures of one cause have in common.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwci.analysis.failures.incidents import CauseKey, Ends, cause_of
-from hwci.engine.history import Decision, Episode, History, Scope
+from hwci.engine.history import History
 from hwci.engine.page.failures import ResolvedFailure, describe_rows
-from hwci.engine.page.reading import Classified, classified, resolved_episodes
+from hwci.engine.page.reading import Classified
 from hwci.engine.page.tables import RESOLVED, matching
-from hwci.engine.periods import Period
 from hwci.engine.vocabulary import FailureClass, Verdict
 
 _TO_REVIEW = (FailureClass.AMBIGUOUS, FailureClass.REAL_FW_BUG, FailureClass.BENCH_OR_HARNESS)
@@ -38,19 +37,10 @@ class Cause:
         return len({one.key.lane.box_key for one in self.failures})
 
 
-def causes(
-    history: History,
-    scope: Scope,
-    period: Period,
-    chosen: Callable[[Classified], bool] = lambda _: True,
-    search: str | None = None,
-) -> list[Cause]:
-    """Return the causes of the chosen failures, the newest first. `search`: those with a failure
-    that the tables would find by these words, each with all its failures.
+def causes(history: History, rows: Sequence[Classified], search: str | None = None) -> list[Cause]:
+    """Return the causes of these failures, the newest first. `search`: those with a failure that
+    the tables would find by these words, each with all its failures.
     """
-    decided: list[tuple[Episode, Decision]] = []
-    classes = classified(history, resolved_episodes(history, scope, period), decided)
-    rows = [one for one in classes if chosen(one)]
     found = {one.episode.key for one in matching(rows, search, RESOLVED.texts)}
     together: dict[CauseKey, list[ResolvedFailure]] = defaultdict(list)
     for row in describe_rows(history, rows) if found else ():

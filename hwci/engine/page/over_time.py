@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import BoxRuns, Decision, Episode, History, Listing, Scope
-from hwci.engine.page.reading import read_merges, read_resolved
+from hwci.engine.page.reading import read_classified, read_merges
 from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import FlakyTest, attempts_of, failed_attempts_of
+from hwci.engine.vocabulary import FailureClass
 
 BOXES_MAX = 50
 
@@ -52,7 +53,7 @@ def read_dates(
     merges = read_merges(history, scope, period)
     checked_at = [one.merged_at for one in merges.checked]
     unchecked_at = [one.merged_at for one in merges.unchecked]
-    bugs = read_resolved(history, scope, period, decided).real_bugs
+    bugs = read_classified(history, scope, period, decided, {FailureClass.REAL_FW_BUG})
     runs = history.run_starts(scope, period)
     return Dates(
         merges_checked=sorted(checked_at),

@@ -50,7 +50,7 @@ def read_page(
 ) -> Page:
     """Return the page with so many rows of each table. `decided`: as in `read_resolved`."""
     decided = [] if decided is None else decided
-    bugs = _Resolved(history, history.resolved(scope, period, rows), decided, rows)
+    bugs = _Resolved(history, history.resolved(scope, period, _REAL | _OTHER, rows), decided, rows)
     real, other = bugs.first(_REAL), bugs.first(_OTHER)
     described = describe_rows(history, [*real.items, *other.items])
     tests = history.test_runs(scope, period)
@@ -68,7 +68,7 @@ def read_page(
 
 def read_tiles(history: History, scope: Scope, period: Period) -> Tiles:
     """Return the tiles of the page alone."""
-    bugs = _Resolved(history, history.resolved(scope, period, 0), [], 0)
+    bugs = _Resolved(history, history.resolved(scope, period, ()), [], 0)
     return _tiles(history, scope, period, bugs.counts, history.flake_count(scope, period))
 
 

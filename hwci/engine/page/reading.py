@@ -6,7 +6,7 @@ classified, as the tiles count them; only rows that are shown are described, lat
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -112,11 +112,27 @@ def read_resolved(
     """Read and decide the resolved failures of a scope and a period. What had to be decided is
     added to `decided` as it is, so that the caller has it also when the time runs out.
     """
-    rows = classified(history, resolved_episodes(history, scope, period), decided)
+    rows = read_classified(history, scope, period, decided, frozenset(FailureClass))
     return ResolvedTables(
         real_bugs=[one for one in rows if one.failure_class is FailureClass.REAL_FW_BUG],
         other_failures=[one for one in rows if one.failure_class is not FailureClass.REAL_FW_BUG],
     )
+
+
+def read_classified(
+    history: History,
+    scope: Scope,
+    period: Period,
+    decided: list[tuple[Episode, Decision]],
+    classes: Collection[FailureClass],
+) -> list[Classified]:
+    """Read the resolved failures of these classes, in the order of their table. Of those that a
+    store has settled no others are read. `decided`: as in `read_resolved`.
+    """
+    settled, unsettled = history.resolved(scope, period, classes)
+    found = [Resolved(one, None) for of_class in settled.values() for one in of_class.items]
+    rows = classified(history, [*found, *resolved_of(history, unsettled)], decided)
+    return newest_first(one for one in rows if one.failure_class in classes)
 
 
 def read_flakiest(history: History, scope: Scope, period: Period) -> list[FlakyTest]:

@@ -86,6 +86,11 @@ def _row(key: TestKey, test: TestRuns) -> FlakyTest:
     )
 
 
+def never_passed(test: TestRuns) -> bool:
+    """Whether a test is broken."""
+    return is_broken(attempts_of(test.reports, test.notable), failed_attempts_of(test.notable))
+
+
 def has_failed_attempt(item: TestItem) -> bool:
     """Whether an attempt failed: every attempt of a fail, all but the last of a pass."""
     return item.outcome is Outcome.FAIL or item.attempts > 1

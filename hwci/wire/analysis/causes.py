@@ -3,7 +3,7 @@
 rules"). No figure is computed here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Annotated, Self
 from uuid import UUID
@@ -11,7 +11,6 @@ from uuid import UUID
 from pydantic import Field
 
 from hwci.analysis.failures.causes import Cause
-from hwci.engine.page.reading import Classified
 from hwci.engine.vocabulary import FailureClass
 from hwci.wire import limits
 from hwci.wire.base import Answer, Body, Time
@@ -36,14 +35,16 @@ class CausesQuery(TableQuery):
     to_review: Flag = False
     search: Search | None = None
 
-    def chosen(self, one: Classified) -> bool:
-        """Whether a failure is asked for."""
-        real = one.failure_class is FailureClass.REAL_FW_BUG
-        return (
-            self.table in {None, OfTable.REAL_BUGS if real else OfTable.OTHER_FAILURES}
-            and self.failure_class in {None, one.failure_class}
-            and not (self.to_review and one.review is not None)
-        )
+    @property
+    def classes(self) -> Collection[FailureClass]:
+        """The classes that are asked for."""
+        real = FailureClass.REAL_FW_BUG
+        return [
+            one
+            for one in FailureClass
+            if self.table in {None, OfTable.REAL_BUGS if one is real else OfTable.OTHER_FAILURES}
+            and self.failure_class in {None, one}
+        ]
 
 
 class CauseAnswer(Answer):

@@ -6,7 +6,6 @@ computed here.
 
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
-from hwci.wire.analysis.causes import CausesQuery, OfTable
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.merges import ExplainedMergeAnswer
@@ -26,11 +25,6 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
         """What still fails."""
         most = limits.PAGE_LIMIT_MAX
         return IncidentsQuery.model_validate({**self._asked, "label": Label.PENDING, "limit": most})
-
-    @property
-    def real_bugs(self) -> CausesQuery:
-        """The causes of the real firmware bugs."""
-        return CausesQuery.model_validate({**self._asked, "table": OfTable.REAL_BUGS})
 
     @property
     def merges(self) -> MergesQuery:

@@ -4,6 +4,7 @@
 from functools import partial
 
 from hwci.analysis.failures.causes import causes, to_review
+from hwci.engine.page.reading import read_classified
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery
@@ -17,7 +18,10 @@ class Causes(Analysis):
         """List the causes of a period, the newest first, or as people review them."""
 
         def work(about: Asked) -> ListPage[CauseAnswer]:
-            found = causes(*about, query.chosen, query.search)
+            rows = read_classified(*about, [], query.classes)
+            if query.to_review:
+                rows = [one for one in rows if one.review is None]
+            found = causes(about.history, rows, query.search)
             found = to_review(found) if query.to_review else found
             return query.page_of(query.slice_of(found), partial(CauseAnswer.of, viewer.org_id))
 

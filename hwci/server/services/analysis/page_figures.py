@@ -11,9 +11,10 @@ from hwci.analysis.failures.causes import causes
 from hwci.analysis.failures.incidents import failures_of
 from hwci.analysis.periods.days import Days, calendar_days
 from hwci.analysis.periods.trends import before_of
-from hwci.engine.history import Scope
-from hwci.engine.page.reading import read_flakiest
-from hwci.engine.page.tables import flakiest_tests
+from hwci.engine.history import Listing, Scope
+from hwci.engine.page.reading import read_classified
+from hwci.engine.rules.flakiness import flakiest, never_passed
+from hwci.engine.vocabulary import FailureClass
 from hwci.server.services.access import Member
 from hwci.server.services.analysis.asking import Analysis, Asked, asked
 from hwci.server.services.analysis.incidents import incidents_of, page_of
@@ -44,10 +45,11 @@ class PageFigures(Analysis):
             if tags.is_known:
                 return None
             pending = incidents_of(about, query.pending_incidents)
+            bugs = read_classified(*about, [], {FailureClass.REAL_FW_BUG})
             return PageFiguresAnswer(
                 days=tiles_by_day(about, query, days),
                 trends=against_before(about, query),
-                real_bug_causes=len(causes(*about, query.real_bugs.chosen)),
+                real_bug_causes=len(causes(about.history, bugs)),
                 incidents=page_of(about, query.pending_incidents, pending),
                 pending_failures=failures_of(*about, pending),
                 unchecked_merges=unchecked_of(about, member, query.merges),
@@ -59,7 +61,9 @@ class PageFigures(Analysis):
 
 
 def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTestAnswer]:
-    rows = flakiest_tests(read_flakiest(*about), query.selection)
+    history, scope, period = about
+    tests = [one for one in history.test_runs(scope, period) if not never_passed(one)]
+    rows = Listing(flakiest(history, tests, query.limit), len(tests))
     return query.page_of(rows, FlakyTestAnswer.model_validate)
 
 

@@ -7,7 +7,7 @@ A decision is written by whoever asked first, and dropped by the write that may 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -70,7 +70,13 @@ class EpisodeAnswers(Answers):
         rows = self._connection.rows(_EPISODES, self._within(scope, period))
         return self._episodes(rows)
 
-    def resolved(self, scope: Scope, period: Period, most: int) -> ResolvedEpisodes:
+    def resolved(
+        self,
+        scope: Scope,
+        period: Period,
+        classes: Collection[FailureClass],
+        most: int | None = None,
+    ) -> ResolvedEpisodes:
         values = (f"{classify.VERSION} ", *self._within(scope, period))
         unsettled: list[int] = []
         settled: dict[FailureClass, list[int]] = defaultdict(list)
@@ -80,11 +86,11 @@ class EpisodeAnswers(Answers):
                 decision = codec.to_decision(text)
                 lists[text] = unsettled if decision is None else settled[decision.failure_class]
             lists[text].append(number)
-        first = {of: numbers[:most] for of, numbers in settled.items()}
+        first = {of: numbers[:most] for of, numbers in settled.items() if of in classes}
         found = self._numbered(chain(unsettled, *first.values()))
         return ResolvedEpisodes(
             {
-                of: Listing([found[number] for number in first[of]], len(numbers))
+                of: Listing([found[number] for number in first.get(of, ())], len(numbers))
                 for of, numbers in settled.items()
             },
             [found[number] for number in unsettled],
