@@ -110,14 +110,23 @@ class RecordedRuns(History, Protocol):
     def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
         """The reports of a period by start, of each product with one, by repository and suite."""
 
+    def commits_run(
+        self, lanes: Collection[Lane], period: Period
+    ) -> Mapping[Lane, Mapping[str, int]]:
+        """The commits on which reports of the period ran the test of each of these lanes, each with
+        its number among all commits of the product and branch, by their first reports.
+        """
+
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:
         """How many attempts the failing items of each of these failures had, all of which failed;
         no entry for what is no failure.
         """
 
-    def elsewhere(self, failures: Collection[UUID]) -> Collection[tuple[UUID, str, Outcome]]:
-        """How the test of each of these failures ended on its commit on other boxes of the product,
-        on any branch: the box, and each outcome that it had there.
+    def elsewhere(
+        self, groups: Sequence[Collection[UUID]]
+    ) -> Sequence[Collection[tuple[str, Outcome]]]:
+        """How the tests of each group of failures ended on their commits on other boxes of the
+        product, on any branch: each box, with each outcome that one of them had there.
         """
 
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:

@@ -24,6 +24,21 @@ class FullRecordedRuns(FullHistory):
     def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
         return outcomes_of(self._facts, scope, period)
 
+    def commits_run(
+        self, lanes: Collection[Lane], period: Period
+    ) -> Mapping[Lane, Mapping[str, int]]:
+        found: dict[Lane, dict[str, int]] = {lane: {} for lane in lanes}
+        for product in self.outcomes(Scope(), period):
+            for lane in lanes:
+                if lane.product == product.product:
+                    runs = [run for run in product.runs if run.branch == lane.branch]
+                    order = [*dict.fromkeys(run.sha for run in runs)]
+                    number = product.number_of(lane.test_id)
+                    for run in runs if number is not None else ():
+                        if run.hello_ok and run.box_key == lane.box_key and number in run.order:
+                            found[lane][run.sha] = order.index(run.sha)
+        return found
+
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:
         found: Counter[UUID] = Counter()
         for one in self._facts.reports:
@@ -32,18 +47,20 @@ class FullRecordedRuns(FullHistory):
                     found[failure_id(self._org_id, _key_of(one, item))] += item.attempts
         return {one: found[one] for one in failures if one in found}
 
-    def elsewhere(self, failures: Collection[UUID]) -> Collection[tuple[UUID, str, Outcome]]:
+    def elsewhere(
+        self, groups: Sequence[Collection[UUID]]
+    ) -> Sequence[Collection[tuple[str, Outcome]]]:
         runs = [(one, item) for one in self._facts.reports if one.hello_ok for item in one.tests]
-        return {
-            (failure, run.box_key, item.outcome)
+        ended = [
+            (failure_id(self._org_id, _key_of(failed, its)), run.box_key, item.outcome)
             for failed, its in runs
             if its.outcome is Outcome.FAIL
-            and (failure := failure_id(self._org_id, _key_of(failed, its))) in failures
             for run, item in runs
             if (run.repo_key, run.suite, run.sha) == (failed.repo_key, failed.suite, failed.sha)
             and item.id == its.id
             and run.box_key != failed.box_key
-        }
+        ]
+        return [{(box, outcome) for one, box, outcome in ended if one in of} for of in groups]
 
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
         ran = [

@@ -8,12 +8,11 @@ races of the same month need not be one. This module knows no incident and no ca
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from itertools import combinations, pairwise
 from math import comb
+from typing import NamedTuple
 
-from hwci.analysis.outcomes import ProductOutcomes
 from hwci.engine.facts import FailureKey, Lane
 
 TIMES_MIN = 3
@@ -24,26 +23,25 @@ CHANCE_MAX = 0.05
 """So likely is any false pair of a period, at most: a pair is held to it over all pairs."""
 
 
-@dataclass
-class _Past:
+class _Past(NamedTuple):
     """A test on its box: the places of commits on which it began to fail, and of those on which it
     could have: it ran, and was not failing already.
     """
 
-    went_on: Collection[str]
-    began: set[int] = field(default_factory=set)
-    open: set[int] = field(default_factory=set)
+    began: Collection[int]
+    open: Set[int]
 
 
 def failing_together(
     beginnings: Sequence[FailureKey],
     went_on: Callable[[Collection[Lane]], Mapping[Lane, Collection[str]]],
-    runs: Callable[[], Sequence[ProductOutcomes]],
+    commits_run: Callable[[Collection[Lane]], Mapping[Lane, Mapping[str, int]]],
     check_time: Callable[[], None],
 ) -> Mapping[FailureKey, int]:
     """Return for each common beginning the number of its cause. `beginnings`: of all failures whose
-    cause is unknown; `went_on`: the commits on which such failures of these tests went on. It and
-    `runs` are asked only where two tests began together so often.
+    cause is unknown; `went_on`: the commits on which such failures of these tests went on;
+    `commits_run`: those on which they ran, by their places. Both are asked only where two tests
+    began together so often.
     """
     begun: dict[Lane, set[str]] = defaultdict(set)
     for lane, sha in beginnings:
@@ -53,7 +51,8 @@ def failing_together(
     if not pairs:
         return {}
     paired = {lane: again[lane] for pair in pairs for lane in pair}
-    pasts = _pasts(paired, went_on(paired), runs())
+    ran, later = commits_run(paired), went_on(paired)
+    pasts = {lane: _past(ran[lane], shas, later.get(lane, ())) for lane, shas in paired.items()}
     least = CHANCE_MAX / comb(len(again), 2)
     cause, found = _Causes(), {}
     for lane, other in pairs:
@@ -99,35 +98,9 @@ def _pairs(begun: Mapping[Lane, Collection[str]]) -> Iterator[tuple[Lane, Lane]]
     yield from (pair for pair, number in times.items() if number >= TIMES_MIN)
 
 
-def _pasts(
-    begun: Mapping[Lane, Collection[str]],
-    went_on: Mapping[Lane, Collection[str]],
-    runs: Sequence[ProductOutcomes],
-) -> Mapping[Lane, _Past]:
-    found = {lane: _Past(went_on=went_on.get(lane, ())) for lane in begun}
-    for product in runs:
-        _follow(product, found, begun)
-    return found
-
-
-def _follow(
-    product: ProductOutcomes, found: Mapping[Lane, _Past], begun: Mapping[Lane, Collection[str]]
-) -> None:
-    """Add the commits of a product to the pasts of its tests."""
-    numbers = {name: number for number, name in product.tests.items()}
-    on: dict[tuple[str, str], list[tuple[int, Lane]]] = defaultdict(list)
-    for lane in found:
-        if lane.product == product.product and lane.test_id in numbers:
-            on[lane.box_key, lane.branch].append((numbers[lane.test_id], lane))
-    places: dict[tuple[str, str], int] = {}
-    for run in product.runs:
-        place = places.setdefault((run.branch, run.sha), len(places))
-        for test, lane in on[run.box_key, run.branch] if run.hello_ok else ():
-            past = found[lane]
-            if run.ran >> test & 1 and run.sha not in past.went_on:
-                past.open.add(place)
-                if run.sha in begun[lane]:
-                    past.began.add(place)
+def _past(ran: Mapping[str, int], begun: Collection[str], went_on: Collection[str]) -> _Past:
+    places = {sha: place for sha, place in ran.items() if sha not in went_on}
+    return _Past([places[sha] for sha in begun if sha in places], set(places.values()))
 
 
 def _beyond_chance(one: _Past, other: _Past, least: float) -> bool:
@@ -137,7 +110,7 @@ def _beyond_chance(one: _Past, other: _Past, least: float) -> bool:
     first = max(min(one.began), min(other.began))
     last = min(max(one.began), max(other.began))
     commits = {place for place in one.open & other.open if first <= place <= last}
-    here, there = one.began & commits, other.began & commits
+    here, there = commits.intersection(one.began), commits.intersection(other.began)
     common = len(here & there)
     enough = common >= TIMES_MIN and common >= OVERLAP_MIN * len(here | there)
     return enough and _chance(len(commits), len(here), len(there), common) <= least

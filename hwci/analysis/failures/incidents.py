@@ -13,10 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from itertools import chain
 from typing import NamedTuple
-from uuid import UUID
 
 from hwci.analysis.failures.co_failure import failing_together
 from hwci.analysis.outcomes import RecordedRuns
@@ -184,14 +182,14 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
         for group in groups_of(history, history.failures(scope, period))
         if group.label is not Label.FLAKE
     ]
-    groups.sort(key=lambda group: (group.first.first.started_at, group.first.id))
+    groups.sort(key=lambda group: (group.first.first.started_at, group.first.id.int))
     classifier, failed = Classifier(history), []
     for group in groups:
         history.check_time()
         ends = Ends(group.label, group.fix, group.first.first.verdict is Verdict.INFRA)
         failed.append(Failed(group.first.key, ends, classifier.under_test(group)))
     causes = causes_of(
-        history, scope, period, failed, lambda wanted: [groups[at].failures for at in wanted]
+        history, period, failed, lambda wanted: [groups[at].failures for at in wanted]
     )
     merges = _merges(history, Scope(scope.repo_key), period)
     together: dict[CauseKey, list[int]] = defaultdict(list)
@@ -214,30 +212,28 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
 
 def failures_of(history: History, scope: Scope, period: Period, found: Sequence[Incident]) -> int:
     """Count the failures of incidents one by one, as their list does: those that failed in the
-    period.
+    period. The first and the last run of nearly all of them say so.
     """
-    items = history.failing_items(scope, period)
-    return sum(
-        failure.id in items
-        for incident in found
-        for group in incident.groups
-        for failure in group.failures
-    )
+    failures = [one for incident in found for group in incident.groups for one in group.failures]
+    unsure = [
+        one.id
+        for one in failures
+        if not any(
+            period.start <= at <= period.end for at in (one.first.started_at, one.last_started_at)
+        )
+    ]
+    items = history.failing_items(scope, period) if unsure else {}
+    return len(failures) - sum(one not in items for one in unsure)
 
 
 def described(history: RecordedRuns, found: Sequence[Incident]) -> list[Described]:
     """Describe incidents."""
     members = [[failure.id for group in one.groups for failure in group.failures] for one in found]
-    every = [*chain.from_iterable(members)]
-    attempts = history.failed_attempts(every)
-    boxes: dict[UUID, list[tuple[str, Outcome]]] = defaultdict(list)
-    for failure, box, outcome in history.elsewhere(every):
-        boxes[failure].append((box, outcome))
+    attempts = history.failed_attempts([*chain.from_iterable(members)])
     rows = []
-    for one, ids in zip(found, members, strict=True):
+    for one, ids, elsewhere in zip(found, members, history.elsewhere(members), strict=True):
         history.check_time()
         retries = sum(attempts[failure] for failure in ids) - one.runs
-        elsewhere = [ended for failure in ids for ended in boxes[failure]]
         rows.append(Described(one, retries, _passes_on(one, elsewhere), _merged(history, one)))
     return rows
 
@@ -280,16 +276,18 @@ def _merged(history: RecordedRuns, one: Incident) -> Merged | None:
 
 def causes_of(
     history: RecordedRuns,
-    scope: Scope,
     period: Period,
     failed: Sequence[Failed],
     members: Callable[[Sequence[int]], Iterable[Sequence[Failure]]],
 ) -> list[Caused]:
-    """Return the cause of each group. `members` returns the failures of groups, each in order of
-    place; groups are numbered as in `failed`.
+    """Return the cause of each group. `members` returns the failures of those of some groups that
+    have several, each in order of place; groups are numbered as in `failed`.
     """
     suspected = broken_by(history, [(one.key, one.tested) for one in failed])
     unknown = [at for at, suspects in enumerate(suspected) if suspects is None]
+
+    def commits_run(lanes: Collection[Lane]) -> Mapping[Lane, Mapping[str, int]]:
+        return history.commits_run(lanes, period)
 
     def went_on(lanes: Collection[Lane]) -> Mapping[Lane, Collection[str]]:
         commits: dict[Lane, set[str]] = defaultdict(set)
@@ -297,13 +295,14 @@ def causes_of(
             commits[first.key.lane].update(one.key.sha for one in later)
         return commits
 
-    runs = partial(history.outcomes, scope, period)
     began = [failed[at].key for at in unknown]
-    common = failing_together(began, went_on, runs, history.check_time)
+    common = failing_together(began, went_on, commits_run, history.check_time)
     found: list[Caused] = []
     for (key, ends, _), suspects in zip(failed, suspected, strict=True):
-        again = (common.get(key), ends.label, ends.of_bench)
-        found.append(Caused(again if key in common else cause_of(key, ends, suspects), suspects))
+        cause = cause_of(key, ends, suspects)
+        if key in common:
+            cause = (common[key], ends.label, ends.of_bench)
+        found.append(Caused(cause, suspects))
     return found
 
 

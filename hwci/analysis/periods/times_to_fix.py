@@ -145,10 +145,11 @@ def _members(history: RecordedRuns, scope: Scope, period: Period) -> list[Member
         failed.append(Failed(episode.key, ends, tested))
 
     def members(wanted: Sequence[int]) -> Iterator[Sequence[Failure]]:
-        for some in history.members([episodes[at][0] for at in wanted]):
-            yield sorted(some, key=lambda one: one.place)
+        some = [one for one, _ in map(episodes.__getitem__, wanted) if one.commits > 1]
+        for failures in history.members(some):
+            yield sorted(failures, key=lambda one: one.place)
 
-    causes = causes_of(history, scope, period, failed, members)
+    causes = causes_of(history, period, failed, members)
     merged = _merges(history, scope, period)
     return [
         Member(

@@ -202,6 +202,7 @@ def questions(
     for period in periods(asked):
         for scope in scopes():
             yield from _about_period(history, scope, period)
+            yield from _about_episodes(history, scope, period)
     yield from _about_failures(history, asked)
     yield from _about_commits(history, facts)
     yield "products", list(history.products())
@@ -231,6 +232,18 @@ def _about_period(
         yield "box_runs of some", sorted(history.box_runs(sorted(tests)[::3], slots))
     yield "flake_count", history.flake_count(scope, period)
     yield "flaky_starts", list(history.flaky_starts(scope, period))
+    yield "outcomes", by_name(history.outcomes(scope, period))
+    for product, test_id in sorted({*sorted(tests)[::3], *never_ran}):
+        yield "durations", sorted(history.durations(product, test_id, period))
+    unknown = [UUID(int=number) for number in range(100)]
+    yield "failed_attempts", dict(history.failed_attempts([*unknown, *items]))
+    groups = ([], unknown, [*unknown, *items], *([one] for one in sorted(items)))
+    yield "elsewhere", [set(of) for of in history.elsewhere(groups)]
+
+
+def _about_episodes(
+    history: RecordedRuns, scope: Scope, period: Period
+) -> Iterator[tuple[str, object]]:
     episodes = sorted(history.episodes(scope, period), key=lambda one: one.id)
     yield (
         "episodes",
@@ -238,12 +251,12 @@ def _about_period(
     )
     members = [sorted(of, key=lambda one: one.place) for of in history.members(episodes)]
     yield "members", members
-    yield "outcomes", by_name(history.outcomes(scope, period))
-    for product, test_id in sorted({*sorted(tests)[::3], *never_ran}):
-        yield "durations", sorted(history.durations(product, test_id, period))
-    unknown = [UUID(int=number) for number in range(100)]
-    yield "failed_attempts", dict(history.failed_attempts([*unknown, *items]))
-    yield "elsewhere", set(history.elsewhere([*unknown, *items]))
+    groups = [[one.id for one in of] for of in members]
+    yield "elsewhere of groups", [set(of) for of in history.elsewhere(groups)]
+    lanes = {one.key.lane for one in episodes}
+    strange = {lane._replace(test_id="never ran") for lane in lanes}
+    other = {lane._replace(suite="never ran") for lane in lanes}
+    yield "commits_run", dict(history.commits_run({*lanes, *strange, *other}, period))
     yield "episode_runs", list(history.episode_runs(episodes))
 
 

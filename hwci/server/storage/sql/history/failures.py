@@ -6,10 +6,9 @@ States of failures are read as `derive.py` keeps them; what ran around a failure
 reports along the branch, lazily, and ends when enough is found.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +19,7 @@ from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
-from hwci.server.storage.sql.history.answers import ITEMS, REPORTS, Answers
+from hwci.server.storage.sql.history.answers import FAILURES, ITEMS, REPORTS, Answers
 from hwci.server.storage.sql.reports.passes import (
     Line,
     Walked,
@@ -87,18 +86,10 @@ _BY_ID = (
     f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
 )
 
-_AT_ONCE = 100
 _ATTEMPTS = (
     "SELECT i.failure_id, sum(i.attempts) FROM item i INDEXED BY item_failure"
-    f" WHERE i.org_id = ? AND i.failure_id IN ({', '.join('?' * _AT_ONCE)})"
+    f" WHERE i.org_id = ? AND i.failure_id IN ({FAILURES})"
     " GROUP BY i.failure_id"
-)
-_ELSEWHERE = (
-    "SELECT f.id, f.test, r.box_key, r.template_id, r.fails"
-    " FROM failure f CROSS JOIN report r INDEXED BY report_commit"
-    " ON r.org_id = f.org_id AND r.sha = f.sha AND r.product_id = f.product_id"
-    " AND r.box_key <> f.box_key AND r.hello_ok = 1"
-    f" WHERE f.org_id = ? AND f.id IN ({', '.join('?' * _AT_ONCE)})"
 )
 _LISTS = "SELECT id FROM template WHERE org_id = ? AND product_id = ?"
 _LAST = (
@@ -162,17 +153,6 @@ class FailureAnswers(Answers):
         rows = self._of_each(_ATTEMPTS, failures)
         return {codec.uuid_of(failure_id): int(attempts) for failure_id, attempts in rows}
 
-    def elsewhere(self, failures: Collection[UUID]) -> Collection[tuple[UUID, str, Outcome]]:
-        return {
-            (
-                codec.uuid_of(failure_id),
-                box_key,
-                Outcome.FAIL if codec.unpack_mask(fails) >> test & 1 else Outcome.PASS,
-            )
-            for failure_id, test, box_key, template, fails in self._of_each(_ELSEWHERE, failures)
-            if self._connection.mask(self._org, template) >> test & 1
-        }
-
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
         found = self._find(lane)
         if found is None:
@@ -209,13 +189,6 @@ class FailureAnswers(Answers):
             )
             for place in places
         ]
-
-    def _of_each(self, statement: str, failures: Collection[UUID]) -> Iterator[tuple[Any, ...]]:
-        """Return what a statement finds of any number of failures, of so many at a time."""
-        asked = iter([one.bytes for one in failures])
-        while some := list(islice(asked, _AT_ONCE)):
-            some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
-            yield from self._connection.rows(statement, (self._org, *some))
 
     def _window(self, scope: Scope, period: Period) -> tuple[object, ...]:
         start, end = codec.to_micros(period.start), codec.to_micros(period.end)

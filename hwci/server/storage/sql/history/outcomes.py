@@ -7,13 +7,13 @@ product), however many runs there are.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
-from hwci.engine.facts import Product
+from hwci.engine.facts import Lane, Product
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.engine.test_sets import mask_of, tests_in
@@ -29,6 +29,10 @@ _REPORTS = (
 _NOTABLE = (
     f"SELECT r.id, i.test, i.outcome, i.attempts, i.verdict {REPORTS} {ITEMS}"
     f" WHERE r.hello_ok = 1 AND {NOTABLE}"
+)
+_LISTED = (
+    f"SELECT r.branch, r.sha, r.box_key, r.hello_ok, r.template_id {REPORTS}"
+    " ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key"
 )
 _TEST_LISTS = (
     "SELECT t.id, t.tests FROM json_each(?) j CROSS JOIN template t"
@@ -75,6 +79,36 @@ class OutcomeAnswers(Answers):
             self._of_product(product, number, sorted(rows[number]), lists, notable)
             for product, number in by_name
         ]
+
+    def commits_run(
+        self, lanes: Collection[Lane], period: Period
+    ) -> Mapping[Lane, Mapping[str, int]]:
+        found: dict[Lane, Mapping[str, int]] = {lane: {} for lane in lanes}
+        of_products: dict[Product, list[Lane]] = defaultdict(list)
+        for lane in lanes:
+            of_products[lane.product].append(lane)
+        for product, some in of_products.items():
+            if product in self._products:
+                found.update(self._commits_run(self._products[product], some, period))
+        return found
+
+    def _commits_run(
+        self, product: int, lanes: Sequence[Lane], period: Period
+    ) -> Iterator[tuple[Lane, Mapping[str, int]]]:
+        ids = {lane.test_id for lane in lanes}
+        tests = names.of_names(self._connection, self._org, product, ids)
+        ends = codec.to_micros(period.start), codec.to_micros(period.end)
+        values = (codec.numbers([product]), self._org, *ends)
+        order: dict[str, dict[str, int]] = defaultdict(dict)
+        ran: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for branch, sha, box_key, hello_ok, template in self._connection.rows(_LISTED, values):
+            order[branch].setdefault(sha, len(order[branch]))
+            if hello_ok:
+                ran[branch, box_key][sha] |= self._connection.mask(self._org, template)
+        for lane in lanes:
+            bit = 1 << tests[lane.test_id] if lane.test_id in tests else 0
+            masks, numbers = ran[lane.branch, lane.box_key], order[lane.branch]
+            yield lane, {sha: numbers[sha] for sha, mask in masks.items() if mask & bit}
 
     def durations(
         self, product: Product, test_id: str, period: Period

@@ -7,14 +7,19 @@ page on another machine waits for.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
+from uuid import UUID
 
 from hwci.engine.derived.rows import Bench, Track
 from hwci.engine.facts import FailureKey, Product
-from hwci.engine.history import Episode, EpisodeRuns, RunChanges
+from hwci.engine.history import Episode, EpisodeRuns, FailingRun, RunChanges
+from hwci.engine.test_sets import mask_of
+from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.history.answers import FAILURES
 from hwci.server.storage.sql.history.changes import RUN, ChangesAnswers
 from hwci.server.storage.sql.history.failures import first_run
 from hwci.server.storage.sql.reports import names
@@ -26,16 +31,19 @@ _FIRST = (
     " CROSS JOIN product q ON q.org_id = e.org_id AND q.id = e.product_id"
 )
 _FIRST_RUNS = (
-    "SELECT e.number, f.first_started_at, f.first_run_id, f.first_run_attempt, f.first_workflow,"
-    " f.first_verdict, f.first_ci_run_id,"
+    "SELECT e.number, e.fix_sha, e.product_id, e.box_key, e.test, f.first_started_at,"
+    " f.first_run_id, f.first_run_attempt, f.first_workflow, f.first_verdict, f.first_ci_run_id,"
     " (SELECT r.ci_run FROM report r WHERE r.org_id = f.org_id AND r.repo_key = q.repo_key"
     " AND r.run_id = f.first_run_id AND r.run_attempt = f.first_run_attempt"
     f" AND r.box_key = f.box_key) {_EPISODES}{_FIRST}"
 )
 _FIXES = (
-    f"SELECT e.number, e.test, r.template_id, r.fails, r.started_at {_EPISODES}"
-    " CROSS JOIN report r INDEXED BY report_commit ON r.org_id = e.org_id AND r.sha = e.fix_sha"
-    " AND r.product_id = e.product_id AND r.box_key = e.box_key AND r.hello_ok = 1"
+    "WITH hit AS MATERIALIZED ("
+    f"SELECT DISTINCT e.org_id, e.fix_sha AS sha, e.product_id, e.box_key {_EPISODES})"
+    " SELECT h.sha, h.product_id, h.box_key, r.started_at, r.template_id, r.fails FROM hit h"
+    " CROSS JOIN report r INDEXED BY report_commit ON r.org_id = h.org_id AND r.sha = h.sha"
+    " AND r.product_id = h.product_id AND r.box_key = h.box_key AND r.hello_ok = 1"
+    " ORDER BY r.started_at"
 )
 _UNDER_TEST = (
     "WITH hit AS MATERIALIZED (SELECT DISTINCT q.org_id, q.repo_key,"
@@ -57,6 +65,11 @@ _RAN = (
     " ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1"
 )
 
+_FAILED = (
+    "SELECT f.id, f.sha, f.product_id, f.box_key, f.test FROM failure f"
+    f" WHERE f.org_id = ? AND f.id IN ({FAILURES})"
+)
+
 UnderTest = Mapping[tuple[str, str, str, str], RunChanges]
 """Changes under test by repository, workflow, branch and commit."""
 
@@ -70,25 +83,34 @@ class _Asked(NamedTuple):
     earlier: Sequence[str]
 
 
+class _On(NamedTuple):
+    """Where tests failed, or passed."""
+
+    sha: str
+    product: int
+    box_key: str
+
+
 class ShownAnswers(ChangesAnswers):
     """Answers about rows of tables."""
 
     def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
         numbers = codec.numbers(one.number for one in episodes if one.number is not None)
-        rows = self._connection.rows(_FIRST_RUNS, (numbers, self._org))
-        first = {number: first_run(*run) for number, *run in rows}
-        starts: dict[int, list[int]] = defaultdict(list)
-        passed = cache(self._passed)  # one run fixes many tests
-        for number, test, *ran, at in self._connection.rows(_FIXES, (numbers, self._org)):
-            if passed(*ran) >> test & 1:
-                starts[number].append(at)
+        fixing: dict[_On, list[tuple[int, int]]] = defaultdict(list)  # starts, what passed
+        for *on, at, template, fails in self._connection.rows(_FIXES, (numbers, self._org)):
+            fixing[_On(*on)].append((at, self._passed(template, fails)))
+        runs: dict[int, tuple[FailingRun, int | None]] = {}
+        first = cache(first_run)  # many failures share it
+        for row in self._connection.rows(_FIRST_RUNS, (numbers, self._org)):
+            number, *on, test = row[:5]
+            starts = (at for at, passed in fixing[_On(*on)] if passed >> test & 1)
+            runs[number] = first(*row[5:]), next(starts, None)
         changes = self._under_test(numbers)
         found = []
         for one in episodes:
             assert one.number is not None
-            run, lane = first[one.number], one.key.lane
+            (run, fixed_at), lane = runs[one.number], one.key.lane
             under_test = changes.get((lane.repo_key, run.workflow, lane.branch, one.key.sha))
-            fixed_at = min(starts[one.number], default=None)
             found.append(EpisodeRuns(run, under_test, codec.from_micros_or_none(fixed_at)))
         return found
 
@@ -114,6 +136,31 @@ class ShownAnswers(ChangesAnswers):
             else None
             for one, (_, among) in zip(asked, failures, strict=True)
         ]
+
+    def elsewhere(
+        self, groups: Sequence[Collection[UUID]]
+    ) -> Sequence[Collection[tuple[str, Outcome]]]:
+        rows = self._of_each(_FAILED, {*chain(*groups)})
+        failed = {codec.uuid_of(failure): (_On(*on), test) for failure, *on, test in rows}
+        shas = codec.texts({on.sha for on, _ in failed.values()})
+        ended: dict[tuple[str, int], list[tuple[str, Outcome, int]]] = defaultdict(list)
+        for sha, product, box_key, *ran in self._connection.rows(_RAN, (shas, self._org)):
+            ended[sha, product].append((box_key, Outcome.PASS, self._passed(*ran)))
+            ended[sha, product].append((box_key, Outcome.FAIL, codec.unpack_mask(ran[-1])))
+        found = []
+        for group in groups:
+            tests: dict[_On, list[int]] = defaultdict(list)
+            for on, test in (failed[one] for one in group if one in failed):
+                tests[on].append(test)
+            found.append(
+                {
+                    (box_key, outcome)
+                    for on, mask in ((on, mask_of(numbers)) for on, numbers in tests.items())
+                    for box_key, outcome, those in ended[on.sha, on.product]
+                    if box_key != on.box_key and those & mask
+                }
+            )
+        return found
 
     def _ranked(self, failures: Sequence[tuple[FailureKey, Sequence[str]]]) -> Sequence[_Asked]:
         tests: dict[Product, set[str]] = defaultdict(set)
