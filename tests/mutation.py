@@ -74,6 +74,7 @@ AREAS: Mapping[str, Area] = {
         [
             "tests/server/test_access.py",
             "tests/server/test_access_tokens.py",
+            "tests/server/test_accounts.py",
             "tests/server/test_boxes.py",
             "tests/server/test_cookie_sessions.py",
             "tests/server/test_credential_kinds.py",
@@ -99,6 +100,7 @@ AREAS: Mapping[str, Area] = {
             "hwci/server/http/bodies/[!a]*.py",  # apart.py is another process
         ],
         [
+            "tests/server/test_accounts.py",
             "tests/server/test_bodies.py",
             "tests/server/test_ci_reports.py",
             "tests/server/test_guessing.py",

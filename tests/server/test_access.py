@@ -36,11 +36,13 @@ from hwci.server.storage.records import (
     CiKey,
     Membership,
     Organization,
+    ReaderKey,
     RefreshToken,
     Session,
     User,
 )
-from hwci.server.storage.sqlite.store import SqliteStorage
+from hwci.server.storage.sqlite.store import _READERS, SqliteStorage
+from hwci.wire import limits
 from hwci.wire.accounts import NewCiKey
 from hwci.wire.boxes import NewBox
 from hwci.wire.failures import ReviewNote
@@ -81,7 +83,7 @@ async def test_text_that_cannot_be_a_key_is_refused_unasked(storage: Storage, te
     access = Access(storage, TOKENS)
     await storage.close()
 
-    with pytest.raises(UnauthenticatedError):
+    with pytest.raises(UnauthenticatedError, match="not a CI key that works"):
         await access.ci_key(text)
     with pytest.raises(StorageError, match="closed"):
         await access.ci_key(new_api_key())
@@ -113,14 +115,14 @@ def test_only_an_owner_gives_or_takes_the_role_of_an_owner() -> None:
 
 @asynccontextmanager
 async def busy_readers(storage: Storage) -> AsyncIterator[None]:
-    """Keep the readers of a store busy for the block."""
-    begun, go_on = threading.Event(), threading.Event()
+    """Keep all readers of a store busy for the block."""
+    begun, go_on = threading.Barrier(_READERS + 1), threading.Event()
 
     def wait(_: Reader) -> bool:
-        begun.set()
+        begun.wait(30)
         return go_on.wait(30)
 
-    held = [asyncio.ensure_future(storage.read(wait)) for _ in range(3)]
+    held = [asyncio.ensure_future(storage.read(wait)) for _ in range(_READERS)]
     await asyncio.to_thread(begun.wait, 30)
     try:
         yield
@@ -136,6 +138,10 @@ async def test_credentials_are_checked_while_all_readers_are_busy(storage: Stora
     assert digest is not None
     key = CiKey(UUID(int=1), ORGANIZATION.id, "ci", digest, NOW)
     session = Session(UUID(int=3), USER.id, NOW)
+    reading = new_api_key(limits.READER_KEY_PREFIX)
+    digest = key_digest(reading, limits.READER_KEY_PREFIX)
+    assert digest is not None
+    reader_key = ReaderKey(UUID(int=6), ORGANIZATION.id, "wall display", digest, NOW)
     box_key = new_api_key()
     box = Box(UUID(int=5), ORGANIZATION.id, "bench-1", NOW, key_digest=key_digest(box_key))
 
@@ -145,6 +151,7 @@ async def test_credentials_are_checked_while_all_readers_are_busy(storage: Stora
         writer.add_membership(ORGANIZATION.id, USER.id, Role.MEMBER, NOW)
         writer.add_session(session)
         writer.add_key(key)
+        writer.add_key(reader_key)
         writer.add_box(box)
 
     await storage.write(found)
@@ -152,9 +159,12 @@ async def test_credentials_are_checked_while_all_readers_are_busy(storage: Stora
     async with busy_readers(storage):
         assert await access.ci_key(value) == key
         assert await access.box(box_key) == box
+        assert await access.reader_key(reading, ORGANIZATION.id, metrics=True) == reader_key
+        assert await access.own_reader_key(reading) == reader_key
         assert (await access.person(token)).user == USER
         member = await access.member(token, ORGANIZATION.id, MEMBERS, metrics=True)
         assert member.user == USER
+        await access.check_viewer(member)
 
 
 DEEDS: dict[str, Callable[[Storage, Member], Awaitable[object]]] = {

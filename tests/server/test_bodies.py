@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -325,3 +326,16 @@ def test_a_body_is_one_whole_gzip_member(harm: Callable[[bytes], bytes]) -> None
     assert [issue.message for issue in caught.value.issues] == [
         "The body should be one whole gzip member, with nothing after it"
     ]
+
+
+def test_a_body_is_not_inflated_beyond_its_limit() -> None:
+    bomb = gzip.compress(bytes(16 * 1024 * 1024))
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLargeError):
+            inflate(bomb, 1_000)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert most < 1024 * 1024

@@ -224,6 +224,15 @@ def test_an_encoding_has_other_names_too(
     )
 
 
+def test_who_sends_another_encoding_is_told_which_are_taken(server: RunningServer) -> None:
+    brotli = ("Content-Encoding", "br")
+    reported = ask(server.url, "POST", "/api/ci/run-report", ci_key(server.ci_key), JSON, brotli)
+    signed_in = ask(server.url, "POST", "/api/auth/login", JSON, GZIP)
+
+    assert reported.error == (415, "Send the body plain or with Content-Encoding: gzip")
+    assert signed_in.error == (415, "Send the body without a Content-Encoding")
+
+
 def send_gzip(server: RunningServer, data: bytes, path: str = "/api/ci/merge-announce") -> Reply:
     return ask(server.url, "POST", path, ci_key(server.ci_key), JSON, GZIP, data=data)
 

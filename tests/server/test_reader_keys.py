@@ -11,6 +11,8 @@ import pytest
 
 from hwci.server.http.route import Who
 from hwci.server.routes.table import ROUTES
+from hwci.server.security.api_keys import new_api_key
+from hwci.wire.limits import READER_KEY_PREFIX
 from tests.server.tenants import OURS, START, Tenant, found, tell
 from tests.support.asking import PATIENCE_SECONDS, ask, bearer, ci_key
 from tests.support.running import RunningServer, report
@@ -101,14 +103,16 @@ def test_making_and_revoking_is_in_the_audit_log(server: RunningServer, tenant: 
         tell(server.url, "DELETE", path, bearer(tenant.admin))
 
     log = tell(server.url, "GET", f"{tenant.path}/audit-log?limit=100", bearer(tenant.owner))
-    of_key = [(one["action"], one["details"]) for one in log["items"] if one["target"] == key["id"]]
-    assert of_key == [
+    of_key = [one for one in log["items"] if one["target"] == key["id"]]
+    assert [(one["action"], one["details"]) for one in of_key] == [
         ("reader_key.revoked", {"name": "wall display"}),
         (
             "reader_key.created",
             {"name": "wall display", "products": [["acme/firmware", "hardware"]]},
         ),
     ]
+    kept = listed(server, tenant, "reader-keys", key["id"])
+    assert of_key[0]["at"] == kept["revokedAt"], "the first of the two revocations"
 
 
 @pytest.mark.parametrize(
@@ -185,6 +189,20 @@ def test_a_key_in_the_wrong_place_is_told_the_right_one(
     assert "send it in X-API-Key, without Authorization" in as_token[1]
     assert "a reader key (rdr_…) reads metrics, failures and runs" in of_ci[1]
     assert "for all else send Authorization: Bearer with an access token" in elsewhere[1]
+
+
+@pytest.mark.parametrize("revoked", [True, False], ids=["revoked", "never made"])
+def test_a_reader_key_that_does_not_work_is_told_so(
+    server: RunningServer, tenant: Tenant, *, revoked: bool
+) -> None:
+    key = made(server, tenant)
+    value = key["apiKey"] if revoked else new_api_key(READER_KEY_PREFIX)
+    tell(server.url, "DELETE", f"{tenant.path}/reader-keys/{key['id']}", bearer(tenant.admin))
+
+    assert ask(server.url, "GET", "/api/reader-key", ci_key(value)).error == (
+        401,
+        "X-API-Key is not a reader key that works; create a new one",
+    )
 
 
 def test_a_reader_key_reports_nothing(server: RunningServer, tenant: Tenant) -> None:

@@ -20,11 +20,12 @@ import pytest
 
 from hwci.server.app import serving
 from hwci.server.clock import system_clock
-from hwci.server.errors import ListenError, SettingsError, StorageLockedError
-from hwci.server.security.secret_key import signing_keys
+from hwci.server.errors import ForbiddenError, ListenError, SettingsError, StorageLockedError
+from hwci.server.security.secret_key import announce_key, rotate_keys, signing_keys
+from hwci.server.security.signing import FormerKey, SigningKeys
 from hwci.server.settings import Registration, Settings, read_settings
 from hwci.server.storage.opening import open_storage
-from tests.support.asking import ask, bearer
+from tests.support.asking import ask, bearer, ci_key
 from tests.support.running import EMAIL, PASSWORD, new_organization, running
 from tests.support.streaming import streaming
 
@@ -186,6 +187,19 @@ async def test_a_sign_in_outlives_the_server(tmp_path: Path) -> None:
     assert reply.status == 200
 
 
+async def test_when_a_key_was_used_outlives_the_server(tmp_path: Path) -> None:
+    async with running(tmp_path) as first:
+        await asyncio.to_thread(ask, first.url, "POST", "/api/ci/run-report", ci_key(first.ci_key))
+        path, token = f"/api/orgs/{first.org_id}/ci-keys", bearer(first.token)
+        before = await asyncio.to_thread(ask, first.url, "GET", path, token)
+    async with serving(Settings(database=str(tmp_path / "hwci.db"), port=0)) as second:
+        after = await asyncio.to_thread(ask, second.url, "GET", path, token)
+
+    [used] = before.json["items"]
+    assert used["lastUsedAt"] is not None
+    assert after.json["items"] == [used]
+
+
 def test_a_secret_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "key"
 
@@ -197,14 +211,48 @@ def test_a_secret_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     assert signing_keys(None) != signing_keys(None)
 
 
+def test_an_announced_key_is_known_before_it_signs(tmp_path: Path) -> None:
+    path, now = tmp_path / "key", system_clock()
+    until = now + timedelta(minutes=15)
+    first = signing_keys(path)
+
+    key = announce_key(path, until)
+    announced = signing_keys(path)
+    rotated = rotate_keys(path, now, until, key)
+
+    assert announced == SigningKeys(first.present, (FormerKey(key, until),))
+    assert rotated == SigningKeys(key, (FormerKey(first.present, until),))
+    assert signing_keys(path) == rotated
+
+
+def test_a_secret_key_that_is_read_only_is_the_operators_to_change(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    first = signing_keys(path)
+    path.chmod(0o400)
+
+    with pytest.raises(ForbiddenError) as refused:
+        rotate_keys(path, system_clock(), None)
+
+    assert str(refused.value) == (
+        f"The secret key file {path} cannot be written (its mode is read-only): it is yours to"
+        " change. Put a new key (openssl rand -hex 32) before its first line, restart the server,"
+        " and remove the former line after 15 minutes"
+    )
+    assert signing_keys(path) == first
+
+
 async def test_a_secret_key_in_a_folder_that_is_not_there_makes_none(tmp_path: Path) -> None:
     """A mistyped name would sign with another key than the one that was meant."""
     settings = Settings(
         database=str(tmp_path / "new" / "hwci.db"), port=0, secret_key_file=tmp_path / "typo/key"
     )
-    with pytest.raises(SettingsError, match=f"There is no folder {tmp_path / 'typo'} "):
+    with pytest.raises(SettingsError) as refused:
         async with serving(settings):
             pass
+    assert str(refused.value) == (
+        f"There is no folder {tmp_path / 'typo'} for the secret key file key;"
+        " make it, or name another file"
+    )
     assert not (tmp_path / "typo").exists()
 
     async with serving(replace(settings, secret_key_file=None)):

@@ -529,3 +529,41 @@ async def test_a_sign_in_takes_ten_minutes_at_most(
             assert provider.codes, "the provider would take its code still"
             await browser.open(stop.url)
             assert ("hwci_rt" in browser.cookies()) is let_in
+
+
+FAULTS: dict[str, tuple[Bend, str]] = {
+    "the claim of the sign-in": (
+        lambda provider: provider.claims.update(nonce="another"),
+        "its ID token answers another sign-in (nonce)",
+    ),
+    "the claim of the client": (
+        lambda provider: provider.claims.update(azp="another"),
+        "its ID token was made for another client (azp)",
+    ),
+    "the algorithm": (
+        SIGNATURES["a public key"],
+        "its ID token is signed with 'HS256', which is not accepted",
+    ),
+    "the key": (
+        SIGNATURES["a key that is not published"],
+        "none of its keys is 'unknown' for RS256",
+    ),
+    "the set of keys": (
+        lambda provider: provider.answers.update({"/keys": says()}),
+        "its keys are not a JSON Web Key Set",
+    ),
+}
+
+
+@pytest.mark.parametrize(("bend", "fault"), FAULTS.values(), ids=list(FAULTS))
+async def test_the_operators_log_names(
+    provider: Crooked,
+    server: RunningServer,
+    caplog: pytest.LogCaptureFixture,
+    bend: Bend,
+    fault: str,
+) -> None:
+    bend(provider)
+
+    assert await refused(server) == NO_PROOF
+    assert fault in caplog.text
