@@ -5,6 +5,7 @@
 
 import json
 import re
+from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,7 +15,7 @@ from playwright.sync_api import Page, Request, Route, expect
 from tests.support.asking import ask, ci_key
 from tests.web.conftest import Dashboard, module
 from tests.web.live import site
-from tests.web.reading import part, rows
+from tests.web.reading import part, percent, rows
 
 OTHER = "Resolved by a bench or harness change, ambiguous or dismissed"
 PLACES = "cells => cells.map(cell => cell.getBoundingClientRect().left)"
@@ -221,6 +222,29 @@ def test_an_unfolded_test_says_what_its_runs_suggest(
     expect(part(page, "flaky").locator(".below")).to_contain_text(
         f"Its runs suggest: {told['text']}"
     )
+    low, high = (percent(Decimal(told["flakeRate"][end])) for end in ("low", "high"))
+    expect(part(page, "flaky").locator(".below")).to_contain_text(f" ({low} to {high}). Its runs")
+
+
+def test_the_runs_that_would_check_the_merges_are_commands_to_paste(
+    page: Page, metrics: str, demo: Dashboard
+) -> None:
+    page.goto(f"{metrics}?days=90")
+    merges = part(page, "merges")
+    merges.get_by_role("button", name="Runs that would check them").click()
+
+    expect(page).to_have_url(re.compile(r"merges\.plan=open"))
+    organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
+    plan = demo.ask(f"/api{organization}/ci-analysis/merge-plan?days=90", demo.token())
+    runs = plan["runs"]["items"]
+    assert len(runs) < plan["runs"]["total"]
+    expect(merges.locator(".plan code").filter(has_text="git checkout")).to_have_text(
+        [run["command"] for run in runs]
+    )
+    expect(merges).to_contain_text(f"{plan['runs']['total']} runs, about ")
+    expect(merges).to_contain_text(f"{plan['runs']['total'] - len(runs)} more: hwci merges plan")
+    merges.get_by_role("radio", name=re.compile("^Checked")).check()
+    expect(merges.locator(".plan")).to_have_count(0)
 
 
 @pytest.mark.own_tab

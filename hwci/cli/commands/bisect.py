@@ -15,7 +15,7 @@ from hwci.client.explained import command_error, not_empty
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from hwci.wire.analysis.bisection import BisectedAnswer, ProgressAnswer
 
@@ -115,10 +115,8 @@ def start(
 
       hwci bisect start boot --product acme/fw:hil --good a1b2c3d --bad 9f8e7d6
     """
-    from hwci.cli.terminal import bisection
-
     wanted = Wanted(test, product, good, bad, box, days, as_of, boxes)
-    _lines(server, wanted, bisection.start, json=json)
+    _lines(server, wanted, begins=True, json=json)
 
 
 @bisect.command("next")
@@ -145,10 +143,8 @@ def next_run(
 
       hwci bisect next boot --product acme/fw:hil --good a1b2c3d --bad 9f8e7d6
     """
-    from hwci.cli.terminal import bisection
-
     wanted = Wanted(test, product, good, bad, box, days, as_of, boxes)
-    _lines(server, wanted, bisection.next_run, json=json)
+    _lines(server, wanted, begins=False, json=json)
 
 
 @bisect.command("status")
@@ -187,13 +183,7 @@ def status(
     render.note(bisection.bracket(bisected))
 
 
-def _lines(
-    server: Connection,
-    wanted: Wanted,
-    lines: "Callable[[ProgressAnswer, BisectedAnswer], Iterator[str]]",
-    *,
-    json: bool,
-) -> None:
+def _lines(server: Connection, wanted: Wanted, *, begins: bool, json: bool) -> None:
     """Print the lines of an answer, and the command that asks for the next run."""
     from hwci.cli.terminal import bisection
 
@@ -202,7 +192,10 @@ def _lines(
         render.emit_json(found)
         return
     bisected = _found(found)
-    for line in lines(found, bisected):
+    if begins:
+        for line in bisection.start(found, bisected):
+            render.write(line)
+    for line in bisection.next_run(bisected):
         render.write(line)
     if bisected.next_runs:
         ends = wanted.good, wanted.bad

@@ -9,7 +9,6 @@ import shlex
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
-from hwci.cli.terminal.run_command import run_command
 from hwci.cli.terminal.tables import duration
 from hwci.said import counted, percent, short
 
@@ -25,15 +24,14 @@ if TYPE_CHECKING:
 
 
 def start(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
-    """Return the lines that begin a bisection: where the commit may be, then the first run."""
+    """Return the lines that begin a bisection: where the commit may be."""
     good, *others = bisected.commits
     yield f"# {found.test_id} began to fail in one of {counted(len(others), 'commit')}"
     yield f"# after {short(good.sha)}, up to {short(others[-1].sha)}."
     yield ""
-    yield from next_run(found, bisected)
 
 
-def next_run(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
+def next_run(bisected: BisectedAnswer) -> Iterator[str]:
     """Return the lines of the next runs, or of the commit that was found."""
     yield f"# {bracket(bisected)}"
     for number, run in enumerate(bisected.next_runs):
@@ -41,9 +39,9 @@ def next_run(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
         took = f"about {duration(run.board_seconds)}, the median of {counted(run.runs_seen, 'run')}"
         yield f"# {'At the same time' if number else 'Run next'} on {run.box_key} ({took}):"
         yield f"# {short(run.sha)}{subject}"
-        if run.failed == 0:
+        if not run.failed:
             yield f"# {_never_failed(run)}"
-        yield run_command(found.repo_key, found.suite, run.box_key, run.branch, run.sha)
+        yield run.command
     if not bisected.next_runs and bisected.bracket.commits > 1:
         yield "# No box that ran it reached the hardware in its last run: mend one, then ask again."
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from hwci.cli.terminal.run_command import run_command
 from hwci.cli.terminal.tables import (
     TIME_WIDTH,
     Column,
@@ -76,7 +75,7 @@ def plan(found: MergePlanAnswer) -> Iterator[str]:
             subject = f" {row.subject}" if row.subject else ""
             also = f" (checks {row.merges} merges)" if row.merges > 1 else ""
             yield f"# {short(row.sha)}{subject}{also}"
-            yield run_command(row.repo_key, row.suite, row.box_key, row.branch, row.sha)
+            yield row.command
     for one in found.unplanned:
         yield ""
         of = product(one.repo_key, one.suite)

@@ -11,6 +11,7 @@ from typing import Annotated, Self
 from pydantic import Field
 
 from hwci.analysis.flaky.bisection import MISSING, MissingCommit, NextRun, Progress
+from hwci.analysis.run_command import run_command
 from hwci.engine.periods import Period
 from hwci.wire import limits
 from hwci.wire.base import Answer, Name, TestId
@@ -57,7 +58,7 @@ class BracketAnswer(Answer):
 class NextRunAnswer(Answer):
     """A run that is expected to tell much for each minute of a board. `boardSeconds`: the median of
     the product's `runsSeen` runs on the box in the period. The test failed there in `failed` of its
-    `runs` on all of these commits; an older server leaves both out.
+    `runs` on all of these commits. `command`: a line for a shell in a clone on the box.
     """
 
     sha: str
@@ -66,8 +67,9 @@ class NextRunAnswer(Answer):
     box_key: str
     board_seconds: float
     runs_seen: int
-    failed: int | None = None
-    runs: int | None = None
+    failed: int
+    runs: int
+    command: str
 
     @classmethod
     def of(cls, found: Progress, run: NextRun) -> Self:
@@ -82,6 +84,7 @@ class NextRunAnswer(Answer):
             runs_seen=offer.runs,
             failed=int(run.seen.failed),
             runs=int(sum(run.seen)),
+            command=run_command(offer.product, offer.box_key, run.branch, commit.sha),
         )
 
 

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from hwci.analysis.merges.merge_plan import MISSING, MergePlan, MissingRun, PlannedRun
 from hwci.analysis.merges.unchecked import CAUSES, UncheckedCause, UncheckedMerge
+from hwci.analysis.run_command import run_command
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, ListPage
 from hwci.wire.metrics import CheckingRun, MergeAnswer, PeriodAnswer, ProductKey
@@ -43,7 +44,8 @@ class ExplainedMergeAnswer(MergeAnswer):
 
 class PlannedRunAnswer(Answer):
     """A run that would check `merges` unchecked ones. `board_seconds`: the median of the
-    product's `runs_seen` runs on the box in the period.
+    product's `runs_seen` runs on the box in the period. `command`: a line for a shell in a clone on
+    the box.
     """
 
     repo_key: str
@@ -55,14 +57,16 @@ class PlannedRunAnswer(Answer):
     board_seconds: float
     runs_seen: int
     merges: int
+    command: str
 
     @classmethod
     def of(cls, run: PlannedRun) -> Self:
         """Make one run of the plan."""
         offer = run.offer
+        product = offer.product
         return cls(
-            repo_key=offer.product.repo_key,
-            suite=offer.product.suite,
+            repo_key=product.repo_key,
+            suite=product.suite,
             sha=run.sha,
             branch=run.branch,
             subject=run.subject,
@@ -70,6 +74,7 @@ class PlannedRunAnswer(Answer):
             board_seconds=offer.seconds,
             runs_seen=offer.runs,
             merges=len(run.merges),
+            command=run_command(product, offer.box_key, run.branch, run.sha),
         )
 
 

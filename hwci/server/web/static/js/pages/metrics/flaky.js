@@ -104,7 +104,11 @@ function isBroken({ attempts, failedAttempts }) {
 /** What the runs of a test suggest: since when it is flaky, on which boxes. An estimate, no rule. */
 function Suspicion({ row, answer: { data, error } }) {
   const found = data?.items.find((one) => keyOf(one) === keyOf(row));
-  return html`<p class="quiet">${error ? error.message : found ? `Its runs suggest: ${found.text}` : "\u00a0"}</p>`;
+  return html`<p class="quiet">${error ? error.message : found ? suggested(found) : "\u00a0"}</p>`;
+}
+
+function suggested({ flakeRate: { rate, low, high }, text }) {
+  return `Flake rate ${percent(rate)} (${percent(low)} to ${percent(high)}). Its runs suggest: ${text}`;
 }
 
 function keyOf({ repoKey, suite, testId }) {

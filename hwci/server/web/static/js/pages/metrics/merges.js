@@ -10,6 +10,7 @@ import { html } from "../../html.js";
 import { Outside } from "../../parts/values/outside.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { productColumn } from "../../parts/frame/scope.js";
+import { later } from "../../parts/later.js";
 import { Section } from "../../parts/section.js";
 import { PagedTable, showAll, tableState } from "../../parts/table/table.js";
 import { Sha, Subject, Time } from "../../parts/values/values.js";
@@ -32,6 +33,7 @@ const CHECKED = {
   empty: "No merge of this period ran on hardware. “Not checked” lists them, and “runs” what ran on the commit of each.",
 };
 
+const Plan = later(() => import("./plan.js"), "Plan");
 const NOTHING_RAN = "nothing_ran";
 
 // So short that each is one line: the row must not grow when its cause comes.
@@ -68,7 +70,17 @@ export function Merges({ address, base, orgId, scope, several, page, figures, re
     <${PagedTable} folds key=${shown.path} name="merges" label=${shown.label} thing="merge" path=${`${base}/${shown.path}`}
       turn=${reviews.turn} query=${scope} address=${address} first=${shown === CHECKED ? undefined : page.uncheckedMerges}
       columns=${columns} rowKey=${keyOf} empty=${announced ? shown.empty : noneAnnounced()} />
+    ${shown === UNCHECKED && unchecked > 0 && html`<${WhatWouldCheck} ...${{ address, orgId, scope }} turn=${reviews.turn} />`}
   <//>`;
+}
+
+/** The plan below the merges: unfolded by a click, as it takes room. */
+function WhatWouldCheck({ address, ...asked }) {
+  const open = address.query.get("merges.plan") === "open";
+  const toggle = () => change({ "merges.plan": open ? null : "open" }, { replace: true });
+  return html`<h3><button type="button" class="fold" aria-expanded=${open ? "true" : "false"} onClick=${toggle}>Runs that would
+    check them</button></h3>
+    ${open && html`<${Plan} ...${asked} />`}`;
 }
 
 function keyOf({ repoKey, suite, sha }) {

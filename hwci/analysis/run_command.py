@@ -3,14 +3,16 @@
 
 import shlex
 
+from hwci.engine.facts import Product
 
-def run_command(repo_key: str, suite: str, box_key: str, branch: str, sha: str) -> str:
+
+def run_command(product: Product, box_key: str, branch: str, sha: str) -> str:
     """Return a line that checks out a commit, runs the tests on it and reports them; COMMAND and
     FILE in it are for the reader to fill in.
     """
     flags = {
-        "--repo-key": repo_key,
-        "--suite": suite,
+        "--repo-key": product.repo_key,
+        "--suite": product.suite,
         "--box": box_key,
         "--branch": branch,
         "--sha": sha,

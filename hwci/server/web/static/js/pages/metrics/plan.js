@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runs that would check the merges that none did (ADR 0072), as commands to paste, the cheapest first. The API
+// decides the runs and writes the commands.
+
+import { useAnswer } from "../../asking.js";
+import { count, counted, duration } from "../../format.js";
+import { html } from "../../html.js";
+import { Copyable } from "../../parts/form/copyable.js";
+import { Failed, Waiting } from "../../parts/notices/notice.js";
+import { Sha } from "../../parts/values/values.js";
+
+/** The plan of a period. A change of `turn` asks again. */
+export function Plan({ orgId, scope, turn }) {
+  const { data, error, again } = useAnswer(`/api/orgs/${orgId}/ci-analysis/merge-plan`, scope, turn);
+  if (error) return html`<${Failed} error=${error} again=${again} />`;
+  return data ? html`<${Found} plan=${data} />` : html`<${Waiting} />`;
+}
+
+function Found({ plan: { runs, boardSeconds, unplanned } }) {
+  const more = runs.total - runs.items.length;
+  return html`${runs.total > 0 && html`<p class="quiet">${counted(runs.total, "run")}, about ${duration(boardSeconds)} of board
+      time. Run each line in a clone on its box; put your result file for FILE, and what runs the tests for COMMAND.</p>`}
+    <ul class="plan">${runs.items.map((run) => html`<li key=${`${run.repoKey} ${run.suite} ${run.sha}`}>
+      <p><${Sha} sha=${run.sha} repo=${run.repoKey} /> ${run.subject} <span class="quiet">on ${run.boxKey}, about
+        ${" "}${duration(run.boardSeconds)} (the median of ${counted(run.runsSeen, "run")})</span></p>
+      <${Copyable} label=${`Command for ${run.sha.slice(0, 12)}`} text=${run.command} />
+    </li>`)}</ul>
+    ${more > 0 && html`<p class="quiet">${count(more)} more: <code>hwci merges plan</code></p>`}
+    ${unplanned.map((one) => html`<p class="quiet">${counted(one.merges, "merge")} of ${one.repoKey}${one.suite && ` · ${one.suite}`}
+      ${" "}without a run here. ${one.missingText}.</p>`)}`;
+}
