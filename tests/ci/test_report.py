@@ -10,7 +10,6 @@ import pytest
 from pydantic import ValidationError
 
 from hwci.ci.reporting.report import (
-    StartUnknownError,
     part_run_id,
     run_reports,
     written_reports,
@@ -82,13 +81,6 @@ def test_files_end_where_their_tests_did_and_no_later_than_they_were_written() -
     ends = [merged(files).ran_until for files in ([first, later], [east], [untold])]
 
     assert ends == [NOON + timedelta(minutes=31), NOON + HALF_AN_HOUR, None]
-
-
-def test_an_unknown_start_is_asked_for() -> None:
-    with pytest.raises(
-        StartUnknownError, match=r"start of the run on bench-b is not known.*--started-at"
-    ):
-        run_reports(HEAD, {"bench-a": results(), "bench-b": results(started_at=None)})
 
 
 @pytest.mark.parametrize(

@@ -36,20 +36,6 @@ class Part(Generic[Test]):
     part_of: PartOf | None
 
 
-class StartUnknownError(Exception):
-    """Neither the caller nor any result file of the box has the start of the run."""
-
-    def __init__(self, box_key: str) -> None:
-        super().__init__(box_key)
-        self.box_key = box_key
-
-    def __str__(self) -> str:
-        return (
-            f"The start of the run on {self.box_key} is not known: its result files hold no "
-            "timestamp. Set it with --started-at"
-        )
-
-
 def head_of(job: Job, found: UnderTest, conclusion: str | None) -> dict[str, Any]:
     """Return the known fields that are the same for each box of a run. `conclusion`: that of the
     tests.
@@ -90,11 +76,10 @@ def run_reports(head: Mapping[str, Any], boxes: Mapping[str, BoxResults]) -> lis
     are the same for each box.
 
     Raises:
-        StartUnknownError: the start of the run is not known.
         pydantic.ValidationError: a field breaks the field rules.
     """
     return [
-        RunReport.model_validate(_body(_filled(head, box_key, results), box_key, part))
+        RunReport.model_validate(_body(_filled(head, results), box_key, part))
         for box_key, results in boxes.items()
         for part in in_parts(head["run_id"], results.tests)
     ]
@@ -103,24 +88,20 @@ def run_reports(head: Mapping[str, Any], boxes: Mapping[str, BoxResults]) -> lis
 def draft(head: Mapping[str, Any], box_key: str | None, results: BoxResults | None) -> RunReport:
     """Return a report as far as it is known: nothing is checked, and unknown fields are left out.
     `results` None: there are none yet.
-
-    Raises:
-        StartUnknownError: there are results, and the start of the run is not known.
     """
     known = dict(head)
     if results is not None:
-        known = _filled(head, box_key or "the box", results) | {"tests": results.tests}
+        known = _filled(head, results) | {"tests": results.tests}
     if box_key is not None:
         known["box_key"] = box_key
     order = [name for name in RunReport.model_fields if name in known]
     return RunReport.model_construct(**{name: known[name] for name in order})
 
 
-def _filled(head: Mapping[str, Any], box_key: str, results: BoxResults) -> dict[str, Any]:
+def _filled(head: Mapping[str, Any], results: BoxResults) -> dict[str, Any]:
     """Fill in what is not set from the results of the box."""
     started_at = head.get("started_at") or results.started_at
-    if started_at is None:
-        raise StartUnknownError(box_key)
+    assert started_at is not None, "each box has a start: results.py"
     # A CI may report that the run started long before its tests did: they waited for the bench.
     ended_at = started_at + results.took
     return {
