@@ -136,7 +136,7 @@ def file_results(
     duration_s: float,
     *,
     tried: Iterable[Entry] | None = None,
-    faults: tuple[str, ...] = (),
+    faults: tuple[str, ...],
 ) -> FileResults:
     """Return the results that entries describe. `tried`: the entries with the outcomes of the
     attempts, if these differ.

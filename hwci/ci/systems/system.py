@@ -88,7 +88,7 @@ def variable(name: str, read: Read = str) -> Reader:
     return reader
 
 
-def sourced(text: str, source: str, read: Read = str) -> Sourced[Any] | None:
+def sourced(text: str, source: str, read: Read) -> Sourced[Any] | None:
     """Read a text that may be empty."""
     try:
         value = read(text) if text else None

@@ -381,7 +381,7 @@ def emit_found(
     layout: "Layout[Row]",
     form: Format,
     noun: str,
-    links: Links | None = None,
+    links: Links,
 ) -> None:
     """Write the whole of a list, or a page of it and the way to the others. JSON is the page as the
     API gives it.
