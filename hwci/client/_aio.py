@@ -175,30 +175,25 @@ class AsyncClient:
             HwciError: see `hwci.client.errors`.
         """
         request_id, kept = uuid4().hex, self._answers.of(call)
-        outcome = await self._signed(
-            call.credential,
-            lambda credentials: build_request(call, credentials, request_id, kept and kept.tag),
-            lambda request: self._outcome(call, request),
-        )
+        tag, needed = kept and kept.tag, call.credential
+        request = build_request(call, await self._present(needed), request_id, tag)
+        outcome = await self._outcome(call, request)
+        if await self._renewed(request, outcome):
+            request = build_request(call, await self._present(needed), request_id, tag)
+            outcome = await self._outcome(call, request)
         return self._answers.conclude(call, outcome, kept)
 
-    async def _signed(
-        self,
-        needed: Credential,
-        made: Callable[[Credentials], Request],
-        performed: Callable[[Request], Awaitable[T]],
-    ) -> T:
-        """Perform a request, and again if a session replaces the token that was refused."""
+    async def _present(self, needed: Credential) -> Credentials:
+        """Return the credentials with the present token of a session, where that is needed."""
         credentials, session = self._credentials, self._credentials.renewable
         if session is None or not needs_token(needed, credentials):
-            return await performed(made(credentials))
-        present = await asyncio.to_thread(session.token)
-        request = made(replace(credentials, token=present))
-        outcome = await performed(request)
-        refused = refused_token(request, outcome)
-        if refused is None or (other := await asyncio.to_thread(session.token, refused)) == refused:
-            return outcome
-        return await performed(made(replace(credentials, token=other)))
+            return credentials
+        return replace(credentials, token=await asyncio.to_thread(session.token))
+
+    async def _renewed(self, request: Request, outcome: object) -> bool:
+        if refused_token(request, outcome) is None:
+            return False
+        return await asyncio.to_thread(self._credentials.renewed, request, outcome)
 
     async def _outcome(self, call: Call[T], request: Request) -> Response | NoAnswer:
         for tried in count():
@@ -228,12 +223,12 @@ class AsyncClient:
         return AsyncFollowing(follower, self._dial, self._retries, self._sleep)
 
     async def _dial(self, follower: Follower) -> aiohttp.ClientResponse | Response | NoAnswer:
-        request_id = uuid4().hex
-        return await self._signed(
-            Credential.READER,
-            lambda credentials: follower.request(credentials, request_id),
-            self._begun,
-        )
+        request_id, needed = uuid4().hex, Credential.READER
+        request = follower.request(await self._present(needed), request_id)
+        outcome = await self._begun(request)
+        if await self._renewed(request, outcome):
+            outcome = await self._begun(follower.request(await self._present(needed), request_id))
+        return outcome
 
     async def _begun(self, request: Request) -> aiohttp.ClientResponse | Response | NoAnswer:
         patience = aiohttp.ClientTimeout(
