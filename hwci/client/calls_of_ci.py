@@ -4,8 +4,6 @@
 They stand apart from the other calls, whose questions and answers a reporter does not load.
 """
 
-from pydantic import BaseModel
-
 from hwci.client._call import Call, Credential, Method
 from hwci.client._writing import written
 from hwci.wire import reports
@@ -16,18 +14,22 @@ MERGE_ANNOUNCE = "/api/ci/merge-announce"
 
 def announce_merge(body: reports.MergeAnnouncement) -> Call[None]:
     """Announce a merge."""
-    return _ci("POST", MERGE_ANNOUNCE, body)
+    return call_of_ci(MERGE_ANNOUNCE, written(body))
 
 
 def report_run(body: reports.RunReport) -> Call[None]:
     """Report one attempt of a run on one box."""
-    return _ci("POST", RUN_REPORT, body)
+    return call_of_ci(RUN_REPORT, written(body))
 
 
 def put_suite_config(body: reports.SuiteConfiguration) -> Call[None]:
     """Send which files of a product are its firmware and which its harness."""
-    return _ci("PUT", "/api/ci/suite-config", body)
+    return call_of_ci("/api/ci/suite-config", written(body), "PUT")
 
 
-def _ci(method: Method, path: str, body: BaseModel) -> Call[None]:
-    return Call(method, path, None, 204, credential=Credential.CI_KEY, body=written(body))
+def call_of_ci(
+    path: str, body: bytes, method: Method = "POST", *, compressed: bool = False
+) -> Call[None]:
+    """Return the call that sends a body as it is."""
+    ci = Credential.CI_KEY
+    return Call(method, path, None, 204, credential=ci, body=body, compressed=compressed)

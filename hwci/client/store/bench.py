@@ -30,12 +30,12 @@ from zlib import crc32
 from hwci.client._address import parse_address
 from hwci.client._call import Call, Credential
 from hwci.client._protocol import usable
-from hwci.client.calls_of_ci import RUN_REPORT
+from hwci.client.calls_of_ci import RUN_REPORT, call_of_ci
 from hwci.client.files import locked, state_home
 from hwci.client.store import memory
 from hwci.client.store.file import StoreError, StoreFile
 from hwci.client.store.memory import JobOfBuild, PastRuns, RunSeries, facts_of
-from hwci.client.store.pending import LISTED, UNKNOWN, PendingReport, call_of, identity_of
+from hwci.client.store.pending import LISTED, UNKNOWN, PendingReport, identity_of
 from hwci.client.store.takeover import OlderFolders, Taken, older_identity
 from hwci.wire.reports import RunReport
 
@@ -476,5 +476,5 @@ def _call(db: sqlite3.Connection, number: int) -> Call[None] | None:
     select = "SELECT path, body, compressed, checksum FROM reports WHERE number = ?"
     for path, body, compressed, expected in db.execute(select, (number,)):
         if isinstance(body, bytes) and crc32(body) == expected:
-            return call_of(path, body, compressed=bool(compressed))
+            return call_of_ci(path, body, compressed=bool(compressed))
     return None

@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any, Literal, get_args
 from zlib import crc32
 
-from hwci.client._call import Call, Credential
+from hwci.client._call import Call
 from hwci.client._protocol import packed
 from hwci.client.calls_of_ci import MERGE_ANNOUNCE, RUN_REPORT, announce_merge, report_run
 from hwci.client.store.file import StoreError
@@ -46,12 +46,6 @@ def identity_of(path: str, content: Mapping[str, object]) -> str:
     names = _IDENTITIES.get(path, sorted(content))
     words = json.dumps([path, [content.get(name) for name in names]])
     return hashlib.sha256(words.encode()).hexdigest()[:40]
-
-
-def call_of(path: str, body: bytes, *, compressed: bool) -> Call[None]:
-    """Return the call that sends a body as it is."""
-    ci = Credential.CI_KEY
-    return Call("POST", path, None, 204, credential=ci, body=body, compressed=compressed)
 
 
 @dataclass(frozen=True, slots=True)

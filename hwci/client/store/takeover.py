@@ -23,11 +23,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hwci.client.calls_of_ci import RUN_REPORT
+from hwci.client.calls_of_ci import RUN_REPORT, call_of_ci
 from hwci.client.files import UNFINISHED, locked, remove_unfinished
 from hwci.client.store import memory
 from hwci.client.store.memory import PastRuns, ReportedRun, RunFacts
-from hwci.client.store.pending import PendingReport, State, call_of, identity_of
+from hwci.client.store.pending import PendingReport, State, identity_of
 from hwci.wire.reports import RunReport
 
 FORMAT = 1
@@ -212,7 +212,7 @@ def _read(path: Path, state: State) -> PendingReport:
         body = gzip.decompress(packed)
     else:
         raise ValueError("not a report")
-    call = call_of(str(head["target"]), body, compressed=False)
+    call = call_of_ci(str(head["target"]), body)
     report = PendingReport.of_body(str(head["name"]), call, json.loads(body))
     known: dict[str, Any] = {name: head[name] for name in ("address", "fingerprint", "created")}
     known |= {name: head[name] for name in ("tries", "reason", "not_before") if name in head}
