@@ -151,9 +151,7 @@ def covered(
     return tuple(reversed(list(own)))[-limits.COVERS_MAX :]
 
 
-def touched(
-    repository: Repository, sha: str, push: Push = NOTHING_KNOWN, patience_s: float = PATIENCE_S
-) -> tuple[str, ...]:
+def touched(repository: Repository, sha: str, push: Push = NOTHING_KNOWN) -> tuple[str, ...]:
     """Return the files that a push changed on its branch.
 
     A commit with one parent does not show what was pushed with it. A merge commit does: it brought
@@ -163,7 +161,7 @@ def touched(
         FilesUnknownError: neither the push nor the clone shows them.
     """
     try:
-        return _touched(repository, sha, push, Deadline(patience_s))
+        return _touched(repository, sha, push, Deadline(PATIENCE_S))
     except UnrelatedError as fault:
         what = f"{push.before} is not an ancestor of {sha}, as after a forced push"
         raise FilesUnknownError(what) from fault

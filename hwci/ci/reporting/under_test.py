@@ -35,15 +35,9 @@ def given(job: Job, changes: Changes | None = None) -> UnderTest:
     return UnderTest(changes, tuple(covers), Sourced(None, NOBODY))
 
 
-def under_test(
-    job: Job,
-    repository: Repository,
-    past: PastRuns,
-    get_json: GetJson,
-    patience_s: float = PATIENCE_S,
-) -> UnderTest:
+def under_test(job: Job, repository: Repository, past: PastRuns, get_json: GetJson) -> UnderTest:
     """Find what a job has under test. The job knows its commit."""
-    deadline, get_json = Deadline(patience_s), for_one_report(get_json)
+    deadline, get_json = Deadline(PATIENCE_S), for_one_report(get_json)
     changes, base, notes = _changes(job, repository, past, get_json, deadline)
     covers, more = _covers(job, repository, get_json, deadline)
     return UnderTest(changes, covers, base, (*notes, *more))
