@@ -213,8 +213,8 @@ def _readdress(
 def _kept(to: Destination, reports: Sequence[PendingReport], notify: Notify) -> list[PendingReport]:
     kept = to.keep(reports)
     for one in kept:
-        if to.store is not None and (older := to.store.superseded_by(one)):
-            notify(f"note: {unsent.superseded(older)}")
+        if one.supersedes:
+            notify(f"note: {unsent.superseded(one.supersedes)}")
     if line := unsent.unkept(kept):
         notify(f"warning: {line}.")
     return kept

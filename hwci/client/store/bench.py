@@ -139,15 +139,9 @@ class BenchStore(StoreFile):
         kept = replace(report, number=_next_number(db, report.created), file=self.file)
         _put(db, kept)
         _overtake(db, kept)
-        return kept
-
-    def superseded_by(self, report: PendingReport) -> list[PendingReport]:
-        """Return the reports of other keys that were set aside as this one came."""
-        which = ("state = 'superseded' AND identity = ? AND fingerprint != ?", report.identity)
-        with suppress(StoreError):
-            rows = self.read(lambda db: _rows(db, *which, report.fingerprint)) or []
-            return [self._report(row) for row in rows]
-        return []
+        which = "state = 'superseded' AND identity = ? AND fingerprint != ?"
+        aside = _rows(db, which, kept.identity, kept.fingerprint)
+        return replace(kept, supersedes=tuple(self._report(row) for row in aside))
 
     def overtake(self, report: PendingReport, address: str) -> None:
         """Supersede what is earlier than a report that could not be kept."""

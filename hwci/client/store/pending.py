@@ -81,6 +81,9 @@ class PendingReport:
     overtaken: tuple[str, ...] = ()
     file: Path = Path()
     unkept: StoreError | None = None
+    supersedes: tuple["PendingReport", ...] = ()
+    """Once it is kept: those of other keys that were set aside as it came."""
+
     newer: bool = False
     """A newer hwci wrote its file: it waits for that one."""
 

@@ -135,7 +135,7 @@ def test_the_same_report_with_another_key_puts_the_earlier_aside_and_loses_none(
     assert [one.number for one in waiting(store)] == [later.number]
     [aside] = in_state(store, "superseded")
     assert aside.number == earlier.number
-    assert store.superseded_by(later) == [aside]
+    assert later.supersedes == (aside,)
 
 
 def test_an_announcement_is_the_same_for_one_product_and_commit(store: BenchStore) -> None:
