@@ -356,4 +356,5 @@ def share(figure: Any) -> str:
     if not figure["total"]:
         return ""
     rate = percent(Decimal(100 * figure["part"]) / figure["total"])
-    return f" · {rate} ({percent(Decimal(figure['low']))} to {percent(Decimal(figure['high']))})"
+    low, high = (percent(Decimal(figure[end])) for end in ("low", "high"))
+    return f" · {rate} ({low.removesuffix(' %')} to {high})"

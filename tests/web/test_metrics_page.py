@@ -223,7 +223,9 @@ def test_an_unfolded_test_says_what_its_runs_suggest(
         f"Its runs suggest: {told['text']}"
     )
     low, high = (percent(Decimal(told["flakeRate"][end])) for end in ("low", "high"))
-    expect(part(page, "flaky").locator(".below")).to_contain_text(f" ({low} to {high}). Its runs")
+    expect(part(page, "flaky").locator(".below")).to_contain_text(
+        f" ({low[:-2]} to {high}). Its runs"
+    )
 
 
 def test_the_runs_that_would_check_the_merges_are_commands_to_paste(

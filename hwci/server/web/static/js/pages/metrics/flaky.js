@@ -3,7 +3,7 @@
 
 import { addressOf, change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
-import { count, counted, percent } from "../../format.js";
+import { count, counted, percent, range } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { Failed } from "../../parts/notices/notice.js";
 import { productColumn } from "../../parts/frame/scope.js";
@@ -108,7 +108,7 @@ function Suspicion({ row, answer: { data, error } }) {
 }
 
 function suggested({ flakeRate: { rate, low, high }, text }) {
-  return `Flake rate ${percent(rate)} (${percent(low)} to ${percent(high)}). Its runs suggest: ${text}`;
+  return `Flake rate ${percent(rate)} (${range(low, high)}). Its runs suggest: ${text}`;
 }
 
 function keyOf({ repoKey, suite, testId }) {

@@ -3,7 +3,7 @@
 // to its rows, here or on another page, where the dashboard lists them.
 
 import { addressOf, change, go } from "../../address.js";
-import { count, counted, percent, signed } from "../../format.js";
+import { count, counted, percent, range, signed } from "../../format.js";
 import { html } from "../../html.js";
 import { scopeOf } from "../../parts/frame/scope.js";
 import { showAll } from "../../parts/table/table.js";
@@ -121,7 +121,7 @@ function changeText(against, name) {
 function share(part, whole, sure) {
   if (whole === 0) return "";
   const { low, high } = sure ?? { low: WIDEST, high: WIDEST };
-  const within = html`<span class=${sure ? null : "unknown"} title=${WITHIN}>(${percent(low)} to ${percent(high)})</span>`;
+  const within = html`<span class=${sure ? null : "unknown"} title=${WITHIN}>(${range(low, high)})</span>`;
   return html` · ${percent((100 * part) / whole)} ${within}`;
 }
 
