@@ -32,6 +32,7 @@ def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Das
 
     expect(page.locator("#failing .total")).to_have_text(str(len(told)))
     expect(rows(page)).to_have_count(len(told))
+    expect(page.locator("#failing thead")).to_contain_text("Harness verdict")  # not ours
     for row, one in zip(rows(page).all(), told, strict=True):
         expect(row).to_contain_text(one["branch"])
         expect(row).to_contain_text(one["firstCommit"]["sha"][:12])

@@ -124,6 +124,35 @@ def test_a_note_and_an_issue_go_with_each_review_and_no_key_is_taken_from_them(o
     expect(opened(page)).to_contain_text("cold jacket, kudu")
 
 
+def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
+    page = opened_inbox(own)
+    page.keyboard.press("j")
+    expect(opened(page)).to_contain_text("main · 2 failures, the first ")
+    actions = opened(page).get_by_role("group", name="Review").get_by_role("button")
+    expect(actions).to_have_text(["Confirm as firmware bug", "Not a firmware bug"])
+    row = own.ask("ci-analysis/causes?days=30&limit=100")["items"][1]["failures"][0]
+    expect(opened(page).get_by_text(row["reasonText"])).to_have_count(1)  # not once for each
+
+    opened(page).get_by_role("button", name="Confirm").click()
+
+    expect(actions).to_have_text(["Not a firmware bug"])
+
+
+def test_the_message_covers_nothing_of_the_next_cause(own: Site) -> None:
+    page = opened_inbox(own)
+    page.set_viewport_size({"width": 1280, "height": 460})
+    page.keyboard.press("c")
+    toast, actions = page.locator(".toast"), opened(page).get_by_role("group", name="Review")
+    expect(toast).to_contain_text("counted as a real firmware bug")
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
+
+    expect(actions).to_be_in_viewport(ratio=1)
+    below, above = toast.bounding_box(), actions.bounding_box()
+    assert below is not None
+    assert above is not None
+    assert above["y"] + above["height"] <= below["y"]
+
+
 def test_what_the_api_refuses_of_a_note_is_said_beside_it(
     own: Site, quiet_console: list[str]
 ) -> None:

@@ -98,7 +98,9 @@ function Inbox({ address, orgId, me, path, query, search, found, may }) {
   useEffect(() => {
     if (wanted.current !== open?.id) return;
     wanted.current = null;
-    list.current.querySelector("[aria-expanded=true]")?.focus();
+    const row = list.current.querySelector("[aria-expanded=true]");
+    row?.closest("li").scrollIntoView({ block: "nearest" }); // all of it, above the message
+    row?.focus();
   }, [open?.id, causes]);
   if (causes.length === 0) return html`<${Empty}>${search ? noMatch("cause", search) : NOTHING}<//>`;
   return html`<section class="part inbox" aria-label="To review">

@@ -45,7 +45,7 @@ function columns(orgId) {
     { key: "says", title: "Against the others", own: "down", words: true, cell: said },
     {
       key: "never",
-      title: "Never reached",
+      title: "Never reached the hardware",
       cell: ({ boxKey, neverReached }) => html`<a href=${addressOf("runs", { orgId }, { boxKey, helloOk: false })}
         title=${`Runs of ${boxKey} that never reached the hardware`}>${of(neverReached)}</a>`,
     },

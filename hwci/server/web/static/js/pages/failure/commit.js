@@ -47,7 +47,7 @@ function Runs({ ran, evidence, orgId, sha }) {
     { key: "outcome", title: "Outcome", cell: outcome },
     { key: "attempts", title: "Attempts", numeric: true, cell: (run) => count(run.attempts) },
     { key: "duration", title: "Duration", numeric: true, cell: (run) => duration(run.durationS, true) },
-    { key: "verdict", title: "Verdict", cell: (run) => (run.outcome === "fail" ? verdict(run.verdict) : null) },
+    { key: "verdict", title: "Harness verdict", cell: (run) => (run.outcome === "fail" ? verdict(run.verdict) : null) },
   ];
   return html`<${PlainTable} name="runs-of-a-commit" columns=${columns} rows=${ran.runs} label=${`Runs of ${short(sha)}`}
       rowKey=${(run) => `${run.runId} ${run.runAttempt} ${run.workflow}`} />

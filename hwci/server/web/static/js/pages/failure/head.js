@@ -99,7 +99,7 @@ function facts({ failure, resolved, timeline, brokenBy: range }, orgId) {
     ["Product", productName(failure)],
     ["Branch", html`<code>${failure.branch}</code>`],
     ["Commit", html`<${Sha} sha=${failure.sha} repo=${failure.repoKey} />`],
-    ["Verdict", verdict(failure.verdict)],
+    ["Harness verdict", verdict(failure.verdict)],
     ...said(timeline),
   ];
   const broken = ["Broken by", html`<${Suspects} range=${range} repo=${failure.repoKey} />`];

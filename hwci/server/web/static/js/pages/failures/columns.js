@@ -19,7 +19,7 @@ export function failureColumns(orgId, product, several) {
     timeColumn("firstStartedAt", "First failed", "down"),
     timeColumn("lastStartedAt", "Last failed"),
     { key: "items", title: "Failing runs", sort: "items", numeric: true, cell: (row) => count(row.items) },
-    { key: "verdict", title: "Verdict", sort: "verdict", words: true, cell: (row) => verdict(row.verdict) },
+    { key: "verdict", title: "Harness verdict", sort: "verdict", words: true, cell: (row) => verdict(row.verdict) },
   ];
 }
 

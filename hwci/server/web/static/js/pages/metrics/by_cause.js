@@ -22,7 +22,7 @@ export function ByCause({ name, label, address, orgId, query, columns, reviews, 
   const shown = [
     { key: "cause", title: "Test and box", name: true, cell: (cause) => html`<${What} ...${{ cause, orgId, open, unfold }} />` },
     ...columns.map(({ sort: _sort, own: _own, ...column }) => ({ ...column, cell: ({ failures }) => column.cell(failures[0]) })),
-    { key: "verdicts", title: "Verdict", cell: ({ failures }) => each(failures, (one) => one.verdict).map(verdict) },
+    { key: "verdicts", title: "Harness verdict", cell: ({ failures }) => each(failures, (one) => one.verdict).map(verdict) },
     { key: "classes", title: "Class", cell: ({ failures }) => each(failures, (one) => one.class).map(classBadge) },
     { key: "status", title: "Status", words: true, cell: ({ failures }) => each(failures, (one) => one.status).join(", ") },
     ...(reviews.may ? [{ key: "review", title: "Review", cell: (cause) => html`<${Actions} ...${{ cause, reviews }} />` }] : []),

@@ -36,7 +36,7 @@ export function FailingNow({ figures, address, orgId, page, several, children })
     ...productColumn(page.product, several),
     { key: "since", title: "Failing since", cell: since },
     { key: "suspects", title: "Broken by", cell: suspects },
-    { key: "verdict", title: "Verdict", cell: ({ verdicts }) => verdicts.map(verdict) },
+    { key: "verdict", title: "Harness verdict", cell: ({ verdicts }) => verdicts.map(verdict) },
     { key: "again", title: "Run again", cell: runAgain },
   ];
   return html`<${Section} title="Failing now" total=${data.total} anchor="failing">
@@ -85,10 +85,10 @@ function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first },
   const inRange = range?.commits.some((one) => one.sha === sha);
   const subject = inRange ? "" : first; // it stands beside
   const isSuspect = inRange && range.commits.length === 1; // so does the commit
-  return html`<${Time} at=${at} />
+  return html`<span class="unbroken"><${Time} at=${at} /></span>
     ${!isSuspect && html`<span class="under"><${Sha} sha=${sha} repo=${repo} />
       ${subject && html` <${Subject} text=${subject} repo=${repo} />`}</span>`}
-    ${commits > 1 && html`<span class="under">${counted(commits, "commit")} failed</span>`}`;
+    ${commits > 1 && html`<span class="under unbroken">${counted(commits, "commit")} failed</span>`}`;
 }
 
 function suspects({ repoKey, suspects: range }) {

@@ -23,7 +23,7 @@ export function failureColumns(orgId, product, several) {
 }
 
 /** The verdict of the harness. */
-export const verdictColumn = { key: "verdict", title: "Verdict", sort: "verdict", cell: (row) => verdict(row.verdict) };
+export const verdictColumn = { key: "verdict", title: "Harness verdict", sort: "verdict", cell: (row) => verdict(row.verdict) };
 
 function firstFailure(row) {
   const { repoKey: repo, failingCommits, lastFailingSha } = row;

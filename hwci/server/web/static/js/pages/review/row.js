@@ -32,12 +32,11 @@ export function Row({ cause, open, onOpen, orgId, together, draft, may }) {
 function Answer({ cause, name, together, draft }) {
   const { doing, fault, lost } = together.stateOf(cause.id);
   const place = useRef(null);
+  const may = !doing && !lost;
+  const fitting = ANSWERS.filter(([action]) => reviewsOf(cause.failures, action).length > 0);
   return html`<${ReviewWords} draft=${draft} id=${cause.id} fault=${fault} />
-    <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place}>${ANSWERS.map(([action, title]) => {
-      const fits = reviewsOf(cause.failures, action).length > 0;
-      const may = fits && !doing && !lost;
-      return html`<button key=${action} type="button" aria-disabled=${may ? undefined : "true"} aria-label=${`${title}: ${name}`}
-        onClick=${() => may && together.review(cause.id, cause.failures, action, draft.of(cause.id))}>${title}</button>`;
-    })}</div>
+    <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place}>${fitting.map(([action, title]) => html`<button
+      key=${action} type="button" aria-disabled=${may ? undefined : "true"} aria-label=${`${title}: ${name}`}
+      onClick=${() => may && together.review(cause.id, cause.failures, action, draft.of(cause.id))}>${title}</button>`)}</div>
     ${!isAboutWords(fault) && html`<${Refused} ...${{ together, id: cause.id, focus: place }} />`}`;
 }

@@ -52,7 +52,7 @@ function columns(run, evidence, orgId) {
       numeric: true,
       cell: ({ durationS }) => (durationS === null ? null : duration(durationS, true)),
     },
-    { key: "verdict", title: "Verdict", cell: (item) => (item.outcome === "fail" ? verdict(item.verdict) : null) },
+    { key: "verdict", title: "Harness verdict", cell: (item) => (item.outcome === "fail" ? verdict(item.verdict) : null) },
   ];
 }
 

@@ -47,7 +47,7 @@ function columns({ repoKey, suite, testId, period }, orgId) {
     { key: "rate", title: "First attempt failed", numeric: true, cell: ({ first }) => rate(first) },
     ...FIGURES.map(([key, title, asked]) => ({ key, title, numeric: true, cell: (box) => figure(box, key, asked) })),
     { key: "runs", title: "Runs", words: true, cell: (box) => html`<a href=${runs(box)} aria-label=${runsOf(box)}>runs</a>` },
-    { key: "verdicts", title: "Verdicts", words: true, cell: verdicts },
+    { key: "verdicts", title: "Harness verdicts", words: true, cell: verdicts },
     { key: "took", title: "Took", numeric: true, cell: took },
     { key: "last", title: "Last run", words: true, cell: ({ lastRunAt }) => html`<${Time} at=${lastRunAt} />` },
   ];

@@ -17,26 +17,33 @@ export function causeName({ failures, testsTotal, boxesTotal }) {
   return `${tests.join(", ")}${others > 0 ? ` and ${counted(others, "more test")}` : ""} on ${boxes}`;
 }
 
-/** What broke the failures, since when, and the fix. */
-export function CauseFacts({ cause: { failures } }) {
+/** How many failures they are, since when, what broke them, and the fix. */
+export function CauseFacts({ cause: { failures, failuresTotal } }) {
   const [{ repoKey: repo, branch, brokenBy, firstFailure, fix }] = failures;
-  const suspects = brokenBy?.commits ?? [];
-  const first = suspects[0];
-  return html`<span class="under">${branch} · failed <${Time} at=${firstFailure.startedAt} />${" "}
-    at <${Sha} sha=${firstFailure.sha} repo=${repo} /></span>
-    <span class="under">Broken by ${suspects.length === 0 ? "an unknown commit"
-      : suspects.length === 1 ? html`<${Sha} sha=${first.sha} repo=${repo} /> <${Subject} text=${first.subject} repo=${repo} />`
-      : html`one of ${counted(suspects.length, "commit")}, from <${Sha} sha=${brokenBy.from} repo=${repo} /> to${" "}
-        <${Sha} sha=${brokenBy.to} repo=${repo} />`}</span>
-    ${fix && html`<span class="under">Fixed by <${Sha} sha=${fix.sha} repo=${repo} /></span>`}`;
+  const isBreaking = brokenBy?.commits.length === 1 && brokenBy.to === firstFailure.sha; // it is named beside
+  return html`<span class="under">${branch} · ${counted(failuresTotal, "failure")},${failuresTotal > 1 && " the first"}${" "}
+    <${Time} at=${firstFailure.startedAt} />${!isBreaking && html` at <${Sha} sha=${firstFailure.sha} repo=${repo} />`} · broken by${" "}
+    <${Breaking} range=${brokenBy} repo=${repo} />${fix && html` · fixed by <${Sha} sha=${fix.sha} repo=${repo} />`}</span>`;
 }
 
-/** Each failure of a cause, with a link to its evidence. */
+function Breaking({ range, repo }) {
+  const commits = range?.commits ?? [];
+  if (commits.length === 0) return "an unknown commit";
+  const [{ sha, subject }] = commits;
+  if (commits.length === 1) return html`<${Sha} sha=${sha} repo=${repo} /> <${Subject} text=${subject} repo=${repo} />`;
+  return html`one of ${counted(commits.length, "commit")}, from <${Sha} sha=${range.from} repo=${repo} /> to${" "}
+    <${Sha} sha=${range.to} repo=${repo} />`;
+}
+
+/** Each failure of a cause, with a link to its evidence. A reason of all stands above them; the row has their class. */
 export function CauseFailures({ orgId, cause: { failures, failuresTotal } }) {
-  return html`<ul class="commits">${failures.map((one) => html`<li key=${one.id}>
+  const [{ reasonText: reason }] = failures;
+  const [oneClass, oneReason] = ["class", "reasonText"].map((name) => failures.every((one) => one[name] === failures[0][name]));
+  return html`${oneReason && reason && html`<p class="under">${reason}</p>`}
+    <ul class="commits">${failures.map((one) => html`<li key=${one.id}>
       <a href=${addressOf("failure", { orgId, failureId: one.id })}><${LongName} name=${one.testId} /></a>
-      ${" "}<span class="quiet">${one.boxKey}</span> ${verdict(one.verdict)} ${classBadge(one.class)}
-      ${one.reasonText && html`<span class="under">${one.reasonText}</span>`}
+      ${" "}<span class="quiet">${one.boxKey} · harness verdict</span> ${verdict(one.verdict)} ${!oneClass && classBadge(one.class)}
+      ${!oneReason && one.reasonText && html`<span class="under">${one.reasonText}</span>`}
       ${one.review && html`<span class="under">${one.review.action === "confirm" ? "Confirmed" : "Dismissed"} by ${one.status}${
         one.review.note && `: ${one.review.note}`}</span>`}
     </li>`)}</ul>
