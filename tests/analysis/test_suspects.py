@@ -128,6 +128,16 @@ def test_no_bisection_is_offered_where_the_commit_is_sure_or_the_test_is_fixed()
         assert "bisection" not in of_suspect(found)
 
 
+def test_a_commit_that_is_named_has_the_day_of_its_first_run() -> None:
+    found = only(_of_commits([(commit, commit > 3) for _ in range(15) for commit in range(8)]))
+    assert found.found is not None
+    commit = found.found.since.suspects[0].commit
+
+    assert commit.seen_at == EPOCH + timedelta(hours=5)
+    day = f"{commit.seen_at.day} {commit.seen_at:%b}"
+    assert of_suspect(found).startswith(f"broken since {commit.sha[:12]} of {day} (")
+
+
 def test_one_that_fails_in_every_run_is_broken_and_not_flaky() -> None:
     runs = [(commit, commit > 3) for _ in range(15) for commit in range(8)]
     assert of_suspect(only(_of_commits(runs))).startswith(f"broken since {4:040x}"[:21])

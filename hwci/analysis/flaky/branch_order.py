@@ -5,12 +5,13 @@ This module decides the order from places and lists of changes. It knows no test
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 from hwci.engine.facts import Changes, Commit, Product
-from hwci.engine.history import History
+from hwci.engine.history import History, Place
 from hwci.engine.rules.changes import ProductFiles, last_place, product_files
 from hwci.engine.vocabulary import FileKind
 
@@ -31,11 +32,14 @@ class CommitKind(StrEnum):
 
 
 class OrderedCommit(NamedTuple):
-    """A commit of a branch, in its place among those that ran or were listed."""
+    """A commit of a branch, in its place among those that ran or were listed. `seen_at`: when a
+    report named it first, or the tested commit after it that lists it.
+    """
 
     sha: str
     subject: str
     kind: CommitKind
+    seen_at: datetime
 
 
 def branch_order(
@@ -59,10 +63,10 @@ def branch_order(
         listed = changes.commits[: last_place(changes.commits, place.sha) + 1] if changes else ()
         for commit in listed[:-1]:
             if commit.sha not in tested:
-                order.setdefault(commit.sha, _ordered(commit, files))
+                order.setdefault(commit.sha, _ordered(commit, files, place))
         whole = changes is not None and not changes.truncated and changes.base_sha in order
         own = listed[-1] if listed else Commit(place.sha, files_truncated=True)
-        order[place.sha] = _ordered(own, files if whole else None)
+        order[place.sha] = _ordered(own, files if whole else None, place)
     return list(order.values())
 
 
@@ -76,8 +80,8 @@ def _in_a_circle(listings: Mapping[str, Changes]) -> bool:
     return False
 
 
-def _ordered(commit: Commit, files: ProductFiles | None) -> OrderedCommit:
-    return OrderedCommit(commit.sha, commit.subject, commit_kind(commit, files))
+def _ordered(commit: Commit, files: ProductFiles | None, place: Place) -> OrderedCommit:
+    return OrderedCommit(commit.sha, commit.subject, commit_kind(commit, files), place.started_at)
 
 
 def commit_kind(commit: Commit, files: ProductFiles | None) -> CommitKind:

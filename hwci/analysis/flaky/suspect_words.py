@@ -80,7 +80,8 @@ def _since_words(found: Intermittent) -> str:
         return f"{flaky} since before this period{_sure(since.before)}"
     best = since.suspects[0]
     if best.share >= LIKELY:
-        return f"{flaky} since {short(best.commit.sha)}{_sure(best.share)}"
+        seen = best.commit.seen_at
+        return f"{flaky} since {short(best.commit.sha)} of {seen.day} {seen:%b}{_sure(best.share)}"
     one_of = f"{flaky} since one of {since.suspects_total} commits"
     if best.share < WORTH_A_LOOK:
         return one_of

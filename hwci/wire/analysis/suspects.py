@@ -11,7 +11,7 @@ from typing import Self
 from hwci.analysis import certainty
 from hwci.analysis.flaky import suspect_words, suspects
 from hwci.analysis.flaky.branch_order import CommitKind
-from hwci.wire.base import Answer
+from hwci.wire.base import Answer, Time
 
 
 class RateAnswer(Answer):
@@ -32,11 +32,14 @@ class RateAnswer(Answer):
 
 
 class SuspectCommitAnswer(Answer):
-    """A commit, and the chance that it made the test flaky. `kind`: what it changed."""
+    """A commit, and the chance that it made the test flaky. `kind`: what it changed; `seen_at`:
+    when a report named it first.
+    """
 
     sha: str
     subject: str
     kind: CommitKind
+    seen_at: Time
     chance: float
 
 
