@@ -240,7 +240,7 @@ def tiles(page: Any, causes: int, trends: Any) -> list[str]:
     dismissed = f", {bugs['dismissed']} dismissed" if bugs["dismissed"] else ""
     shares = {one["tile"]: share(one["now"]) for one in trends["tiles"]}
     return [
-        f"{merges['checked']:,}" + (f" {unchecked:,} not checked" if unchecked else ""),
+        f"{merges['checked']:,}" + (f" and {unchecked:,} not checked" if unchecked else ""),
         f"of {counted(merges['announced'], 'merge')}{shares['mergesChecked']}",
         f"{bugs['real']:,}" + (f" from {counted(causes, 'cause')}" if causes else ""),
         beside + dismissed,

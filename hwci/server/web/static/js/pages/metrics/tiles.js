@@ -33,7 +33,7 @@ export function Tiles({ page, trend, against, causes, address }) {
       target=${trend?.targets?.mergesChecked} bound="at least"
       kind="good" all=${checked} changed=${changed("mergesChecked")}
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(checked)}<//>`}
-      from=${unchecked > 0 && html`<${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}
+      from=${unchecked > 0 && html`and <${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}
       beside=${html`of ${counted(announced, "merge")}${share(checked, announced, sure("mergesChecked"))}`} />
     <${RealBugsTile} ...${{ trend, causes, to }} counts=${page.tiles.realFwBugs} rowsOf=${ofDay("bugs")}
       changed=${changed("realFwBugs")} />
