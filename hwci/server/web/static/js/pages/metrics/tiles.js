@@ -11,7 +11,7 @@ import { Trend } from "../../parts/trend.js";
 import { toMerges } from "./merges.js";
 
 const DAY_MILLISECONDS = 86_400_000;
-const WIDEST = 88.8; // percent
+const WIDEST = { low: 88.8, high: 100 };
 const WITHIN = "The range that holds the true share with 95 % certainty";
 
 /**
@@ -120,8 +120,8 @@ function changeText(against, name) {
 /** A share with the interval of `sure`, which comes later: its place is kept, so that nothing below moves. */
 function share(part, whole, sure) {
   if (whole === 0) return "";
-  const { low, high } = sure ?? { low: WIDEST, high: WIDEST };
-  const within = html`<span class=${sure ? null : "unknown"} title=${WITHIN}>(${range(low, high)})</span>`;
+  const { low, high } = sure ?? WIDEST;
+  const within = html`<span class=${sure ? "range" : "range unknown"} title=${WITHIN}>(${range(low, high)})</span>`;
   return html` · ${percent((100 * part) / whole)} ${within}`;
 }
 
