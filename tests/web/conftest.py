@@ -63,6 +63,8 @@ MOVE_CLOCK = f"""
   }};
 """
 
+ZONE = "Pacific/Auckland"
+"""Far from UTC, for tests of days."""
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 IN_BROWSER = {"browser", "context", "page"}
@@ -258,6 +260,15 @@ def tab(_tab_of_a_file: Page, empty_page: str) -> Iterator[Page]:
     page.context.clear_cookies()
     page.emulate_media(color_scheme="light", reduced_motion="null")
     page.set_viewport_size({"width": 1280, "height": 720})
+
+
+@pytest.fixture
+def in_new_zealand(page: Page) -> Iterator[None]:
+    """Move the tab there for a test."""
+    line = page.context.new_cdp_session(page)
+    line.send("Emulation.setTimezoneOverride", {"timezoneId": ZONE})
+    yield
+    line.detach()
 
 
 @pytest.fixture(autouse=True)

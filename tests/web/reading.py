@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import pytest
@@ -16,7 +16,6 @@ from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
 
 PRODUCT = {"repoKey": "acme/sensor-node", "suite": "sensor-fw"}
-ZONE = "Pacific/Auckland"
 
 
 class Reader:
@@ -30,11 +29,6 @@ class Reader:
     def ask(self, path: str, **query: Any) -> Any:
         address = f"/api/orgs/{self._org}/{path}?{urlencode(query)}"
         return self._demo.ask(address, self._token)
-
-    def own_zone(self) -> None:
-        """Move the reader to New Zealand."""
-        line = self.page.context.new_cdp_session(self.page)
-        line.send("Emulation.setTimezoneOverride", {"timezoneId": ZONE})
 
     def open(self, **query: Any) -> None:
         self.page.goto(f"{self.home}/{self._place}?{urlencode(query)}")
@@ -88,13 +82,14 @@ class Asked:
             if number * answer["limit"] >= answer["total"]:
                 return
 
-    def explained(self, merge: Any) -> tuple[str, str | None]:
-        """Return why a merge is unchecked, with the run that tells it, and its commit's subject."""
-        found = self._read("ci-analysis/unchecked-merges", {"search": merge["sha"]})["items"]
-        (one,) = (row for row in found if row["suite"] == merge["suite"])
-        told, run = str(one["causeText"]), one.get("run")
-        why = told if run is None else f"{told}: run {run['runId']} on {run['boxKey']}"
-        return why, one["subject"]
+    def explained(self, number: int, merges: list[Any]) -> list[tuple[str, str | None]]:
+        """Return why each merge of a page is unchecked, with the run that tells it, and the subject
+        of its commit.
+        """
+        found = self._read("ci-analysis/unchecked-merges", {"page": number})["items"]
+        for one, merge in zip(found, merges, strict=True):
+            assert (one["sha"], one["suite"]) == (merge["sha"], merge["suite"])
+        return [(_why(one["causeText"], one.get("run")), one["subject"]) for one in found]
 
     def failures(self, test: Any) -> Any:
         """Return the failures of a row of "Flakiest tests"."""
@@ -118,9 +113,42 @@ class Asked:
         return self._demo.ask(f"/api/orgs/{self._org}/{path}?{query}", self._token)
 
 
+def _why(told: str, run: Any) -> str:
+    return told if run is None else f"{told}: run {run['runId']} on {run['boxKey']}"
+
+
 def percent(value: Decimal) -> str:
     """Write a percentage."""
     return f"{value.quantize(Decimal('0.1'), ROUND_HALF_UP)} %"
+
+
+# Presses the arrow key until nothing changes. Each press from here would be three messages.
+_WALK = """async (bars, shown) => {
+    const press = async (key) => {
+        bars.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        await new Promise((drawn) => setTimeout(drawn));
+    };
+    const found = [];
+    const last = () => found[found.length - 1]?.[0];
+    const text = () => bars.closest(".tile, .columns").querySelector(shown).innerText;
+    bars.focus();
+    for (await press("Home"); text() !== last(); await press("ArrowRight"))
+        found.push([text(), bars.ariaLabel, bars.href]);
+    return found;
+}"""
+
+
+class Day(NamedTuple):
+    """What a chart shows of a day, what is heard of it, and where it leads."""
+
+    text: str
+    name: str
+    href: str
+
+
+def each_day(bars: Locator, shown: str) -> list[Day]:
+    """Return what a chart says of each of its days, from the first to the last; `shown`: where."""
+    return [Day(*one) for one in bars.evaluate(_WALK, shown)]
 
 
 def part(page: Page, anchor: str) -> Locator:

@@ -14,10 +14,10 @@ import pytest
 from playwright.sync_api import Locator, Page, Position, expect
 
 from hwci.server.clock import system_clock
-from tests.web.conftest import Dashboard
-from tests.web.reading import ZONE, Asked, luminance, of_each_period_and_product, percent
+from tests.web.conftest import ZONE, Dashboard
+from tests.web.reading import Asked, each_day, luminance, of_each_period_and_product, percent
 
-pytestmark = [pytest.mark.clock, pytest.mark.own_tab]
+pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("in_new_zealand")]
 
 TILES = {
     "Merges checked on hardware": ("mergesChecked", "mergesAnnounced", "checked"),
@@ -39,8 +39,6 @@ class Reader:
 
     def __init__(self, page: Page, demo: Dashboard, days: int, of: Mapping[str, str]) -> None:
         self.page = page
-        line = page.context.new_cdp_session(page)
-        line.send("Emulation.setTimezoneOverride", {"timezoneId": ZONE})
         org, token = demo.sign_in(page.context), demo.token()
         query = {"days": days, "asOf": system_clock().isoformat(), **of}
         self.asked = Asked(demo, token, org, query)
@@ -85,18 +83,13 @@ def test_each_day_says_the_figures_of_the_api_in_the_zone_of_the_reader(
     assert not reader.told[-1]["whole"]
 
     for title in TILES:
-        chart, shown = (
-            reader.tile(title).locator(".bars"),
-            reader.tile(title).locator(".trend-text"),
-        )
-        chart.focus()
-        page.keyboard.press("Home")
-        said = []
-        for _ in reader.told:
-            said.append(shown.inner_text())
-            expect(chart).to_have_accessible_name(re.compile(re.escape(f"{title}, {said[-1]}")))
-            page.keyboard.press("ArrowRight")
+        chart = reader.tile(title).locator(".bars")
+        shown = each_day(chart, ".trend-text")
+        said = [day.text for day in shown]
         assert said == [text(day, title) for day in reader.told]
+        named = [f"{title}, {words}. Arrow keys choose another day" for words in said]
+        assert [day.name for day in shown] == named
+        expect(chart).to_have_accessible_name(named[-1])
         ends = reader.tile(title).locator(".axis-first, .axis-last").all_inner_texts()
         assert ends == [said[0].partition(":")[0], said[-1].partition(":")[0]]
         most = max(max(day[one] for one in TILES[title][:2] if one) for day in reader.told)
@@ -143,6 +136,7 @@ def test_by_key_a_chart_is_one_stop_and_its_day_is_opened(page: Page, demo: Dash
     expect(page).to_have_url(re.compile(re.escape(urlencode({"from": day["from"]}))))
 
 
+@pytest.mark.own_tab
 def test_a_first_touch_shows_the_day_and_a_second_goes_there(page: Page, demo: Dashboard) -> None:
     line = page.context.new_cdp_session(page)
     line.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
@@ -164,6 +158,7 @@ def test_a_first_touch_shows_the_day_and_a_second_goes_there(page: Page, demo: D
     expect(page).to_have_url(re.compile("/runs"))
 
 
+@pytest.mark.own_tab
 def test_a_zone_that_the_server_does_not_know_is_utc(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
