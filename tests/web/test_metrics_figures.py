@@ -28,6 +28,7 @@ CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cel
     read.querySelectorAll(later).forEach(one => one.remove());
     return read.textContent.replace(/\\s/g, "");
 }))"""
+FIRST_ROWS = 5  # of the failures on the page of a test
 ADDRESSES = "all => all.map(one => one.getAttribute('href'))"
 TITLES = "all => all.map(one => one.title)"
 
@@ -133,9 +134,9 @@ def test_a_flaky_test_leads_to_its_page_with_its_failures(page: Page, demo: Dash
         expect(page.get_by_role("heading", level=1, name=row["testId"])).to_be_visible()
         expect(page.get_by_text(f"{row['repoKey']} · {row['suite']}")).to_be_visible()
         total = asked.failures(row)["total"]
-        assert 0 < total <= 20, "those on the first page"
+        assert total > 0
         names = page.get_by_label("Failures of the test").locator("tbody td:first-child > a")
-        expect(names).to_have_text([row["testId"]] * total)
+        expect(names).to_have_text([row["testId"]] * min(total, FIRST_ROWS))
 
 
 def test_a_figure_of_a_flaky_test_leads_to_the_runs_that_it_counts(
@@ -175,9 +176,8 @@ def test_the_number_of_checked_merges_leads_to_each_and_to_the_run_that_checked_
     checked = tiles_told["mergesChecked"]["checked"]
     page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, 'merges.search': 'main'})}")
 
-    link = page.locator(".tile", has_text="Merges checked").locator(".figure a")
-    expect(link).to_have_text(f"{checked:,}")
-    link.click()
+    figure = page.locator(".tile", has_text="Merges checked").locator(".figure")
+    figure.get_by_role("link", name=f"{checked:,}", exact=True).click()
 
     title = merges.get_by_role("heading", name="Merges checked on hardware")
     expect(merges.get_by_role("radio", name=f"Checked ({checked:,})", exact=True)).to_be_checked()
