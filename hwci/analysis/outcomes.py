@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from hwci.engine.facts import Lane, Product
+from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period
 from hwci.engine.test_sets import Tally
@@ -123,7 +123,7 @@ class RecordedRuns(History, Protocol):
         """
 
     def elsewhere(
-        self, groups: Sequence[Collection[UUID]]
+        self, groups: Sequence[Collection[FailureKey]]
     ) -> Sequence[Collection[tuple[str, Outcome]]]:
         """How the tests of each group of failures ended on their commits on other boxes of the
         product, on any branch: each box, with each outcome that one of them had there.

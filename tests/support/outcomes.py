@@ -48,11 +48,11 @@ class FullRecordedRuns(FullHistory):
         return {one: found[one] for one in failures if one in found}
 
     def elsewhere(
-        self, groups: Sequence[Collection[UUID]]
+        self, groups: Sequence[Collection[FailureKey]]
     ) -> Sequence[Collection[tuple[str, Outcome]]]:
         runs = [(one, item) for one in self._facts.reports if one.hello_ok for item in one.tests]
         ended = [
-            (failure_id(self._org_id, _key_of(failed, its)), run.box_key, item.outcome)
+            (_key_of(failed, its), run.box_key, item.outcome)
             for failed, its in runs
             if its.outcome is Outcome.FAIL
             for run, item in runs

@@ -228,12 +228,13 @@ def failures_of(history: History, scope: Scope, period: Period, found: Sequence[
 
 def described(history: RecordedRuns, found: Sequence[Incident]) -> list[Described]:
     """Describe incidents."""
-    members = [[failure.id for group in one.groups for failure in group.failures] for one in found]
-    attempts = history.failed_attempts([*chain.from_iterable(members)])
+    members = [[failure for group in one.groups for failure in group.failures] for one in found]
+    attempts = history.failed_attempts([one.id for one in chain.from_iterable(members)])
+    others = history.elsewhere([[one.key for one in some] for some in members])
     rows = []
-    for one, ids, elsewhere in zip(found, members, history.elsewhere(members), strict=True):
+    for one, failures, elsewhere in zip(found, members, others, strict=True):
         history.check_time()
-        retries = sum(attempts[failure] for failure in ids) - one.runs
+        retries = sum(attempts[failure.id] for failure in failures) - one.runs
         rows.append(Described(one, retries, _passes_on(one, elsewhere), _merged(history, one)))
     return rows
 

@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
@@ -237,8 +238,6 @@ def _about_period(
         yield "durations", sorted(history.durations(product, test_id, period))
     unknown = [UUID(int=number) for number in range(100)]
     yield "failed_attempts", dict(history.failed_attempts([*unknown, *items]))
-    groups = ([], unknown, [*unknown, *items], *([one] for one in sorted(items)))
-    yield "elsewhere", [set(of) for of in history.elsewhere(groups)]
 
 
 def _about_episodes(
@@ -251,8 +250,9 @@ def _about_episodes(
     )
     members = [sorted(of, key=lambda one: one.place) for of in history.members(episodes)]
     yield "members", members
-    groups = [[one.id for one in of] for of in members]
-    yield "elsewhere of groups", [set(of) for of in history.elsewhere(groups)]
+    failed = [[one.key for one in of] for of in members]
+    groups = [[], [*chain(*failed)], *failed, *([one] for one in chain(*failed))]
+    yield "elsewhere", [set(of) for of in history.elsewhere(groups)]
     lanes = {one.key.lane for one in episodes}
     strange = {lane._replace(test_id="never ran") for lane in lanes}
     other = {lane._replace(suite="never ran") for lane in lanes}

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every group of answers shares: the connection, the organization, and its products."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from itertools import islice
-from typing import Any
 from uuid import UUID
 
 from hwci.engine.facts import Product
@@ -22,9 +20,6 @@ ITEMS = "CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
 """The items of each of these reports."""
 NOTABLE = "(i.outcome = 1 OR i.attempts > 1)"
 """An item that is no pass at the first attempt."""
-_AT_ONCE = 100
-FAILURES = ", ".join("?" * _AT_ONCE)
-"""The failures that a statement is asked about at once."""
 
 
 class Answers:
@@ -56,10 +51,3 @@ class Answers:
     def _test_names(self, product: int, tests: Iterable[int]) -> Mapping[int, str]:
         """Return the names of these tests of a product."""
         return names.of_tests(self._connection, self._org, product, tests)
-
-    def _of_each(self, statement: str, failures: Collection[UUID]) -> Iterator[tuple[Any, ...]]:
-        """Yield what a statement finds of any number of failures, of so many at a time."""
-        asked = iter([one.bytes for one in failures])
-        while some := list(islice(asked, _AT_ONCE)):
-            some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
-            yield from self._connection.rows(statement, (self._org, *some))

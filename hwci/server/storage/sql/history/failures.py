@@ -9,6 +9,7 @@ reports along the branch, lazily, and ends when enough is found.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
-from hwci.server.storage.sql.history.answers import FAILURES, ITEMS, REPORTS, Answers
+from hwci.server.storage.sql.history.answers import ITEMS, REPORTS, Answers
 from hwci.server.storage.sql.reports.passes import (
     Line,
     Walked,
@@ -86,9 +87,10 @@ _BY_ID = (
     f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
 )
 
+_AT_ONCE = 100
 _ATTEMPTS = (
     "SELECT i.failure_id, sum(i.attempts) FROM item i INDEXED BY item_failure"
-    f" WHERE i.org_id = ? AND i.failure_id IN ({FAILURES})"
+    f" WHERE i.org_id = ? AND i.failure_id IN ({', '.join('?' * _AT_ONCE)})"
     " GROUP BY i.failure_id"
 )
 _LISTS = "SELECT id FROM template WHERE org_id = ? AND product_id = ?"
@@ -150,8 +152,13 @@ class FailureAnswers(Answers):
         return codec.from_micros_or_none(min(starts, default=None))
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:
-        rows = self._of_each(_ATTEMPTS, failures)
-        return {codec.uuid_of(failure_id): int(attempts) for failure_id, attempts in rows}
+        found: dict[UUID, int] = {}
+        asked = iter([one.bytes for one in failures])
+        while some := list(islice(asked, _AT_ONCE)):
+            some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
+            for failure_id, attempts in self._connection.rows(_ATTEMPTS, (self._org, *some)):
+                found[codec.uuid_of(failure_id)] = int(attempts)
+        return found
 
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
         found = self._find(lane)

@@ -7,19 +7,16 @@ page on another machine waits for.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
-from itertools import chain
 from typing import NamedTuple
-from uuid import UUID
 
 from hwci.engine.derived.rows import Bench, Track
-from hwci.engine.facts import FailureKey, Product
+from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import Episode, EpisodeRuns, FailingRun, RunChanges
 from hwci.engine.test_sets import mask_of
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.history.answers import FAILURES
 from hwci.server.storage.sql.history.changes import RUN, ChangesAnswers
 from hwci.server.storage.sql.history.failures import first_run
 from hwci.server.storage.sql.reports import names
@@ -63,11 +60,6 @@ _RAN = (
     "SELECT DISTINCT r.sha, r.product_id, r.box_key, r.template_id, r.fails FROM json_each(?) j"
     " CROSS JOIN report r INDEXED BY report_commit"
     " ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1"
-)
-
-_FAILED = (
-    "SELECT f.id, f.sha, f.product_id, f.box_key, f.test FROM failure f"
-    f" WHERE f.org_id = ? AND f.id IN ({FAILURES})"
 )
 
 UnderTest = Mapping[tuple[str, str, str, str], RunChanges]
@@ -138,11 +130,10 @@ class ShownAnswers(ChangesAnswers):
         ]
 
     def elsewhere(
-        self, groups: Sequence[Collection[UUID]]
+        self, groups: Sequence[Collection[FailureKey]]
     ) -> Sequence[Collection[tuple[str, Outcome]]]:
-        rows = self._of_each(_FAILED, {*chain(*groups)})
-        failed = {codec.uuid_of(failure): (_On(*on), test) for failure, *on, test in rows}
-        shas = codec.texts({on.sha for on, _ in failed.values()})
+        numbers = self._numbers({lane for group in groups for lane, _ in group})
+        shas = codec.texts({sha for group in groups for _, sha in group})
         ended: dict[tuple[str, int], list[tuple[str, Outcome, int]]] = defaultdict(list)
         for sha, product, box_key, *ran in self._connection.rows(_RAN, (shas, self._org)):
             ended[sha, product].append((box_key, Outcome.PASS, self._passed(*ran)))
@@ -150,28 +141,34 @@ class ShownAnswers(ChangesAnswers):
         found = []
         for group in groups:
             tests: dict[_On, list[int]] = defaultdict(list)
-            for on, test in (failed[one] for one in group if one in failed):
-                tests[on].append(test)
+            for lane, sha in group:
+                on = _On(sha, self._products[lane.product], lane.box_key)
+                tests[on].append(numbers[lane.product][lane.test_id])
             found.append(
                 {
                     (box_key, outcome)
-                    for on, mask in ((on, mask_of(numbers)) for on, numbers in tests.items())
+                    for on, mask in ((on, mask_of(several)) for on, several in tests.items())
                     for box_key, outcome, those in ended[on.sha, on.product]
                     if box_key != on.box_key and those & mask
                 }
             )
         return found
 
-    def _ranked(self, failures: Sequence[tuple[FailureKey, Sequence[str]]]) -> Sequence[_Asked]:
+    def _numbers(self, lanes: Iterable[Lane]) -> Mapping[Product, Mapping[str, int]]:
+        """Return the numbers of the tests of these lanes, by product."""
         tests: dict[Product, set[str]] = defaultdict(set)
-        shas: dict[tuple[str, str], set[str]] = defaultdict(set)
-        for (lane, sha), among in failures:
+        for lane in lanes:
             tests[lane.product].add(lane.test_id)
-            shas[lane.repo_key, lane.branch].update((sha, *among))
-        numbers = {
+        return {
             product: names.of_names(self._connection, self._org, self._products[product], ids)
             for product, ids in tests.items()
         }
+
+    def _ranked(self, failures: Sequence[tuple[FailureKey, Sequence[str]]]) -> Sequence[_Asked]:
+        numbers = self._numbers(lane for (lane, _), _ in failures)
+        shas: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for (lane, sha), among in failures:
+            shas[lane.repo_key, lane.branch].update((sha, *among))
         ranks: dict[tuple[str, str], dict[str, int]] = {}
         for (repo_key, branch), named in shas.items():
             values = (codec.texts(named), self._org, repo_key, branch)
