@@ -7,11 +7,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 SERVER := $(VENV)/server-installed
 CORE := $(addprefix tests/,engine wire reference client ci)
-# Tests of a server in which its database does not matter: of HTTP, limits, providers, files and processes.
+# Tests of a server in which its database does not matter, of HTTP, limits, providers, files and
+# processes, and those that stand on a file or on memory themselves.
 server_tests = $(foreach one,$(1),tests/server/test_$(one).py)
-NOT_OF_STORAGE := $(call server_tests,addresses backup bodies connections damage draining floor_versions full_disk fuzz \
-	guessing json_oddities killed large_bodies login_flood openapi order_of_checks protocol rate_limits refusals serving \
-	slow_clients sockets sso_certified sso_providers stopping_under_load tls_serving version_before wheels)
+NOT_OF_STORAGE := $(call server_tests,access addresses backup bodies connections damage decided draining export figures \
+	floor_versions full_disk fuzz guessing import json_oddities killed large_bodies login_flood openapi order_of_checks \
+	parquet protocol rate_limits refusals serving slow_clients sockets sso_certified sso_providers stopping_under_load \
+	tls_serving version_before wheels)
 OF_STORAGE := tests/acceptance $(filter-out $(NOT_OF_STORAGE),$(wildcard tests/server/test_*.py))
 
 # uv takes a fifth of the time of pip. pip takes over where its settings alone name the index to use.

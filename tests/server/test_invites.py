@@ -19,6 +19,7 @@ from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
 from tests.support.asking import Reply, ask, bearer
+from tests.support.databases import about_a_file
 from tests.support.joining import invite
 from tests.support.running import (
     PASSWORD,
@@ -265,6 +266,7 @@ async def test_the_set_up_token_works_for_a_day_and_while_there_is_no_user() -> 
         assert second.error == SET_UP_OVER
 
 
+@about_a_file
 def test_a_server_without_users_says_how_the_first_registers(tmp_path: Path) -> None:
     serve = [sys.executable, "-m", "hwci", "serve", "--port", "0", "--database"]
     database = str(tmp_path / "hwci.db")
@@ -284,6 +286,7 @@ def test_a_server_without_users_says_how_the_first_registers(tmp_path: Path) -> 
         assert lines[0].startswith("hwci serves "), "there is a user: nothing else is announced"
 
 
+@about_a_file
 @pytest.mark.parametrize(("every", "own"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]")])
 def test_a_server_on_every_address_names_one_that_can_be_reached(
     tmp_path: Path, every: str, own: str
@@ -299,6 +302,7 @@ def test_a_server_on_every_address_names_one_that_can_be_reached(
         assert register(url, "first@example.org", inviteToken=token).status == 201
 
 
+@about_a_file
 def test_the_address_that_people_use_is_the_one_that_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
