@@ -7,7 +7,6 @@ and no field that is a `SECRET` is in a `repr`: both end up in logs.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
@@ -123,7 +122,7 @@ WORD = Field(strict=False)
 class ListPage(Answer, Generic[Item]):
     """The pagination convention of the spec."""
 
-    items: Sequence[Item]
+    items: tuple[Item, ...]
     total: int
     page: int
     limit: int

@@ -91,7 +91,7 @@ class BrokenByAnswer(Answer):
 
     start: str = Field(alias="from")
     end: str = Field(alias="to")
-    commits: Sequence[CommitSubject]
+    commits: tuple[CommitSubject, ...]
 
     @classmethod
     def of(cls, commits: Sequence[Commit]) -> Self:

@@ -15,6 +15,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
+import jiter
+
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -191,7 +193,7 @@ def pack_results(sums: Mapping[int, Sums]) -> str:
 
 def unpack_results(text: str) -> Iterator[tuple[int, ...]]:
     """Yield each test with its sums back."""
-    return zip(*json.loads(text), strict=True)
+    return zip(*jiter.from_json(text.encode()), strict=True)
 
 
 class _Listed(tuple[Any, ...]):

@@ -8,7 +8,9 @@ count is exact to the microsecond.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import reduce
+from operator import or_
+from typing import Any
 
 from hwci.engine.derived.days import days_of
 from hwci.engine.facts import Announcement, Product, TestKey
@@ -76,14 +78,27 @@ _DAYS = "d.org_id = ? AND d.product_id = j.value AND d.day BETWEEN ? AND ?"
 _DAY_RUNS = f"FROM json_each(?) j CROSS JOIN day_run d ON {_DAYS}"
 _DAY_SUMS = f"FROM json_each(?) j CROSS JOIN day_result d ON {_DAYS}"
 _DAY_RESULTS = f"SELECT d.product_id, d.results {_DAY_SUMS}"
+_DAY_LISTS = (
+    f"SELECT d.product_id, d.template_id, d.box_key, sum(d.reports) {_DAY_RUNS}"
+    " WHERE d.reports > 0 GROUP BY d.product_id, d.template_id, d.box_key"
+)
+_LISTS = (
+    f"SELECT r.product_id, r.template_id, r.box_key, count(*) {REPORTS}"
+    " WHERE r.hello_ok = 1 GROUP BY r.product_id, r.template_id, r.box_key"
+)
 
 
-class Batch(NamedTuple):
-    """How many reports of a period have the same test list and box."""
+class Ran:
+    """What ran of a product: how many reports have each test list, and the lists of each box."""
 
-    template_id: int
-    box_key: str
-    reports: int
+    def __init__(self) -> None:
+        self.reports: Counter[int] = Counter()
+        self.lists: dict[str, set[int]] = defaultdict(set)
+
+    def add(self, test_list: int, box_key: str, reports: int) -> None:
+        """Add reports of a box with a test list."""
+        self.reports[test_list] += reports
+        self.lists[box_key].add(test_list)
 
 
 class PeriodAnswers(ChangesAnswers):
@@ -143,20 +158,13 @@ class PeriodAnswers(ChangesAnswers):
             _add_up(found[product], codec.unpack_results(results))
         for product, *sums in self._of_edges(scope, period, _NOTABLE):
             _add_up(found[product], [sums])
-        batches: dict[int, list[Batch]] = defaultdict(list)
-        for product, *batch in self._summed(
-            scope,
-            period,
-            "SELECT d.product_id, d.template_id, d.box_key, sum(d.reports)"
-            f" {_DAY_RUNS} WHERE d.reports > 0 GROUP BY d.product_id, d.template_id, d.box_key",
-            f"SELECT r.product_id, r.template_id, r.box_key, count(*) {REPORTS}"
-            " WHERE r.hello_ok = 1 GROUP BY r.product_id, r.template_id, r.box_key",
-        ):
-            batches[product].append(Batch(*batch))
+        ran: dict[int, Ran] = defaultdict(Ran)
+        for product, *batch in self._summed(scope, period, _DAY_LISTS, _LISTS):
+            ran[product].add(*batch)
         return [
             row
             for product, tests in found.items()
-            for row in self._product_runs(product, tests, batches[product])
+            for row in self._product_runs(product, tests, ran[product])
         ]
 
     def test_keys(self, tests: Sequence[StoredTest]) -> Sequence[TestKey]:
@@ -191,20 +199,15 @@ class PeriodAnswers(ChangesAnswers):
             )
 
     def _product_runs(
-        self, product: int, notable: Mapping[int, Sequence[int]], batches: Sequence[Batch]
+        self, product: int, notable: Mapping[int, Sequence[int]], ran: Ran
     ) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""
-        by_list: Counter[int] = Counter()
-        by_box: Counter[str] = Counter()
-        for batch in batches:
-            by_list[batch.template_id] += batch.reports
-            by_box[batch.box_key] |= self._connection.mask(self._org, batch.template_id)
-        reports = Tally()
-        for template, times in by_list.items():
-            reports.add(self._connection.mask(self._org, template), times)
-        boxes = Tally()
-        for tests in by_box.values():
-            boxes.add(tests, 1)
+        masks = {one: self._connection.mask(self._org, one) for one in ran.reports}
+        reports, boxes = Tally(), Tally()
+        for one, times in ran.reports.items():
+            reports.add(masks[one], times)
+        for lists in ran.lists.values():
+            boxes.add(reduce(or_, map(masks.__getitem__, lists)), 1)
         reports_of, boxes_of = reports.counts(notable), boxes.counts(notable)
         return [
             TestRuns(
