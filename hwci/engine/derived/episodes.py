@@ -76,8 +76,11 @@ def update(rows: Rows, track: Track, shifts: Iterable[Shift]) -> None:
     joined = {(part.test, part.fix) for part in parts if not part.flake}
     beside = set(rows.episodes_fixed_by(track, joined)) - touched
     before, after = touched | beside, set(_joined(parts | beside))
-    if before != after:
-        rows.replace_episodes(track, before - after, after - before)
+    # One that lost a commit and got another may look the same, but has other failures.
+    anew = {one for one in touched if any(change.within(one) for change in changes)}
+    stay = before & after - anew
+    if before != stay or after != stay:
+        rows.replace_episodes(track, before - stay, after - stay)
 
 
 def _change(shift: Shift) -> Change:

@@ -456,15 +456,13 @@ CREATE TABLE episode (
   verdict INTEGER NOT NULL,
   decision TEXT,
   decided_by TEXT
-) STRICT;
+, reviewed INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE INDEX episode_fix
   ON episode (org_id, product_id, box_key, branch, test, fix_rank, first_rank);
 
 CREATE INDEX episode_lane
   ON episode (org_id, product_id, box_key, branch, test, flake, first_rank);
-
-CREATE INDEX episode_time ON episode (org_id, product_id, started_at);
 
 CREATE INDEX episode_first ON episode (org_id, first_sha);
 
@@ -519,3 +517,6 @@ CREATE TABLE day_result (
   flakes INTEGER NOT NULL,
   PRIMARY KEY (org_id, product_id, day)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX episode_time ON episode
+  (org_id, product_id, started_at, first_id, fix_rank, reviewed, decided_by, decision);

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from hwci.engine.facts import Report, TestItem
+from hwci.engine.facts import Report, TestItem, failure_id
 from hwci.engine.history import Scope
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
-from tests.engine.timeline import CONFIG, changes, commit, report
+from tests.engine.timeline import CONFIG, Past, changes, commit, report
 from tests.server.storage.agreeing import compare
 from tests.server.storage.histories import EVER, NOON, ORG
 from tests.server.storage.kept import Kept
@@ -146,6 +146,25 @@ def test_each_report_leaves_what_the_definition_gives(
         for writer in both:
             writer.put_report(ORG, one, NOON)
         compare(0, sqlite, kept.facts(ORG))
+
+
+def test_a_reviewed_failure_joins_an_episode_as_another_one_leaves_it(
+    connection: Connection,
+) -> None:
+    sqlite, kept = Transaction(connection), Kept()
+    both: tuple[Transaction | Kept, ...] = (sqlite, kept)
+    first, reviewed = report("x:F", 2, run_id=7), report("b:F", 2, run_id=7)
+    for one in (report("a:F", 1), first, report("c:F", 3), report("d:P", 4)):
+        for writer in both:
+            writer.put_report(ORG, one, NOON)
+    review = Past().reviewed("b", "confirm").reviews.popitem()[1]
+    for writer in both:
+        writer.put_review(ORG, failure_id(ORG, review.key), review)
+    for one in (reviewed, first):
+        for writer in both:
+            writer.put_report(ORG, one, NOON)
+        compare(0, sqlite, kept.facts(ORG))
+    assert connection.rows("SELECT reviewed FROM episode") == [(0,)]
 
 
 def of_many_tests(sha: str, at: float, outcome: Outcome, tests: int) -> Report:

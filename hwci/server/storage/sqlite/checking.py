@@ -75,7 +75,7 @@ DERIVED = {
     "episode": (
         "product_id, box_key, branch, test, first_sha, flake",
         (
-            "last_sha, commits, fix_sha, first_id, started_at, verdict,"
+            "last_sha, commits, fix_sha, first_id, started_at, verdict, reviewed,"
             f" {_AT_PLACE.format('episode', 'first_sha', 'first_rank')},"
             f" {_AT_PLACE.format('episode', 'last_sha', 'last_rank')},"
             f" fix_sha = '' OR {_AT_PLACE.format('episode', 'fix_sha', 'fix_rank')}"

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 from uuid import UUID
 
+from hwci.engine.derived.rows import NEVER
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import Decision, Episode, Listing, ResolvedEpisodes, Scope
 from hwci.engine.periods import Period
@@ -20,6 +21,7 @@ from hwci.engine.rules import classify
 from hwci.engine.vocabulary import FailureClass
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.reports.derive import REVIEWED_MEMBER
 
 _WALK_MOST = 1000
 """The decision on a longer walk is not kept: its commits take longer to write than it takes to walk
@@ -32,20 +34,13 @@ _STARTED = (
 )
 _COLUMNS = (
     "SELECT e.number, e.product_id, e.test, e.box_key, e.branch, e.first_sha, e.first_id,"
-    " e.started_at, e.verdict, e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by"
-)
-_REVIEWED_MEMBER = (
-    "f.org_id = e.org_id AND f.product_id = e.product_id AND f.box_key = e.box_key"
-    " AND f.branch = e.branch AND f.test = e.test AND f.rank BETWEEN e.first_rank AND e.last_rank"
-    " AND f.reviewed = 1 AND f.passed = e.flake"
+    " e.started_at, e.verdict, e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by,"
+    " e.reviewed"
 )
 _REVIEWS = (
     "SELECT e.number, f.id FROM json_each(?) j"
     " CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
-    f" CROSS JOIN failure f INDEXED BY failure_reviewed ON {_REVIEWED_MEMBER}"
-)
-_HAS_REVIEW = (
-    f"EXISTS (SELECT 1 FROM failure f INDEXED BY failure_reviewed WHERE {_REVIEWED_MEMBER})"
+    f" CROSS JOIN failure f INDEXED BY failure_reviewed ON {REVIEWED_MEMBER}"
 )
 # `decided_by`: by the rules and the configuration that count now, as `_decided_by`.
 _RESOLVED = (
@@ -53,9 +48,9 @@ _RESOLVED = (
     f" ? || coalesce(CAST(s.version AS TEXT), '-') AS decided_by {_PRODUCT}"
     " LEFT JOIN suite_config s"
     " ON s.org_id = q.org_id AND s.repo_key = q.repo_key AND s.suite = q.suite)"
-    " SELECT e.number, CASE WHEN e.fix_sha <> '' AND e.decided_by = q.decided_by"
-    f" AND NOT {_HAS_REVIEW} THEN e.decision END FROM q {_STARTED}"
-    f" WHERE e.fix_sha <> '' OR {_HAS_REVIEW} ORDER BY e.started_at DESC, e.first_id"
+    f" SELECT e.number, CASE WHEN e.fix_rank < {NEVER} AND e.reviewed = 0"
+    f" AND e.decided_by = q.decided_by THEN e.decision END FROM q {_STARTED}"
+    f" WHERE e.fix_rank < {NEVER} OR e.reviewed > 0 ORDER BY e.started_at DESC, e.first_id"
 )
 _EPISODES = f"{_COLUMNS} {_PRODUCT} {_STARTED}"
 _NUMBERED = (
@@ -108,10 +103,10 @@ class EpisodeAnswers(Answers):
         """Turn rows of `_COLUMNS` into episodes, with their reviews and the names of tests."""
         if not rows:
             return ()
-        numbers = codec.numbers(row[0] for row in rows)
         reviewed: dict[int, list[UUID]] = defaultdict(list)
-        for number, failure_id in self._connection.rows(_REVIEWS, (numbers, self._org)):
-            reviewed[number].append(codec.uuid_of(failure_id))
+        if numbers := codec.numbers(row[0] for row in rows if row[-1]):
+            for number, failure_id in self._connection.rows(_REVIEWS, (numbers, self._org)):
+                reviewed[number].append(codec.uuid_of(failure_id))
         tests: dict[int, set[int]] = defaultdict(set)
         for _, product, test, *_ in rows:
             tests[product].add(test)
@@ -123,7 +118,7 @@ class EpisodeAnswers(Answers):
 
     def _episode(self, row: tuple[Any, ...], test_id: str, reviewed: tuple[UUID, ...]) -> Episode:
         number, product, _, box_key, branch, first_sha, first_id, at, verdict = row[:9]
-        last_sha, commits, fix, decision, decided_by = row[9:]
+        last_sha, commits, fix, decision, decided_by = row[9:14]
         is_kept = decision is not None and decided_by == self._decided_by(self._product_of[product])
         return Episode(
             id=codec.uuid_of(first_id),

@@ -3,7 +3,7 @@
 """The rows that the engine's derivation reads and writes: places, failures, episodes and days.
 
 This module finds and writes rows; what a report changes in them is decided in
-`hwci.engine.derived`. Only `ingest.py` uses it.
+`hwci.engine.derived`. Only `ingest.py` uses `DerivedRows`.
 """
 
 from collections import Counter, defaultdict
@@ -96,6 +96,18 @@ _FIRST_RUNS = (
     " FROM episode e INDEXED BY episode_first"
     " CROSS JOIN failure f ON f.org_id = e.org_id AND f.id = e.first_id"
     " WHERE e.org_id = ? AND e.first_sha = ?"
+)
+REVIEWED_MEMBER = (
+    "f.org_id = e.org_id AND f.product_id = e.product_id AND f.box_key = e.box_key"
+    " AND f.branch = e.branch AND f.test = e.test AND f.rank BETWEEN e.first_rank AND e.last_rank"
+    " AND f.reviewed = 1 AND f.passed = e.flake"
+)
+"""A failure of an episode that has a review."""
+_REVIEWED = (
+    "(SELECT count(*) FROM failure f INDEXED BY failure_reviewed WHERE f.org_id = failure.org_id"
+    " AND f.product_id = failure.product_id AND f.box_key = failure.box_key"
+    " AND f.branch = failure.branch AND f.test = failure.test AND f.rank BETWEEN ? AND ?"
+    " AND f.reviewed = 1 AND f.passed = ?)"
 )
 _OF_TRACK = "e.org_id = ? AND e.product_id = ? AND e.box_key = ? AND e.branch = ?"
 # The order of semantics 4.1: the first row is the first failing run.
@@ -450,19 +462,20 @@ class DerivedRows:
         self._connection.execute_many(
             "INSERT INTO episode (first_rank, first_sha, last_rank, last_sha, commits, fix_rank,"
             " fix_sha, flake, org_id, product_id, box_key, branch, test,"
-            " first_id, started_at, verdict)"
+            " first_id, started_at, verdict, reviewed)"
             " SELECT ?, ?, ?, ?, ?, ?, ?, ?, org_id, product_id, box_key, branch, test,"
-            " id, first_started_at, first_verdict FROM failure INDEXED BY failure_lane"
+            f" id, first_started_at, first_verdict, {_REVIEWED}"
+            " FROM failure INDEXED BY failure_lane"
             f" {_TRACK} AND test = ? AND rank = ? AND sha = ?",
             [
                 (
                     *(*one.first, *one.last, one.commits, *one.fix, one.flake),
+                    *(one.first.rank, one.last.rank, one.flake),
                     *(*key, one.test, *one.first),
                 )
                 for one in new
             ],
         )
-
         self._connection.execute_many(
             "DELETE FROM walk_commit WHERE org_id = ? AND repo_key = ? AND last_sha = ?"
             " AND fix_sha = ? AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.org_id = ?"

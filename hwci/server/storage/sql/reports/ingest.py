@@ -20,10 +20,21 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.reports import names, replaced, report_rows
-from hwci.server.storage.sql.reports.derive import DerivedRows
+from hwci.server.storage.sql.reports.derive import REVIEWED_MEMBER, DerivedRows
 from hwci.server.storage.sql.reports.report_rows import KeptReport
 
 LOG = logging.getLogger("hwci.server")
+
+# Of the episode of a failure. A flake that gets its first review has none yet.
+_COUNT_REVIEWS = (
+    "UPDATE episode AS e SET reviewed = (SELECT count(*) FROM failure f"
+    f" INDEXED BY failure_reviewed WHERE {REVIEWED_MEMBER})"
+    " WHERE e.org_id = ? AND e.number = (SELECT o.number FROM failure m CROSS JOIN episode o"
+    " INDEXED BY episode_lane ON o.org_id = m.org_id AND o.product_id = m.product_id"
+    " AND o.box_key = m.box_key AND o.branch = m.branch AND o.test = m.test"
+    " AND o.flake = m.passed AND o.first_rank <= m.rank AND o.last_rank >= m.rank"
+    " WHERE m.org_id = e.org_id AND m.id = ?)"
+)
 
 
 def put_report(connection: Connection, org: bytes, report: Report, at: datetime) -> None:
@@ -71,6 +82,7 @@ def settling_review(connection: Connection, org: bytes, failure_id: bytes) -> It
         " WHERE org_id = ?1 AND failure_id = ?2) WHERE org_id = ?1 AND id = ?2",
         (org, failure_id),
     )
+    connection.execute(_COUNT_REVIEWS, (org, failure_id))
     settlement.settle()
 
 
