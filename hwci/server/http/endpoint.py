@@ -80,11 +80,10 @@ async def admit(call: Call) -> None:
 
 async def _machine(call: Call, key: str) -> CiKey | Box | ReaderKey:
     access = call.services.access
-    if call.route.who is Who.CI_KEY:
-        return await access.ci_key(key)
     if call.route.who is Who.BOX:
         return await access.box(key)
-    found = await access.own_reader_key(key)
+    of_ci = call.route.who is Who.CI_KEY
+    found = await (access.ci_key(key) if of_ci else access.own_reader_key(key))
     call.services.keys.note_use(found)
     return found
 
@@ -169,8 +168,6 @@ def endpoint(
                     await check(call)
                 return answer(await _answered(call), route.status)
             except HwciServerError as error:
-                if isinstance(call.caller, CiKey):
-                    services.keys.note_use(call.caller)  # else only what is kept counts as use
                 return _refusal(error, call)
 
     return handle

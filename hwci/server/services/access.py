@@ -113,7 +113,7 @@ class Access:
     async def person(self, token: str) -> Person:
         """Return the user of an access token. Raises `UnauthenticatedError`."""
         claims = self._tokens.read(token)
-        user = await self._storage.read(lambda reader: signed_in(reader, claims), short=True)
+        user = await self._storage.look_up(lambda reader: signed_in(reader, claims))
         return Person(user, claims)
 
     async def member(
@@ -138,7 +138,7 @@ class Access:
                 _require_metrics(found.organization)
             return Member(user, found, claims)
 
-        return await self._storage.read(admit, short=True)
+        return await self._storage.look_up(admit)
 
     async def check_viewer(self, viewer: Viewer) -> None:
         """Check that a viewer may go on: the key works; or the session has not ended, and they are
@@ -155,7 +155,7 @@ class Access:
             else:
                 _membership(reader, viewer.org_id, signed_in(reader, viewer.claims))
 
-        await self._storage.read(look, short=True)
+        await self._storage.look_up(look)
 
     async def ci_key(self, presented: str) -> CiKey:
         """Return the CI key that was presented. Raises as `live_ci_key`.
@@ -167,7 +167,7 @@ class Access:
         digest = key_digest(presented)
         if digest is None:
             raise UnauthenticatedError(_NO_KEY)
-        return await self._storage.read(lambda reader: live_ci_key(reader, digest), short=True)
+        return await self._storage.look_up(lambda reader: live_ci_key(reader, digest))
 
     async def reader_key(self, presented: str, org_id: UUID | None, *, metrics: bool) -> ReaderKey:
         """Return the reader key that was presented, to read an organization.
@@ -187,7 +187,7 @@ class Access:
                 _require_metrics(organization)
             return key
 
-        return await self._storage.read(admit, short=True)
+        return await self._storage.look_up(admit)
 
     async def own_reader_key(self, presented: str) -> ReaderKey:
         """Return the reader key that was presented. Raises `UnauthenticatedError`."""
@@ -196,14 +196,14 @@ class Access:
         def find(reader: Reader) -> ReaderKey:
             return _live_key(reader, ReaderKey, digest, _NO_READER_KEY)[0]
 
-        return await self._storage.read(find, short=True)
+        return await self._storage.look_up(find)
 
     async def box(self, presented: str) -> Box:
         """Return the box whose key was presented. Raises as `live_box`."""
         digest = key_digest(presented)
         if digest is None:
             raise UnauthenticatedError(_NO_BOX_KEY)
-        return await self._storage.read(lambda reader: live_box(reader, digest), short=True)
+        return await self._storage.look_up(lambda reader: live_box(reader, digest))
 
 
 def role_now(reader: Reader, member: Member, roles: Collection[Role]) -> Role:

@@ -184,8 +184,6 @@ CREATE TABLE report (
 CREATE INDEX report_time
   ON report (org_id, product_id, started_at, hello_ok, part, box_key, template_id);
 
-CREATE INDEX report_changes ON report (org_id, changes_id) WHERE changes_id IS NOT NULL;
-
 CREATE INDEX report_part
   ON report (org_id, repo_key, part_run_id, run_attempt, box_key) WHERE part_run_id IS NOT NULL;
 
@@ -202,8 +200,6 @@ CREATE TABLE item (
   failure_id BLOB, message TEXT,
   PRIMARY KEY (org_id, report_id, test)
 ) STRICT, WITHOUT ROWID;
-
-CREATE INDEX item_failure ON item (org_id, failure_id) WHERE failure_id IS NOT NULL;
 
 CREATE TABLE changes_commit (
   org_id BLOB NOT NULL,
@@ -243,10 +239,6 @@ CREATE TABLE mention (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX report_record ON report (org_id, record_id, part);
-
-CREATE INDEX report_started ON report (org_id, started_at DESC, record_id);
-
-CREATE INDEX report_box ON report (org_id, box_key, started_at DESC, record_id);
 
 CREATE INDEX refresh_token_session ON refresh_token (session_id);
 
@@ -306,13 +298,9 @@ CREATE TABLE event (
 
 CREATE INDEX event_run ON event (org_id, run_id, number);
 
-CREATE INDEX event_at ON event (at);
-
 CREATE INDEX refresh_token_expiry ON refresh_token (expires_at);
 
 CREATE INDEX invite_end ON invite (coalesce(used_at, expires_at));
-
-CREATE INDEX report_branch ON report (org_id, branch, started_at DESC, record_id, box_key);
 
 CREATE UNIQUE INDEX invite_id ON invite (id);
 
@@ -464,10 +452,6 @@ CREATE INDEX episode_fix
 CREATE INDEX episode_lane
   ON episode (org_id, product_id, box_key, branch, test, flake, first_rank);
 
-CREATE INDEX episode_first ON episode (org_id, first_sha);
-
-CREATE INDEX episode_walk ON episode (org_id, last_sha, fix_sha);
-
 CREATE TABLE walk_commit (
   org_id BLOB NOT NULL,
   repo_key TEXT NOT NULL,
@@ -520,3 +504,11 @@ CREATE TABLE day_result (
 
 CREATE INDEX episode_time ON episode
   (org_id, product_id, started_at, first_id, fix_rank, reviewed, decided_by, decision);
+
+CREATE INDEX episode_walk ON episode (org_id, last_sha, fix_sha) WHERE decision IS NOT NULL;
+
+CREATE INDEX report_started ON report (org_id, started_at, record_id DESC);
+
+CREATE INDEX report_box ON report (org_id, box_key, started_at, record_id DESC);
+
+CREATE INDEX report_branch ON report (org_id, branch, started_at, record_id DESC, box_key);

@@ -79,6 +79,11 @@ def append_at(*times: datetime) -> Callable[[Writer], None]:
 
 
 class TestForgetting:
+    @pytest.fixture(autouse=True)
+    async def organizations(self, storage: Storage) -> None:
+        await storage.write(lambda w: w.add_organization(ACME))
+        await storage.write(lambda w: w.add_organization(OTHER))
+
     async def test_older_events_go_and_one_of_that_very_moment_stays(
         self, storage: Storage
     ) -> None:

@@ -406,11 +406,12 @@ class TestFaultsWhileRunning:
             monkeypatch.setattr(Connection, "leave_snapshot", fail)
 
         leave = Connection.leave_snapshot
-        for _ in range(3):
-            with pytest.raises(StorageError):
-                await storage.read(look)
-            monkeypatch.setattr(Connection, "leave_snapshot", leave)
-        assert await storage.read(lambda r: r.organization(ACME.id)) is None
+        for read in (storage.read, storage.look_up):
+            for _ in range(3):
+                with pytest.raises(StorageError):
+                    await read(look)
+                monkeypatch.setattr(Connection, "leave_snapshot", leave)
+            assert await read(lambda r: r.organization(ACME.id)) is None
         await storage.close()
 
     async def test_a_fault_of_the_program_is_logged_without_the_values(

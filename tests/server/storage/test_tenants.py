@@ -52,7 +52,6 @@ BY_OTHER_KEYS = {
     ("audit_entry", "ORDER BY number"),
     ("audit_entry", "(SELECT coalesce(max(number), ?) FROM audit_entry)"),
     ("live_run", "WHERE l.lost = ? AND l.heard_at <= "),
-    ("event", "(SELECT o.org_id FROM event o INDEXED BY event_at WHERE o.at < "),
 }
 TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: ((?!ON|WHERE|SET|INDEXED|CROSS)\w+))?")
 

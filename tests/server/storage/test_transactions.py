@@ -114,6 +114,7 @@ async def test_who_looks_up_waits_neither_for_long_reads_nor_for_the_writer(
     held.append(asyncio.ensure_future(storage.write(lambda _: go_on.wait(30))))
     try:
         assert await storage.read(lambda r: r.user(ADA.id), short=True) == ADA
+        assert await storage.look_up(lambda r: r.user(ADA.id)) == ADA
         await storage.ready()
         assert not any(one.done() for one in held)
     finally:

@@ -55,11 +55,8 @@ class Ingest(Service):
         await self._storage.write(work, organization=org_id, seconds=HISTORY_SECONDS)
 
     async def _keep(self, key: CiKey, put: Put) -> None:
-        now = self._clock()
-
         def work(writer: Writer) -> None:
             live_ci_key(writer, key.digest)
-            writer.touch_key(key, now)
             put(writer)
 
         await self._storage.write(work, organization=key.org_id, seconds=WRITE_SECONDS)

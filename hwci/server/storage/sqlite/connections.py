@@ -97,6 +97,12 @@ class Connection(Base):
         found: tuple[Any, ...] | None = self._fetched(Cursor.fetchone, statement, values)
         return found
 
+    def added(self, statement: str, values: Sequence[object]) -> int:
+        """Add a row; return its `id`. To have it returned takes SQLite a table of its own."""
+        number = self.execute(statement, values).lastrowid
+        assert number is not None
+        return number
+
     def _fetched(
         self, fetch: Callable[[Cursor], Found], statement: str, values: Sequence[object]
     ) -> Found:

@@ -123,6 +123,8 @@ class SqliteStorage(Storage):
         self._writer.audit_key = open_key(self._writer, self._path)
         self._long = ReadLane("hwci-reader", self._path, [self._reader() for _ in range(_READERS)])
         self._short = ReadLane("hwci-look-up", self._path, [self._reader()])
+        self._at_once = self._reader()
+        self._at_once.wait_for_locks(0)  # the event loop waits for nobody
         self._condition.opened()
 
     def _reader(self) -> Connection:
@@ -142,6 +144,10 @@ class SqliteStorage(Storage):
         lane, deadline = self._short if short else self._long, Deadline(seconds)
         job = partial(lane.read, work, deadline)
         return await self._run(lane.threads, job, deadline, organization)
+
+    async def look_up(self, work: Callable[[Reader], Result]) -> Result:
+        """Run `work` at once, in the event loop (ADR 0095)."""
+        return self._in_usable_file(partial(self._look_up, work))
 
     async def write(
         self,
@@ -233,6 +239,14 @@ class SqliteStorage(Storage):
             raise
         except FAULTS as error:
             raise self._condition.take_fault(error) from error
+
+    def _look_up(self, work: Callable[[Reader], Result]) -> Result:
+        self._at_once.leave_snapshot()  # the one before could not be ended
+        self._at_once.execute("BEGIN")
+        try:
+            return work(Transaction(self._at_once))
+        finally:
+            self._at_once.leave_snapshot()
 
     def _back_up(self, to: Path, stopped: Stopped) -> None:
         refuse_taken(to)

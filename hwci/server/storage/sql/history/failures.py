@@ -89,9 +89,12 @@ _BY_ID = (
 
 _AT_ONCE = 100
 _ATTEMPTS = (
-    "SELECT i.failure_id, sum(i.attempts) FROM item i INDEXED BY item_failure"
-    f" WHERE i.org_id = ? AND i.failure_id IN ({', '.join('?' * _AT_ONCE)})"
-    " GROUP BY i.failure_id"
+    "SELECT f.id, sum(i.attempts) FROM failure f CROSS JOIN report r INDEXED BY report_commit"
+    " ON r.org_id = f.org_id AND r.sha = f.sha AND r.product_id = f.product_id"
+    " AND r.box_key = f.box_key AND r.hello_ok = 1 AND r.branch = f.branch"
+    " CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = f.test"
+    " AND i.outcome = 1"
+    f" WHERE f.org_id = ? AND f.id IN ({', '.join('?' * _AT_ONCE)}) GROUP BY f.id"
 )
 _LISTS = "SELECT id FROM template WHERE org_id = ? AND product_id = ?"
 _LAST = (

@@ -34,15 +34,6 @@ class Run(NamedTuple):
     run_id: int
 
 
-class Natural(NamedTuple):
-    """What a failure is, by numbers: its test, box, branch and commit."""
-
-    bench: Bench
-    test: int
-    branch: str
-    sha: str
-
-
 class _Failure(NamedTuple):
     """What the row of a failure says of its commit."""
 
@@ -93,9 +84,10 @@ _EPISODE = (
 )
 _FIRST_RUNS = (
     "SELECT e.number, e.decision, e.started_at, e.verdict, f.first_started_at, f.first_verdict"
-    " FROM episode e INDEXED BY episode_first"
-    " CROSS JOIN failure f ON f.org_id = e.org_id AND f.id = e.first_id"
-    " WHERE e.org_id = ? AND e.first_sha = ?"
+    " FROM failure f INDEXED BY failure_at CROSS JOIN episode e INDEXED BY episode_lane"
+    " ON e.org_id = f.org_id AND e.product_id = f.product_id AND e.box_key = f.box_key"
+    " AND e.branch = f.branch AND e.test = f.test AND e.flake = f.passed AND e.first_rank = f.rank"
+    " WHERE f.org_id = ? AND f.sha = ?"
 )
 REVIEWED_MEMBER = (
     "f.org_id = e.org_id AND f.product_id = e.product_id AND f.box_key = e.box_key"
@@ -110,22 +102,30 @@ _REVIEWED = (
     " AND f.reviewed = 1 AND f.passed = ?)"
 )
 _OF_TRACK = "e.org_id = ? AND e.product_id = ? AND e.box_key = ? AND e.branch = ?"
-# The order of semantics 4.1: the first row is the first failing run.
+_FAILING = (
+    " FROM report r INDEXED BY report_commit CROSS JOIN item i"
+    " ON i.org_id = r.org_id AND i.report_id = r.id AND i.outcome = 1"
+    " WHERE r.org_id = ? AND r.sha = ? AND r.product_id = ? AND r.box_key = ? AND r.hello_ok = 1"
+    " AND r.branch = ? AND i.test IN (SELECT j.value FROM json_each(?) j)"
+)
+# The order of semantics 4.1: the first row of a test is its first failing run.
 _ITEMS = (
-    "SELECT r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict, r.ci_run_id"
-    " FROM item i INDEXED BY item_failure"
-    " CROSS JOIN report r ON r.org_id = i.org_id AND r.id = i.report_id"
-    " WHERE i.org_id = ? AND i.failure_id = ?"
-    " ORDER BY r.started_at, r.run_id, r.run_attempt"
+    "SELECT i.test, r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict, r.ci_run_id"
+    f"{_FAILING} ORDER BY r.started_at, r.run_id, r.run_attempt"
 )
-_FAILING_ITEMS = (
-    "SELECT i.test, i.started_at, i.attempts FROM failure f INDEXED BY failure_at"
-    " CROSS JOIN item i INDEXED BY item_failure ON i.org_id = f.org_id AND i.failure_id = f.id"
-    " WHERE f.org_id = ? AND f.sha = ? AND f.branch = ? AND f.product_id = ? AND f.box_key = ?"
-    " AND f.test IN (SELECT j.value FROM json_each(?) j)"
+_FAILING_ITEMS = f"SELECT i.test, i.started_at, i.attempts{_FAILING}"
+_SET_FAILURE = (
+    "INSERT INTO failure (org_id, id, product_id, box_key, branch, sha, test, rank,"
+    " items, first_started_at, first_run_id, first_run_attempt, first_workflow,"
+    " first_verdict, first_ci_run_id, last_started_at, passed, reviewed)"
+    f" VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT rank FROM place {_SPOT}),"
+    " ?, ?, ?, ?, ?, ?, ?, ?, 0, (SELECT count(*) FROM review WHERE org_id = ? AND failure_id = ?))"
+    " ON CONFLICT (org_id, id) DO UPDATE SET items = excluded.items,"
+    " first_started_at = excluded.first_started_at, first_run_id = excluded.first_run_id,"
+    " first_run_attempt = excluded.first_run_attempt, first_workflow = excluded.first_workflow,"
+    " first_verdict = excluded.first_verdict, first_ci_run_id = excluded.first_ci_run_id,"
+    " last_started_at = excluded.last_started_at"
 )
-
-
 _ADD_RUNS = (
     "INSERT INTO day_run (reports, runs, infra, org_id, product_id, day, box_key, template_id)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -155,7 +155,7 @@ class DerivedRows:
         self._repo = (org, repo_key)
         self._runs: set[Run] = set()
         self._changes: dict[int, Changes] = {}
-        self._failing: dict[tuple[Bench, str], dict[bytes, Natural]] = defaultdict(dict)
+        self._failing: dict[tuple[Bench, str], dict[str, dict[int, bytes]]] = defaultdict(dict)
 
     def note(self, kept: KeptReport) -> None:
         """Note the failures and the run of a report that comes or goes."""
@@ -163,9 +163,9 @@ class DerivedRows:
         self._runs.add(Run(report.workflow, report.branch, report.sha, report.run_id))
         if kept.changes_id is not None and report.changes is not None:
             self._changes[kept.changes_id] = report.changes
-        for test, failure_id in kept.failing.items():
-            natural = Natural(bench, test, report.branch, report.sha)
-            self._failing[bench, report.sha][failure_id] = natural
+        if kept.failing:
+            of_branch = self._failing[bench, report.sha].setdefault(report.branch, {})
+            of_branch.update(kept.failing)
 
     def settle_runs(self) -> Iterable[Changes]:
         relisted: set[int] = set()
@@ -289,8 +289,8 @@ class DerivedRows:
         return [(sha, Bench(product, box_key)) for sha, product, box_key in rows]
 
     def count_failures(self, bench: Bench, sha: str) -> Results:
-        for failure_id, natural in self._failing[bench, sha].items():
-            self._count(failure_id, natural)
+        for branch, failing in self._failing[bench, sha].items():
+            self._count(bench, sha, branch, failing)
         tests = passed_tests(self._connection, self._org, bench, sha)
         rows = self._failures(bench, sha)
         # `+org_id`: the row is found by its number, not by an index of the whole organization.
@@ -304,34 +304,33 @@ class DerivedRows:
         )
         return _results(tests, rows)
 
-    def _count(self, failure_id: bytes, natural: Natural) -> None:
-        items = self._connection.rows(_ITEMS, (self._org, failure_id))
-        if not items:
-            self._connection.execute(
-                "DELETE FROM failure WHERE org_id = ? AND id = ?", (self._org, failure_id)
-            )
-            return
-        bench, test, branch, sha = natural
-        self._connection.execute(
-            "INSERT INTO failure (org_id, id, product_id, box_key, branch, sha, test, rank,"
-            " items, first_started_at, first_run_id, first_run_attempt, first_workflow,"
-            " first_verdict, first_ci_run_id, last_started_at, passed, reviewed)"
-            f" VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT rank FROM place {_SPOT}),"
-            " ?, ?, ?, ?, ?, ?, ?, ?, 0, (SELECT count(*) FROM review"
-            " WHERE org_id = ? AND failure_id = ?))"
-            " ON CONFLICT (org_id, id) DO UPDATE SET items = excluded.items,"
-            " first_started_at = excluded.first_started_at, first_run_id = excluded.first_run_id,"
-            " first_run_attempt = excluded.first_run_attempt,"
-            " first_workflow = excluded.first_workflow, first_verdict = excluded.first_verdict,"
-            " first_ci_run_id = excluded.first_ci_run_id,"
-            " last_started_at = excluded.last_started_at",
-            (
-                *(self._org, failure_id, *bench, branch, sha, test),
-                *(*self._repo, sha, branch),
-                *(len(items), *items[0], items[-1][0]),
-                *(self._org, failure_id),
-            ),
+    def _count(self, bench: Bench, sha: str, branch: str, failing: Mapping[int, bytes]) -> None:
+        """Write the failures of a commit by their items. `failing`: their tests and ids."""
+        items: dict[int, list[Sequence[Any]]] = defaultdict(list)
+        for test, *item in self._items(_ITEMS, bench, sha, branch, failing):
+            items[test].append(item)
+        self._connection.execute_many(
+            "DELETE FROM failure WHERE org_id = ? AND id = ?",
+            [(self._org, failing[test]) for test in failing if test not in items],
         )
+        self._connection.execute_many(
+            _SET_FAILURE,
+            [
+                (
+                    *(self._org, failing[test], *bench, branch, sha, test),
+                    *(*self._repo, sha, branch),
+                    *(len(of_test), *of_test[0], of_test[-1][0]),
+                    *(self._org, failing[test]),
+                )
+                for test, of_test in items.items()
+            ],
+        )
+
+    def _items(
+        self, statement: str, bench: Bench, sha: str, branch: str, tests: Iterable[int]
+    ) -> Sequence[tuple[Any, ...]]:
+        values = (self._org, sha, *bench, branch, codec.numbers(tests))
+        return self._connection.rows(statement, values)
 
     def results(self, bench: Bench, sha: str) -> Results:
         tests = passed_tests(self._connection, self._org, bench, sha)
@@ -346,12 +345,10 @@ class DerivedRows:
         return [_Failure(*row) for row in rows]
 
     def failing_items(self, bench: Bench, sha: str, branch: str, tests: int) -> Counter[ItemSum]:
-        numbers = codec.numbers(tests_in(tests))
+        items = self._items(_FAILING_ITEMS, bench, sha, branch, tests_in(tests))
         return Counter(
             ItemSum(bench.product, day_of(codec.from_micros(at)), test, Outcome.FAIL, attempts)
-            for test, at, attempts in self._connection.rows(
-                _FAILING_ITEMS, (self._org, sha, branch, *bench, numbers)
-            )
+            for test, at, attempts in items
         )
 
     def change_days(self, changes: DayChanges) -> None:
@@ -479,7 +476,8 @@ class DerivedRows:
         self._connection.execute_many(
             "DELETE FROM walk_commit WHERE org_id = ? AND repo_key = ? AND last_sha = ?"
             " AND fix_sha = ? AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.org_id = ?"
-            " AND e.last_sha = walk_commit.last_sha AND e.fix_sha = walk_commit.fix_sha)",
+            " AND e.last_sha = walk_commit.last_sha AND e.fix_sha = walk_commit.fix_sha"
+            " AND e.decision IS NOT NULL)",
             {(*self._repo, one.last.sha, one.fix.sha, self._org) for one in gone if one.fix.sha},
         )
 
@@ -506,7 +504,8 @@ class DerivedRows:
             (codec.texts(listed), *self._repo),
         )
         self._connection.execute_many(
-            "UPDATE episode SET decision = NULL WHERE org_id = ? AND last_sha = ? AND fix_sha = ?",
+            "UPDATE episode SET decision = NULL"
+            " WHERE org_id = ? AND last_sha = ? AND fix_sha = ? AND decision IS NOT NULL",
             [(self._org, *walk) for walk in walks],
         )
         self._connection.execute_many(

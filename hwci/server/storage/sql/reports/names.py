@@ -146,12 +146,16 @@ def index_changes(
 def drop_unused_changes(
     connection: Connection, org: bytes, repo_key: str, number: int, changes: Changes
 ) -> None:
-    """Delete a `changes` object that no report carries any more."""
-    used = connection.row(
-        "SELECT 1 FROM report INDEXED BY report_changes WHERE org_id = ? AND changes_id = ?",
-        (org, number),
+    """Delete a `changes` object that no report carries any more. Who carries it mentions all of its
+    commits; one that names none is kept.
+    """
+    named = changes.base_sha or next((commit.sha for commit in changes.commits), None)
+    used = named is None or connection.row(
+        "SELECT 1 FROM mention m CROSS JOIN report r ON r.org_id = m.org_id AND r.id = m.report_id"
+        " WHERE m.org_id = ? AND m.repo_key = ? AND m.sha = ? AND r.changes_id = ? LIMIT 1",
+        (org, repo_key, named, number),
     )
-    if used is not None:
+    if used:
         return
     connection.execute("DELETE FROM changes WHERE org_id = ? AND id = ?", (org, number))
     connection.execute_many(

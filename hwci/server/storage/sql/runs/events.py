@@ -15,13 +15,12 @@ from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.rows import Rows
 
 _EVENT = "SELECT number, at, type, run_id, body FROM event WHERE org_id = ? AND number > ?"
-# For an idle organization this reads one event, and finds no newer one.
+# Of each organization this reads its oldest event and the number of its newest, which stays.
 _OLD = (
-    "SELECT DISTINCT org_id FROM (SELECT o.org_id FROM event o INDEXED BY event_at"
-    " WHERE o.at < ?1 AND EXISTS"
-    " (SELECT 1 FROM event n WHERE n.org_id = o.org_id AND n.number > o.number)"
-    " AND (SELECT f.at FROM event f WHERE f.org_id = o.org_id ORDER BY f.number LIMIT 1) < ?1"
-    " LIMIT ?2) AS old"
+    "SELECT o.id FROM organization o WHERE"
+    " (SELECT e.at FROM event e WHERE e.org_id = o.id ORDER BY e.number LIMIT 1) < ?1"
+    " AND (SELECT min(number) FROM event WHERE org_id = o.id)"
+    " < (SELECT max(number) FROM event WHERE org_id = o.id) LIMIT ?2"
 )
 # Up to the first that is not old, so that the rest has no gap.
 _DROP = (
