@@ -10,7 +10,7 @@ from importlib.metadata import version
 from itertools import chain
 from os import cpu_count, getloadavg
 
-from benchmarks import pages, start, taking
+from benchmarks import boards, pages, start, taking
 from benchmarks.figure import Figure
 from benchmarks.history import SIZES, Size
 
@@ -26,6 +26,7 @@ def _figures(size: Size) -> Mapping[str, Callable[[], Iterator[Figure]]]:
         "senders": taking.senders,
         "kept": partial(taking.kept, size),
         "start": start.figures,
+        "boards": boards.boards,
     }
 
 

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 from urllib.parse import urlencode
+from uuid import UUID
 
 from benchmarks.data import Data
 from benchmarks.history import DAYS_AFTER, Body
@@ -61,14 +63,29 @@ class Server:
 @contextmanager
 def serving(data: Data, database: str | None = None, **environment: str) -> Iterator[Server]:
     """Run a server on a history. `database`: the address of its copy, else its own file."""
-    options = ("--quiet", "--port", "0", "--database", database or str(data.database))
+    where = database or str(data.database)
+    with signed_in(where, data.facts.org_id, **environment) as found, ExitStack() as connections:
+        yield Server(data, found.process, found.person, found.ci_key, connections)
+
+
+class SignedIn(NamedTuple):
+    """A running server, a person who is signed in, and a key that jobs sign with."""
+
+    process: Service
+    person: Caller
+    ci_key: str
+
+
+@contextmanager
+def signed_in(database: str, org_id: UUID, **environment: str) -> Iterator[SignedIn]:
+    """Run a server on a database that has this organization."""
+    options = ("--quiet", "--port", "0", "--database", database)
     settings = {"HWCI_RATE_LIMIT": "off", "HWCI_AUTH_RATE_LIMIT": "off", **environment}
     with service("hwci", "serve", *options, **settings) as process:
         token = asyncio.run(sign_in(process.url, EMAIL))
-        key = asyncio.run(create_key(process.url, data.facts.org_id, token))
-        person = Caller(process.url, {"Authorization": f"Bearer {token}"})
-        with closing(person), ExitStack() as connections:
-            yield Server(data, process, person, key, connections)
+        key = asyncio.run(create_key(process.url, org_id, token))
+        with closing(Caller(process.url, {"Authorization": f"Bearer {token}"})) as person:
+            yield SignedIn(process, person, key)
 
 
 def encoded(body: Body) -> tuple[str, bytes]:

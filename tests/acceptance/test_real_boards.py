@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real results of six real boards, reported by the real command to a real server, then read back.
-
-Each version is one run; its files are one report per board. `make test` reports the first version,
-the last and those with characters that XML forbids, `make soak` all.
+`make test` reports the first version, the last and those with characters that XML forbids, `make
+soak` all.
 """
 
 import json
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.commands import hwci
-from tests.support.real_results import real_results
+from tests.support.real_results import real_results, report_version
 from tests.support.running import RunningServer, running_in_thread
 from tests.support.soak import rounds
 
@@ -28,27 +27,14 @@ FIRST = rounds(1, 1_000)
 AS_OF = "2026-11-20T00:00:00Z"
 
 
+def variables(server: RunningServer) -> dict[str, str]:
+    """What the command finds in the environment of a CI step or a developer."""
+    return {"HWCI_URL": server.url, "HWCI_CI_KEY": server.ci_key, "HWCI_TOKEN": server.token}
+
+
 def run(server: RunningServer, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as a CI step or a developer would, apart from any repository: the boards'
-    commits are of another one than this.
-    """
-    secrets = {"HWCI_URL": server.url, "HWCI_CI_KEY": server.ci_key, "HWCI_TOKEN": server.token}
-    return hwci(Path("/"), *arguments, **secrets, COLUMNS="140")
-
-
-def report_version(server: RunningServer, number: int, folder: Path) -> list[str]:
-    """Report a version's files; give the lines that name one."""
-    files = [f"--junit={path.name.split('.')[0]}={path}" for path in sorted(folder.glob("*.gz"))]
-    result = run(
-        server,
-        "report-run",
-        *("--repo-key=zephyr", "--workflow=twister", "--trigger=nightly", "--branch=main"),
-        *(f"--run-id={number}", "--run-attempt=1", f"--sha={folder.name.split('-g')[1]}"),
-        *("--hello=ok", "--strict"),
-        *files,
-    )
-    assert result.returncode == 0, result.stderr
-    return [line for line in result.stderr.splitlines() if ".xml.gz:" in line]
+    """Run the command apart from any repository."""
+    return hwci(Path("/"), *arguments, **variables(server), COLUMNS="140")
 
 
 @pytest.fixture(scope="module")
@@ -58,20 +44,15 @@ def boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningSe
     with running_in_thread(tmp_path_factory.mktemp("boards")) as server:
         said: list[str] = []
         for number, folder in enumerate(versions, start=1):
-            said += report_version(server, number, folder)
+            said += report_version(number, folder, **variables(server))
         yield server, said
 
 
 def reported() -> list[Path]:
     """Return the versions that are reported, the oldest first."""
-    versions = sorted(real_results().iterdir(), key=lambda path: order_of(path.name))
+    versions = real_results()
     some = {versions[-1].name, *(name.partition("/")[0] for name in NOTED)}
     return [one for number, one in enumerate(versions) if number < FIRST or one.name in some]
-
-
-def order_of(version: str) -> tuple[str, int]:
-    release, commits, _ = version.split("-")
-    return release, int(commits)
 
 
 def read(server: RunningServer, *arguments: str) -> Any:
