@@ -43,7 +43,7 @@ MADE = ROOT / "mutants"
 KILLED_SHARE = 0.9
 KILLED = ("killed", "timeout")
 
-ENOUGH_SECONDS = 10.0
+ENOUGH_SECONDS = 20.0
 """Processor time of the tests that try one mutant: of more, the cheapest. A mutant that only one of
 the others would find counts as survived."""
 SPARE_SECONDS, TIMES_AS_LONG = 30.0, 5
