@@ -9,6 +9,7 @@ to a spreadsheet (contract, "Command line"). Which columns a table has is decide
 import json
 import os
 import re
+import shutil
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -197,12 +198,18 @@ def _md_row(cells: Sequence[str]) -> str:
 
 
 def console() -> "Console":
-    """Return a console on stdout; if that is not a terminal, it is plain and lines are not cut."""
+    """Return a console on stdout; if that is not a terminal, it is plain and lines are not cut.
+
+    The size is given: the library takes each terminal that has no colours for one of 80 columns.
+    """
     from rich.console import Console
 
-    terminal = sys.stdout.isatty()
-    width = None if terminal or os.environ.get("COLUMNS") else WITHOUT_TERMINAL
-    return Console(width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    width, height = shutil.get_terminal_size()
+    if not (sys.stdout.isatty() or os.environ.get("COLUMNS")):
+        width = WITHOUT_TERMINAL
+    return Console(
+        width=width, height=height, highlight=False, markup=False, emoji=False, soft_wrap=False
+    )
 
 
 class Grid(NamedTuple):
