@@ -146,7 +146,7 @@ class SqliteStorage(Storage):
         return await self._run(lane.threads, job, deadline, organization)
 
     async def look_up(self, work: Callable[[Reader], Result]) -> Result:
-        """Run `work` at once, in the event loop (ADR 0095)."""
+        """Run `work` at once, in the event loop (ADR 0096)."""
         return self._in_usable_file(partial(self._look_up, work))
 
     async def write(

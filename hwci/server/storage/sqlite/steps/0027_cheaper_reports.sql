@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Write fewer indexes for each report (docs/adr/0095-what-a-report-writes.md).
+-- Write fewer indexes for each report (docs/adr/0096-what-a-report-writes.md).
 
 -- `report_commit` finds the reports of a failure, and the key of `item` their items.
 DROP INDEX item_failure;
