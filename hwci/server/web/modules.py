@@ -10,8 +10,12 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+HOME = "js/pages/metrics.js"
+"""The page that people open first: it loads nothing that only others share."""
+
+SHARED_WITH_HOME = "js/shared_with_home.js"
 SHARED = "js/shared.js"
-"""The file of what several pages use, and no page needs to begin."""
+"""What several pages use, with `HOME` among them or not, and no page needs to begin."""
 
 _NAMED = re.compile(r"""^(?:im|ex)port\b[^"';]*\bfrom ?["'](\.[^"']+)["']""", re.MULTILINE)
 _IMPORT = re.compile(r'^import {([^}]+)} from "(\.[^"]+)";\n', re.MULTILINE)
@@ -37,9 +41,10 @@ def joined(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> di
 
     `begin`: the modules that each page begins with. Each is the name of a file: of itself and what
     it imports, but for what is in a file before. So is each module that is imported later, by
-    `import(…)`; what several of those import is in `SHARED`. `apart`: modules that are sent as they
-    are; they import no others. Raises ValueError for a circle of modules, a module or a name that
-    is imported and not there, two modules of one name here, and a module of another form than ours.
+    `import(…)`; what several of those import is in one of the shared files. `apart`: modules that
+    are sent as they are; they import no others. Raises ValueError for a circle of modules, a module
+    or a name that is imported and not there, two modules of one name here, and a module of another
+    form than ours.
     """
     _require_distinct(sources)
     _require_apart(apart, sources)
@@ -70,10 +75,14 @@ def _owners(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> M
         for name in _in_order([entry], sources):
             needed_by.setdefault(name, []).append(entry)
     return {
-        name: entries[0] if entries[0] in begin or len(entries) == 1 else SHARED
+        name: entries[0] if entries[0] in begin or len(entries) == 1 else _shared_file(entries)
         for name, entries in needed_by.items()
         if name not in apart
     }
+
+
+def _shared_file(entries: Sequence[str]) -> str:
+    return SHARED_WITH_HOME if HOME in entries else SHARED
 
 
 def _require_distinct(sources: Sources) -> None:
