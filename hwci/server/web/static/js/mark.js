@@ -26,6 +26,11 @@ export function forgetRenewal() {
   write("", 0);
 }
 
+/** Whether a page was left while it renewed, and the renewal is settled or was never answered. */
+export function isNoted() {
+  return Boolean(cookie(NOTE));
+}
+
 /** Wait for the renewal of a page that is gone: a token that is used twice ends every sign-in. */
 export async function settled() {
   for (let noted = cookie(NOTE); noted && noted === mark(); noted = cookie(NOTE)) {

@@ -7,7 +7,7 @@
 
 import { keep, kept } from "./kept.js";
 import { bePresent, othersPresent, underLock } from "./lock.js";
-import { forgetRenewal, mark, noteRenewal, settled } from "./mark.js";
+import { forgetRenewal, isNoted, mark, noteRenewal, settled } from "./mark.js";
 import { patience, refusal, unanswered } from "./refusal.js";
 
 const LOCK = "hwci-renewal";
@@ -32,7 +32,10 @@ export function renew(refused) {
   return alone(async () => {
     if (isFresh(refused)) return;
     await settled();
-    if (mark() === undefined) return hold(null);
+    if (mark() === undefined) {
+      if (isNoted()) keep("sessionStorage", ENDED, "yes"); // a page was refused after it was left
+      return hold(null);
+    }
     if (await givenByAnotherTab(refused)) return;
     await renewed();
   });
