@@ -196,7 +196,7 @@ def _sha(hour: int) -> str:
 
 def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
     """Return every row of the database that is of an organization, by table. The last use of a
-    reader key and what its pages decided are left out: sweeps write them some seconds later.
+    key and what its pages decided are left out: sweeps write them some seconds later.
     `underived` has rows only while a database is opened.
     """
     org = UUID(tenant.org_id).bytes
@@ -210,7 +210,7 @@ def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
             asked = f"SELECT {', '.join(names)} FROM {table} WHERE {owner} = ?"
             found = query(server.location, asked, (org,))
             rows[table] = [dict(zip(names, row, strict=True)) for row in sorted(found, key=repr)]
-    for key in rows["reader_key"]:
+    for key in (*rows["reader_key"], *rows["ci_key"]):
         del key["last_used_at"]
     for episode in rows["episode"]:
         del episode["decision"], episode["decided_by"]

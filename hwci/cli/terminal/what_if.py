@@ -123,7 +123,8 @@ def gaps(found: GapsAnswer) -> Iterator[str]:
     elif found.together is not None and found.together.failures < found.looked_at:
         others = found.looked_at - found.together.failures
         yield ""
-        yield f"{_others(others)} hwci failures confirm or dismiss (hwci failures show says why)."
+        words = f"{_others(others)} hwci failures confirm or dismiss."
+        yield f"{words} Why: hwci failures show FAILURE"
 
 
 def _others(others: int) -> str:

@@ -33,6 +33,11 @@ _TOO_LONG = (
 )
 
 
+def closed(database: object) -> StorageError:
+    """Return what whoever asks a closed database is told."""
+    return StorageError(f"The database {database} is closed", "start the server")
+
+
 class Threads:
     """A number of threads of one kind, for one `database`."""
 
@@ -64,9 +69,7 @@ class Threads:
         except OutOfTimeError as error:
             raise OverloadedError(_TOO_LONG) from error
         except LineClosedError as error:
-            raise StorageError(
-                f"The database {self._database} is closed", "start the server"
-            ) from error
+            raise closed(self._database) from error
 
     def close(self) -> None:
         """Finish the queue, and end."""

@@ -42,7 +42,7 @@ from hwci.server.storage.sqlite.connections import (
 )
 from hwci.server.storage.sqlite.copying import Stopped, back_up
 from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
-from hwci.server.storage.threads import Threads
+from hwci.server.storage.threads import Threads, closed
 
 LOG = logging.getLogger("hwci.server")
 Result = TypeVar("Result")
@@ -147,6 +147,8 @@ class SqliteStorage(Storage):
 
     async def look_up(self, work: Callable[[Reader], Result]) -> Result:
         """Run `work` at once, in the event loop (ADR 0096)."""
+        if self._closing.is_set():
+            raise closed(self._path)
         return self._in_usable_file(partial(self._look_up, work))
 
     async def write(
