@@ -16,7 +16,7 @@ from uuid import UUID
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period
-from hwci.engine.test_sets import Tally
+from hwci.engine.test_sets import CountedTests
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 
 
@@ -88,10 +88,10 @@ class ProductOutcomes:
 
     def first_attempts(self) -> Mapping[str, FirstAttempts]:
         """Return those of each test in the runs that `tried` yields; none if no run is left."""
-        tally, failed = Tally(), Counter[int]()
+        counted, failed = CountedTests(), Counter[int]()
         for tests, runs in Counter(run.ran for run in self.runs if run.hello_ok).items():
-            tally.add(tests, runs)
-        ran = tally.counts(self.tests)
+            counted.add(tests, runs)
+        ran = counted.counts(self.tests)
         for run in self.runs:
             for number, result in run.notable.items():
                 is_told = result.verdict is not Verdict.INFRA

@@ -28,7 +28,7 @@ def tests_in(mask: int) -> Iterator[int]:
                 yield 8 * place + bit
 
 
-class Tally:
+class CountedTests:
     """Counts of many tests at once: bit k of every count stands in the set `planes[k]`.
 
     Adding a set of a thousand tests is a few operations on whole numbers.

@@ -23,7 +23,7 @@ def test_a_set_has_its_tests_in_order(tests: set[int]) -> None:
 def test_each_test_is_counted_as_often_as_its_sets_were_added(
     added: list[tuple[set[int], int]],
 ) -> None:
-    tally, expected = test_sets.Tally(), Counter[int]()
+    tally, expected = test_sets.CountedTests(), Counter[int]()
     for tests, times in added:
         tally.add(test_sets.mask_of(tests), times)
         expected.update(dict.fromkeys(tests, times))

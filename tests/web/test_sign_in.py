@@ -182,6 +182,18 @@ def test_who_was_signed_out_elsewhere_reads_why_and_comes_back(
     quiet_console.clear()  # the browser itself tells of the refusal
 
 
+def test_a_refusal_that_came_when_its_page_was_gone_is_told(
+    page: Page, server: RunningServer
+) -> None:
+    """That page left a note that it renewed, and the answer took the sign-in's cookies away."""
+    page.context.clear_cookies()
+    page.context.add_cookies([{"name": "hwci_renewing", "value": "1", "url": server.url}])
+
+    page.goto(server.url)
+
+    expect(page.get_by_role("status").filter(has_text="Your sign-in has ended")).to_be_visible()
+
+
 def test_who_signs_out_is_told_of_no_end(page: Page, server: RunningServer) -> None:
     page.goto(f"{server.url}/orgs/{Dashboard(server.url, OWNER).sign_in(page.context)}/boxes")
 

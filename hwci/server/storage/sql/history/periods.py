@@ -28,7 +28,7 @@ from hwci.engine.history import (
     TestRuns,
 )
 from hwci.engine.periods import Period
-from hwci.engine.test_sets import Tally
+from hwci.engine.test_sets import CountedTests
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS
 from hwci.server.storage.sql.history.changes import ChangesAnswers
@@ -203,7 +203,7 @@ class PeriodAnswers(ChangesAnswers):
     ) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""
         masks = {one: self._connection.mask(self._org, one) for one in ran.reports}
-        reports, boxes = Tally(), Tally()
+        reports, boxes = CountedTests(), CountedTests()
         for one, times in ran.reports.items():
             reports.add(masks[one], times)
         for lists in ran.lists.values():

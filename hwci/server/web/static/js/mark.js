@@ -26,7 +26,7 @@ export function forgetRenewal() {
   write("", 0);
 }
 
-/** Whether a page was left while it renewed, and the renewal is settled or was never answered. */
+/** Whether there is a note: a page was left while it renewed, and never heard what came of it. */
 export function isNoted() {
   return Boolean(cookie(NOTE));
 }

@@ -54,6 +54,7 @@ export async function signOut() {
   await alone(async () => {
     await settled();
     await answered("/api/auth/logout", {}, patience());
+    forgetRenewal(); // of a page that is gone: it must not tell of an end
     channel.postMessage({ kind: "signed-out" });
     hold(null);
   });
