@@ -16,7 +16,6 @@ from hwci.analysis.flaky.suspect_words import LIKELY, of_found
 from hwci.analysis.flaky.suspects import (
     NEVER_PASSED,
     RUNS_NEEDED,
-    STRONG,
     Intermittent,
     SeenProduct,
 )
@@ -91,7 +90,7 @@ def look_first(found: Intermittent, box: str | None) -> Iterator[str]:
     """Say where to look first, if anything tells: at the commit since which the test is flaky, else
     at the `box` that is worse than the others, else at no bench.
     """
-    since, alike = found.since, found.boxes.alike
+    since = found.since
     if found.fixed.needed == 0:
         return
     if since.before < LIKELY and since.suspects[0].share >= LIKELY:
@@ -99,7 +98,7 @@ def look_first(found: Intermittent, box: str | None) -> Iterator[str]:
         yield f"look at {short(since.suspects[0].commit.sha)} first{on_box}"
     elif box is not None:
         yield f"look at {box} first"
-    elif since.before >= LIKELY and alike is not None and alike >= STRONG:
+    elif since.before >= LIKELY and found.boxes.all_alike:
         yield "look at the firmware and the test first: no bench stands out"
 
 

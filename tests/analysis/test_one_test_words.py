@@ -103,6 +103,8 @@ def test_where_to_look_first_is_the_commit_else_the_box_else_no_bench(
     expected = [] if place is None else [place.format(sha=best.commit.sha[:12])]
 
     assert list(look_first(found, box)) == expected
+    partly = replace(found, boxes=replace(found.boxes, compared=found.boxes.boxes_total - 1))
+    assert not any("no bench" in one for one in look_first(partly, box))
     assert not list(look_first(replace(found, fixed=replace(found.fixed, needed=0)), box))
 
 

@@ -264,10 +264,41 @@ def test_few_failures_do_not_say_that_boxes_are_alike() -> None:
 
 def test_no_box_in_common_still_gives_counts_for_each() -> None:
     fleet = planted(RACE)
-    apart = [replace(one, box_key=f"{one.box_key}-{one.sha}") for one in fleet.facts.reports]
-    boxes = found_in(with_reports(fleet.facts, apart)).boxes
-    assert boxes.boxes_total > 100
+    apart = [replace(one, box_key=f"bench-{one.sha}") for one in fleet.facts.reports]
+    suspect = only(with_reports(fleet.facts, apart))
+    assert suspect.found is not None
+    boxes = suspect.found.boxes
+    assert boxes.boxes_total > 20
     assert len(boxes.boxes) == 20
+    assert (boxes.compared, boxes.alike) == (0, None)
+    assert "its boxes cannot be compared, as no two ran the same commit" in of_suspect(suspect)
+
+
+def test_a_box_that_ran_other_commits_is_no_part_of_what_is_said_of_boxes() -> None:
+    fleet = planted(RACE)
+    last = fleet.facts.reports[-50:]
+    apart = [replace(one, box_key="bench-9") if one in last else one for one in fleet.facts.reports]
+    suspect = only(with_reports(fleet.facts, apart))
+    assert suspect.found is not None
+    boxes = suspect.found.boxes
+    assert (boxes.boxes_total, boxes.compared, boxes.all_alike) == (6, 5, False)
+    assert (boxes.alike or 0) > 0.9
+    assert [one.box_key for one in boxes.boxes if not one.compared] == ["bench-9"]
+    assert not boxes.boxes[-1].compared
+    assert "alike on the 5 boxes that ran the same commits" in of_suspect(suspect)
+
+
+def test_commits_that_one_box_ran_alone_say_nothing_of_the_other_boxes() -> None:
+    # bench-1 ran the bad commits, bench-2 the good ones; both ran one commit, and it passed.
+    alone = [(commit, commit > 3, 1 + (commit < 4)) for _ in range(15) for commit in range(8)]
+    runs = [*alone, *[(8, False, box) for box in (1, 2) for _ in range(9)]]
+    facts = _of_commits([(commit, failing) for commit, failing, _ in runs])
+    reports = [
+        replace(one, box_key=f"bench-{box}")
+        for one, (_, _, box) in zip(facts.reports, runs, strict=True)
+    ]
+    boxes = found_in(with_reports(facts, reports)).boxes
+    assert (boxes.compared, boxes.alike) == (2, None)
 
 
 def test_ten_thousand_boxes_are_counted_and_twenty_named() -> None:

@@ -103,9 +103,14 @@ def _boxes_words(boxes: BoxesCompared, branch: str) -> str:
     worst = boxes.boxes[0]
     if boxes.boxes_total == 1:
         return f"on {worst.box_key}, the only box"
+    if not boxes.compared:
+        return "its boxes cannot be compared, as no two ran the same commit"
     if boxes.alike is None or 1 - STRONG < boxes.alike < STRONG:
         return "not enough runs to compare its boxes"
+    is_all = boxes.compared == boxes.boxes_total
+    same = f"the {boxes.compared} boxes that ran the same commits"
     if boxes.alike >= STRONG:
-        return "on all boxes alike"
+        return "on all boxes alike" if is_all else f"alike on {same}"
     failed = f"{worst.rate.failed:,} of {counted(worst.rate.attempts, 'run')} on {branch}"
-    return f"most on {worst.box_key} ({failed})"
+    most = f"most on {worst.box_key} ({failed})"
+    return most if is_all else f"{most} of {same}"

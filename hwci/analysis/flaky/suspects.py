@@ -72,21 +72,31 @@ class Since:
 
 
 class BoxRate(NamedTuple):
-    """First attempts on one box since the test is flaky."""
+    """First attempts on one box since the test is flaky. `compared`: it ran a commit that another
+    box ran, too.
+    """
 
     box_key: str
     rate: Rate
+    compared: bool
 
 
 @dataclass(frozen=True, slots=True)
 class BoxesCompared:
-    """Boxes, the highest lower bound first. `alike`: the chance that all have one rate, against one
-    for each; None: there is only one box, or too few runs failed.
+    """Boxes, those that can be compared first, of these the highest lower bound. `alike`: the
+    chance that all `compared` ones have one rate, against one for each, on the commits that two of
+    them ran; None: there are not two, or too few runs failed.
     """
 
     boxes: Sequence[BoxRate]
     boxes_total: int
+    compared: int
     alike: float | None
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether it is sure that all boxes of the test have one rate."""
+        return self.compared == self.boxes_total and (self.alike or 0.0) >= STRONG
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,16 +350,32 @@ def fewest_that_hold(shares: Sequence[SuspectCommit]) -> int:
 
 
 def boxes_compared(flaky: Sequence[Counted]) -> BoxesCompared:
-    """Return the boxes of a test by their runs since it is flaky."""
+    """Return the boxes of a test by their runs since it is flaky. They are compared on the commits
+    that two boxes or more ran: elsewhere a commit may be what differs.
+    """
     runs = Counter(one.box_key for one in flaky)
     failed = Counter(one.box_key for one in flaky if one.tries.first_failed)
     of_boxes = rates([(failed[box], number) for box, number in runs.items()])
-    boxes = [BoxRate(*one) for one in zip(runs, of_boxes, strict=True)]
-    boxes.sort(key=lambda one: (-one.rate.low, one.box_key))
+    in_common = _in_common(flaky)
+    boxes = [BoxRate(box, rate, box in in_common) for box, rate in zip(runs, of_boxes, strict=True)]
+    boxes.sort(key=lambda one: (not one.compared, -one.rate.low, one.box_key))
     alike = None
-    if len(boxes) > 1:
-        alike = chance_alike({box: Counts(failed[box], runs[box] - failed[box]) for box in runs})
-    few = failed.total() < FAILURES_OF_A_BOX * len(boxes)
-    if alike is not None and few and alike > 1 - STRONG:
-        alike = None
-    return BoxesCompared(boxes[:SHOWN_MAX], len(boxes), alike)
+    if in_common:
+        alike = chance_alike(in_common)
+        few = sum(one.failed for one in in_common.values()) < FAILURES_OF_A_BOX * len(in_common)
+        if few and alike > 1 - STRONG:
+            alike = None
+    return BoxesCompared(boxes[:SHOWN_MAX], len(boxes), len(in_common), alike)
+
+
+def _in_common(flaky: Sequence[Counted]) -> Mapping[str, Counts]:
+    """Return what each box gave on the commits that two boxes or more ran."""
+    boxes: dict[int, set[str]] = defaultdict(set)
+    for one in flaky:
+        boxes[one.at].add(one.box_key)
+    found: dict[str, Counts] = defaultdict(Counts)
+    for one in flaky:
+        if len(boxes[one.at]) > 1:
+            failed = bool(one.tries.first_failed)
+            found[one.box_key] = found[one.box_key].plus(Counts(failed, not failed))
+    return found

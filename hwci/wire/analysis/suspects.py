@@ -67,19 +67,24 @@ class SinceAnswer(Answer):
 
 
 class BoxRateAnswer(Answer):
-    """First attempts on one box since the test is flaky."""
+    """First attempts on one box since the test is flaky. `compared`: it ran a commit that another
+    box ran, too.
+    """
 
     box_key: str
     rate: RateAnswer
+    compared: bool
 
 
 class BoxesComparedAnswer(Answer):
-    """Boxes, the highest `low` first; 20 are named, of `boxesTotal`. `alike`: the chance that all
-    have one rate; null: there is one box, or too few runs failed.
+    """Boxes, those `compared` first, of these the highest `low`; 20 are named, of `boxesTotal`.
+    `alike`: the chance that all compared ones have one rate; null: no two boxes ran the same
+    commit, or too few runs failed.
     """
 
     boxes: Sequence[BoxRateAnswer]
     boxes_total: int
+    compared: int
     alike: float | None
 
 
@@ -167,8 +172,11 @@ def _since(since: suspects.Since) -> SinceAnswer:
     )
 
 
-def _boxes(compared: suspects.BoxesCompared) -> BoxesComparedAnswer:
+def _boxes(found: suspects.BoxesCompared) -> BoxesComparedAnswer:
     boxes = [
-        BoxRateAnswer(box_key=one.box_key, rate=RateAnswer.of(one.rate)) for one in compared.boxes
+        BoxRateAnswer(box_key=one.box_key, rate=RateAnswer.of(one.rate), compared=one.compared)
+        for one in found.boxes
     ]
-    return BoxesComparedAnswer(boxes=boxes, boxes_total=compared.boxes_total, alike=compared.alike)
+    return BoxesComparedAnswer(
+        boxes=boxes, boxes_total=found.boxes_total, compared=found.compared, alike=found.alike
+    )
