@@ -7,12 +7,14 @@ import pytest
 from scipy.stats import beta, binomtest
 
 from hwci.analysis.certainty import (
+    ATTEMPTS_NEEDED,
     RUNS_MAX,
     Rate,
     chance_of_passes,
     clean_runs_needed,
     rates,
 )
+from hwci.analysis.periods.days import share
 
 
 @pytest.mark.parametrize("counts", [(1, 20), (3, 7), (50, 1000), (999, 1000)])
@@ -35,6 +37,19 @@ def test_none_failing_begins_at_0_and_all_failing_ends_at_1() -> None:
     assert 0.1 < none.high < 0.3
     assert all_of_them.high == 1.0
     assert isclose(all_of_them.low, 1 - none.high)
+
+
+def test_an_interval_is_told_from_the_first_number_of_attempts_that_can_exclude_one_half() -> None:
+    """Whatever fewer attempts give, both kinds of intervals hold one half."""
+    for attempts in range(1, 12):
+        jeffreys = rates([(failed, attempts) for failed in range(attempts + 1)])
+        wilson = [share(part, attempts) for part in range(attempts + 1)]
+        for found in (jeffreys, wilson):
+            every = [one for one in found if one is not None]
+            excludes = any(not one.low <= 0.5 <= one.high for one in every)
+            assert excludes == (attempts >= ATTEMPTS_NEEDED)
+            told = [(one.low, one.high) if excludes else None for one in every]
+            assert [one.told for one in every] == told
 
 
 def test_of_no_test_there_is_no_rate() -> None:

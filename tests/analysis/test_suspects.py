@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 from scipy.special import beta
 
+from hwci.analysis.certainty import ATTEMPTS_NEEDED
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.onset import rates_beside
 from hwci.analysis.flaky.suspect_words import of_suspect
@@ -211,6 +212,14 @@ def test_once_in_two_runs_ranks_below_forty_times_in_a_hundred() -> None:
     assert [one.test.test_id for one in asked(facts).items] == ["rare", "often"]
     ranked = asked(facts, RankBy.LOWER_BOUND).items
     assert [one.test.test_id for one in ranked] == ["often", "rare"]
+
+
+def test_too_few_attempts_for_an_interval_rank_last_however_often_they_failed() -> None:
+    few = [_with(one, "few", True) for one in _passing(ATTEMPTS_NEEDED - 1)]
+    many = [_with(one, "rare", number < 2) for number, one in enumerate(_passing(100))]
+    facts = with_reports(planted().facts, [*few, *_later(many)])
+    ranked = asked(facts, RankBy.LOWER_BOUND).items
+    assert [one.test.test_id for one in ranked] == ["rare", "few"]
 
 
 def test_commits_that_were_not_sent_whole_are_of_no_known_kind() -> None:

@@ -27,6 +27,8 @@ def test_the_change_of_a_share_has_the_interval_of_a_published_example() -> None
     assert found is not None
     assert [round(one, 4) for one in found] == [1, 0.6075, 1]
     assert share_change(Tally(1, 2), Tally(0, 0)) is None
+    assert share_change(Tally(3, 3), Tally(9, 9)) is share_change(Tally(9, 9), Tally(3, 3)) is None
+    assert share_change(Tally(4, 4), Tally(9, 9)) is not None
 
 
 def test_the_period_before_ends_where_the_period_begins_and_is_as_long() -> None:

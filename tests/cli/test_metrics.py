@@ -29,7 +29,7 @@ def test_the_four_tiles_and_the_four_tables_stand_below_a_header(
     assert first.endswith(server.url)
     for text in (
         "1 of 2",
-        "50.0 % (9.5-90.5)",
+        "50.0 % (not enough data)",
         "1 bench or harness,",
         "0 ambiguous, 0 dismissed",
         "1 of 7",
@@ -141,7 +141,7 @@ def test_tiles_in_csv_are_numbers_in_columns_of_their_own(signed_in: Command) ->
 
     assert block.splitlines() == [
         "tile,part,total,benchOrHarness,ambiguous,dismissed,causes,low,high",
-        f"Merges checked on hardware,1,2,,,,,{shares['mergesChecked']}",
+        "Merges checked on hardware,1,2,,,,,,",
         "Real FW bugs caught,1,,1,0,0,1,,",
         "Flaky failures,1,,,,,,,",
         f"Infra runs,1,7,,,,,{shares['infraRuns']}",
@@ -196,7 +196,7 @@ def test_suspects_are_a_table_with_intervals_and_words(signed_in: Command) -> No
     rows = json.loads(signed_in(*table, "--lower-bound", "--json").out)
     assert rows
     assert "not enough data" in signed_in(*table, "-o", "md").out
-    lows = [row["flakeRate"]["low"] for row in rows]
+    lows = [row["flakeRate"]["low"] or 0 for row in rows]
     assert lows == sorted(lows, reverse=True)
     told = list(csv.DictReader(io.StringIO(signed_in(*table, "-o", "csv").out)))
     assert {row["text"] for row in told} == {row["text"] for row in rows}

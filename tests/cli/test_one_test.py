@@ -84,7 +84,8 @@ def test_a_server_without_statistics_leaves_the_intervals_out(
     query = "repoKey=acme/firmware&suite=hardware&testId=i2c"
     [_, worst] = answer(told, query).json["boxes"]
 
-    assert worst["first"] == {"failed": 4, "attempts": 4, "rate": 100, "low": None, "high": None}
+    counts = {"failed": 4, "attempts": 4, "rate": 100, "low": None, "high": None}
+    assert worst["first"] == {**counts, "missing": "no_statistics"}
 
 
 @pytest.mark.parametrize("zone", ["Mars/Base", "", "x" * 1000, "../../etc/passwd"])

@@ -117,6 +117,14 @@ def _why(told: str, run: Any) -> str:
     return told if run is None else f"{told}: run {run['runId']} on {run['boxKey']}"
 
 
+def between(low: float | None, high: float | None) -> str:
+    """Write an interval, or that there is too little for one."""
+    if low is None or high is None:
+        return "not enough data"
+    start, end = (percent(Decimal(str(one))) for one in (low, high))
+    return f"{start.removesuffix(' %')} to {end}"
+
+
 def percent(value: Decimal) -> str:
     """Write a percentage."""
     return f"{value.quantize(Decimal('0.1'), ROUND_HALF_UP)} %"

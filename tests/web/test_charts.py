@@ -15,7 +15,14 @@ from playwright.sync_api import Locator, Page, Position, expect
 
 from hwci.server.clock import system_clock
 from tests.web.conftest import ZONE, Dashboard
-from tests.web.reading import Asked, each_day, luminance, of_each_period_and_product, percent
+from tests.web.reading import (
+    Asked,
+    between,
+    each_day,
+    luminance,
+    of_each_period_and_product,
+    percent,
+)
 
 pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("in_new_zealand")]
 
@@ -67,10 +74,8 @@ def text(day: Any, title: str) -> str:
     if whole and day[whole]:
         words += f" of {day[whole]:,}"
     if share and day[share]:
-        rate, low, high = (
-            percent(Decimal(str(day[share][name]))) for name in ("rate", "low", "high")
-        )
-        words += f", {rate} ({low} to {high})"
+        rate = percent(Decimal(str(day[share]["rate"])))
+        words += f", {rate} ({between(day[share]['low'], day[share]['high'])})"
     return words
 
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, Route, expect
 
 from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
-from tests.web.reading import TABLES, Asked, of_each_period_and_product, percent
+from tests.web.reading import TABLES, Asked, between, of_each_period_and_product, percent
 
 pytestmark = pytest.mark.clock
 
@@ -362,5 +362,4 @@ def share(figure: Any) -> str:
     if not figure["total"]:
         return ""
     rate = percent(Decimal(100 * figure["part"]) / figure["total"])
-    low, high = (percent(Decimal(figure[end])) for end in ("low", "high"))
-    return f" · {rate} ({low.removesuffix(' %')} to {high})"
+    return f" · {rate} ({between(figure['low'], figure['high'])})"

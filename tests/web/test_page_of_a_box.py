@@ -13,7 +13,7 @@ from hwci.demo.project import BOXES
 from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
 from tests.web.live import cells
-from tests.web.reading import PRODUCT, Reader
+from tests.web.reading import PRODUCT, Reader, between
 
 pytestmark = pytest.mark.clock
 
@@ -32,11 +32,9 @@ def bare(text: str) -> str:
 def written(share: Any) -> str:
     if share is None:
         return "none"
-    rate, low, high = (
-        100 * one for one in (share["part"] / share["total"], share["low"], share["high"])
-    )
-    counts = f"({share['part']:,} of {share['total']:,})"
-    return bare(f"{rate:.1f} % {counts} {low:.1f} % to {high:.1f} %")
+    rate, counts = share["part"] / share["total"], f"({share['part']:,} of {share['total']:,})"
+    ends = (None if share[end] is None else 100 * share[end] for end in ("low", "high"))
+    return bare(f"{100 * rate:.1f} % {counts} {between(*ends)}")
 
 
 @pytest.mark.parametrize(("days", "of"), [(90, {}), (30, PRODUCT)])

@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 from hwci.server.clock import system_clock
 from tests.web.conftest import ZONE, Dashboard
 from tests.web.live import cells, site
-from tests.web.reading import PRODUCT, Reader, each_day
+from tests.web.reading import PRODUCT, Reader, between, each_day
 
 pytestmark = pytest.mark.clock
 
@@ -42,7 +42,7 @@ def written(box: Any) -> list[str]:
     """Return the cells of a row as a person reads them, without blanks, but for the last run."""
     first = box["first"]
     rate = f"{first['rate']:.1f} % ({first['failed']} of {first['attempts']})"
-    rate += f"{first['low']:.1f} % to {first['high']:.1f} %"
+    rate += between(first["low"], first["high"])
     names = {"device": "device", "infra": "infra", "unknown": "none reported"}
     verdicts = [f"{box['verdicts'][key]} {word}" for key, word in names.items()]
     said = ", ".join(one for one in verdicts if not one.startswith("0 "))

@@ -43,7 +43,8 @@ STRONG = 0.9
 
 class RankBy(StrEnum):
     """How flaky tests are ranked: as the specification does, or by the lower end of the interval,
-    so that one failure in two runs does not stand above forty in a hundred.
+    so that one failure in two runs does not stand above forty in a hundred. Those with too few
+    attempts for an interval stand last.
     """
 
     FLAKE_RATE = "flakeRate"
@@ -150,7 +151,8 @@ def flaky_tests(
     """
     rows = read_flakiest(history, scope, period)
     if rank_by is RankBy.LOWER_BOUND:
-        ranked = sorted(zip(_flake_rates(rows), rows, strict=True), key=lambda one: -one[0].low)
+        lows = [0.0 if one.told is None else one.low for one in _flake_rates(rows)]
+        ranked = sorted(zip(lows, rows, strict=True), key=lambda one: -one[0])
         rows = [row for _, row in ranked]
     shown = flakiest_tests(rows, selection)
     outcomes = history.outcomes(scope, period) if shown.items else ()

@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import sqrt
 from statistics import NormalDist
 
-from hwci.analysis.certainty import SURE
+from hwci.analysis.certainty import SURE, told
 from hwci.engine.page.over_time import Dates
 from hwci.engine.periods import Period
 
@@ -44,6 +44,11 @@ class Share:
     total: int
     low: float
     high: float
+
+    @property
+    def told(self) -> tuple[float, float] | None:
+        """The interval; None where there is not enough data for one that says anything."""
+        return told(self.total, self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,10 +43,10 @@ class ShareChange(NamedTuple):
 
 def share_change(now: Tally, then: Tally) -> ShareChange | None:
     """Return the change of a share, with Newcombe's interval, made of Wilson's of both; None where
-    one is a share of nothing.
+    one is a share of too little for an interval.
     """
     late, early = share(*now), share(*then)
-    if late is None or early is None:
+    if late is None or early is None or late.told is None or early.told is None:
         return None
     after, before = late.part / late.total, early.part / early.total
     change = after - before

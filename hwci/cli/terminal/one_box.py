@@ -69,5 +69,6 @@ def _lines(found: OneBoxAnswer) -> Iterator[str]:
 def _of(share: ShareAnswer | None) -> str:
     if share is None:
         return "none"
-    rate, low, high = (100 * one for one in (share.part / share.total, share.low, share.high))
-    return f"{share.part:,} of {share.total:,}, {rate:.1f} % ({low:.1f}-{high:.1f})"
+    low, high = (None if one is None else 100 * one for one in (share.low, share.high))
+    rate = tables.within(100 * share.part / share.total, low, high)
+    return f"{share.part:,} of {share.total:,}, {rate}"

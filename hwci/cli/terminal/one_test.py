@@ -64,8 +64,10 @@ def _rate(row: OnBoxAnswer) -> str:
     first = row.first
     if first.rate is None:
         return ""
-    rate = f"{first.failed:,} of {first.attempts:,}: {first.rate:.1f} %"
-    return rate if first.low is None else f"{rate} ({first.low:.1f}-{first.high:.1f})"
+    counts = f"{first.failed:,} of {first.attempts:,}"
+    if first.missing == "no_statistics":
+        return f"{counts}: {first.rate:.1f} %"
+    return f"{counts}: {tables.within(first.rate, first.low, first.high)}"
 
 
 def _took(row: OnBoxAnswer) -> str:

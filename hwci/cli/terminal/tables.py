@@ -149,6 +149,12 @@ def duration(seconds: float) -> str:
     return " ".join(f"{count} {unit}" for count, unit in counts[first : first + 2] if count)
 
 
+def within(rate: float, low: float | None, high: float | None) -> str:
+    """Write a percentage with its interval, or that there is not enough data for one."""
+    told = "not enough data" if low is None else f"{low:.1f}-{high:.1f}"
+    return f"{rate:.1f} % ({told})"
+
+
 def when(at: datetime, now: datetime) -> str:
     """Write a time as people say it and as a clock does."""
     return f"{moment(at)} ({ago(at, now)})"
@@ -264,7 +270,7 @@ def suspects(view: View) -> Layout[SuspectAnswer]:
     """Tests with failed attempts, each with what its runs suggest."""
 
     def interval(row: SuspectAnswer) -> str:
-        return f"{row.flake_rate.rate:.1f} % ({row.flake_rate.low:.1f}-{row.flake_rate.high:.1f})"
+        return within(row.flake_rate.rate, row.flake_rate.low, row.flake_rate.high)
 
     return Layout(
         "suspects",

@@ -66,11 +66,10 @@ def _figure(count: CountAnswer | None) -> str:
 
 
 def share(count: CountAnswer) -> str:
-    """Write the share of a tile with its interval; an older server gives none."""
+    """Write the share of a tile with its interval."""
     if not count.total:
         return "none reported"
-    rate = f"{100 * count.part / count.total:.1f} %"
-    return rate if count.low is None else f"{rate} ({count.low:.1f}-{count.high:.1f})"
+    return tables.within(100 * count.part / count.total, count.low, count.high)
 
 
 def _change(row: TileTrend) -> str:

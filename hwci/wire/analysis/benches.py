@@ -20,17 +20,20 @@ LOST_RUNS = 5
 
 
 class ShareAnswer(Answer):
-    """So many of all, and the interval that holds the rate with 95 %."""
+    """So many of all, and the interval that holds the rate with 95 %; null of too little for an
+    interval.
+    """
 
     part: int
     total: int
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
     @classmethod
     def of(cls, rate: certainty.Rate) -> Self:
         """Make a share of a rate."""
-        return cls(part=rate.failed, total=rate.attempts, low=rate.low, high=rate.high)
+        low, high = rate.told or (None, None)
+        return cls(part=rate.failed, total=rate.attempts, low=low, high=high)
 
 
 class CountsAnswer(Answer):

@@ -40,11 +40,13 @@ class DaysQuery(PeriodQuery):
 
 
 class ShareOfDay(Answer):
-    """A share in percent, and the interval that holds the true one with 95 % (Wilson)."""
+    """A share in percent, and the interval that holds the true one with 95 % (Wilson); null of too
+    little for an interval.
+    """
 
     rate: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
     @classmethod
     def of(cls, found: Share | None) -> Self | None:
@@ -52,7 +54,10 @@ class ShareOfDay(Answer):
         if found is None:
             return None
         rate = 100 * found.part / found.total
-        return cls(rate=rate, low=100 * found.low, high=100 * found.high)
+        if found.told is None:
+            return cls(rate=rate, low=None, high=None)
+        low, high = found.told
+        return cls(rate=rate, low=100 * low, high=100 * high)
 
 
 class CalendarDay(Answer):

@@ -4,9 +4,10 @@ computed here. Rates are percentages, as `flakeRate` is.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Literal, Self
 
 from hwci.analysis import one_test
+from hwci.analysis.certainty import ATTEMPTS_NEEDED
 from hwci.analysis.periods.days import Days
 from hwci.analysis.renames import OtherName
 from hwci.engine.page.over_time import BOXES_MAX
@@ -57,7 +58,8 @@ class VerdictsAnswer(Answer):
 
 class FirstAnswer(Answer):
     """First attempts that failed, of all. `rate` null: there is none. `low` and `high` hold it with
-    95 %; null, too, if the server does no statistics.
+    95 %; null where `missing` says why: too few attempts for an interval, or the server does no
+    statistics.
     """
 
     failed: int
@@ -65,17 +67,24 @@ class FirstAnswer(Answer):
     rate: float | None
     low: float | None
     high: float | None
+    missing: Literal["few", "no_statistics"] | None
 
     @classmethod
     def of(cls, tries: one_test.Tries) -> Self:
         """Make the rate of percentages."""
         (failed, attempts), within = tries.first, tries.within
+        told = None if within is None else within.told
+        low, high = told or (None, None)
+        missing: Literal["few", "no_statistics"] | None = None
+        if told is None:
+            missing = "few" if attempts < ATTEMPTS_NEEDED else "no_statistics"
         return cls(
             failed=failed,
             attempts=attempts,
             rate=100 * failed / attempts if attempts else None,
-            low=None if within is None else 100 * within.low,
-            high=None if within is None else 100 * within.high,
+            low=None if low is None else 100 * low,
+            high=None if high is None else 100 * high,
+            missing=missing,
         )
 
 

@@ -15,20 +15,24 @@ from hwci.wire.base import Answer, Time
 
 
 class RateAnswer(Answer):
-    """A rate with its counts, and the interval that holds it with 95 %."""
+    """A rate with its counts, and the interval that holds it with 95 %; null of too few attempts
+    for an interval.
+    """
 
     failed: int
     attempts: int
     rate: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
     @classmethod
     def of(cls, rate: certainty.Rate) -> Self:
         """Make a rate of percentages."""
-        rates = {"rate": rate.rate, "low": rate.low, "high": rate.high}
-        percentages = {name: 100 * value for name, value in rates.items()}
-        return cls(failed=rate.failed, attempts=rate.attempts, **percentages)
+        counts = {"failed": rate.failed, "attempts": rate.attempts, "rate": 100 * rate.rate}
+        if rate.told is None:
+            return cls(**counts, low=None, high=None)
+        low, high = rate.told
+        return cls(**counts, low=100 * low, high=100 * high)
 
 
 class SuspectCommitAnswer(Answer):

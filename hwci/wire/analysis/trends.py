@@ -19,7 +19,8 @@ TileName = Literal["mergesChecked", "realFwBugs", "flakyFailures", "infraRuns"]
 
 class CountAnswer(Answer):
     """The number of a tile, and of what it is a part, if it is a part. `low` and `high`: the
-    interval in percent that holds the true share with 95 % (Wilson); null of no share.
+    interval in percent that holds the true share with 95 % (Wilson); null of no share, or of too
+    little for an interval.
     """
 
     part: int
@@ -34,9 +35,10 @@ class CountAnswer(Answer):
             return cls(part=figure, total=None)
         part, total = figure
         found = share(part, total)
-        if found is None:
+        if found is None or found.told is None:
             return cls(part=part, total=total)
-        return cls(part=part, total=total, low=100 * found.low, high=100 * found.high)
+        low, high = found.told
+        return cls(part=part, total=total, low=100 * low, high=100 * high)
 
 
 class ShareChangeAnswer(Answer):
@@ -56,7 +58,7 @@ class ShareChangeAnswer(Answer):
 
 class TileTrend(Answer):
     """A tile in a period and in the one before; null there where `missing` says why. `shareChange`:
-    of a tile that is a share, where there is one in both.
+    of a tile that is a share, where there is enough for its interval in both.
     """
 
     tile: TileName

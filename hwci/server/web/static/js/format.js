@@ -103,9 +103,9 @@ export function percent(value) {
   return `${tenths.format(value)} %`;
 }
 
-/** A range of percentages: "89.2 to 93.9 %". */
+/** A range of percentages: "89.2 to 93.9 %"; the API has null where there is too little for one. */
 export function range(low, high) {
-  return `${tenths.format(low)} to ${percent(high)}`;
+  return low === null ? "not enough data" : `${tenths.format(low)} to ${percent(high)}`;
 }
 
 /** How long something took: "2 h 5 min", "7 min 8 s", "12 s"; `exact`, as tests are measured: "12.5 s". */

@@ -3,7 +3,7 @@
 // part, above them its share as a line within its interval. The same figures stand as a table on the page
 // (`pages/metrics/days.js`), for people who prefer figures. The API computes each of them.
 
-import { count, dayName, percent } from "../format.js";
+import { count, dayName, percent, range } from "../format.js";
 import { html, useState } from "../html.js";
 
 const WIDTH = 240;
@@ -91,7 +91,7 @@ function Plot({ days, of, outOf, share, most, kind, pointed, target }) {
       ${of(day) > 0 && html`<rect class="counted" ...${box(i, step, 0, tall(of(day)))} />`}
     </g>`)}
     ${share && html`<path class="base" d=${`M0 ${level(0)}H${WIDTH}`} />`}
-    <path class="band" d=${shares.map((one, i) => one && band(one, i, step)).filter(Boolean).join("")} />
+    <path class="band" d=${shares.map((one, i) => one && one.low !== null && band(one, i, step)).filter(Boolean).join("")} />
     <path class="rate" d=${line(shares, step)} />
     ${target && html`<path class="target" d=${`M0 ${level(target.rate)}H${WIDTH}`} />`}
   </svg>`;
@@ -123,7 +123,7 @@ function endName(day) {
 
 function dayText(day, of, outOf, share) {
   const one = share?.(day);
-  const sure = one ? `, ${percent(one.rate)} (${percent(one.low)} to ${percent(one.high)})` : "";
+  const sure = one ? `, ${percent(one.rate)} (${range(one.low, one.high)})` : "";
   return `${endName(day)}: ${count(of(day))}${outOf(day) ? ` of ${count(outOf(day))}` : ""}${sure}`;
 }
 

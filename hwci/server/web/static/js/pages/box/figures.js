@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a box: its shares beside those of all other boxes together, and the tests that failed on it alone.
 
-import { count, counted, percent } from "../../format.js";
+import { count, counted, percent, range } from "../../format.js";
 import { html } from "../../html.js";
 import { Empty } from "../../parts/notices/notice.js";
 import { TestLink } from "../../parts/values/past.js";
@@ -43,7 +43,11 @@ const COLUMNS = [
 function share(one) {
   if (!one) return html`<span class="quiet">none</span>`;
   return html`${percent((100 * one.part) / one.total)} (${count(one.part)} of ${count(one.total)})
-    ${" "}<span class="under">${percent(100 * one.low)} to ${percent(100 * one.high)}</span>`;
+    ${" "}<span class="under">${range(hundred(one.low), hundred(one.high))}</span>`;
+}
+
+function hundred(share) {
+  return share === null ? null : 100 * share;
 }
 
 /** The tests that failed at first here, and on no other box that ran them at the commit. */

@@ -2,7 +2,7 @@
 // The figures of a test by box, each with a link to the runs that it counts, and what a retry gave.
 
 import { addressOf } from "../../address.js";
-import { count, counted, duration, percent } from "../../format.js";
+import { count, counted, duration, percent, range } from "../../format.js";
 import { html } from "../../html.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { PlainTable } from "../../parts/table/table.js";
@@ -53,9 +53,9 @@ function columns({ repoKey, suite, testId, period }, orgId) {
   ];
 }
 
-function rate({ failed, attempts, rate: share, low, high }) {
+function rate({ failed, attempts, rate: share, low, high, missing }) {
   if (share === null) return null;
-  const within = low === null ? null : html` <span class="under">${percent(low)} to ${percent(high)}</span>`;
+  const within = missing === NO_STATISTICS ? null : html` <span class="under">${range(low, high)}</span>`;
   return html`${percent(share)} (${count(failed)} of ${count(attempts)})${within}`;
 }
 
@@ -74,10 +74,11 @@ function verdicts({ verdicts: found }) {
 export function Given({ test: { retries, reruns, all } }) {
   return html`<p>${given(retries, "A retry in the same run", "retry", "retries")}
     ${" "}${given(reruns, "A run again on the same commit and box", "run", "runs")}</p>
-    <p class="quiet">${all.first.low === null ? NO_INTERVALS : WITHIN} Rates leave out lost runs. “Took” has the runs that passed at
+    <p class="quiet">${all.first.missing === NO_STATISTICS ? NO_INTERVALS : WITHIN} Rates leave out lost runs. “Took” has the runs that passed at
       the first attempt: half of them took no longer than the first time, nine of ten no longer than the second.</p>`;
 }
 
+const NO_STATISTICS = "no_statistics";
 const WITHIN = "Below each rate: the range that holds the true rate with 95 % certainty.";
 const NO_INTERVALS = "Rates have no intervals: the operator of the server installs hwci[statistics] for them.";
 
