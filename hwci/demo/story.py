@@ -192,6 +192,14 @@ AMBIGUOUS = (
         fixed_by=Change("settings: erase calibration too, and test for it",
                         ("src/core/settings.c", "tests/hil/sensor/test_shell.py")),
     ),
+    # Three failures of one cause, which only a person can decide.
+    Incident(
+        5, 22, GATEWAY,
+        ("storage.filesystem_check", "storage.quota", "stress.memory_watermark"),
+        broken_by=Change("gateway: storage: keep a journal", ("apps/gateway/journal.c",)),
+        fixed_by=Change("gateway: storage: bound the journal, and test for it",
+                        ("apps/gateway/journal.c", "tests/hil/gateway/test_storage.py")),
+    ),
     Incident(
         3, 6, SENSOR, ("sampling.burst_mode",), None,
         broken_by=Change("sampling: start bursts from the timer", ("src/core/sampling.c",)),

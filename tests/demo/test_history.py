@@ -2,6 +2,7 @@
 """The demo's history is believable: it follows the field rules, and every table has rows."""
 
 import json
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from uuid import UUID
@@ -17,7 +18,7 @@ from hwci.engine.page.overview import Page, read_page
 from hwci.engine.page.reading import read_failures
 from hwci.engine.page.tables import FailureSelection, labelled_failures
 from hwci.engine.periods import last_days
-from hwci.engine.vocabulary import Label, Outcome, Trigger
+from hwci.engine.vocabulary import FailureClass, Label, Outcome, Trigger
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from tests.support.soak import rounds
 
@@ -98,6 +99,18 @@ def test_the_engine_finds_the_commits_that_the_story_broke_and_fixed() -> None:
     assert broken_by is not None
     assert [commit.subject for commit in broken_by] == ["ota: verify blocks while receiving"]
     assert by_test["ota.resume_after_power_loss"].fix is not None
+
+
+@pytest.mark.parametrize("now", DAYS, ids=lambda now: f"{now:%a}")
+def test_three_failures_of_one_cause_wait_for_a_review_whatever_the_day(now: datetime) -> None:
+    rows = page(whole_history(now), 30, now).other_failures.items
+    causes = Counter(
+        (tuple(commit.sha for commit in row.broken_by), row.fix.sha)
+        for row in rows
+        if row.shown.failure_class is FailureClass.AMBIGUOUS and row.broken_by and row.fix
+    )
+
+    assert 3 in causes.values()
 
 
 def test_something_is_still_broken_today() -> None:

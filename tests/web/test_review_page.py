@@ -384,6 +384,7 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_undone(own: Site) ->
     expect(page.get_by_role("status").filter(has_text="2 failures reviewed.")).to_be_visible()
     expect(page.locator("#bugs .total")).to_have_text("2")
     expect(part.locator("tbody tr")).to_have_count(1)
+    expect(part.locator("tbody a", has_text="spi")).to_be_focused()  # of the next row
 
     page.get_by_role("button", name="Undo").click()
 
@@ -391,3 +392,30 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_undone(own: Site) ->
     expect(part.locator("tbody tr:not(.below)")).to_have_count(2)
     expect(page.locator("#bugs .total")).to_have_text("0")
     assert set(reviewed(own).values()) == {None}
+
+
+def test_a_note_is_written_where_a_cause_stands_and_is_kept_by_each_of_its_failures(
+    own: Site, quiet_console: list[str]
+) -> None:
+    page = own.page
+    own.open("metrics?other=open&other.by=cause")
+    part = page.locator("#other")
+
+    part.get_by_role("button", name="Review: boot, i2c on bench-1").click()
+    expect(part.get_by_label("Note (optional)")).to_be_focused()
+    page.keyboard.type("seen on the bench")
+    part.get_by_label("Issue link (optional)").fill("no address")
+    part.get_by_role("button", name="Confirm as firmware bug").click()
+    expect(part.get_by_role("alert")).to_be_visible()  # below the field
+    part.get_by_label("Issue link (optional)").fill("https://example.org/1")
+    part.get_by_role("button", name="Confirm as firmware bug").click()
+
+    expect(page.get_by_role("status").filter(has_text="2 failures reviewed.")).to_be_visible()
+    kept = {
+        test: review and (review["note"], review["issue"]) for test, review in reviewed(own).items()
+    }
+    words = ("seen on the bench", "https://example.org/1")
+    assert kept == {"boot": words, "i2c": words, "spi": None}
+    page.get_by_role("button", name="Undo").click()
+    expect(part.get_by_label("Note (optional)")).to_have_value("")  # it was sent
+    quiet_console.clear()  # the browser itself logs the status

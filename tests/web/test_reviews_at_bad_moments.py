@@ -24,7 +24,7 @@ NO_BUG = re.compile("^(Not a firmware bug|Dismiss)")
 PLACES = {
     "page": "failures/{failure}",
     "table": "metrics?other=open",
-    "causes": "metrics?other=open&other.by=cause&bugs.by=cause",
+    "causes": "metrics?other=open&other.by=cause&other.cause={failure}&bugs.by=cause&bugs.cause={failure}",
     "inbox": "review",
 }
 WITH_UNDO = [place for place in PLACES if place != "page"]
@@ -206,13 +206,15 @@ def test_a_review_that_was_taken_back_meanwhile_is_in_nobody_s_way(own: Site) ->
     assert audit(own) == ["confirm", "reset", "confirm"]
 
 
-@pytest.mark.parametrize("place", ["page", "inbox"])
+@pytest.mark.parametrize("place", ["page", "causes", "inbox"])
 def test_what_was_written_outlives_a_sign_in_that_ends(
     own: Site, place: str, quiet_console: list[str]
 ) -> None:
     page = look_at(own, place)
     where = page.url
     page.get_by_label("Note (optional)").fill("a long story")
+    page.get_by_role("button", name=CONFIRM).scroll_into_view_if_needed()
+    page.wait_for_load_state("networkidle")  # nothing else meets the end before the review
     ended(page)
 
     press(page, CONFIRM)

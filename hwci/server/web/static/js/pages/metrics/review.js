@@ -4,6 +4,8 @@
 
 import { counted } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
+import { useDraft } from "../../parts/form/draft.js";
+import { useNextButton } from "../../parts/reviews/next_button.js";
 import { Refused } from "../../parts/reviews/refused.js";
 import { fittingActions } from "../../parts/reviews/review.js";
 import { UNDO, useTogether } from "../../parts/reviews/together.js";
@@ -12,15 +14,17 @@ import { classText } from "../../parts/values/words.js";
 const SHIFTED_MILLISECONDS = 1_000;
 
 /**
- * The reviews of a page. Return `{may, turn, message, renew(), toast, now(row), review(key, failures, action),
- * together}`: `review` does nothing if the rows have just moved; `now`: a row as it is since its review; `turn` counts how often all
- * had to be asked for again; `message` tells what happened last, and offers to take it back; `toast`: the reference to where it stands.
+ * The reviews of a page. Return `{may, turn, message, renew(), toast, now(row), review(key, failures, action, written),
+ * together, draft}`: `review` does nothing if the rows have just moved; `draft`: what is written about causes; `now`: a row
+ * as it is since its review; `turn` counts how often all had to be asked for again; `message` tells what happened last, and
+ * offers to take it back; `toast`: the reference to where it stands.
  */
 export function useReviews(orgId, page, may, me) {
   const [reviewed, setReviewed] = useState({}); // by id, until the new page holds them
   const [turn, setTurn] = useState(0);
   const [message, setMessage] = useState("");
   const toast = useRef(null);
+  const draft = useDraft(me);
   const { shifted, isSettled } = useShifting();
   useEffect(() => {
     setReviewed({});
@@ -33,7 +37,8 @@ export function useReviews(orgId, page, may, me) {
   const together = useTogether({
     orgId,
     me,
-    changed: ({ action }, items) => {
+    changed: ({ key, action, reviews }, items) => {
+      if (action !== UNDO && reviews.some(({ note, issue }) => note || issue)) draft.clear(key);
       setReviewed((was) => ({ ...was, ...Object.fromEntries(items.map((one) => [one.id, one])) }));
       setMessage(action === UNDO ? "The review is taken back." : messageOf(items));
       renew();
@@ -43,10 +48,10 @@ export function useReviews(orgId, page, may, me) {
       renew();
     },
   });
-  const review = (key, failures, action) => {
+  const review = (key, failures, action, written) => {
     if (!isSettled()) return;
     setMessage("");
-    together.review(key, failures, action);
+    together.review(key, failures, action, written);
   };
   // The button goes away, and with it the focus.
   const undo = () => {
@@ -56,7 +61,7 @@ export function useReviews(orgId, page, may, me) {
   const shown = (message || together.stateOf(UNDO).fault) && html`${message}
     ${together.last && html` <button type="button" onClick=${undo}>Undo</button>`}
     <${Refused} ...${{ together, id: UNDO, focus: toast }} />`;
-  return { may, turn, message: shown, toast, renew, review, together, now: (row) => reviewed[row.id] ?? row };
+  return { may, turn, message: shown, toast, renew, review, together, draft, now: (row) => reviewed[row.id] ?? row };
 }
 
 /**
@@ -86,26 +91,18 @@ export function reviewColumns(reviews) {
 
 function Actions({ row, reviews }) {
   const { doing, lost } = reviews.together.stateOf(row.id);
-  const cell = useRef(null);
-  const pressed = useRef(false);
-  useEffect(() => {
-    // The button that was pressed may be of no use to the row any more.
-    if (pressed.current && document.activeElement === document.body) cell.current.querySelector("button")?.focus();
-  });
-  const press = (action) => {
+  const { place, leave, press } = useNextButton();
+  const act = (action) => {
     if (doing || lost) return;
-    pressed.current = true;
+    press();
     reviews.review(row.id, [row], action.name);
   };
-  const leave = ({ relatedTarget }) => {
-    if (relatedTarget) pressed.current = false;
-  };
-  return html`<div class="actions" tabindex="-1" ref=${cell} onFocusOut=${leave}>
+  return html`<div class="actions" tabindex="-1" ref=${place} onFocusOut=${leave}>
     ${fittingActions(row).map((action) => html`<button key=${action.name} type="button" aria-disabled=${doing || lost ? "true" : undefined}
-      aria-label=${`${action.title} ${row.testId} on ${row.boxKey}`} onClick=${() => press(action)}>
+      aria-label=${`${action.title} ${row.testId} on ${row.boxKey}`} onClick=${() => act(action)}>
       ${doing === action.name ? action.doing : action.title}
     </button>`)}
-    <${Refused} ...${{ together: reviews.together, id: row.id, focus: cell }} />
+    <${Refused} ...${{ together: reviews.together, id: row.id, focus: place }} />
   </div>`;
 }
 

@@ -17,13 +17,13 @@ export function faultsOf(refused) {
   return Object.fromEntries((refused?.issues ?? []).map(({ path, message }) => [path[1], message]));
 }
 
-/** A field. `fault`: what was wrong with it. The rest is its input's. */
-export function Field({ name, title, hint, fault, ...input }) {
-  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(" ");
+/** A field. `fault`: what was wrong with it; `id`: where a page has several of the name. The rest is its input's. */
+export function Field({ name, id = name, title, hint, fault, ...input }) {
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(" ");
   return html`<div class="field">
-    <label for=${name}>${title}</label>
-    <input id=${name} name=${name} ...${input} aria-describedby=${described || undefined} aria-invalid=${fault ? "true" : undefined} />
-    ${hint && html`<p class="quiet" id=${`${name}-hint`}>${hint}</p>`}
-    ${fault && html`<p class="fault" id=${`${name}-fault`} role="alert">${fault}</p>`}
+    <label for=${id}>${title}</label>
+    <input id=${id} name=${name} ...${input} aria-describedby=${described || undefined} aria-invalid=${fault ? "true" : undefined} />
+    ${hint && html`<p class="quiet" id=${`${id}-hint`}>${hint}</p>`}
+    ${fault && html`<p class="fault" id=${`${id}-fault`} role="alert">${fault}</p>`}
   </div>`;
 }

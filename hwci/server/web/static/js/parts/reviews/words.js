@@ -9,7 +9,7 @@ export function ReviewWords({ draft, id, fault }) {
   const faults = wordFaults(fault);
   const written = draft.read(id);
   const write = ({ target }) => draft.write(id, { [target.name]: target.value });
-  const field = (name, title, rest) => html`<${Field} key=${name} name=${name} title=${title} fault=${faults[name]}
+  const field = (name, title, rest) => html`<${Field} key=${name} id=${`${name}-${id}`} name=${name} title=${title} fault=${faults[name]}
     value=${written[name] ?? ""} onInput=${write} ...${rest} />`;
   return html`<div class="review-words">${field("note", "Note (optional)", { maxlength: 1000 })}
     ${field("issue", "Issue link (optional)", { type: "url", maxlength: 2000, placeholder: "https://" })}</div>`;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Failures of one cause, reviewed where they stand: what the reader writes about them, and the two answers.
+
+import { html, useEffect, useRef } from "../../html.js";
+import { useNextButton } from "./next_button.js";
+import { Refused } from "./refused.js";
+import { reviewsOf } from "./together.js";
+import { ReviewWords, isAboutWords } from "./words.js";
+
+const ANSWERS = [
+  ["confirm", "Confirm as firmware bug"],
+  ["dismiss", "Not a firmware bug"],
+];
+
+/**
+ * The fields and the buttons. `name`: of the cause; `together`: of `useTogether`; `draft`: of `useDraft`; `begin`: the
+ * reader asked for the fields, and writes at once.
+ */
+export function Answer({ cause: { id, failures }, name, together, review = together.review, draft, begin = false }) {
+  const { doing, fault, lost } = together.stateOf(id);
+  const words = useRef(null);
+  const { place, leave, press } = useNextButton();
+  const may = !doing && !lost;
+  const fitting = ANSWERS.filter(([action]) => reviewsOf(failures, action).length > 0);
+  useEffect(() => {
+    if (begin) words.current.querySelector("input").focus();
+  }, [begin]);
+  const act = (action) => {
+    if (!may) return;
+    press();
+    review(id, failures, action, draft.of(id));
+  };
+  return html`<div ref=${words}><${ReviewWords} draft=${draft} id=${id} fault=${fault} /></div>
+    <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place} onFocusOut=${leave}>${fitting.map(
+      ([action, title]) => html`<button key=${action} type="button" aria-disabled=${may ? undefined : "true"}
+        aria-label=${`${title}: ${name}`} onClick=${() => act(action)}>${title}</button>`,
+    )}</div>
+    ${!isAboutWords(fault) && html`<${Refused} ...${{ together, id, focus: place }} />`}`;
+}
