@@ -24,7 +24,8 @@ NO_BUG = re.compile("^(Not a firmware bug|Dismiss)")
 PLACES = {
     "page": "failures/{failure}",
     "table": "metrics?other=open",
-    "causes": "metrics?other=open&other.by=cause&other.cause={failure}&bugs.by=cause&bugs.cause={failure}",
+    "causes": "metrics?other=open"
+    "&other.by=cause&other.cause={failure}&bugs.by=cause&bugs.cause={failure}",
     "inbox": "review",
 }
 WITH_UNDO = [place for place in PLACES if place != "page"]
