@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support.asking import ask, bearer
 from tests.web.conftest import Dashboard
@@ -166,3 +166,41 @@ def test_while_ci_metrics_is_off_only_pages_and_boxes_are_asked_for(
 
         expect(found.get_by_role("option")).to_have_text(["Runs"])
         expect(found.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.own_tab
+def test_what_is_typed_before_the_list_is_loaded_is_kept_and_enter_waits_for_the_whole_list(
+    page: Page, demo: Dashboard
+) -> None:
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/members")
+    expect(page.locator("tbody tr").first).to_be_visible()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/finder.js", hold)
+    page.route("**/ci-analysis/tests?*", hold)
+
+    with page.expect_request("**/finder.js"):
+        page.keyboard.press("Control+k")
+    page.keyboard.type("lora join")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("combobox", name="Find")).to_have_value("lora join")
+    with page.expect_request("**/ci-analysis/tests?*"):
+        held.pop().continue_()
+    expect(page.get_by_role("dialog", name="Find").get_by_role("status")).to_have_text("Searching…")
+    assert page.url.endswith("/members")
+    held.pop().continue_()
+
+    expect(page).to_have_url(re.compile(r"/test\?.*testId=radio\.lora_join"))
+
+
+@pytest.mark.usefixtures("home")
+def test_enter_on_a_list_of_the_text_before_goes_to_what_fits_the_whole_text(page: Page) -> None:
+    find(page, "lora join")
+
+    page.get_by_role("combobox", name="Find").fill("tls handshake")
+    page.keyboard.press("Enter")  # at once: it has not been asked for yet
+
+    expect(page).to_have_url(re.compile(r"/test\?.*testId=mqtt\.tls_handshake"))

@@ -1,56 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finder: a field in a dialog, and below it the tests, commits, boxes, products and pages that fit what is typed.
-// The API finds tests, commits and the merges that no run checked; of boxes and products all are known, and they are
-// looked through here.
+// What the finder has below its field: the tests, commits, boxes, products and pages that fit what is typed. The API
+// finds tests, commits and the merges that no run checked; of boxes and products all are known, and they are looked
+// through here.
 
 import { addressOf, go } from "../../address.js";
 import { useAll, useAnswer } from "../../asking.js";
 import { count, productName, short } from "../../format.js";
-import { html, useEffect, useId, useMemo, useRef, useState } from "../../html.js";
+import { html, useEffect, useId, useLayoutEffect, useMemo, useState } from "../../html.js";
 import { severalRepositories, takenAlong } from "./scope.js";
 
 const SHOWN = 8; // of each kind
 const DAYS = 90; // of merges: the longest that the page of metrics offers
 const TYPING_PAUSE_MILLISECONDS = 250;
-const KINDS = "test, commit, box, product or page";
 const HASH_START = /^[0-9a-f]{4,64}$/i;
 
-/** The dialog. `close()`: it was closed. */
-export function Finder({ orgId, organization, places, close }) {
-  const dialog = useRef(null);
-  const [text, setText] = useState("");
+/**
+ * What fits `text`. `isKnown`: it is known what the reader may see; `entered`: Enter was pressed, and one goes to the
+ * first as soon as all is found, or to what the arrow keys chose; `setList` takes what the field tells of the list,
+ * `move` the function that goes up and down in it; `leave()`: one goes elsewhere.
+ */
+export function Found({ orgId, organization, isKnown, places, text, entered, setEntered, setList, move, leave }) {
   const { groups, faults, waits } = useFound(orgId, organization, places, text.trim());
   const found = groups.flatMap(({ items }) => items);
-  const [at, setAt] = useState(null);
-  const chosen = found.find(({ id }) => id === at) ?? found[0];
+  const [at, setAt] = useState({ text, id: null }); // what the arrow keys chose of the list for this text
+  const own = found.find(({ id }) => at.text === text && id === at.id);
+  const chosen = own ?? found[0];
   const list = useId();
   const idOf = (item) => `${list}-${found.indexOf(item)}`;
-  useEffect(() => dialog.current.showModal(), []);
-  useEffect(() => chosen && document.getElementById(idOf(chosen)).scrollIntoView({ block: "nearest" }), [chosen?.id]);
-  const leave = (item) => {
-    dialog.current.close(); // which gives the focus back
+  const visit = (item) => {
+    leave(); // which gives the focus back
     go(item.address);
     window.scrollTo(0, 0);
   };
-  const move = (step) => setAt(found[(found.indexOf(chosen) + step + found.length) % found.length]?.id);
-  const keys = { ArrowDown: () => move(1), ArrowUp: () => move(-1), Enter: () => chosen && leave(chosen) };
-  const press = (event) => {
-    if (!keys[event.key] || event.isComposing) return;
-    event.preventDefault();
-    keys[event.key]();
-  };
-  return html`<dialog class="finder" ref=${dialog} aria-label="Find" onClose=${close}
-      onClick=${({ target }) => target === dialog.current && dialog.current.close()}>
-    <input type="text" role="combobox" aria-label=${`Find a ${KINDS}`} placeholder=${`A ${KINDS}`}
-      aria-expanded=${found.length > 0 ? "true" : "false"} aria-controls=${list} aria-autocomplete="list"
-      aria-activedescendant=${chosen && idOf(chosen)} autocomplete="off" spellcheck="false" maxlength="200" value=${text}
-      onInput=${({ target }) => setText(target.value)} onKeyDown=${press} />
-    <p class="quiet" role="status">${said(found.length, waits, text)}</p>
+  move.current = (step) => setAt({ text, id: found[(found.indexOf(chosen) + step + found.length) % found.length]?.id });
+  const active = chosen && idOf(chosen);
+  useLayoutEffect(() => setList({ id: list, chosen: active }), [active]);
+  useEffect(() => chosen && document.getElementById(active).scrollIntoView({ block: "nearest" }), [chosen?.id]);
+  const isDue = Boolean(entered && isKnown && (!waits || own));
+  useEffect(() => {
+    if (!isDue) return;
+    setEntered(false);
+    if (chosen) visit(chosen);
+  }, [isDue]);
+  return html`<p class="quiet" role="status">${said(found.length, waits, text)}</p>
     ${faults.map((fault) => html`<p class="fault" role="alert" key=${fault.message}>${fault.message}</p>`)}
     <div role="listbox" id=${list} aria-label="Found">
-      ${groups.map((group) => html`<${Group} key=${group.title} ...${{ group, idOf, chosen, leave }} />`)}
-    </div>
-  </dialog>`;
+      ${groups.map((group) => html`<${Group} key=${group.title} ...${{ group, idOf, chosen, leave: visit }} />`)}
+    </div>`;
 }
 
 function Group({ group: { title, items, total }, idOf, chosen, leave }) {

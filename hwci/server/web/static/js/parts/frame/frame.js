@@ -30,7 +30,7 @@ export function Frame({ address, me, organization, children }) {
     <header class="frame">
       <a class="brand" href="/">hwci</a>
       <${Places} address=${address} organization=${organization} />
-      ${address.params.orgId && html`<${Finding} orgId=${address.params.orgId} organization=${organization}
+      ${address.params.orgId && html`<${Finding} orgId=${address.params.orgId} organization=${organization} isKnown=${me !== null}
         places=${[...placesOf(organization), ["account", "Account"]]} />`}
       <${Person} me=${me} organization=${organization} page=${address.page} />
     </header>
