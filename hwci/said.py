@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How people read a number of things, a commit and a chance; the dashboard writes them so too."""
+"""How people read a number of things, a commit, a chance and a time that something lasted; the
+dashboard writes the first three so too.
+"""
+
+from datetime import timedelta
 
 _SHOWN = 12
 """Digits of a commit."""
+_LONG = timedelta(days=2)
+"""From here on a time is said in days."""
 
 
 def counted(number: int, one: str) -> str:
@@ -21,3 +27,12 @@ def percent(chance: float) -> str:
     if chance > 0 and found == "0 %":
         return "under 1 %"
     return "over 99 %" if chance < 1 and found == "100 %" else found
+
+
+def lasted(time: timedelta) -> str:
+    """Write a time as exact as people need it: `12 min`, `2 h 5 min`, `3.2 days`."""
+    if time >= _LONG:
+        return f"{time / timedelta(days=1):.1f} days"
+    hours, minutes = divmod(round(time / timedelta(minutes=1)), 60)
+    parts = [f"{hours} h"] * (hours > 0) + [f"{minutes} min"] * (minutes > 0 or hours == 0)
+    return " ".join(parts)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from itertools import pairwise
 from uuid import UUID
 
 import numpy as np
@@ -324,15 +323,13 @@ def test_what_fails_on_every_box_or_all_the_time_is_no_lost_board() -> None:
         assert not any(one.figures.health.lost_runs for one in asked(history).boxes)
 
 
-def test_hours_silence_and_the_last_clean_run() -> None:
+def test_hours_and_the_last_clean_run() -> None:
     history = [one for one in reports() if one.box_key == "bench-1"]
     history[-1] = failing(history[-1], [0])
     health = box(asked(history), "bench-1").health
     assert health.board_time == EACH * timedelta(minutes=45)
     assert health.last_run_at == history[-1].started_at
     assert health.last_clean_at == history[-2].started_at
-    starts = [one.started_at for one in history]
-    assert health.usual_gap == sorted(b - a for a, b in pairwise(starts))[len(starts) // 2]
     spans = [
         (EPOCH + h * timedelta(hours=1), EPOCH + t * timedelta(hours=1))
         for h, t in [(0, 2), (1, 3), (1, 2), (5, 4), (6, 7)]

@@ -4,12 +4,14 @@ beside the rules"). The reports are those of `two_boxes.py`.
 """
 
 import json
+from datetime import datetime
 
 import pytest
 
+from hwci.cli.terminal import options
 from tests.cli.conftest import Command
 from tests.cli.two_boxes import SAYS, told
-from tests.support.asking import ask, bearer
+from tests.support.asking import ask, bearer, ci_key
 from tests.support.running import RunningServer
 
 __all__ = ["told"]  # a fixture
@@ -26,18 +28,43 @@ def test_its_shares_stand_beside_the_others_and_what_failed_on_it_alone_below(
     assert "Runs that reached the hardware: 12 of 12, 100.0 % (" in out
     assert "Flake rate: failed attempts: 12 of 48, 25.0 % (" in out
     assert "; others 0 of 48, 0.0 % (0.0-" in out
+    assert "Silence: no run for " in out
+    assert "; not enough data to say what is usual: " in out
+    assert "Last clean run: none" in out
     assert out.splitlines()[-1].split() == ["i2c", "acme/firmware:hardware", "12", "of", "12"]
 
 
 @pytest.mark.usefixtures("told")
 def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) -> None:
-    found = json.loads(signed_in("boxes", "show", "bench-2", "--json").out)
+    end = "--as-of", f"{options.now().isoformat()}"
+    found = json.loads(signed_in("boxes", "show", "bench-2", "--json", *end).out)
     header, row = signed_in("boxes", "show", "bench-2", "--output", "csv").out.splitlines()
-    listed = json.loads(signed_in("boxes", "health", "--days", "90", "--json").out)["boxes"][0]
+    health = signed_in("boxes", "health", "--days", "90", "--json", *end).out
+    listed = json.loads(health)["boxes"][0]
 
     exact = dict(zip(header.split(","), row.split(","), strict=True))
     assert exact == {name: str(value) for name, value in found["alone"][0].items()}
     assert found["box"] == listed
+
+
+def test_a_heartbeat_is_told_beside_the_silence_where_it_came_by_the_end_of_the_period(
+    told: RunningServer, signed_in: Command
+) -> None:
+    before = options.now()
+    token = signed_in("boxes", "create", "bench-1").out.strip()
+    body = {"installToken": token}
+    key = ask(told.url, "POST", "/api/boxes/install", json_body=body).json["apiKey"]
+    assert ask(told.url, "POST", "/api/box/heartbeat", ci_key(key)).status == 204
+
+    def seen(*asked: str) -> str | None:
+        shown = signed_in("boxes", "show", *asked, "--json").out
+        at: str | None = json.loads(shown)["box"]["silence"]["lastSeenAt"]
+        return at
+
+    assert datetime.fromisoformat(str(seen("bench-1"))) >= before
+    assert seen("bench-2") is None
+    assert seen("bench-1", "--as-of", before.isoformat()) is None
+    assert "Last heartbeat: just now" in signed_in("boxes", "show", "bench-1").out
 
 
 @pytest.mark.usefixtures("told")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How each box fares by itself: runs that never reached the hardware, runs that lost their board,
-hours, silence. It compares no boxes.
+hours. It compares no boxes.
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import pairwise
-from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.certainty import Rate, rates
@@ -39,8 +37,7 @@ class LostRun(NamedTuple):
 class Health:
     """One box over a period. `unreached`: of its runs, those with `hello_ok` false. `lost`: of the
     others, if there are any, those that lost their board; `lost_runs`: which, latest last.
-    `board_time`: while a run had it. `usual_gap`: between the starts of runs, the middle one; None
-    if there are fewer than three.
+    `board_time`: while a run had it.
     """
 
     unreached: Rate
@@ -48,7 +45,6 @@ class Health:
     lost_runs: Sequence[LostRun]
     board_time: timedelta
     last_run_at: datetime
-    usual_gap: timedelta | None
     last_clean_at: datetime | None
 
 
@@ -81,8 +77,6 @@ def health_of(places: Sequence[tuple[Trials, int]]) -> Health:
             lost[key] = _lost(trials, run, trials.lost[number])
     reached = {key: parts for key, parts in runs.items() if all(one.hello_ok for one in parts)}
     clean = [parts for parts in reached.values() if is_clean(parts)]
-    starts = sorted(min(one.started_at for one in parts) for parts in runs.values())
-    gaps = [(after - before).total_seconds() for before, after in pairwise(starts)]
     every = [one for parts in runs.values() for one in parts]
     return Health(
         unreached=_rate(len(runs) - len(reached), len(runs)),
@@ -90,7 +84,6 @@ def health_of(places: Sequence[tuple[Trials, int]]) -> Health:
         lost_runs=sorted(lost.values(), key=lambda one: one.run.started_at),
         board_time=covered((one.started_at, one.ended_at) for one in every),
         last_run_at=max(one.started_at for one in every),
-        usual_gap=timedelta(seconds=median(gaps)) if len(gaps) > 1 else None,
         last_clean_at=max((one.started_at for parts in clean for one in parts), default=None),
     )
 

@@ -103,7 +103,7 @@ def one_box(
         _alone(read.products, box_key), key=lambda one: (-one.commits, -one.of, *one[:2])
     )
     return OneBox(
-        report=report_of(read, compared_boxes(read), side),
+        report=report_of(read, compared_boxes(read), side, period),
         tests=[on_box(read, *one) for one in named[:most]],
         health=healths[box_key],
         shares=_shares([healths[box_key]], own),

@@ -6,6 +6,7 @@ matter of the CI, not of the box. What a run failed after it had lost its board 
 is one event, not many. Nothing here knows a statistic.
 """
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -73,6 +74,19 @@ class Trials:
         noted = self.noted.get(run.box_key)
         earlier = noted is not None and run.started_at < noted
         return Earlier(run.box_key) if earlier else run.box_key
+
+    @cached_property
+    def is_shared(self) -> bool:
+        """Whether the product ran on two boxes or more."""
+        return len({run.box_key for run in self.found.runs}) > 1
+
+    @cached_property
+    def _starts(self) -> Sequence[datetime]:
+        return [run.started_at for run in self.found.runs]
+
+    def runs_between(self, start: datetime, end: datetime) -> int:
+        """Return how many runs began from `start` on and before `end`."""
+        return bisect_left(self._starts, end) - bisect_left(self._starts, start)
 
     @cached_property
     def by_commit(self) -> Mapping[str, Sequence[Trial]]:

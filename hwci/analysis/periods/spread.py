@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from hwci.said import lasted
+
 FEWEST = 6
 """Of fewer, the shortest and the longest do not hold the true median between them with 95 %."""
 _LEFT = (0.75, 0.5, 0.25)
 _ROUNDING = 1e-9
-_LONG = timedelta(days=2)
-"""From here on a time is said in days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Spread:
             return "not enough data"
         if self.quarter is None:
             return "more than three quarters have not ended"
-        return "more than half have not ended" if self.median is None else _said(self.median)
+        return "more than half have not ended" if self.median is None else lasted(self.median)
 
     @property
     def says(self) -> str:
@@ -50,17 +50,8 @@ class Spread:
         if self.quarter is None:
             return self.half
         if self.median is None or self.three_quarters is None:
-            return f"{self.half} (a quarter: up to {_said(self.quarter)})"
-        return f"{self.half} (half took {_said(self.quarter)} to {_said(self.three_quarters)})"
-
-
-def _said(time: timedelta) -> str:
-    """Write a time as exact as people need it: `12 min`, `2 h 5 min`, `3.2 days`."""
-    if time >= _LONG:
-        return f"{time / timedelta(days=1):.1f} days"
-    hours, minutes = divmod(round(time / timedelta(minutes=1)), 60)
-    parts = [f"{hours} h"] * (hours > 0) + [f"{minutes} min"] * (minutes > 0 or hours == 0)
-    return " ".join(parts)
+            return f"{self.half} (a quarter: up to {lasted(self.quarter)})"
+        return f"{self.half} (half took {lasted(self.quarter)} to {lasted(self.three_quarters)})"
 
 
 def spread(ended: Sequence[timedelta], lasting: Sequence[timedelta] = ()) -> Spread:

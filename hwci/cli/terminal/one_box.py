@@ -62,6 +62,12 @@ def _lines(found: OneBoxAnswer) -> Iterator[str]:
         others = "" if found.others is None else f"; others {_of(getattr(found.others, name))}"
         yield f"{title}: {_of(getattr(found.shares, name))}{others}"
     yield f"Board hours: {found.board_seconds / _HOUR:,.1f}"
+    clean = found.last_clean_run_at
+    yield f"Last clean run: {tables.ago(clean, found.period.end) if clean else 'none'}"
+    silence = found.box.silence
+    yield f"Silence: {silence.says}"
+    if silence.last_seen_at is not None:
+        yield f"Last heartbeat: {tables.ago(silence.last_seen_at, found.period.end)}"
     for test in found.tests:
         yield f"{test.test_id} {test.says}"
 

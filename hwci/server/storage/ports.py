@@ -91,6 +91,9 @@ class Boxes(Protocol):
     ) -> Listing[tuple[str, datetime]]:
         """List the names of reports that no box has, each with its latest start, latest first."""
 
+    def boxes_seen(self, org_id: UUID) -> Mapping[str, datetime]:
+        """Return when each box that was installed sent its last sign of life, by name."""
+
     def box(self, org_id: UUID, box_id: UUID) -> Box | None:
         """Return a box by id."""
 

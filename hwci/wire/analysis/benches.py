@@ -4,11 +4,14 @@
 Rates and chances are between 0 and 1. `says` is the sentence that people read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Self
 
+from pydantic import Field
+
 from hwci.analysis import certainty
-from hwci.analysis.benches import compare, health, report, words
+from hwci.analysis.benches import compare, health, report, silence, words
 from hwci.analysis.benches.compare import Missing
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, Time
@@ -17,6 +20,8 @@ from hwci.wire.queries import PeriodQuery
 
 LOST_RUNS = 5
 """So many runs of a box that lost their board are named."""
+GAPS = 20
+"""So many gaps of a box are named."""
 
 
 class ShareAnswer(Answer):
@@ -100,11 +105,63 @@ class NoteAnswer(Answer):
     text: str
 
 
+class GapAnswer(Answer):
+    """A time without a run of the box, longer than usual. `to` null: it lasts at the end of the
+    period. `others`: how many runs of its products began on other boxes meanwhile; null: no other
+    box ran them in the period.
+    """
+
+    start: Time = Field(alias="from")
+    end: Time | None = Field(alias="to")
+    seconds: float
+    others: int | None
+
+
+class SilenceAnswer(Answer):
+    """How long a box had no run, over the whole period, whatever was noted. `seconds`: from
+    `lastRunEndedAt` to the end of the period. `usualSeconds`: the longest gap of a usual week;
+    null: fewer than three weeks of the period have one. `longer`: the gaps at least twice as long,
+    the latest 20; `longerTotal` and `longerSeconds`: of all. `lastSeenAt`: the last heartbeat, or
+    live run, by the end of the period; null: the box sent none, or sent one since.
+    """
+
+    says: str
+    seconds: float
+    last_run_ended_at: Time
+    usual_seconds: float | None
+    longer: Sequence[GapAnswer]
+    longer_total: int
+    longer_seconds: float
+    last_seen_at: Time | None
+
+    @classmethod
+    def of(cls, found: silence.Silence, seen_at: datetime | None) -> Self:
+        """Make the silence of a box."""
+        return cls(
+            says=found.says,
+            seconds=found.now.total_seconds(),
+            last_run_ended_at=found.last_end,
+            usual_seconds=None if found.usual is None else found.usual.total_seconds(),
+            longer=[
+                GapAnswer(
+                    start=one.start,
+                    end=one.end,
+                    seconds=one.length.total_seconds(),
+                    others=one.others,
+                )
+                for one in found.longer[:GAPS]
+            ],
+            longer_total=len(found.longer),
+            longer_seconds=found.total.total_seconds(),
+            last_seen_at=seen_at,
+        )
+
+
 class BoxFiguresAnswer(Answer):
     """A box, or a part of its time. `comparison` null: `missing` names what there is too little of.
     `neverReached`: of its runs, those with `hello_ok` false. `lostBoard`: of the others, those that
     lost their board midway (null: there are none); `lostRuns`: the latest of them. `boardSeconds`:
-    while a run had it. `usualGapSeconds`: between the starts of its runs, the middle one.
+    while a run had it.
     """
 
     says: str
@@ -116,14 +173,13 @@ class BoxFiguresAnswer(Answer):
     lost_board: ShareAnswer | None
     lost_runs: Sequence[LostRunAnswer]
     board_seconds: float
-    usual_gap_seconds: float | None
     last_run_at: Time
     last_clean_run_at: Time | None
 
     @classmethod
     def of_part(cls, part: report.Figures, says: str, **box: object) -> Self:
         """Make the figures, with what else is said of the box."""
-        fares, gap = part.health, part.health.usual_gap
+        fares = part.health
         figures = {
             "says": says,
             "counts": CountsAnswer.model_validate(part.counts),
@@ -134,7 +190,6 @@ class BoxFiguresAnswer(Answer):
             "lost_board": None if fares.lost is None else ShareAnswer.of(fares.lost),
             "lost_runs": [*map(LostRunAnswer.of, fares.lost_runs[-LOST_RUNS:][::-1])],
             "board_seconds": fares.board_time.total_seconds(),
-            "usual_gap_seconds": None if gap is None else gap.total_seconds(),
             "last_run_at": fares.last_run_at,
             "last_clean_run_at": fares.last_clean_at,
         }
@@ -150,10 +205,13 @@ class BoxHealthAnswer(BoxFiguresAnswer):
     note: NoteAnswer | None
     before: BoxFiguresAnswer | None
     idle: bool
+    silence: SilenceAnswer
 
     @classmethod
-    def of(cls, box: report.BoxReport) -> Self:
-        """Make one box."""
+    def of(cls, box: report.BoxReport, seen_at: datetime | None) -> Self:
+        """Make one box. `seen_at`: when it last sent a heartbeat, if it did by the end of the
+        period.
+        """
         note, before = box.note, box.before
         return cls.of_part(
             box.figures,
@@ -162,6 +220,7 @@ class BoxHealthAnswer(BoxFiguresAnswer):
             note=None if note is None else NoteAnswer.model_validate(note),
             before=before and BoxFiguresAnswer.of_part(before, words.of_figures(before)),
             idle=box.idle,
+            silence=SilenceAnswer.of(box.silence, seen_at),
         )
 
 
@@ -211,12 +270,18 @@ class BenchesAnswer(Answer):
     tests_total: int
 
     @classmethod
-    def of(cls, found: report.Benches, query: PeriodQuery, period: Period) -> Self:
-        """Make the answer."""
+    def of(
+        cls,
+        found: report.Benches,
+        query: PeriodQuery,
+        period: Period,
+        seen: Mapping[str, datetime],
+    ) -> Self:
+        """Make the answer. `seen`: when boxes last sent a heartbeat."""
         return cls(
             period=PeriodAnswer.of(query.days, period),
             product=ProductKey.of(query),
-            boxes=[*map(BoxHealthAnswer.of, found.boxes)],
+            boxes=[BoxHealthAnswer.of(one, seen.get(one.box_key)) for one in found.boxes],
             boxes_total=found.boxes_total,
             tests=[*map(TestOnBoxAnswer.of, found.tests)],
             tests_total=found.tests_total,

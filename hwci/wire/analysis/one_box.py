@@ -4,13 +4,14 @@ here. Rates are between 0 and 1, as in the answer about all boxes.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Self
 
 from hwci.analysis import certainty
 from hwci.analysis.benches import one_box
 from hwci.engine.periods import Period
 from hwci.wire.analysis.benches import BoxHealthAnswer, ShareAnswer, TestOnBoxAnswer
-from hwci.wire.base import Answer, Name
+from hwci.wire.base import Answer, Name, Time
 from hwci.wire.metrics import PeriodAnswer
 from hwci.wire.queries import PeriodQuery
 
@@ -67,21 +68,29 @@ class OneBoxAnswer(Answer):
     shares: SharesAnswer | None
     others: SharesAnswer | None
     board_seconds: float
+    last_clean_run_at: Time | None
     tests: Sequence[TestOnBoxAnswer]
     alone: Sequence[AloneAnswer]
     alone_total: int
 
     @classmethod
-    def of(cls, found: one_box.OneBox | None, query: OneBoxQuery, period: Period) -> Self:
-        """Make the answer."""
+    def of(
+        cls,
+        found: one_box.OneBox | None,
+        query: OneBoxQuery,
+        period: Period,
+        seen_at: datetime | None,
+    ) -> Self:
+        """Make the answer. `seen_at`: as in the answer about all boxes."""
         others = None if found is None else found.others
         return cls(
             period=PeriodAnswer.of(query.days, period),
             box_key=query.box_key,
-            box=None if found is None else BoxHealthAnswer.of(found.report),
+            box=None if found is None else BoxHealthAnswer.of(found.report, seen_at),
             shares=None if found is None else SharesAnswer.of(found.shares),
             others=None if others is None else SharesAnswer.of(others),
             board_seconds=0 if found is None else found.health.board_time.total_seconds(),
+            last_clean_run_at=None if found is None else found.health.last_clean_at,
             tests=[] if found is None else [*map(TestOnBoxAnswer.of, found.tests)],
             alone=[] if found is None else [*map(_alone, found.alone.items)],
             alone_total=0 if found is None else found.alone.total,

@@ -125,6 +125,10 @@ async def test_a_box_was_seen_at_the_latest_recorded_time(storage: Storage) -> N
     assert await storage.read(lambda r: r.box(ACME.id, BOX.id)) == replace(
         INSTALLED, last_seen_at=latest
     )
+    never = Box(UUID(int=52), ACME.id, "b2", NOON)
+    await storage.write(lambda w: w.add_box(never))
+    assert await storage.read(lambda r: r.boxes_seen(ACME.id)) == {BOX.name: latest}
+    assert await storage.read(lambda r: r.boxes_seen(OTHER.id)) == {}
     await storage.write(lambda w: w.set_install(ACME.id, BOX.id, b"install", ENDS))
     await storage.write(lambda w: w.install_box(ACME.id, BOX.id, b"install", b"key", LATER))
     again = await storage.read(lambda r: r.box(ACME.id, BOX.id))

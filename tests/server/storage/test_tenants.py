@@ -111,6 +111,7 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     writer.add_box_note(replace(BOX_NOTE, box_key="b2"))
     writer.remove_box_note(ACME.id, BOX_NOTE.id)
     writer.latest_box_notes(ACME.id, EVER)
+    writer.boxes_seen(ACME.id)
     for box_key in (None, "b1"):
         writer.box_notes(ORG, box_key, 0, 9)
     writer.remove_box(ACME.id, UUID(int=52))

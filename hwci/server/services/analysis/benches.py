@@ -4,6 +4,7 @@ rules").
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from hwci.analysis.benches.one_box import one_box
 from hwci.analysis.benches.report import Note, benches
@@ -31,7 +32,7 @@ class Benches(Analysis):
             about = asked(reader, viewer, query, period)
             notes = notes_of(reader, viewer, period)
             found = benches(*about, limits.PAGE_LIMIT_MAX, notes)
-            return BenchesAnswer.of(found, query, period)
+            return BenchesAnswer.of(found, query, period, _seen(reader, viewer, period))
 
         return await self._storage.read(work, organization=viewer.org_id)
 
@@ -45,9 +46,18 @@ class Benches(Analysis):
             require_known_box(reader, viewer, query.box_key)
             notes = notes_of(reader, viewer, period)
             found = one_box(*about, query.box_key, notes, limits.PAGE_LIMIT_MAX)
-            return OneBoxAnswer.of(found, query, period)
+            seen = _seen(reader, viewer, period)
+            return OneBoxAnswer.of(found, query, period, seen.get(query.box_key))
 
         return await self._storage.read(work, organization=viewer.org_id)
+
+
+def _seen(reader: Reader, viewer: Viewer, period: Period) -> Mapping[str, datetime]:
+    """Return when each box was last seen. Only its last time is kept: of a period that ended before
+    that, nobody knows.
+    """
+    seen = reader.boxes_seen(viewer.org_id)
+    return {box: at for box, at in seen.items() if at <= period.end}
 
 
 def notes_of(reader: Reader, viewer: Viewer, period: Period) -> Mapping[str, Note]:

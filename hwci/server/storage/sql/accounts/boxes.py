@@ -45,6 +45,7 @@ _UNCREATED = (
 )
 
 
+_SEEN = "SELECT name, last_seen_at FROM box WHERE org_id = ? AND last_seen_at IS NOT NULL"
 _NOTE = "SELECT n.org_id, n.box_key, n.at, n.text, n.by_id, n.by_name FROM box_note n"
 
 
@@ -59,6 +60,10 @@ class BoxRows(Rows):
         self, org_id: UUID, offset: int, limit: int
     ) -> Listing[tuple[str, datetime]]:
         return self._slice(_reported, _UNCREATED, (org_id.bytes,) * 4, offset, limit)
+
+    def boxes_seen(self, org_id: UUID) -> Mapping[str, datetime]:
+        rows = self._connection.rows(_SEEN, (org_id.bytes,))
+        return {name: from_micros(at) for name, at in rows}
 
     def box(self, org_id: UUID, box_id: UUID) -> Box | None:
         return self._one(

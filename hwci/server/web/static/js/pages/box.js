@@ -17,7 +17,7 @@ import { PagedTable } from "../parts/table/table.js";
 import { useTitle } from "../parts/frame/title.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
 import { ExactTimes, LongName } from "../parts/values/values.js";
-import { Alone, Shares } from "./box/figures.js";
+import { Alone, Shares, Silence } from "./box/figures.js";
 import { BoxNotes } from "./boxes/notes.js";
 import { runColumns } from "./runs/columns.js";
 
@@ -70,6 +70,7 @@ function Figures({ found, orgId, scope }) {
   if (!found.box) return html`<${Empty}>No run of this period was on this box. Choose a longer period.<//>`;
   return html`
     <${Section} title="Against the other boxes"><${Shares} found=${found} orgId=${orgId} /><//>
+    <${Section} title="Silent time"><${Silence} silence=${found.box.silence} /><//>
     <${Section} title="Failed here alone" total=${found.aloneTotal}>
       <${Alone} found=${found} orgId=${orgId} scope=${scope} />
     <//>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a box: its shares beside those of all other boxes together, and the tests that failed on it alone.
 
-import { count, counted, percent, range } from "../../format.js";
+import { count, counted, lasted, percent, range } from "../../format.js";
 import { html } from "../../html.js";
 import { Empty } from "../../parts/notices/notice.js";
 import { TestLink } from "../../parts/values/past.js";
 import { PlainTable } from "../../parts/table/table.js";
-import { Badge } from "../../parts/values/values.js";
+import { Badge, Time } from "../../parts/values/values.js";
 
 const HOUR = 3600;
 
@@ -30,8 +30,24 @@ export function Shares({ found, orgId }) {
     <p class="quiet">The sentence above compares the same tests on the same commits. The shares below count all runs of the period,
       whatever they tested. Below each: the range that holds the true share with 95 % certainty.</p>
     <${PlainTable} name="shares" label="Shares" rows=${rows} rowKey=${({ share: key }) => key} columns=${COLUMNS} />
-    <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")} in this period.</p>
+    <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")} in this period. Last clean run:
+      ${" "}${found.lastCleanRunAt ? html`<${Time} at=${found.lastCleanRunAt} />` : "none"}.</p>
   `;
+}
+
+/** How long the box had no run, and when it was silent for longer than usual. */
+export function Silence({ silence: { says, lastRunEndedAt, lastSeenAt, longer, longerTotal } }) {
+  return html`<p>${says[0].toUpperCase()}${says.slice(1)}.</p>
+    <p class="quiet">Last run: ended <${Time} at=${lastRunEndedAt} />. Last heartbeat:
+      ${" "}${lastSeenAt ? html`<${Time} at=${lastSeenAt} />` : "none"}. Longer than usual: twice the longest gap of a usual week.</p>
+    ${longer.length > 0 && html`<ul>${longer.map((gap) => html`<${Gap} key=${gap.from} gap=${gap} />`)}</ul>`}
+    ${longerTotal > longer.length && html`<p class="quiet">${counted(longerTotal - longer.length, "earlier one")}</p>`}`;
+}
+
+function Gap({ gap: { from, to, seconds, others } }) {
+  const meanwhile = others === null ? "" : `; other boxes ran its tests ${counted(others, "time")}`;
+  return html`<li>${lasted(seconds)}, ${to ? "from" : "since"} <${Time} at=${from} />${to && html` to <${Time} at=${to} />`}
+    ${meanwhile}</li>`;
 }
 
 const COLUMNS = [

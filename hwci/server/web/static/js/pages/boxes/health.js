@@ -4,7 +4,7 @@
 
 import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
-import { count, counted } from "../../format.js";
+import { count, counted, lasted } from "../../format.js";
 import { html } from "../../html.js";
 import { BoxLink, TestLink } from "../../parts/values/past.js";
 import { PlainTable } from "../../parts/table/table.js";
@@ -52,7 +52,17 @@ function columns(orgId) {
     { key: "lost", title: "Lost its board", cell: lost },
     { key: "hours", title: "Board hours", numeric: true, cell: ({ boardSeconds }) => count(Math.round(boardSeconds / HOUR)) },
     { key: "clean", title: "Last clean run", words: true, cell: clean },
+    { key: "silent", title: "Silent longer than usual", words: true, cell: ({ silence }) => silent(silence) },
   ];
+}
+
+/** In few words; the page of the box has the sentence. */
+function silent({ usualSeconds, longer, longerTotal, longerSeconds, says }) {
+  if (usualSeconds === null) return html`<span class="quiet" title=${says}>not enough data</span>`;
+  if (longerTotal === 0) return html`<span title=${says}>no</span>`;
+  const [{ to, seconds }] = longer;
+  const said = to === null ? `for ${lasted(seconds)} now` : `${counted(longerTotal, "time")}, ${lasted(longerSeconds)} in all`;
+  return html`<span title=${says}>${said}</span>`;
 }
 
 function said({ says, comparison }) {

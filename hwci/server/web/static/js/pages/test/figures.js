@@ -74,8 +74,8 @@ function verdicts({ verdicts: found }) {
 export function Given({ test: { retries, reruns, all } }) {
   return html`<p>${given(retries, "A retry in the same run", "retry", "retries")}
     ${" "}${given(reruns, "A run again on the same commit and box", "run", "runs")}</p>
-    <p class="quiet">${all.first.missing === NO_STATISTICS ? NO_INTERVALS : WITHIN} Rates leave out lost runs. “Took” has the runs that passed at
-      the first attempt: half of them took no longer than the first time, nine of ten no longer than the second.</p>`;
+    <p class="quiet">${all.first.missing === NO_STATISTICS ? NO_INTERVALS : WITHIN} Rates leave out lost runs. “Took” has the
+      runs that passed at the first attempt: half of them took no longer than the first time, nine of ten no longer than the second.</p>`;
 }
 
 const NO_STATISTICS = "no_statistics";
