@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.asking import ask, ci_key
@@ -43,6 +44,19 @@ def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Das
         expect(row).to_contain_text(again)
         links = row.locator("a[href*='/failures/']").evaluate_all("all => all.map(a => a.href)")
         assert [link.rsplit("/", 1)[1] for link in links] == [of["id"] for of in one["failures"]]
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1024, 800), (1280, 800)])
+def test_what_fails_now_is_seen_without_scrolling(
+    page: Page, demo: Dashboard, width: int, height: int
+) -> None:
+    org = demo.sign_in(page.context)
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{demo.url}/orgs/{org}/metrics")
+
+    expect(rows(page).first.locator("a").first).to_be_in_viewport(ratio=1)
+    if width >= 1280:
+        expect(rows(page).nth(1)).to_be_in_viewport(ratio=1)
 
 
 def test_what_fails_on_branches_without_merges_is_shown_when_it_is_asked_for(

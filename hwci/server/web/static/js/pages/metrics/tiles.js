@@ -122,7 +122,7 @@ function share(part, whole, sure) {
   if (whole === 0) return "";
   const { low, high } = sure ?? WIDEST;
   const within = html`<span class=${sure ? "range" : "range unknown"} title=${WITHIN}>(${range(low, high)})</span>`;
-  return html` · ${percent((100 * part) / whole)} ${within}`;
+  return html` · <span class="unbroken">${percent((100 * part) / whole)}</span> ${within}`;
 }
 
 /** A link to a part of this page; a click goes there without a new request. */
