@@ -201,7 +201,7 @@ class FullHistory:
         self,
         scope: Scope,
         period: Period,
-        _classes: Collection[FailureClass],
+        _tables: Sequence[Collection[FailureClass]],
         _most: int | None = None,
     ) -> ResolvedEpisodes:
         episodes = self.episodes(scope, period)

@@ -242,7 +242,7 @@ class RunChanges:
 
 class ResolvedEpisodes(NamedTuple):
     """The resolved episodes of a period. `settled`: by class those that were asked for, in the
-    order of their table, and how many there are. `unsettled`: all others, in any order.
+    order of their table, and how many the class has. `unsettled`: all others, in any order.
     """
 
     settled: Mapping[FailureClass, Listing[Episode]]
@@ -361,12 +361,12 @@ class History(Protocol):
         self,
         scope: Scope,
         period: Period,
-        classes: Collection[FailureClass],
+        tables: Sequence[Collection[FailureClass]],
         most: int | None = None,
     ) -> ResolvedEpisodes:
         """Episodes of the period with a fix or a review. Settled are those with a fix, without a
         review, and with a decision that is kept; a store that keeps no decision has none. Of these
-        it returns the `most` first of each of the `classes`; None: all.
+        it returns the `most` first of each of the `tables`, which are classes; None: all.
         """
 
     def failure(self, failure_id: UUID) -> Failure | None:

@@ -4,10 +4,13 @@
 This module decides how sets are written and counted. It does not know what they are sets of.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+import struct
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 _BITS_OF = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
 _ZERO, _ONE = b"01"
+_ONES = b"\x01"
+_LANE = 4  # bytes of a count
 
 
 def mask_of(tests: Collection[int]) -> int:
@@ -53,7 +56,18 @@ class CountedTests:
     def counts(self, tests: Iterable[int]) -> dict[int, int]:
         """Return the count of each of these tests."""
         width = max((plane.bit_length() for plane in self._planes), default=0)
-        rows = (f"{plane:0{width}b}" for plane in reversed(self._planes))
-        digits = [*zip(*rows, strict=True)][::-1]  # of each test
-        numbers = {one: int("".join(one), 2) for one in set(digits)}  # many tests have the same
-        return {test: numbers[digits[test]] if test < width else 0 for test in tests}
+        lanes = bytearray(_LANE * width)
+        for place in range(0, len(self._planes), 8):
+            lanes[place // 8 :: _LANE] = _transposed(self._planes[place : place + 8], width)
+        counts = struct.unpack(f"<{width}I", lanes)
+        return {test: counts[test] if test < width else 0 for test in tests}
+
+
+def _transposed(planes: Sequence[int], width: int) -> bytes:
+    """Return a byte for each test: bit k of it is that of the test in the set `planes[k]`."""
+    ones = int.from_bytes(_ONES * width)
+    found = 0
+    for place, plane in enumerate(planes):
+        # A digit for each test, the last test first; the lowest bit of a digit's byte is its value.
+        found |= (int.from_bytes(f"{plane:0{width}b}".encode()) & ones) << place
+    return found.to_bytes(width, "little")

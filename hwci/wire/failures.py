@@ -99,7 +99,7 @@ class BrokenByAnswer(Answer):
         return cls(
             start=commits[0].sha,
             end=commits[-1].sha,
-            commits=[CommitSubject.model_validate(commit) for commit in commits],
+            commits=commits,
         )
 
 
@@ -176,9 +176,9 @@ class ResolvedFailureAnswer(FailureOfLane, ClassAnswer):
             last_failing_sha=row.last_failing_sha,
             failing_commits=row.failing_commits,
             broken_by=None if row.broken_by is None else BrokenByAnswer.of(row.broken_by),
-            fix=None if row.fix is None else FixAnswer.model_validate(row.fix),
+            fix=row.fix,
             verdict=row.verdict,
-            automatic=ClassAnswer.model_validate(row.automatic),
+            automatic=row.automatic,
             review=None if row.review is None else ReviewAnswer.of(row.review),
             status="Automatic" if row.review is None else row.review.by_name,
             label=row.label,

@@ -21,6 +21,7 @@ VALUE_MODULES = {
     "itertools",
     "operator",
     "re",
+    "struct",
     "typing",
     "uuid",
 }

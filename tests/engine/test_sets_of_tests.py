@@ -19,7 +19,7 @@ def test_a_set_has_its_tests_in_order(tests: set[int]) -> None:
     assert list(test_sets.tests_in(mask)) == sorted(tests)
 
 
-@given(st.lists(st.tuples(SETS, st.integers(0, 20))))
+@given(st.lists(st.tuples(SETS, st.integers(0, 70_000))))
 def test_each_test_is_counted_as_often_as_its_sets_were_added(
     added: list[tuple[set[int], int]],
 ) -> None:

@@ -111,7 +111,7 @@ async def test_what_a_page_decided_is_kept_and_counted_by_the_next() -> None:
         await storage.write(partial(put, report))
 
     def settled(reader: Reader) -> int:
-        found = reader.history(ACME.id).resolved(Scope(), EVER, list(FailureClass)).settled
+        found = reader.history(ACME.id).resolved(Scope(), EVER, [list(FailureClass)]).settled
         return sum(one.total for one in found.values())
 
     before = await metrics.page(MEMBER, query, Tags())

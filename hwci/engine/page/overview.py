@@ -28,6 +28,7 @@ from hwci.engine.vocabulary import FailureClass
 
 _REAL = frozenset({FailureClass.REAL_FW_BUG})
 _OTHER = frozenset(FailureClass) - _REAL
+_TABLES = (_REAL, _OTHER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def read_page(
 ) -> Page:
     """Return the page with so many rows of each table. `decided`: as in `read_resolved`."""
     decided = [] if decided is None else decided
-    bugs = _Resolved(history, history.resolved(scope, period, _REAL | _OTHER, rows), decided, rows)
+    bugs = _Resolved(history, history.resolved(scope, period, _TABLES, rows), decided, rows)
     real, other = bugs.first(_REAL), bugs.first(_OTHER)
     described = describe_rows(history, [*real.items, *other.items])
     tests = history.test_runs(scope, period)
@@ -81,7 +82,7 @@ def _tiles(
 ) -> Tiles:
     return Tiles(
         merges_checked=Tally(*history.merge_counts(scope, period)),
-        real_fw_bugs=ClassCounts.of(classes.elements()),
+        real_fw_bugs=ClassCounts.of(classes),
         flaky_failures=flakes,
         infra_runs=Tally(*history.run_counts(scope, period)),
     )

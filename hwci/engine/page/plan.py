@@ -6,6 +6,7 @@ class or reason. A review stays, whatever the checks give (semantics, 8.2). If t
 only the newest failures are compared.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -58,10 +59,10 @@ def plan(history: History, period: Period, configuration: SuiteConfig) -> Plan:
             raise
     return Plan(
         before=ClassCounts.of(
-            shown_class(one.review, old).failure_class for one, old, _ in compared
+            Counter(shown_class(one.review, old).failure_class for one, old, _ in compared)
         ),
         after=ClassCounts.of(
-            shown_class(one.review, new).failure_class for one, _, new in compared
+            Counter(shown_class(one.review, new).failure_class for one, _, new in compared)
         ),
         changes=[
             Reclassified(one.first.id, one.first.key, one.first.first, before, after, one.review)

@@ -42,9 +42,8 @@ class ClassCounts:
     dismissed: int
 
     @classmethod
-    def of(cls, classes: Iterable[FailureClass]) -> "ClassCounts":
-        """Count classes."""
-        counts = Counter(classes)
+    def of(cls, counts: Counter[FailureClass]) -> "ClassCounts":
+        """Make the numbers of classes that were counted."""
         return cls(
             real=counts[FailureClass.REAL_FW_BUG],
             bench_or_harness=counts[FailureClass.BENCH_OR_HARNESS],
@@ -129,7 +128,7 @@ def read_classified(
     """Read the resolved failures of these classes, in the order of their table. Of those that a
     store has settled no others are read. `decided`: as in `read_resolved`.
     """
-    settled, unsettled = history.resolved(scope, period, classes)
+    settled, unsettled = history.resolved(scope, period, [classes])
     found = [Resolved(one, None) for of_class in settled.values() for one in of_class.items]
     rows = classified(history, [*found, *resolved_of(history, unsettled)], decided)
     return newest_first(one for one in rows if one.failure_class in classes)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every group of answers shares: the connection, the organization, and its products."""
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from uuid import UUID
 
@@ -29,6 +30,8 @@ class Answers:
         self._connection = connection
         self._org = org_id.bytes
         self.check_time = connection.check_time
+        self._names: dict[int, dict[int, str]] = defaultdict(dict)
+        self._tests: dict[int, dict[str, int]] = defaultdict(dict)
 
     @cached_property
     def _products(self) -> Mapping[Product, int]:
@@ -48,6 +51,23 @@ class Answers:
             number for product, number in self._products.items() if scope.holds(*product)
         )
 
-    def _test_names(self, product: int, tests: Iterable[int]) -> Mapping[int, str]:
-        """Return the names of these tests of a product."""
-        return names.of_tests(self._connection, self._org, product, tests)
+    def _test_names(self, product: int, tests: Collection[int]) -> Mapping[int, str]:
+        """Return the names of these tests of a product; each is read once."""
+        known = self._names[product]
+        if unread := set(tests) - known.keys():
+            read = names.of_tests(self._connection, self._org, product, unread)
+            self._learn(product, read.items())
+        return {test: known[test] for test in tests}
+
+    def _test_numbers(self, product: int, ids: Collection[str]) -> Mapping[str, int]:
+        """Return the numbers of those of these tests of a product that are known."""
+        known = self._tests[product]
+        if unread := set(ids) - known.keys():
+            read = names.of_names(self._connection, self._org, product, unread)
+            self._learn(product, [(number, name) for name, number in read.items()])
+        return {name: known[name] for name in ids if name in known}
+
+    def _learn(self, product: int, tests: Iterable[tuple[int, str]]) -> None:
+        for number, name in tests:
+            self._names[product][number] = name
+            self._tests[product][name] = number

@@ -16,7 +16,6 @@ from hwci.engine.periods import Slots
 from hwci.engine.test_sets import mask_of, tests_in
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, Answers
-from hwci.server.storage.sql.reports import names
 
 _SLOT = (
     "CASE WHEN r.started_at >= ?1 THEN ?2 - 1 ELSE (r.started_at - ?3) * ?2 / (?1 - ?3) END AS slot"
@@ -64,7 +63,7 @@ class BoxAnswers(Answers):
         self, product: Product, test_ids: Sequence[str], slots: Slots
     ) -> Iterable[BoxRuns]:
         number = self._products[product]
-        known = names.of_names(self._connection, self._org, number, test_ids)
+        known = self._test_numbers(number, test_ids)
         name_of = {test: name for name, test in known.items()}
         period = codec.to_micros(slots.period.end), slots.count, codec.to_micros(slots.period.start)
         values = (*period, self._org, number)

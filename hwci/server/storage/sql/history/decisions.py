@@ -69,26 +69,30 @@ class EpisodeAnswers(Answers):
         self,
         scope: Scope,
         period: Period,
-        classes: Collection[FailureClass],
+        tables: Sequence[Collection[FailureClass]],
         most: int | None = None,
     ) -> ResolvedEpisodes:
         values = (f"{classify.VERSION} ", *self._within(scope, period))
-        unsettled: list[int] = []
+        rows = self._connection.rows(_RESOLVED, values)
+        unsettled: list[int] = []  # all of these are places in `rows`
         settled: dict[FailureClass, list[int]] = defaultdict(list)
         lists: dict[str | None, list[int]] = {None: unsettled}
-        for number, text in self._connection.rows(_RESOLVED, values):
+        for place, (_, text) in enumerate(rows):
             if text not in lists:
                 decision = codec.to_decision(text)
                 lists[text] = unsettled if decision is None else settled[decision.failure_class]
-            lists[text].append(number)
-        first = {of: numbers[:most] for of, numbers in settled.items() if of in classes}
-        found = self._numbered(chain(unsettled, *first.values()))
+            lists[text].append(place)
+        first: set[int] = set()
+        for table in tables:
+            first.update(sorted(chain(*(settled.get(of, ())[:most] for of in table)))[:most])
+        found = self._numbered(rows[place][0] for place in chain(unsettled, first))
+        episodes = {place: found[rows[place][0]] for place in chain(unsettled, first)}
         return ResolvedEpisodes(
             {
-                of: Listing([found[number] for number in first.get(of, ())], len(numbers))
-                for of, numbers in settled.items()
+                of: Listing([episodes[at] for at in places[:most] if at in first], len(places))
+                for of, places in settled.items()
             },
-            [found[number] for number in unsettled],
+            [episodes[place] for place in unsettled],
         )
 
     def _numbered(self, numbers: Iterable[int]) -> Mapping[int | None, Episode]:

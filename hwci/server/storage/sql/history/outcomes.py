@@ -20,7 +20,6 @@ from hwci.engine.test_sets import mask_of, tests_in
 from hwci.engine.vocabulary import Trigger
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS, Answers
-from hwci.server.storage.sql.reports import names
 
 _REPORTS = (
     "SELECT r.product_id, r.started_at, r.run_id, r.run_attempt, r.box_key, r.id, r.ended_at,"
@@ -96,7 +95,7 @@ class OutcomeAnswers(Answers):
         self, product: int, lanes: Sequence[Lane], period: Period
     ) -> Iterator[tuple[Lane, Mapping[str, int]]]:
         ids = {lane.test_id for lane in lanes}
-        tests = names.of_names(self._connection, self._org, product, ids)
+        tests = self._test_numbers(product, ids)
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
         values = (codec.numbers([product]), self._org, *ends)
         order: dict[str, dict[str, int]] = defaultdict(dict)
@@ -116,7 +115,7 @@ class OutcomeAnswers(Answers):
         number = self._products.get(product)
         if number is None:
             return []
-        test = names.of_names(self._connection, self._org, number, [test_id]).get(test_id)
+        test = self._test_numbers(number, [test_id]).get(test_id)
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
         values = (self._org, number, *ends)
         lists = self._test_lists({one for (one,) in self._connection.rows(_TEMPLATES, values)})
@@ -146,7 +145,7 @@ class OutcomeAnswers(Answers):
             if index % _TIME_EVERY == 0:
                 self.check_time()
             runs.append(_run(row, lists[row[-1]], notable.get(row[4], {})))
-        return ProductOutcomes(product, self._test_names(number, tests_in(ran)), runs)
+        return ProductOutcomes(product, self._test_names(number, [*tests_in(ran)]), runs)
 
     def _test_lists(self, templates: set[int]) -> Mapping[int, Listed]:
         rows = self._connection.rows(_TEST_LISTS, (codec.numbers(templates), self._org))

@@ -19,7 +19,6 @@ from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.changes import RUN, ChangesAnswers
 from hwci.server.storage.sql.history.failures import first_run
-from hwci.server.storage.sql.reports import names
 from hwci.server.storage.sql.reports.passes import Line, walk_before
 
 _EPISODES = "FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
@@ -160,7 +159,7 @@ class ShownAnswers(ChangesAnswers):
         for lane in lanes:
             tests[lane.product].add(lane.test_id)
         return {
-            product: names.of_names(self._connection, self._org, self._products[product], ids)
+            product: self._test_numbers(self._products[product], ids)
             for product, ids in tests.items()
         }
 
