@@ -26,7 +26,7 @@ from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.merges import ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
-from hwci.wire.analysis.suspects import SuspectAnswer
+from hwci.wire.analysis.suspects import RankedTestAnswer, SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import HealthAnswer, ListPage
@@ -693,6 +693,23 @@ def suspects(
     """List the same tests with what their runs suggest: since when, on which boxes, how sure."""
     query = query_of(SuspectsQuery, broken=broken, rank_by=rank_by, **table)
     return _read(f"{org_path(org_id)}/ci-analysis/flaky-tests", ListPage[SuspectAnswer], query)
+
+
+def ranked_tests(
+    org_id: Id, broken: bool | None = None, **table: Unpack[SearchFilters]
+) -> Call[ListPage[RankedTestAnswer]]:
+    """List the flakiest tests by the lower end of the interval of their rate."""
+    query = query_of(FlakyQuery, broken=broken, **table)
+    return _read(f"{org_path(org_id)}/ci-analysis/ranked-tests", ListPage[RankedTestAnswer], query)
+
+
+def ranked_history(
+    org_id: Id, broken: bool | None = None, **table: Unpack[SearchFilters]
+) -> Call[ListPage[FlakyTestHistory]]:
+    """List these tests over time and boxes, in the slots of the trend."""
+    query = query_of(FlakyQuery, broken=broken, **table)
+    path = f"{org_path(org_id)}/ci-analysis/ranked-tests/history"
+    return _read(path, ListPage[FlakyTestHistory], query)
 
 
 def bisection(

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -201,6 +202,23 @@ def test_suspects_are_a_table_with_intervals_and_words(signed_in: Command) -> No
     told = list(csv.DictReader(io.StringIO(signed_in(*table, "-o", "csv").out)))
     assert {row["text"] for row in told} == {row["text"] for row in rows}
     assert signed_in("metrics", "--lower-bound").code == 2
+
+
+def test_flakiest_tests_by_the_lower_bound_are_the_same_rows_with_it(signed_in: Command) -> None:
+    table = ("metrics", "--table", "flakiest-tests")
+    rows = json.loads(signed_in(*table, "--lower-bound", "--json").out)
+    plain = json.loads(signed_in(*table, "--json").out)
+    out = signed_in(*table, "--lower-bound", "-o", "md").out
+
+    def known(row: Any) -> Any:
+        return {name: value for name, value in row.items() if name not in {"low", "high"}}
+
+    assert sorted(map(str, plain)) == sorted(str(known(row)) for row in rows)
+    lows = [row["low"] or 0 for row in rows]
+    assert lows == sorted(lows, reverse=True)
+    assert "| At least (95 %) |" in out
+    assert "| not enough data |" in out
+    assert "At least" not in signed_in(*table, "-o", "md").out
 
 
 def test_checked_merges_are_a_table_with_the_run_that_checked_each(signed_in: Command) -> None:

@@ -61,10 +61,35 @@ def test_the_rank_by_the_lower_bound_is_a_choice(told: RunningServer) -> None:
     assert reply(told, f"ci-analysis/flaky-tests?{PERIOD}&rankBy=highest").status == 400
 
 
+@pytest.mark.parametrize("query", ["", "&broken=false", "&search=a"])
+def test_ranked_tests_are_the_specifications_rows_by_the_lower_bound(
+    told: RunningServer, query: str
+) -> None:
+    whole = f"{PERIOD}{query}&limit=100"
+    table = items(told, f"ci-metrics/flakiest-tests?{whole}")
+    found = items(told, f"ci-analysis/ranked-tests?{whole}")
+    suspects = items(told, f"ci-analysis/flaky-tests?{whole}&rankBy=lowerBound")
+    history = items(told, f"ci-analysis/ranked-tests/history?{whole}")
+    by_name = {name(row): row for row in table}
+
+    assert len(found) == len(table) > 1
+    for row, of_suspect in zip(found, suspects, strict=True):
+        low, high = row.pop("low"), row.pop("high")
+        assert row == by_name[name(row)]
+        rate = of_suspect["flakeRate"]
+        assert (name(row), low, high) == (name(of_suspect), rate["low"], rate["high"])
+    assert [name(row) for row in history] == [name(row) for row in found]
+    page = items(told, f"ci-analysis/ranked-tests?{PERIOD}{query}&limit=1&page=2")
+    assert [name(row) for row in page] == [name(found[1])]
+    by_test = items(told, f"ci-analysis/ranked-tests?{whole}&sort=testId")
+    assert [row["testId"] for row in by_test] == sorted(row["testId"] for row in table)
+
+
+@pytest.mark.parametrize("path", ["flaky-tests", "ranked-tests", "ranked-tests/history"])
 def test_a_server_without_statistics_says_so(
-    told: RunningServer, monkeypatch: pytest.MonkeyPatch
+    told: RunningServer, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _name: None)
-    answer = reply(told, f"ci-analysis/flaky-tests?{PERIOD}")
+    answer = reply(told, f"ci-analysis/{path}?{PERIOD}")
     assert answer.status == 409
     assert "pip install 'hwci[statistics]'" in str(answer.json)

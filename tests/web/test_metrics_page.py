@@ -228,6 +228,38 @@ def test_an_unfolded_test_says_what_its_runs_suggest(
     )
 
 
+def test_flaky_tests_are_ranked_by_what_their_rate_is_at_least_if_that_is_chosen(
+    page: Page, metrics: str, demo: Dashboard
+) -> None:
+    organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
+    query = "ci-analysis/ranked-tests?days=90&broken=false"
+    told = demo.ask(f"/api{organization}/{query}", demo.token())["items"]
+    table, tests = part(page, "flaky"), rows(page, "flaky").locator("td:first-child a")
+    page.goto(f"{metrics}?days=90&flaky.rows=all")
+    expect(tests).to_have_count(len(told))
+    plain = tests.all_inner_texts()
+    assert plain != [one["testId"] for one in told]
+
+    choice = table.get_by_role("button", name="Surest first")
+    expect(choice).to_have_attribute("aria-pressed", "false")
+    choice.click()
+    expect(tests).to_have_text([one["testId"] for one in told])
+    lows = [percent(Decimal(str(one["low"]))) for one in told]
+    expect(rows(page, "flaky").locator("td[data-title='At least']")).to_have_text(lows)
+    expect(rows(page, "flaky").first.get_by_role("img")).to_be_visible()
+
+    page.reload()
+    expect(choice).to_have_attribute("aria-pressed", "true")
+    expect(tests).to_have_text([one["testId"] for one in told])
+    rows(page, "flaky").first.get_by_role("button", name=re.compile("show the boxes")).click()
+    expect(table.locator(".below")).to_contain_text("Its runs suggest: ")
+    table.get_by_role("columnheader", name="Test").get_by_role("button").click()
+    expect(choice).to_have_attribute("aria-pressed", "false")
+    choice.click()
+    choice.click()
+    expect(tests).to_have_text(plain)
+
+
 def test_the_runs_that_would_check_the_merges_are_commands_to_paste(
     page: Page, metrics: str, demo: Dashboard
 ) -> None:

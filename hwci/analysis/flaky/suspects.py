@@ -151,22 +151,30 @@ def flaky_tests(
     """
     rows = read_flakiest(history, scope, period)
     if rank_by is RankBy.LOWER_BOUND:
-        lows = [0.0 if one.told is None else one.low for one in _flake_rates(rows)]
-        ranked = sorted(zip(lows, rows, strict=True), key=lambda one: -one[0])
-        rows = [row for _, row in ranked]
+        rows = by_lower_bound(rows)
     shown = flakiest_tests(rows, selection)
     outcomes = history.outcomes(scope, period) if shown.items else ()
     products = {Product(row.repo_key, row.suite) for row in shown.items}
     seen = {one.product: SeenProduct(history, one) for one in outcomes if one.product in products}
     found = []
-    for row, rate in zip(shown.items, _flake_rates(shown.items), strict=True):
+    for row, rate in zip(shown.items, flake_rates(shown.items), strict=True):
         history.check_time()
         found.append(seen[Product(row.repo_key, row.suite)].suspect(row, rate))
     return Listing(found, shown.total)
 
 
-def _flake_rates(rows: Sequence[FlakyTest]) -> list[Rate]:
+def flake_rates(rows: Sequence[FlakyTest]) -> list[Rate]:
+    """Return the flake rate of each test, with its interval."""
     return rates([(row.failed_attempts, row.attempts) for row in rows])
+
+
+def by_lower_bound(rows: Sequence[FlakyTest]) -> list[FlakyTest]:
+    """Return the rows of the table by the lower end of the interval of their rate; those that have
+    none last, and equal ones as they stood.
+    """
+    lows = [0.0 if one.told is None else one.low for one in flake_rates(rows)]
+    ranked = sorted(zip(lows, rows, strict=True), key=lambda one: -one[0])
+    return [row for _, row in ranked]
 
 
 class Counted(NamedTuple):

@@ -4,12 +4,13 @@ they look; the server computes the figures.
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hwci.cli.session.connection import Connection, connected
-from hwci.cli.terminal import options, render
+from hwci.cli.terminal import options, render, tables
 from hwci.cli.terminal.metrics_page import Overview, Scope, TableName, layout, show, view_of
 from hwci.cli.terminal.render import Format
 from hwci.client.explained import wrong_usage
@@ -49,7 +50,7 @@ def metrics(
         bool,
         typer.Option(
             "--lower-bound",
-            help="With --table suspects: rank by the lower end of the interval, not by the rate.",
+            help="With --table flakiest-tests or suspects: rank by the interval's lower end.",
         ),
     ] = False,
     json: Annotated[
@@ -75,7 +76,7 @@ def metrics(
 
       hwci metrics --table checked-merges --days 90
 
-      hwci metrics --table suspects --lower-bound
+      hwci metrics --table flakiest-tests --lower-bound
     """
     _require_table(table, hide_broken=hide_broken, lower_bound=lower_bound)
     form = options.form_of(json, output)
@@ -97,11 +98,11 @@ def _require_table(table: TableName | None, *, hide_broken: bool, lower_bound: b
             "--hide-broken stands without --table flakiest-tests",
             "Add --table flakiest-tests, or leave --hide-broken out",
         )
-    if lower_bound and table is not TableName.SUSPECTS:
+    if lower_bound and table not in {TableName.FLAKIEST_TESTS, TableName.SUSPECTS}:
         raise wrong_usage(
-            "Only suspects can be ranked by the lower end of an interval",
-            "--lower-bound stands without --table suspects",
-            "Add --table suspects, or leave --lower-bound out",
+            "Only flaky tests can be ranked by the lower end of an interval",
+            "--lower-bound stands without --table flakiest-tests or suspects",
+            "Add one of these, or leave --lower-bound out",
         )
 
 
@@ -142,12 +143,14 @@ def _show_whole(
     asked = scope._replace(as_of=end)._asdict()
     if hide_broken:
         asked["broken"] = False
-    if lower_bound:
+    table, shaped = getattr(calls, name.name.lower()), partial(layout, name)
+    if lower_bound and name is TableName.SUSPECTS:
         asked["rank_by"] = RankBy.LOWER_BOUND
-    table = getattr(calls, name.name.lower())
+    elif lower_bound:
+        table, shaped = calls.ranked_tests, tables.ranked_tests
     whole: Call[ListPage[Any]] = table(server.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)
     rows = list(server.items(whole))
-    shape = layout(name, view_of(rows, scope, end))
+    shape = shaped(view_of(rows, scope, end))
     if hide_broken and _note_broken(server, asked):
         shape = replace(shape, empty="No other test of the period had a failed attempt.")
     render.emit(shape, rows, form, server.links)

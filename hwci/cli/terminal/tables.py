@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from hwci.wire.analysis.suspects import SuspectAnswer
+    from hwci.wire.analysis.suspects import RankedTestAnswer, SuspectAnswer
     from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
     from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
     from hwci.wire.metrics import CheckedMergeAnswer, FlakyTestAnswer, UncheckedMerge
@@ -263,6 +263,25 @@ def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
         "repoKey suite testId boxes runReports attempts failedAttempts retryPasses "
         "flakyFailures flakeRate",
         "No test of the period had a failed attempt, or none was reported (hwci report-run).",
+    )
+
+
+def ranked_tests(view: View) -> Layout[RankedTestAnswer]:
+    """The same tests by the lower end of the interval of their rate."""
+    layout = flakiest_tests(view)
+    *columns, broken = layout.columns
+    at_least: Column[RankedTestAnswer] = Column(
+        "At least (95 %)",
+        lambda row: "not enough data" if row.low is None else f"{row.low:.1f} %",
+        right=True,
+        whole=True,
+    )
+    return Layout(
+        layout.name,
+        layout.title,
+        [*columns, at_least, broken],
+        f"{layout.fields} low high",
+        layout.empty,
     )
 
 

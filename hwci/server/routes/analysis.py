@@ -57,6 +57,15 @@ ANALYSIS = (
         "Flaky tests: since which commit, on which boxes, and how sure", metrics=True, also=(409,)
     ),
     Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/ranked-tests", Who.READER, FlakyTests.ranked,
+        "Flakiest tests by the lower end of the interval of their rate", metrics=True, also=(409,)
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/ranked-tests/history", Who.READER,
+        FlakyTests.ranked_history,
+        "The same tests over time, on each box", metrics=True, also=(409,)
+    ),
+    Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/causes", Who.READER, Causes.causes,
         "Resolved failures by cause: what one commit broke and one fixed, as one", metrics=True
     ),

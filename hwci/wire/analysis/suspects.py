@@ -11,7 +11,9 @@ from typing import Self
 from hwci.analysis import certainty
 from hwci.analysis.flaky import suspect_words, suspects
 from hwci.analysis.flaky.branch_order import CommitKind
+from hwci.engine.rules.flakiness import FlakyTest
 from hwci.wire.base import Answer, Time
+from hwci.wire.metrics import FlakyTestAnswer
 
 
 class RateAnswer(Answer):
@@ -33,6 +35,22 @@ class RateAnswer(Answer):
             return cls(**counts, low=None, high=None)
         low, high = rate.told
         return cls(**counts, low=100 * low, high=100 * high)
+
+
+class RankedTestAnswer(FlakyTestAnswer):
+    """A row of "Flakiest tests" with the interval that holds its flake rate with 95 %, in percent;
+    null of too few attempts.
+    """
+
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, row: FlakyTest, rate: certainty.Rate) -> Self:
+        """Make one row."""
+        told = RateAnswer.of(rate)
+        plain = FlakyTestAnswer.model_validate(row)
+        return cls(**dict(plain), low=told.low, high=told.high)
 
 
 class SuspectCommitAnswer(Answer):

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flaky tests: since which commit, on which boxes, and how sure (contract, "Answers beside the
-rules").
+"""Flaky tests: since which commit, on which boxes, and how sure; and ranked by how sure (contract,
+"Answers beside the rules").
 """
 
-from hwci.analysis.flaky.suspects import flaky_tests
+from hwci.analysis.flaky.suspects import by_lower_bound, flake_rates, flaky_tests
+from hwci.engine.history import Listing
+from hwci.engine.page.over_time import flaky_over_time
+from hwci.engine.page.reading import read_flakiest
+from hwci.engine.page.tables import flakiest_tests
+from hwci.engine.periods import slots_of
+from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.server.services.analysis.statistics import require_statistics
-from hwci.wire.analysis.suspects import SuspectAnswer
+from hwci.wire.analysis.suspects import RankedTestAnswer, SuspectAnswer
 from hwci.wire.base import ListPage
-from hwci.wire.queries import SuspectsQuery
+from hwci.wire.metrics import FlakyTestHistory
+from hwci.wire.queries import FlakyQuery, SuspectsQuery
 
 
 class FlakyTests(Analysis):
@@ -25,3 +32,31 @@ class FlakyTests(Analysis):
             )
 
         return await self._answer(viewer, query, work)
+
+    async def ranked(self, viewer: Viewer, query: FlakyQuery) -> ListPage[RankedTestAnswer]:
+        """Return the rows of "Flakiest tests" by the lower end of the interval of their rate."""
+        require_statistics()
+
+        def work(about: Asked) -> ListPage[RankedTestAnswer]:
+            rows = _ranked(about, query)
+            found = zip(rows.items, flake_rates(rows.items), strict=True)
+            return query.page_of(
+                Listing([*found], rows.total), lambda one: RankedTestAnswer.of(*one)
+            )
+
+        return await self._answer(viewer, query, work)
+
+    async def ranked_history(self, viewer: Viewer, query: FlakyQuery) -> ListPage[FlakyTestHistory]:
+        """Return the same rows over time and boxes."""
+        require_statistics()
+
+        def work(about: Asked) -> ListPage[FlakyTestHistory]:
+            slots = slots_of(query.days, about.period)
+            found = flaky_over_time(about.history, _ranked(about, query), slots)
+            return query.page_of(found, FlakyTestHistory.of)
+
+        return await self._answer(viewer, query, work)
+
+
+def _ranked(about: Asked, query: FlakyQuery) -> Listing[FlakyTest]:
+    return flakiest_tests(by_lower_bound(read_flakiest(*about)), query.selection)

@@ -31,19 +31,22 @@ const NEAR = "400px"; // below the visible part
 
 /** The table. The strips are asked for when it comes near, once for each page of it. */
 export function FlakiestTests({ address, base, orgId, scope, several, page, figures, reviews }) {
-  const asked = tableState("flaky", address.query).query;
+  const { sort, query: asked } = tableState("flaky", address.query);
+  const ranked = address.query.get("flaky.rank") === "low";
+  const byLow = ranked && sort === null; // a column that is sorted by goes before
+  const table = byLow ? `/api/orgs/${orgId}/ci-analysis/ranked-tests` : `${base}/flakiest-tests`;
   const [place, near] = useNear();
   const wanted = near && page.flakiestTests.total > 0;
   // The specification's table has broken tests, too. Their rate is the highest, so they are on top.
   const someBroken = page.flakiestTests.items.some(isBroken);
   const all = address.query.get("flaky.broken") === "all";
   const broken = all ? null : "false";
-  const first = all || !someBroken ? page.flakiestTests : withoutBroken(figures);
-  const answer = useAnswer(wanted ? `${base}/flakiest-tests/history` : null, { ...scope, ...asked, broken });
+  const first = byLow ? undefined : all || !someBroken ? page.flakiestTests : withoutBroken(figures);
+  const answer = useAnswer(wanted ? `${table}/history` : null, { ...scope, ...asked, broken });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
   const unfolded = address.query.get("flaky.boxes");
   const analysis = wanted && unfolded !== null ? `/api/orgs/${orgId}/ci-analysis/flaky-tests` : null;
-  const suspects = useAnswer(analysis, { ...scope, ...asked, broken });
+  const suspects = useAnswer(analysis, { ...scope, ...asked, broken, rankBy: byLow ? "lowerBound" : null });
   const heat = (row) => html`<${MergedStrip} history=${histories.get(keyOf(row))} period=${page.period} />`;
   const strips = (row) => html`<${BoxStrips} history=${histories.get(keyOf(row))} answer=${answer} ...${{ orgId, period: page.period }} />`;
   const boxes = (row) => html`<${Boxes} row=${row} open=${unfolded === keyOf(row)} />`;
@@ -54,16 +57,21 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
     ...FIGURES.map(([key, title, asked, words]) => {
       return { key, title, sort: key, numeric: true, cell: (row) => figure(row, key, page, orgId, asked, words) };
     }),
-    { key: "flakeRate", title: "Flake rate", sort: "flakeRate", own: "down", numeric: true, cell: (row) => percent(row.flakeRate) },
+    {
+      key: "flakeRate", title: "Flake rate", sort: "flakeRate", own: byLow ? undefined : "down", numeric: true,
+      cell: (row) => percent(row.flakeRate),
+    },
+    ...(byLow ? [{ key: "low", title: "At least", own: "down", numeric: true, cell: atLeast }] : []),
     { key: "heat", title: "Failed attempts by day", numeric: true, cell: heat },
   ];
   const below = (row) => unfolded === keyOf(row) && html`${strips(row)}<${Suspicion} row=${row} answer=${suspects} />`;
   return html`<${Section} title="Flakiest tests" total=${page.flakiestTests.total} anchor="flaky">
     <div ref=${place}></div>
     ${(someBroken || all) && html`<${Broken} shown=${all} />`}
+    ${page.flakiestTests.total > 0 && html`<${Rank} on=${byLow} />`}
     ${answer.error?.isPassing &&
       html`<${Failed} error=${answer.error} again=${answer.again}><p>The failed attempts by day are not shown.</p><//>`}
-    <${PagedTable} folds name="flaky" label="Flakiest tests" thing="test" path=${`${base}/flakiest-tests`}
+    <${PagedTable} folds name="flaky" label="Flakiest tests" thing="test" path=${table}
       query=${{ ...scope, broken }} first=${first} turn=${reviews.turn} address=${address}
       columns=${columns} below=${below} rowKey=${keyOf}
       empty=${page.flakiestTests.total > 0 ? ALL_BROKEN : NONE} />
@@ -94,6 +102,18 @@ function Broken({ shown }) {
   const turn = () => change({ "flaky.broken": shown ? null : "all", "flaky.page": null });
   return html`<p class="pending"><button type="button" aria-pressed=${shown ? "true" : "false"} onClick=${turn}>Show broken tests</button>
     ${" "}<span class="quiet">A test that never passed in this period is broken, not flaky: fix it like a bug.</span></p>`;
+}
+
+/** The switch between the rate as it was counted and what it is at least; a tooltip would be missed. */
+function Rank({ on }) {
+  const turn = () => change({ "flaky.rank": on ? null : "low", "flaky.sort": null, "flaky.page": null });
+  return html`<p class="pending"><button type="button" aria-pressed=${on ? "true" : "false"} onClick=${turn}>Surest first</button>
+    ${" "}<span class="quiet">Ranked by what the flake rate is at least, with 95 % certainty: one failure in two runs does not
+      stand above forty in a hundred.</span></p>`;
+}
+
+function atLeast({ low }) {
+  return low === null ? html`<span class="quiet">not enough data</span>` : percent(low);
 }
 
 /** Whether a test never passed in the period. It follows from the row (semantics, 9.3). */
