@@ -141,5 +141,10 @@ class RecordedRuns(History, Protocol):
         passed at the first attempt, in any order.
         """
 
+    def ci_pages(self, scope: Scope, period: Period) -> Sequence[str]:
+        """The page of the CI job of the newest report of the period that names one, of each product
+        with one, by repository and suite.
+        """
+
     def test_names(self, product: Product) -> Collection[str]:
         """Every test that a report of the product ever named."""

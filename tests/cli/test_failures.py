@@ -202,7 +202,10 @@ def test_the_gaps_say_what_to_change_in_ci(cli: Command, own_ci: Client) -> None
     assert none == "No failure of the period is ambiguous.\n"
     assert found.startswith("1 ambiguous failure:\n\n")
     assert "neither the device nor the bench: 1 failure; this alone would decide 0 to 1\n" in found
-    assert "  In hwci.toml, a [[verdict]] rule: " in found
+    assert "  In hwci.toml:\n    [[verdict]]\n    message = " in found
+    assert (
+        "  In the job that runs hwci merge-announce, below it:\n    hwci suite-config app" in found
+    )
     assert "no suite configuration: 1 failure; this alone would decide none\n" in found
     assert found.endswith("\n\nAll together: 1 failure; this would decide 0 to 1\n")
 
@@ -214,11 +217,11 @@ def test_the_gaps_say_what_to_change_in_ci(cli: Command, own_ci: Client) -> None
 def test_those_that_no_gap_explains_are_for_a_person(ambiguous: int, left: str | None) -> None:
     count = GapCount(Gap.NO_VERDICT, 5, at_least=1, at_most=5)
     budget = Budget([count], Together(5, at_least=1, at_most=5), ambiguous, looked_at=ambiguous)
-    found = GapsAnswer.of(budget, PeriodQuery(), Period(START, START))
+    found = GapsAnswer.of(budget, [], PeriodQuery(), Period(START, START))
 
     *_, last = what_if.gaps(found)
 
-    assert last.startswith(left or "  In hwci.toml")
+    assert last.startswith(left or '    verdict = "device"')
 
 
 def test_each_commit_of_the_timeline_has_its_subject_if_a_run_listed_it(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hwci.analysis.failures.gaps import Gap
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer
 from tests.server.small_history import AS_OF, CONFIG, RUNS, failure_id, get, run
 from tests.support.asking import ask, bearer, ci_key
@@ -85,8 +86,30 @@ def test_what_ci_left_out_is_listed_with_what_it_would_decide(tmp_path: Path) ->
     (gap,) = found.gaps
     assert (found.ambiguous, found.looked_at) == (1, 1)
     assert (gap.gap, gap.failures, gap.at_least, gap.at_most) == ("noVerdict", 1, 1, 1)
-    assert gap.to_do.startswith("In hwci.toml, a [[verdict]] rule")
+    assert gap.to_do.startswith("Say in a [[verdict]] rule")
+    assert [(one.ci, one.where) for one in gap.ci_lines] == [(None, "In hwci.toml")]
     assert of_product["gaps"] == answer["gaps"]
+
+
+def test_the_lines_of_ci_are_those_of_the_system_whose_pages_the_reports_name(
+    tmp_path: Path,
+) -> None:
+    page = {"ci_url": "https://git.acme.example/fw/-/jobs/7"}
+    with running_in_thread(tmp_path) as server:
+        key = ci_key(server.ci_key)
+        failed, passed = run("b", 1, {"boot": "fail"}), run("c", 2, {"boot": "pass"})
+        for body in (failed | page, passed):
+            body.pop("changes", None)
+            assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
+        found = GapsAnswer.model_validate(get(server, "ci-analysis/gaps"))
+
+    texts = {one.gap: one.ci_lines for one in found.gaps}
+    assert {"noConfiguration", "noChanges"} <= set(texts)
+    for lines in texts.values():
+        [one] = lines
+        assert one.ci == "gitlab"
+        assert one.where.startswith("In .gitlab-ci.yml, in ")
+    assert 'GIT_DEPTH: "0"' in texts[Gap.NO_CHANGES][0].lines
 
 
 def test_a_period_without_ambiguous_failures_has_no_gap(told: RunningServer) -> None:

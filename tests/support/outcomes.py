@@ -85,6 +85,14 @@ class FullRecordedRuns(FullHistory):
             and not has_failed_attempt(item)
         ]
 
+    def ci_pages(self, scope: Scope, period: Period) -> Sequence[str]:
+        newest: dict[Product, Report] = {}
+        for one in sorted(self._facts.reports, key=report_order):
+            if one.ci_url is not None and period.start <= one.started_at <= period.end:
+                newest[Product(one.repo_key, one.suite)] = one
+        pages = ((product, one.ci_url) for product, one in sorted(newest.items()))
+        return [page for product, page in pages if page is not None and scope.holds(*product)]
+
     def test_names(self, product: Product) -> Collection[str]:
         reports = [one for one in self._facts.reports if (one.repo_key, one.suite) == product]
         return {item.id for report in reports for item in report.tests}

@@ -169,6 +169,8 @@ def test_the_metrics_page_says_what_would_decide_the_ambiguous_failures(reader: 
     for line, gap in zip(lines.all(), gaps, strict=True):
         expect(line).to_contain_text(gap["text"])
         expect(line).to_contain_text(gap["toDo"])
+        expect(line.locator("code")).to_have_text([one["lines"] for one in gap["ciLines"]])
+        expect(line).to_contain_text(f"{gap['ciLines'][0]['where']}:")
     assert {"noVerdict", "cutLists"} <= {gap["gap"] for gap in gaps}
     ends = f"{together['atLeast']} to {together['atMost']}"
     assert together["atLeast"] < together["atMost"]

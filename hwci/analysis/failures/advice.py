@@ -36,27 +36,26 @@ class GapWords(NamedTuple):
 GAPS = {
     Gap.NO_VERDICT: GapWords(
         "The harness blamed neither the device nor the bench",
-        'In hwci.toml, a [[verdict]] rule: message = "…", verdict = "device" (or "infra").',
+        "Say in a [[verdict]] rule whom the message of the failure blames.",
     ),
     Gap.NO_CONFIGURATION: GapWords(
         "The product has no suite configuration",
-        "In a job of the main branch: hwci suite-config apply (hwci init writes hwci.toml).",
+        "Send it in a job of the main branch (hwci init writes hwci.toml).",
     ),
     Gap.NO_CHANGES: GapWords(
         "The first run on the failing commit did not send what changed",
-        f"In the job that tests: clone {WHOLE_HISTORY}, or set HWCI_BASE_SHA to the commit tested"
-        " before.",
+        "Clone the whole history in the job that tests, and let it find the run before, or set"
+        " HWCI_BASE_SHA to the commit tested before.",
     ),
     Gap.CUT_LISTS: GapWords(
         "Lists of commits or files were cut short",
-        f"In the job that tests: clone {WHOLE_HISTORY}, without filter: tree:0, and start it on"
+        "Clone the whole history in the job that tests, without filter: tree:0, and start it on"
         f" each push: a report holds the newest {COMMITS_MAX} commits, and {FILES_MAX:,} files of"
         " each.",
     ),
     Gap.UNCONNECTED_FIX: GapWords(
         "Some run between the failure and its fix did not send what changed",
-        "In every job of the branch that tests, also after a failure: hwci report-run in a clone of"
-        f" {WHOLE_HISTORY}.",
+        "Report every run of the branch, also a failed one, from a clone of the whole history.",
     ),
 }
 

@@ -114,6 +114,9 @@ def gaps(found: GapsAnswer) -> Iterator[str]:
         decided = _decided(gap.at_least, gap.at_most)
         yield f"{gap.text}: {counted(gap.failures, 'failure')}; this alone would decide {decided}"
         yield f"  {gap.to_do}"
+        for text in gap.ci_lines:
+            yield f"  {text.where}:"
+            yield from (f"    {line}" for line in text.lines.splitlines())
     if found.together is not None and len(found.gaps) > 1:
         failures, *ends = found.together.failures, found.together.at_least, found.together.at_most
         yield ""

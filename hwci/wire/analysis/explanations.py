@@ -9,6 +9,7 @@ from typing import Annotated, Self
 from uuid import UUID
 
 from hwci.analysis.failures.advice import GAPS, advice
+from hwci.analysis.failures.ci_lines import CiSystem, lines_of
 from hwci.analysis.failures.gaps import Budget, Gap, GapCount
 from hwci.analysis.failures.what_if import EditKind, OfGit, WhatIf, WhatIfs
 from hwci.engine.page.failures import ResolvedFailure
@@ -107,9 +108,19 @@ class ExplanationAnswer(Answer):
         return cls(edits=edits, complete=found.complete)
 
 
+class CiLinesAnswer(Answer):
+    """Lines to paste into CI. `ci`: the system that the reports' pages are of; null: it is not
+    known, or they go into `hwci.toml`. `where`: into which file and job.
+    """
+
+    ci: CiSystem | None
+    where: str
+    lines: str
+
+
 class GapAnswer(Answer):
     """What CI left out. Of the `failures` that lack it, filling it alone would decide at least and
-    at most so many.
+    at most so many. `ciLines`: what to paste, of each CI system that the reports tell.
     """
 
     gap: Gap
@@ -118,10 +129,11 @@ class GapAnswer(Answer):
     at_least: int
     at_most: int
     to_do: str
+    ci_lines: Sequence[CiLinesAnswer]
 
     @classmethod
-    def of(cls, found: GapCount) -> Self:
-        """Make one gap."""
+    def of(cls, found: GapCount, pages: Sequence[str]) -> Self:
+        """Make one gap. `pages`: of CI jobs."""
         words = GAPS[found.gap]
         return cls(
             gap=found.gap,
@@ -130,6 +142,7 @@ class GapAnswer(Answer):
             at_least=found.at_least,
             at_most=found.at_most,
             to_do=words.to_do,
+            ci_lines=[*map(CiLinesAnswer.model_validate, lines_of(found.gap, pages))],
         )
 
 
@@ -157,12 +170,14 @@ class GapsAnswer(Answer):
     looked_at: int
 
     @classmethod
-    def of(cls, found: Budget, query: PeriodQuery, period: Period) -> Self:
-        """Make the gaps that were asked for. `period`: the days of `query`."""
+    def of(cls, found: Budget, pages: Sequence[str], query: PeriodQuery, period: Period) -> Self:
+        """Make the gaps that were asked for. `pages`: of CI jobs of the scope. `period`: the days
+        of `query`.
+        """
         return cls(
             period=PeriodAnswer.of(query.days, period),
             product=ProductKey.of(query),
-            gaps=[GapAnswer.of(one) for one in found.gaps],
+            gaps=[GapAnswer.of(one, pages) for one in found.gaps],
             together=TogetherAnswer.model_validate(found.together),
             ambiguous=found.ambiguous,
             looked_at=found.looked_at,

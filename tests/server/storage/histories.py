@@ -109,7 +109,7 @@ class HistoryDraw:
             changes=self._changes(sha),
             part_of=part if draw.random() < 0.2 else None,
             ci_run=draw.choice((None, 42)),
-            ci_url=draw.choice((None, "https://ci.example/7")),
+            ci_url=draw.choice((None, "https://ci.example/7", "https://ci.example/9")),
         )
 
     def _time(self) -> datetime:
@@ -236,6 +236,7 @@ def _about_period(
     yield "outcomes", by_name(history.outcomes(scope, period))
     for product, test_id in sorted({*sorted(tests)[::3], *never_ran}):
         yield "durations", sorted(history.durations(product, test_id, period))
+    yield "ci_pages", list(history.ci_pages(scope, period))
     unknown = [UUID(int=number) for number in range(100)]
     yield "failed_attempts", dict(history.failed_attempts([*unknown, *items]))
 

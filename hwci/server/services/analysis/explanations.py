@@ -58,6 +58,7 @@ class Explanations(Analysis):
         """Return what CI leaves out, and how many ambiguous failures it would decide."""
 
         def work(about: Asked) -> GapsAnswer:
-            return GapsAnswer.of(budget(*about), query, about.period)
+            pages = about.history.ci_pages(about.scope, about.period)
+            return GapsAnswer.of(budget(*about), pages, query, about.period)
 
         return await self._answer(viewer, query, work)

@@ -48,6 +48,11 @@ _DURATIONS = (
     " AND NOT EXISTS (SELECT 1 FROM item i WHERE i.org_id = r.org_id AND i.report_id = r.id"
     f" AND i.test = ?6 AND {NOTABLE})"
 )
+_CI_PAGE = (
+    "SELECT r.ci_url FROM report r INDEXED BY report_time WHERE r.org_id = ?1 AND r.product_id = ?2"
+    " AND r.started_at BETWEEN ?3 AND ?4 AND r.ci_url IS NOT NULL ORDER BY r.started_at DESC,"
+    " r.run_id DESC, r.run_attempt DESC, r.box_key DESC LIMIT 1"
+)
 _NAMES = "SELECT name FROM test WHERE org_id = ? AND product_id = ?"
 _TIME_EVERY = 1000  # reports
 
@@ -126,6 +131,14 @@ class OutcomeAnswers(Answers):
         }
         rows = self._connection.rows(_DURATIONS, (*values, codec.numbers(places), test))
         return [(box, codec.duration_at(packed, places[at])) for box, at, packed in rows]
+
+    def ci_pages(self, scope: Scope, period: Period) -> Sequence[str]:
+        ends = codec.to_micros(period.start), codec.to_micros(period.end)
+        found = []
+        for product, number in sorted(self._products.items()):
+            if scope.holds(*product):
+                found += self._connection.rows(_CI_PAGE, (self._org, number, *ends))
+        return [page for (page,) in found]
 
     def test_names(self, product: Product) -> Collection[str]:
         values = (self._org, self._products.get(product))

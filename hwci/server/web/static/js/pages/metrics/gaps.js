@@ -5,6 +5,7 @@
 import { useAnswer } from "../../asking.js";
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
+import { Copyable } from "../../parts/form/copyable.js";
 
 /** The gaps of a period. A change of `turn` asks again. */
 export function Gaps({ orgId, scope, turn }) {
@@ -20,6 +21,8 @@ function Found({ data }) {
     <ul class="gaps">${data.gaps.map((gap) => html`<li key=${gap.gap}>
       <p>${gap.text}: ${counted(gap.failures, "failure")}; this alone would decide ${decided(gap)}.</p>
       <p class="quiet">${gap.toDo}</p>
+      ${gap.ciLines.map((one) => html`<p class="quiet">${one.where}:</p>
+        <${Copyable} label=${`Lines of CI: ${gap.text}`} text=${one.lines} />`)}
     </li>`)}</ul>
     ${data.gaps.length > 1 && html`<p>All together: ${counted(data.together.failures, "failure")}; this would decide
       ${" "}${decided(data.together)}.</p>`}

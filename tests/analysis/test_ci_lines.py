@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lines of CI that fill a gap: those of the system that the reports tell, and as the jobs have
+them that `hwci init` prints.
+"""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from hwci.analysis.failures.ci_lines import CiSystem, lines_of, system_of
+from hwci.analysis.failures.gaps import Gap
+from hwci.ci.systems import SYSTEMS
+
+JOBS = Path(__file__).parents[2] / "hwci/ci/jobs"
+PAGES = {
+    CiSystem.GITHUB: (
+        "https://github.com/acme/fw/actions/runs/17/attempts/2",
+        "https://ghe.acme.example/acme/fw/actions/runs/17",
+    ),
+    CiSystem.GITLAB: ("https://gitlab.acme.example/group/sub/fw/-/jobs/7",),
+    CiSystem.BUILDKITE: ("https://buildkite.com/acme/fw/builds/42#0190-ab",),
+    CiSystem.CIRCLECI: (
+        "https://circleci.com/gh/acme/fw/42",
+        "https://app.circleci.com/pipelines/gh/acme/fw/1/workflows/ab/jobs/2",
+    ),
+    CiSystem.AZURE: ("https://dev.azure.com/acme/fw/_build/results?buildId=7&view=logs",),
+    CiSystem.JENKINS: ("https://ci.acme.example/job/fw/job/main/12/",),
+}
+
+
+@pytest.mark.parametrize("system", CiSystem)
+def test_the_address_of_a_job_tells_its_system(system: CiSystem) -> None:
+    for page in PAGES[system]:
+        assert system_of(page) is system
+
+
+@pytest.mark.parametrize("page", ["https://ci.acme.example/builds/7", "https://acme.example/", ""])
+def test_another_address_tells_none_and_the_command_line_is_given(page: str) -> None:
+    assert system_of(page) is None
+    [one] = lines_of(Gap.CUT_LISTS, [page])
+    assert (one.ci, one.where) == (None, "In the job that tests")
+    assert one.lines == "git fetch --unshallow || true"
+
+
+def test_the_systems_are_those_that_reports_come_from() -> None:
+    assert {one.value for one in CiSystem} == {one.name for one in SYSTEMS}
+
+
+@pytest.mark.parametrize("gap", Gap)
+@pytest.mark.parametrize("system", CiSystem)
+def test_each_gap_has_lines_for_each_system(system: CiSystem, gap: Gap) -> None:
+    pages = [page for one in (system, CiSystem.GITHUB) for page in PAGES[one]]
+    found = lines_of(gap, pages)
+    told = [None] if gap is Gap.NO_VERDICT else [*dict.fromkeys((system, CiSystem.GITHUB))]
+    assert [one.ci for one in found] == told
+    assert all(one.lines and not one.lines.endswith("\n") for one in found)
+
+
+@pytest.mark.parametrize("system", [CiSystem.GITHUB, CiSystem.GITLAB, CiSystem.AZURE])
+def test_the_lines_are_those_of_the_job_that_init_prints(system: CiSystem) -> None:
+    job = (JOBS / f"{system}.yml").read_text()
+    written = {line.strip().partition(" # ")[0] for line in job.splitlines()}
+    for gap in (Gap.NO_CHANGES, Gap.CUT_LISTS, Gap.UNCONNECTED_FIX):
+        [one] = lines_of(gap, PAGES[system])
+        code = [line.strip().partition(" # ")[0] for line in one.lines.splitlines()]
+        assert {line for line in code if not line.startswith("#")} <= written
+
+
+def test_the_rule_of_a_verdict_is_one_that_a_project_may_have() -> None:
+    [one] = lines_of(Gap.NO_VERDICT, PAGES[CiSystem.GITHUB])
+    [rule] = tomllib.loads(one.lines)["verdict"]
+    assert set(rule) == {"message", "verdict"}
+    assert rule["verdict"] == "device"
