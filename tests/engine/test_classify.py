@@ -3,9 +3,12 @@
 "Classification of a resolved failure"; semantics, 6.3-6.6).
 """
 
+from dataclasses import replace
+
 import pytest
 
 from hwci.engine.facts import Changes, Report, SuiteConfig
+from hwci.engine.history import Decision, OutOfTimeError
 from hwci.engine.rules.classify import (
     CHANGES_ROWS,
     FIX_ROWS,
@@ -16,6 +19,7 @@ from hwci.engine.rules.classify import (
     Finding,
 )
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason
+from tests.engine.hurried import Hurried
 from tests.engine.timeline import (
     BOX,
     REPO,
@@ -338,10 +342,122 @@ def test_the_trace_of_a_real_bug_in_words() -> None:
     }
 
 
-def test_every_check_says_what_it_found() -> None:
-    for past in (*GOLDEN.values(), seen(PICTURE, changed=REAL)):
-        notes: list[Finding] = [check.finding for check in past.judged("b").trace]
-        assert all(finding.note for finding in notes)
+FAILED, FIXED = CheckedRun(minute(1), 1000, 1, BOX), CheckedRun(minute(2), 2000, 1, BOX)
+DECIDED = (
+    Finding("The harness blamed the bench", FAILED),
+    Finding("The harness blamed neither the device nor the bench", FAILED),
+    Finding("The product has no suite configuration"),
+    Finding("The first run on the failing commit reported no changes"),
+    Finding("Some files of a commit under test were not sent", FAILED, "b"),
+    Finding("No commit under test changed firmware", FAILED),
+    Finding("No run reports lead from c back to the last failing commit", commit="b"),
+    Finding(
+        "A commit before the fix changed harness files and no firmware file",
+        *(FIXED, "x", "ci/run.py", "ci/**"),
+    ),
+    Finding("No commit before the fix changed firmware"),
+    Finding(
+        "A commit before the fix changed firmware, and the harness file ci/run.py",
+        *(FIXED, "c", "src/main.c", "src/**"),
+    ),
+    Finding("Some files of a commit before the fix were not sent", FIXED, "c"),
+)
+
+
+@pytest.mark.parametrize(
+    ("past", "found"), [*zip(GOLDEN.values(), DECIDED, strict=True)], ids=ORDER
+)
+def test_the_row_that_decides_says_in_words_what_it_found(past: Past, found: Finding) -> None:
+    assert past.judged("b").trace[-1].finding == found
+
+
+@pytest.mark.parametrize(
+    ("past", "reason", "found"),
+    [
+        (
+            seen("box-1 | a:P b:F", changed={"b": "fw"}),
+            Reason.FIX_UNCONNECTED,
+            Finding("No later commit of the branch passed"),
+        ),
+        (
+            with_changes(changes("a", commit("b", "doc"), truncated=True), FIX),
+            Reason.CHANGES_INCOMPLETE,
+            Finding("Some commits under test were not sent", FAILED),
+        ),
+        (
+            with_changes(changes("a", commit("b", "doc")), FIX),
+            Reason.CHANGES_INCOMPLETE,
+            Finding("Every commit and file under test was sent", FAILED),
+        ),
+        (
+            with_changes(changes("a", commit("x"), commit("b", "fw")), FIX),
+            Reason.CHANGES_UNKNOWN,
+            Finding("The first run on the failing commit tested 2 commits", FAILED),
+        ),
+        (
+            with_changes(CAUSE, changes("x", commit("c", "fw"))).and_also(
+                report("x:-", 1.5, sent=changes("b", commit("w"), commit("x")))
+            ),
+            Reason.FIX_UNCONNECTED,
+            Finding("2 run reports connect the failure to its fix over 3 commits", FIXED, "c"),
+        ),
+    ],
+    ids=["no fix", "commits cut", "all sent", "commits under test", "commits of the walk"],
+)
+def test_a_row_says_in_words_what_it_found(past: Past, reason: Reason, found: Finding) -> None:
+    assert trace(past)[reason].finding == found
+
+
+def test_the_trace_names_each_run_by_the_number_that_the_ci_shows_too() -> None:
+    failed = replace(report("b:F", 1, sent=CAUSE), ci_run=31)
+    fixed = replace(report("c:P", 2, sent=FIX), ci_run=32)
+    found = trace(Past([failed, fixed]))
+
+    assert found[Reason.VERDICT_INFRA].finding.run == FAILED._replace(ci_run=31)
+    assert found[Reason.CHANGES_UNKNOWN].finding.run == FAILED._replace(ci_run=31)
+    assert found[Reason.FIX_NOT_FIRMWARE].finding.run == FIXED._replace(ci_run=32)
+
+
+# What a store keeps of a decision, to know when to ask again.
+INFRA = seen("box-1 | a:P b:I c:P", changed=REAL)
+PENDING = seen("box-1 | a:P b:F", changed=REAL)
+GAP = with_changes(CAUSE, changes("x", commit("c", "fw"))).and_also(
+    report("x:-", 1.5, sent=changes("w", commit("x")))
+)
+
+
+@pytest.mark.parametrize(
+    ("past", "decision"),
+    [
+        (INFRA, Decision(FailureClass.BENCH_OR_HARNESS, Reason.VERDICT_INFRA)),
+        (PENDING, Decision(FailureClass.AMBIGUOUS, Reason.FIX_UNCONNECTED)),
+        (seen(PICTURE, changed=REAL), Decision(FailureClass.REAL_FW_BUG, None, frozenset("bc"))),
+        (GAP, Decision(FailureClass.AMBIGUOUS, Reason.FIX_UNCONNECTED, frozenset("b"))),
+    ],
+    ids=["no walk is asked for", "no fix", "a walk", "a gap"],
+)
+def test_a_decision_names_the_commits_that_its_walk_rests_on(
+    past: Past, decision: Decision
+) -> None:
+    assert Classifier(past.history).decide(past.group("b")) == decision
+
+
+def test_where_no_walk_is_all_that_leads_back_from_the_fix_could_make_one() -> None:
+    def reached(past: Past) -> str:
+        return " ".join(sorted(Classifier(past.history).reached(past.group("b"))))
+
+    assert reached(GAP) == "b c w x"
+    assert reached(seen(PICTURE, changed=REAL)) == "b c"
+    assert reached(INFRA) == reached(PENDING) == ""
+
+
+def test_the_time_is_checked_before_each_file_is_matched() -> None:
+    many = " ".join(["doc"] * 1000)
+    past = seen(PICTURE, changed={"b": f"{many} fw", "c": "fw"})
+
+    assert Classifier(Hurried(past.facts, 5000)).automatic(past.group("b")).reason is None
+    with pytest.raises(OutOfTimeError):
+        Classifier(Hurried(past.facts, 900)).automatic(past.group("b"))
 
 
 def test_the_changes_under_test_are_those_of_the_first_failing_runs_workflow() -> None:

@@ -25,6 +25,7 @@ from hwci.engine.page.tables import (
 )
 from hwci.engine.periods import Period, last_days
 from hwci.engine.rules.flakiness import FlakyTest
+from hwci.engine.rules.merges import commits_checked
 from hwci.engine.vocabulary import Label
 from tests.engine.timeline import (
     ALL,
@@ -114,6 +115,12 @@ def test_no_one_report_must_do_all_but_two_halves_do_not_make_a_check() -> None:
     halves = Past([report("m:L", 1, tests=[item("P")]), report("m:-", 2)]).announced(merge("m"))
 
     assert checked(halves) == (0, 1)
+
+
+def test_a_report_checks_its_own_commit_and_those_of_its_push() -> None:
+    assert commits_checked(report("n:F", 1, covers=["m", "l"])) == {"l", "m", "n"}
+    assert commits_checked(report("n:L", 1, covers=["m"], tests=[item("P")])) == set()
+    assert commits_checked(report("n:-", 1, covers=["m"])) == set()
 
 
 # "When omitted, a run of any product can check the merge."

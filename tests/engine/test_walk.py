@@ -292,3 +292,29 @@ def plainly(history: FullHistory, goal: str, fix: str) -> tuple[Step, ...] | Non
 
 def test_a_list_that_names_the_failing_commit_last_once_more_may_be_cut() -> None:
     assert walked(after(changes("o", "a", "z", "a"))) == "1(z)"
+
+
+# What an answer rests on
+
+
+def test_a_cut_walk_rests_on_all_that_leads_on_from_the_failing_commit_too() -> None:
+    """A list that joins it to the way back from the fix makes an exact walk."""
+    back = [changes(f"{n + 1}", f"{n}") for n in range(5)]
+    past = after(changes("o", "a", "z"), changes("0", "z"), *back, changes("a", "w"))
+    joined = past.and_also(report("5:P", 99, run_id=99, sent=changes("w", "5")))
+    rests_on = Walks(past.history).between(REPO, "a", "z").rests_on
+
+    assert walked(past) == "1(z)"
+    assert walked(joined) == "8(w) 99(5) 7(4) 6(3) 5(2) 4(1) 3(0) 2(z)"
+    assert "w" in rests_on
+    assert "5" not in rests_on
+
+
+def test_all_that_steps_lead_back_to_from_a_fix_is_found_over_forks_and_circles() -> None:
+    past = after(
+        changes("x", "z"), changes("w", "y", "z"), changes("z", "w"), changes("v", "y", "x")
+    )
+    cut = past.and_also(report("v:P", 9, sent=changes("u", "v", truncated=True)))
+
+    assert Walks(cut.history).back_from(REPO, "z") == frozenset("vwxz")
+    assert Walks(cut.history).back_from("elsewhere", "z") == {"z"}

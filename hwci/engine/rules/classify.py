@@ -128,15 +128,18 @@ _BLAMED = {
 }
 
 
-def _verdict_is(verdict: Verdict) -> Callable[[Group], Answer]:
-    def answer(group: Group) -> Answer:
-        first = group.first.first
-        box = group.first.key.lane.box_key
-        at, number = first.started_at, first.ci_run_id
-        run = CheckedRun(at, number, first.run_attempt, box, first.ci_run)
-        return Answer(first.verdict is verdict, Finding(_BLAMED[first.verdict], run))
+def _bench_blamed(group: Group) -> Answer:
+    return Answer(group.first.first.verdict is Verdict.INFRA, _blamed(group))
 
-    return answer
+
+def _nobody_blamed(group: Group) -> Answer:
+    return Answer(group.first.first.verdict is Verdict.UNKNOWN, _blamed(group))
+
+
+def _blamed(group: Group) -> Finding:
+    first, box = group.first.first, group.first.key.lane.box_key
+    run = CheckedRun(first.started_at, first.ci_run_id, first.run_attempt, box, first.ci_run)
+    return Finding(_BLAMED[first.verdict], run)
 
 
 def _not_configured(subject: UnderTest) -> Answer:
@@ -246,8 +249,8 @@ class Row(NamedTuple, Generic[Subject]):
 # The checks "in this order (the first failing check gives the reason)", in three parts by what
 # they look at.
 VERDICT_ROWS: tuple[Row[Group], ...] = (
-    Row(Reason.VERDICT_INFRA, "Verdict blamed the bench", _verdict_is(Verdict.INFRA)),
-    Row(Reason.VERDICT_MISSING, "Failed test has no `verdict`", _verdict_is(Verdict.UNKNOWN)),
+    Row(Reason.VERDICT_INFRA, "Verdict blamed the bench", _bench_blamed),
+    Row(Reason.VERDICT_MISSING, "Failed test has no `verdict`", _nobody_blamed),
 )
 CHANGES_ROWS: tuple[Row[UnderTest], ...] = (
     Row(Reason.PATHS_NOT_CONFIGURED, "No suite configuration for the product", _not_configured),
