@@ -3,7 +3,9 @@
 
 mutmut makes the changes (mutants). This module decides which code and which tests make an area,
 draws as many mutants of each by a seed, so that a run can be repeated, and runs the tests that
-reach the changed line, the cheapest first, until one fails. It does not know what a mutant means.
+reach the changed line, the cheapest first, until one fails. It does not know what a mutant means,
+but leaves out those that cannot be told from the code: another letter case in a statement of SQL,
+or in the name of a column of a `row`, which SQLite does not see.
 
 pytest collects the tests of an area once. They run first without a mutant, to see which lines each
 reaches and what it costs; then each mutant has a process of its own, forked from that one. What
@@ -14,6 +16,7 @@ import argparse
 import ast
 import os
 import random
+import re
 import resource
 import signal
 import sys
@@ -51,7 +54,11 @@ SPARE_SECONDS, TIMES_AS_LONG = 30.0, 5
 MEMORY_BYTES = 8 * 1024**3
 """A mutant that wants more ends in an error."""
 
+SQL = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE|REPLACE|FROM|WHERE|AND|OR|PRAGMA|BEGIN)\b|= \?")
+"""What a part of a statement has in it."""
+
 FORK = get_context("fork")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Area(NamedTuple):
@@ -164,10 +171,13 @@ def _mutants_of(module: str, file: Path, made: Path) -> Iterator[Mutant]:
     """Write the code with all mutants of a file to `made`, and yield each."""
     mutated = mutate_file_contents(str(file), file.read_text())
     made.write_text(mutated.code)
-    lines = mutated.code.splitlines()
-    statements = list(_statements(ast.parse(mutated.code)))
+    lines, tree = mutated.code.splitlines(), ast.parse(mutated.code)
+    statements = list(_statements(tree))
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, Function)}
     for name in mutated.mutant_names:
         unchanged = f"{name.rpartition('_mutmut_')[0]}_mutmut_orig"
+        if _is_same_to_sqlite(functions[unchanged], functions[name]):
+            continue
         before, after = (mutated.line_span_by_function_name[one] for one in (unchanged, name))
         old = [line.replace(unchanged, name) for line in lines[before.start - 1 : before.end]]
         new = lines[after.start - 1 : after.end]
@@ -180,6 +190,31 @@ def _mutants_of(module: str, file: Path, made: Path) -> Iterator[Mutant]:
             statement=min((one for one in statements if line in one), key=len),
             function=range(before.start, before.end + 1),
         )
+
+
+def _is_same_to_sqlite(unchanged: Function, mutant: Function) -> bool:
+    """Whether two functions differ in nothing but their names, and in letter case that SQLite does
+    not see. The mutant is made like the other in these.
+    """
+    columns = {
+        id(node.slice)
+        for node in ast.walk(unchanged)
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "row"
+    }
+    for one, other in zip(ast.walk(unchanged), ast.walk(mutant), strict=False):
+        match one, other:
+            case ast.Constant(str(old)), ast.Constant(str(new)):
+                seen = id(one) in columns or SQL.search(old) is not None
+                if seen and _without_case(old) == _without_case(new):
+                    other.value = old
+    mutant.name = unchanged.name
+    return ast.dump(unchanged) == ast.dump(mutant)
+
+
+def _without_case(statement: str) -> str:
+    """Return a statement in small letters, but for the texts in it."""
+    parts = enumerate(statement.split("'"))
+    return "'".join(part if at % 2 else part.lower() for at, part in parts)
 
 
 def _statements(tree: ast.Module) -> Iterator[range]:
