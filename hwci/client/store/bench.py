@@ -121,14 +121,13 @@ class BenchStore(StoreFile):
             return [replace(one, unkept=fault) for one in meant]
 
     def _keep(self, db: sqlite3.Connection, report: PendingReport) -> PendingReport:
-        row = report.row()
         same = (report.identity, report.address, report.fingerprint)
         [count, held, replaced] = db.execute(
             "SELECT count(*), coalesce(sum(length(body)), 0), coalesce(sum(state = 'waiting' AND "
             "identity = ? AND address = ? AND fingerprint = ?), 0) FROM reports",
             same,
         ).fetchone()
-        size = len(row["body"])
+        size = len(report.row()["body"])
         if count - replaced >= self._reports_max or held + size > self._bytes_max:
             full = StoreError(
                 f"{self.folder} is full: it holds {count:,} reports, {held:,} bytes",
@@ -351,8 +350,8 @@ class BenchStore(StoreFile):
         if not rows or self._pause(self._report(rows[0])):
             return None
         if call is None:
-            broken = {"state": "damaged", "reason": "the disk has damaged it"}
-            self._change(lambda db: _update(db, report.number, **broken))
+            reason = "the disk has damaged it"
+            self._change(lambda db: _update(db, report.number, state="damaged", reason=reason))
             self.damaged.append(f"report {report.label} in {self.file}")
         return call
 
@@ -386,9 +385,19 @@ class BenchStore(StoreFile):
         def change(db: sqlite3.Connection) -> PendingReport:
             now = self._clock()
             number = _next_number(db, now)
-            meant = {"address": server, "fingerprint": fingerprint, "created": now}
-            fresh = {"state": "waiting", "tries": 0, "reason": "", "not_before": 0.0}
-            _update(db, report.number, number=number, overtaken="[]", **meant, **fresh)
+            _update(
+                db,
+                report.number,
+                number=number,
+                state="waiting",
+                address=server,
+                fingerprint=fingerprint,
+                created=now,
+                tries=0,
+                reason="",
+                not_before=0.0,
+                overtaken="[]",
+            )
             [row] = _rows(db, "number = ?", number)
             kept = self._report(row)
             _overtake(db, kept)

@@ -133,8 +133,8 @@ class RunFacts(NamedTuple):
     sha: str
     tested: bool
     changes: str | None
-    tests: str
-    product: str
+    tests: str = ""
+    product: str = ""
 
 
 def facts_of(report: RunReport) -> RunFacts:
@@ -194,8 +194,7 @@ def run_id_of(db: sqlite3.Connection, job: JobOfBuild, own: int) -> int:
     no other job of the build came before on them; else `own`.
     """
     for build, name in job.digests:
-        rows = db.execute("SELECT job, run_id FROM jobs WHERE build = ?", (build,)).fetchall()
-        known = {row["job"]: row["run_id"] for row in rows}
+        known = dict(db.execute("SELECT job, run_id FROM jobs WHERE build = ?", (build,)))
         if known.get(name, own if known else job.number) != job.number:
             return own
     return job.number
@@ -220,8 +219,8 @@ def past_runs(db: sqlite3.Connection, series: RunSeries) -> PastRuns:
     ).fetchall()
     return PastRuns(
         series,
-        tuple(ReportedRun(row["run_id"], row["sha"], bool(row["tested"])) for row in rows),
-        {(row["run_id"], row["sha"]): row["changes"] for row in rows if row["changes"]},
+        tuple(ReportedRun(run_id, sha, bool(tested)) for run_id, sha, _, tested in rows),
+        {(run_id, sha): changes for run_id, sha, changes, _ in rows if changes},
     )
 
 

@@ -109,15 +109,14 @@ class PendingReport:
     def of_row(cls, row: sqlite3.Row, file: Path) -> "PendingReport":
         """Read what the store knows of a report."""
         if not _is_sound(row):
-            number = row["number"] if isinstance(row["number"], int) else 0
-            reason = "the disk has damaged it"
+            number, reason = row["number"], "the disk has damaged it"
             return cls(str(row["name"]), number=number, state="damaged", reason=reason, file=file)
         known = {name: row[name] for name in _COLUMNS}
         return cls(**known, overtaken=tuple(json.loads(row["overtaken"])), file=file)
 
     def row(self) -> dict[str, Any]:
         """Return what the store keeps of a report in hand; the run is not among it."""
-        assert self.call is not None, "it is in hand"
+        assert self.call is not None  # it is in hand
         body = self.call.body or b""
         known = ("tested", "tests", "product")
         return {

@@ -211,7 +211,7 @@ def _read(path: Path, state: State) -> PendingReport:
             raise NewerFormatError(head["format"])
         body = gzip.decompress(packed)
     else:
-        raise ValueError("not a report")
+        raise ValueError  # no report
     call = call_of_ci(str(head["target"]), body)
     report = PendingReport.of_body(str(head["name"]), call, json.loads(body))
     known: dict[str, Any] = {name: head[name] for name in ("address", "fingerprint", "created")}
@@ -266,7 +266,7 @@ def _take_lanes(db: sqlite3.Connection, lanes: Path, taken: Taken) -> None:
         runs, changes = _lane(folder)
         for run in runs:
             known = changes.get((run.run_id, run.sha))
-            facts = RunFacts(folder.name, run.run_id, run.sha, run.hello_ok, known, "", "")
+            facts = RunFacts(folder.name, run.run_id, run.sha, run.hello_ok, known)
             memory.settle(db, memory.begin(db, facts), tested=run.hello_ok)
         taken.done.append(folder)
 

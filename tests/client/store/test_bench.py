@@ -14,7 +14,14 @@ import pytest
 from hwci.client import calls
 from hwci.client._protocol import Credentials, build_request
 from hwci.client.errors import CredentialMalformedError, ServerAddressError
-from hwci.client.store import BenchStore, PendingReport, StoreError, bench_store, fingerprint_of
+from hwci.client.store import (
+    ASKED_MAX_S,
+    BenchStore,
+    PendingReport,
+    StoreError,
+    bench_store,
+    fingerprint_of,
+)
 from hwci.wire.reports import MergeAnnouncement
 from tests.support.pending import (
     ADDRESS,
@@ -25,6 +32,7 @@ from tests.support.pending import (
     TEST,
     in_state,
     keep,
+    older_file,
     pending,
     run_ids,
     run_report,
@@ -54,7 +62,7 @@ def test_a_report_is_sent_as_it_was_built_by_any_process(store: BenchStore, test
         assert taken is not None
         assert taken.compressed is (tests > 1)
         assert build_request(taken, Credentials(ci_key=KEY), "") == as_it_was
-    assert store.body(found) == built.body
+    assert store.body(found) == store.body(keep(store, tests=items)) == built.body
 
 
 def test_a_large_report_is_compressed_once_and_never_read_again(
@@ -151,6 +159,20 @@ def test_an_announcement_is_the_same_for_one_product_and_commit(store: BenchStor
     ]
 
 
+def test_what_a_list_of_reports_shows_is_known_of_each(store: BenchStore) -> None:
+    merged = {"sha": "b" * 40, "branch": "main", "repo_key": "r", "merged_at": RUN["ended_at"]}
+    keep(store, run_id=7, run_attempt=3)
+    store.keep([PendingReport.of(MergeAnnouncement.model_validate(merged))], ADDRESS, KEY)
+
+    assert [
+        (one.name, one.kind, one.repo_key, one.run_id, one.run_attempt, one.sha)
+        for one in waiting(store)
+    ] == [
+        ("bench-1", "run", "acme/firmware", 7, 3, "a" * 40),
+        ("b" * 40, "merge", "r", None, None, "b" * 40),
+    ]
+
+
 def test_what_could_never_be_sent_is_not_kept(store: BenchStore) -> None:
     with pytest.raises(CredentialMalformedError):
         keep(store, key="no key")
@@ -183,6 +205,42 @@ def test_a_report_with_room_is_kept_beside_one_without(tmp_path: Path) -> None:
     assert run_ids(store) == [1]
 
 
+def test_a_full_store_takes_what_replaces_a_report_and_nothing_that_puts_one_aside(
+    tmp_path: Path,
+) -> None:
+    store = BenchStore(tmp_path, reports_max=2)
+    keep(store, run_id=1)
+    store.refuse(keep(store, run_id=2), "404")
+
+    last = keep(store, run_id=1, conclusion="failure")
+    assert [one.number for one in waiting(store)] == [last.number]
+    for fields in ({"run_id": 2}, {"run_id": 1, "key": OTHER_KEY}):
+        with pytest.raises(StoreError, match="is full"):
+            keep(store, **fields)
+
+
+def test_the_bytes_of_a_store_are_those_of_its_reports(tmp_path: Path) -> None:
+    size = len(calls.report_run(run_report()).body or b"")
+    assert keep(BenchStore(tmp_path / "enough", bytes_max=size)).kept
+    store = BenchStore(tmp_path / "two", bytes_max=2 * size - 1)
+    keep(store, run_id=1)
+
+    with pytest.raises(StoreError, match=f"it holds 1 reports, {size:,} bytes"):
+        keep(store, run_id=2)
+
+
+def test_what_was_sent_gives_its_room_on_the_disk_back(store: BenchStore) -> None:
+    keep(store, run_id=1)
+    before = store.file.stat().st_size
+    noise = [{**TEST, "id": os.urandom(64).hex()} for _ in range(500)]
+    large = keep(store, run_id=2, tests=noise)
+    assert store.file.stat().st_size > before + 30_000
+
+    store.sent(large)
+
+    assert store.file.stat().st_size <= before + 8_192
+
+
 def test_a_folder_that_cannot_be_made_is_an_error_with_a_fix(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
@@ -208,6 +266,35 @@ def test_its_folder_comes_from_the_environment(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(("name", "taken"), [("HWCI_STATE_DIR", True), ("HWCI_SPOOL_DIR", False)])
+def test_what_an_older_version_kept_at_home_is_taken_into_the_folder_of_the_state(
+    tmp_path: Path, name: str, taken: bool
+) -> None:
+    older = older_file(tmp_path / "home/hwci/spool", ADDRESS, KEY, run_id=7)
+    store = bench_store({"XDG_STATE_HOME": str(tmp_path / "home"), name: str(tmp_path / "here")})
+    assert store is not None
+
+    keep(store, run_id=8)
+
+    assert run_ids(store) == ([7, 8] if taken else [8])
+    assert older.exists() is not taken
+
+
+def test_without_a_home_there_is_a_store_only_where_one_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nowhere(_: object) -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(Path, "home", classmethod(nowhere))
+
+    assert bench_store({}) is None
+    for name, folder in (("HWCI_SPOOL_DIR", "/a"), ("HWCI_STATE_DIR", "/s")):
+        found = bench_store({name: folder})
+        assert found is not None
+        assert found.folder == Path("/a" if folder == "/a" else "/s/spool")
+
+
 def test_looking_makes_no_file(store: BenchStore) -> None:
     assert store.reports() == []
     assert store.waiting_for(ADDRESS, None) == []
@@ -226,6 +313,98 @@ def test_what_failed_more_often_comes_later(store: BenchStore) -> None:
     assert order() == [1, 2]
     store.put_off(first, "503")
     assert order() == [2, 1]
+
+
+def test_the_longest_pause_that_a_server_asked_for_is_known(tmp_path: Path) -> None:
+    now = [5_000.0]
+    store = BenchStore(tmp_path, clock=lambda: now[0])
+    assert store.not_before(ADDRESS, None) == 0
+
+    for run_id, asked_s in ((1, ASKED_MAX_S), (2, 20.0)):
+        store.put_off(keep(store, run_id=run_id), "503", asked_s)
+    store.put_off(keep(store, run_id=3, key=OTHER_KEY), "503")
+    assert store.not_before(ADDRESS, fingerprint_of(KEY)) == ASKED_MAX_S
+    assert store.not_before(ADDRESS, fingerprint_of(OTHER_KEY)) == 0
+    assert store.not_before(OTHER_ADDRESS, None) == 0
+
+    now[0] -= 30  # the clock was set back: nobody asked for that long
+    assert store.not_before(ADDRESS, None) == 50
+    assert store.not_before(ADDRESS, fingerprint_of(OTHER_KEY)) == 0
+    now[0] += 30 + ASKED_MAX_S
+    assert store.not_before(ADDRESS, None) == 0
+
+
+def test_no_report_is_sent_while_its_server_asked_to_wait(tmp_path: Path) -> None:
+    now = [5_000.0]
+    store = BenchStore(tmp_path, clock=lambda: now[0])
+    kept = keep(store)
+    store.put_off(kept, "503", asked_s=20)
+
+    with store.taken(kept) as call:
+        assert call is None
+    now[0] += 20
+    with store.taken(kept) as call:
+        assert call is not None
+
+
+def test_a_report_that_is_gone_is_not_sent(store: BenchStore) -> None:
+    first, second = keep(store, run_id=1), keep(store, run_id=2)
+    store.remove(first)
+    store.refuse(second, "404")
+
+    for gone in (first, second):
+        with store.taken(gone) as call:
+            assert call is None
+    assert store.damaged == []
+
+
+def test_a_report_is_found_as_it_is_now_or_the_later_one_in_its_place(store: BenchStore) -> None:
+    first = keep(store, run_id=1)
+    keep(store, run_id=2)
+    store.put_off(first, "503")
+    found = store.found(first)
+    assert found is not None
+    assert (found.number, found.tries, found.reason) == (first.number, 1, "503")
+
+    keep(store, run_id=1, address=OTHER_ADDRESS)
+    later = keep(store, run_id=1)
+    found = store.found(first)
+    assert found is not None
+    assert found.number == later.number
+
+    store.sent(later)
+    assert store.found(first) is None
+
+
+def test_what_waits_is_counted_by_key_and_server(store: BenchStore) -> None:
+    keep(store, run_id=1)
+    keep(store, run_id=2, key=OTHER_KEY)
+    keep(store, run_id=3, address=None, key=OTHER_KEY)
+    keep(store, run_id=4, address=OTHER_ADDRESS)
+    store.refuse(keep(store, run_id=5, address=OTHER_ADDRESS, key=OTHER_KEY), "404")
+
+    assert store.others_waiting(ADDRESS, fingerprint_of(KEY)) == 2
+    assert store.others_waiting(ADDRESS, fingerprint_of(OTHER_KEY)) == 1
+    assert store.others_waiting(OTHER_ADDRESS, fingerprint_of(KEY)) == 1
+    assert store.elsewhere(ADDRESS) == 1
+    assert store.elsewhere(OTHER_ADDRESS) == 2
+
+
+def test_a_store_whose_locks_cannot_be_made_says_so(store: BenchStore) -> None:
+    kept = keep(store)
+    (store.folder / ".sending").touch()
+
+    said = f"{store.folder} cannot be written: File exists"
+    with pytest.raises(StoreError, match=said), store.taken(kept):
+        pytest.fail("another process may send it, too")
+
+
+def test_what_is_no_folder_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(StoreError, match="file cannot be read: Not a directory") as caught:
+        BenchStore(tmp_path / "file").reports()
+    assert "HWCI_SPOOL_DIR" in caught.value.fix
 
 
 # Which is the later
@@ -372,10 +551,48 @@ def test_a_report_that_is_named_waits_as_the_latest_for_this_server_and_key(
     again = store.keep_again(aside, ADDRESS, KEY)
 
     assert again.number > later.number
+    assert again.created >= later.created
     assert (again.state, again.fingerprint) == ("waiting", fingerprint_of(KEY))
     assert store.body(again) == said
     assert [one.state for one in store.find("0000")] == ["superseded", "waiting"]
     assert store.find("1") == store.find("") == []
+
+
+def test_a_report_that_is_named_waits_as_one_that_was_never_sent(tmp_path: Path) -> None:
+    store = BenchStore(tmp_path, clock=iter(range(1_000, 9_000, 1_000)).__next__)
+    named = keep(store, address=OTHER_ADDRESS)
+    keep(store)  # so the other server must not have the earlier one any more
+    store.put_off(named, "503", asked_s=60)
+    [before] = store.find(named.label)
+    assert (before.tries, before.overtaken) == (1, (ADDRESS,))
+
+    again = store.keep_again(before, OTHER_ADDRESS, KEY)
+
+    assert (again.tries, again.reason, again.not_before, again.overtaken) == (0, "", 0, ())
+    assert (again.address, again.created) == (OTHER_ADDRESS, 4_000)
+    assert [one.number for one in waiting(store) if one.address == OTHER_ADDRESS] == [again.number]
+
+
+def test_a_report_that_was_refused_waits_again_without_the_reason(store: BenchStore) -> None:
+    kept = keep(store)
+    store.put_off(kept, "503", asked_s=60)
+    store.refuse(kept, "404")
+
+    assert store.put_back() == 1
+
+    [back] = waiting(store)
+    assert (back.reason, back.not_before, back.tries) == ("", 0, 2)
+    assert store.put_back() == 0
+
+
+def test_the_body_of_a_report_that_is_gone_is_an_error_with_its_name(store: BenchStore) -> None:
+    kept = keep(store)
+    [found] = waiting(store)
+    store.remove(kept)
+
+    with pytest.raises(StoreError, match=f"{kept.label}: it is damaged") as caught:
+        store.body(found)
+    assert caught.value.fix == "Name another: hwci spool list"
 
 
 def test_what_is_removed_is_gone(store: BenchStore) -> None:
@@ -429,6 +646,7 @@ def test_it_is_as_durable_as_a_file_on_a_network_can_be(store: BenchStore) -> No
     with closing(sqlite3.connect(store.file)) as db:
         assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",)  # no WAL
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
     assert {path.name for path in store.folder.iterdir()} <= {
         *("bench.sqlite3", "bench.sqlite3-journal", ".lock", ".sending")
     }

@@ -76,6 +76,18 @@ def test_a_damaged_file_is_set_aside_whole_and_the_next_report_is_kept(
     assert len(store.damaged) == 1
 
 
+def test_the_journal_of_a_damaged_file_goes_aside_with_it(full: Path, tmp_path: Path) -> None:
+    store = BenchStore(tmp_path)
+    store.file.write_bytes(torn(full.read_bytes()))
+    finished = bytes(8)  # SQLite leaves one that begins with zeros where it is
+    store.file.with_name("bench.sqlite3-journal").write_bytes(finished)
+
+    keep(store, run_id=99)
+
+    [aside] = in_state(store, "damaged")
+    assert Path(f"{aside.file}-journal").read_bytes() == finished
+
+
 def test_what_can_be_read_of_a_damaged_file_is_kept(full: Path, tmp_path: Path) -> None:
     """A page in the middle is gone."""
     content = bytearray(full.read_bytes())
@@ -148,14 +160,25 @@ def test_a_body_that_a_disk_damaged_is_named_and_never_sent(store: BenchStore, b
         assert taken is not None
 
 
-@pytest.mark.parametrize("value", ["{", "7", "CAST(x'ff' AS TEXT)"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "overtaken = '{'",
+        "overtaken = '7'",
+        "overtaken = CAST(x'ff' AS TEXT)",
+        "state = 'waitiog'",
+        "identity = substr(identity, 2)",
+        "run_id = 'text'",
+        "created = 'text'",
+        "address = x'00'",
+    ],
+)
 def test_a_row_that_a_disk_damaged_is_named_and_holds_back_none(
-    store: BenchStore, value: str
+    store: BenchStore, damage: str
 ) -> None:
     first, _ = keep(store, run_id=1), keep(store, run_id=2)
     with closing(sqlite3.connect(store.file)) as db, db:
-        literal = value if value.startswith("CAST") else f"'{value}'"
-        db.execute(f"UPDATE reports SET overtaken = {literal} WHERE number = ?", (first.number,))
+        db.execute(f"UPDATE reports SET {damage} WHERE number = ?", (first.number,))
 
     [damaged] = in_state(store, "damaged")
 

@@ -69,3 +69,4 @@ def test_a_temporary_folder_outlives_nothing(bench: Path, name: str) -> None:
 
 def test_the_usual_temporary_folder_counts_where_none_is_named(bench: Path) -> None:
     assert not outlives_job(Path("/tmp/hwci/spool"), {}, bench)
+    assert outlives_job(Path("/tmp/hwci/spool"), ELSEWHERE, bench)

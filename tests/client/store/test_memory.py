@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hwci.client.store import BenchStore, PastRuns, PendingReport, RunSeries, memory
+from hwci.client.store import BenchStore, JobOfBuild, PastRuns, PendingReport, RunSeries, memory
 from hwci.wire.reports import Changes, CommitItem
 from tests.support.pending import ADDRESS, KEY, OTHER_KEY, TEST, keep, pending, run_report
 
@@ -198,7 +198,7 @@ def test_parts_of_a_run_are_one_run(store: BenchStore) -> None:
             "part_of": {"run_id": 7, "parts": 2, "part": part},
         }
         kept = keep(store, **fields)
-        assert kept.name == f"bench-1 part {part} of 2"
+        assert (kept.name, kept.run_id) == (f"bench-1 part {part} of 2", 7)
 
     assert [run.run_id for run in known(store).runs] == [7]
 
@@ -297,3 +297,73 @@ def test_only_the_newest_identities_are_remembered(
 
     noticed = [store.replaced(run_report(run_id=number, suite="t")) for number in (1, 2, 3)]
     assert [said is not None for said in noticed] == [False, True, True]
+
+
+# Which run id a job has, in a build whose number is that of all its jobs
+
+OWN = 10**12
+
+
+def job(name: str, *boxes: str, number: int = 5, repo: str = "acme/firmware") -> JobOfBuild:
+    return JobOfBuild(repo, boxes or ("bench-1",), number, name)
+
+
+def claimed(store: BenchStore, of: JobOfBuild) -> int:
+    return store.run_id_of(of, OWN, claim=True)
+
+
+def test_the_first_job_of_a_build_on_a_box_has_its_number_and_others_have_their_own(
+    store: BenchStore,
+) -> None:
+    assert claimed(store, job("a")) == 5
+    assert claimed(store, job("b")) == OWN
+    assert [claimed(store, job(name)) for name in "ab"] == [5, OWN]  # further attempts
+
+
+@pytest.mark.parametrize(
+    "other",
+    [job("b", "bench-2"), job("b", number=6), job("b", repo="acme/other")],
+    ids=["box", "build", "repository"],
+)
+def test_another_box_build_or_repository_has_a_first_job_of_its_own(
+    store: BenchStore, other: JobOfBuild
+) -> None:
+    claimed(store, job("a"))
+
+    assert claimed(store, other) == other.number
+
+
+def test_a_job_on_several_boxes_has_the_number_only_if_it_is_the_first_on_each(
+    store: BenchStore,
+) -> None:
+    assert claimed(store, job("a", "bench-1", "bench-2")) == 5
+    assert claimed(store, job("b", "bench-3", "bench-2")) == OWN
+    assert claimed(store, job("b", "bench-3")) == OWN
+    assert claimed(store, job("a", "bench-2")) == 5
+
+
+def test_who_asks_for_a_run_id_without_claiming_it_leaves_it_to_others(store: BenchStore) -> None:
+    assert store.run_id_of(job("a"), OWN, claim=False) == 5
+    assert not store.folder.exists()
+    assert claimed(store, job("b")) == 5
+    assert store.run_id_of(job("a"), OWN, claim=False) == OWN
+
+
+def test_only_the_newest_jobs_are_remembered(
+    store: BenchStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "JOBS_KEPT", 2)
+    for number in (1, 2, 3):
+        claimed(store, job("a", number=number))
+
+    others = [store.run_id_of(job("b", number=number), OWN, claim=False) for number in (1, 2, 3)]
+    assert others == [1, OWN, OWN]
+
+
+@pytest.mark.parametrize("claim", [False, True])
+def test_a_job_has_the_number_of_its_build_where_nothing_can_be_remembered(
+    tmp_path: Path, claim: bool
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    assert BenchStore(tmp_path / "file").run_id_of(job("a"), OWN, claim=claim) == 5

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hwci.client.files import locked
-from hwci.client.store import BenchStore, RunSeries, StoreError, memory
+from hwci.client.store import BenchStore, RunSeries, StoreError, bench_store, memory
 from tests.support.pending import (
     ADDRESS,
     KEY,
@@ -186,6 +186,75 @@ def test_a_number_that_is_taken_loses_no_report(store: BenchStore, home: Path) -
     assert list(elsewhere.glob("*.report")) == []
 
 
+@pytest.mark.parametrize(
+    "left",
+    [
+        "spool/.new-x",
+        "spool/refused/.new-x",
+        "spool/superseded/00001769900007000000-240c677fbdb57bb55d949d553a1d1292d4db811c.report",
+        "marks/0123456789abcdef0123456789abcdef",
+        "reported/37444ad41339db3f49ed2b58b65facf1bd7e0e73de6df35813ff9d7f90b3f31a",
+        f"lanes/{SERIES.digest}/runs.json",
+    ],
+)
+def test_whatever_an_older_version_left_is_found_where_nothing_else_is(
+    tmp_path: Path, left: str
+) -> None:
+    file = tmp_path / left
+    file.parent.mkdir(parents=True)
+    kept = BEFORE / left
+    file.write_bytes(kept.read_bytes() if kept.exists() else b"{")
+
+    BenchStore(tmp_path / "spool", tmp_path).take_in()
+
+    assert not file.exists()
+
+
+def test_older_processes_change_nothing_meanwhile(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = home.parent / "elsewhere"
+    shutil.copytree(home / "spool", elsewhere)
+    locks = [home / f"{name}.lock" for name in ("marks", "reported", "lanes")]
+    locks += [home / "spool/.lock", elsewhere / ".lock"]
+    free: list[bool] = []
+
+    def look(*_: object) -> list[Path]:
+        for path in locks:
+            with locked(path, wait=False) as mine:
+                free.append(mine)
+        return []
+
+    monkeypatch.setattr("hwci.client.store.takeover.OlderFolders.clear", look)
+    BenchStore(home / "spool", home, [elsewhere]).take_in()
+
+    assert free == [False] * len(locks)
+
+
+def test_a_mark_that_is_damaged_holds_back_none(store: BenchStore, home: Path) -> None:
+    [mark] = (home / "marks").iterdir()
+    mark.write_text('[["acme/firmware"')
+    with locked(mark, wait=False):
+        store.take_in()
+
+    assert 1 in [one.run_id for one in waiting(store) if one.file == store.file]
+
+
+def test_a_file_that_is_set_aside_is_listed_by_its_name_and_time(
+    store: BenchStore, home: Path
+) -> None:
+    [broken] = (home / "spool").glob("00001769900008000000-*")
+    os.utime(broken, (1_000, 2_000))
+    broken.write_bytes(broken.read_bytes()[:-30])
+    os.utime(broken, (1_000, 2_000))
+    store.take_in()
+
+    found = [one for one in store.find(str(broken.parent / broken.stem)) if not one.kept]
+    assert [(one.name, one.state, one.created, one.number) for one in found] == [
+        (f"{broken.stem}.damaged", "damaged", 2_000, 0)
+    ]
+
+
 # What the bench remembers
 
 
@@ -203,6 +272,16 @@ def test_what_was_tested_and_reported_is_known_before_and_after(
         again = run_report(run_id=101, sha=f"{101:040x}", tests=[])
         assert at.replaced(again) == "one of other tests"
     assert list((home / "lanes").iterdir()) == list((home / "reported").iterdir()) == []
+
+
+def test_it_is_known_where_the_reports_are_kept_elsewhere(home: Path, tmp_path: Path) -> None:
+    named = {"XDG_STATE_HOME": str(tmp_path), "HWCI_SPOOL_DIR": str(tmp_path / "spool")}
+    store = bench_store(named)
+    assert store is not None
+    store.take_in()
+
+    assert [run.run_id for run in store.past_runs(SERIES).runs] == [101, 102]
+    assert list((home / "lanes").iterdir()) == []
 
 
 def test_of_too_many_series_those_that_were_written_last_are_taken_in(
