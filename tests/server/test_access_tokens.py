@@ -22,7 +22,7 @@ from hwci.server.clock import system_clock
 from hwci.server.errors import SettingsError, UnauthenticatedError
 from hwci.server.security.secret_key import KeyFile, signing_keys
 from hwci.server.security.signing import Signer
-from hwci.server.security.tokens import AccessTokens, Claims
+from hwci.server.security.tokens import AccessTokens, Claims, same_token
 from hwci.wire import limits
 from tests.support.asking import Reply, ask, bearer
 from tests.support.running import (
@@ -311,6 +311,13 @@ def test_a_token_that_was_read_has_its_end() -> None:
     claims = tokens.read(tokens.issue(Claims(UUID(int=1), UUID(int=2))))
 
     assert claims.ends_at == (hands.now + limits.ACCESS_TOKEN_LIFETIME).replace(microsecond=0)
+
+
+@pytest.mark.parametrize("presented", [None, 7, "", "secre", "Secret", "sécret", "\ud800"])
+def test_whatever_is_presented_for_a_secret_is_another_one(presented: object) -> None:
+    """A JSON document may hold half of a pair of surrogates."""
+    assert same_token("secret", "secret")
+    assert not same_token(presented, "secret")
 
 
 def test_a_server_whose_clock_is_a_little_behind_takes_a_token_of_another(

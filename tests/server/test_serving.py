@@ -264,7 +264,8 @@ def test_a_short_secret_key_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "key").touch(0o600)
     (tmp_path / "key").write_bytes(content)
 
-    with pytest.raises(SettingsError, match="shorter than 32 bytes, or not text"):
+    said = "is not a secret key: it is shorter than 32 bytes, or not text"
+    with pytest.raises(SettingsError, match=f"A line of {tmp_path / 'key'} {said}"):
         signing_keys(tmp_path / "key")
 
 
