@@ -16,6 +16,7 @@ from tests.support.asking import ask
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer, running_in_thread
 from tests.support.soak import rounds
 from tests.web.conftest import Account, Dashboard
+from tests.web.reading import luminance
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -55,6 +56,21 @@ LISTS = (
     *((place, EMPTIED) for place in ("failures", "runs", "audit-log")),
     *((place, CHOSEN) for place in ("failures", "runs")),
 )
+EDGES = """() => {
+  const told = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const opaque = (colour) => (colour[3] ?? 1) > 0;
+  const ground = (element) => {
+    const own = told(getComputedStyle(element).backgroundColor);
+    return opaque(own) || !element.parentElement ? own : ground(element.parentElement);
+  };
+  const shown = [...document.querySelectorAll("button, select, input:not([type=radio]), .choice")];
+  return shown.filter((one) => one.checkVisibility())
+    .map((one) => [one, getComputedStyle(one)])
+    .map(([one, { borderTopWidth, borderTopColor }]) => [one, borderTopWidth, told(borderTopColor)])
+    .filter(([, width, colour]) => width !== "0px" && opaque(colour))
+    .map(([one, , colour]) => [one.outerHTML, colour, ground(one.parentElement)])
+    .map(([what, ...colours]) => [what, ...colours.map((colour) => colour.slice(0, 3))]);
+}"""
 TABS = 400  # more than the controls of any page
 
 
@@ -333,3 +349,19 @@ def sign_out_by_keyboard(page: Page) -> None:
     reach(page, page.get_by_role("button", name="Sign out"))
     page.keyboard.press("Enter")
     expect(page.get_by_label("Password")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_edges_of_what_is_pressed_or_filled_in_stand_out(
+    page: Page, home: str, scheme: Literal["light", "dark"]
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    for place in ("metrics?days=90&other=open", "review?days=90", "runs", "boxes", "members"):
+        page.goto(f"{home}/{place}")
+        expect(page.locator("tbody tr, .cause").first).to_be_visible()
+        edges = page.evaluate(EDGES)
+
+        assert edges
+        for control, edge, behind in edges:
+            lighter, darker = sorted((luminance(edge), luminance(behind)), reverse=True)
+            assert (lighter + 0.05) / (darker + 0.05) >= 3, control

@@ -279,7 +279,7 @@ def times_to_fix(row: Any) -> list[str]:
     """Write how long failures of a product or box took."""
     known = row["repoKey"] is not None
     return [
-        f"{row['repoKey']} · {row['suite']}" if known else "All products",
+        row["suite"] if known else "All products",  # all are of one repository
         row["boxKey"] or "All boxes",
         f"{row['incidents']:,}",
         f"{row['failing']:,}",

@@ -273,10 +273,26 @@ def test_a_member_reads_the_inbox_and_reviews_nothing(own: Site) -> None:
     assert audit(own) == []
 
 
-def test_where_nothing_is_to_be_reviewed_the_page_says_so(page: Page, tmp_path: Path) -> None:
+def test_where_nothing_is_to_be_reviewed_the_page_says_so_and_where_to_look(
+    page: Page, tmp_path: Path
+) -> None:
     with site(page, tmp_path) as made:
+        made.benches.report()
         made.open("review")
         expect(page.get_by_text("Nothing to review")).to_be_visible()
+
+        page.get_by_role("main").get_by_role("link", name="metrics").click()
+
+        expect(page.get_by_text("No test is failing")).to_be_visible()
+
+
+def test_where_no_report_arrived_the_inbox_says_how_to_begin(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as made:
+        made.open("review")
+
+        page.get_by_role("link", name="How to begin").click()
+
+        expect(page.get_by_text("No report has arrived yet")).to_be_visible()
 
 
 def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(

@@ -10,7 +10,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { useProducts } from "../parts/values/links.js";
 import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
-import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
+import { Periods, Products, UpToNow, scopeOf, severalRepositories, takenAlong } from "../parts/frame/scope.js";
 import { Tools, WORTH_A_SEARCH, noMatch, tableState } from "../parts/table/table.js";
 import { useDraft } from "../parts/form/draft.js";
 import { Refused } from "../parts/reviews/refused.js";
@@ -21,7 +21,6 @@ import { causeName } from "../parts/values/cause.js";
 import { Row } from "./review/row.js";
 
 const ASKED = 100; // the most that the API gives at once
-const NOTHING = "Nothing to review: no resolved failure of this period is without a review.";
 const KEYS = [["j", "next"], ["k", "previous"], ["c", "confirm"], ["d", "not a firmware bug"], ["u", "undo"]];
 
 /** The page. */
@@ -49,11 +48,19 @@ export function Review({ address, orgId, organization, me }) {
     ${isThere && (asked.search || answer.data.total > WORTH_A_SEARCH) && html`<${Tools} name="review" label="causes" thing="cause"
       ...${{ asked, total: answer.data.total, busy: answer.loading }} />`}
     ${isThere && html`<${Inbox} key=${answer.of} ...${{ address, orgId, me, path, query, search: asked.search }} found=${answer.data}
-      may=${isAdmin(organization)} />`}
+      products=${products} may=${isAdmin(organization)} />`}
   `;
 }
 
-function Inbox({ address, orgId, me, path, query, search, found, may }) {
+/** Why there is no cause, and where to look next. */
+function nothing(orgId, products) {
+  const to = (page, words) => html`<a href=${addressOf(page, { orgId }, takenAlong(page, orgId))}>${words}</a>`;
+  if (products?.length === 0) return html`No report has arrived yet. ${to("metrics", "How to begin")}`;
+  return html`Nothing to review: no resolved failure of this period is without a review. What still fails is on the page of
+    ${" "}${to("metrics", "metrics")}.`;
+}
+
+function Inbox({ address, orgId, me, path, query, search, found, products, may }) {
   const [causes, setCauses] = useState(found.items);
   const more = useMore({ path, query, found, causes, setCauses });
   const [message, setMessage] = useState("");
@@ -102,11 +109,12 @@ function Inbox({ address, orgId, me, path, query, search, found, may }) {
     row?.closest("li").scrollIntoView({ block: "nearest" }); // all of it, above the message
     row?.focus();
   }, [open?.id, causes]);
-  if (causes.length === 0) return html`<${Empty}>${search ? noMatch("cause", search) : NOTHING}<//>`;
+  if (causes.length === 0) return html`<section class="part"><${Empty}>${search ? noMatch("cause", search) : nothing(orgId, products)}<//></section>`;
   return html`<section class="part inbox" aria-label="To review">
     <p class="quiet">${counted(more.total, "cause")}, those that the checks could not decide first.
       <span class="by-key"> Keys:
-        ${KEYS.filter(([key]) => may || "jk".includes(key)).map(([key, what]) => html` <kbd>${key}</kbd> ${what}`)}</span></p>
+        ${KEYS.filter(([key]) => may || "jk".includes(key)).map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}
+      </span></p>
     ${asked && !named && !search && html`<p role="status">The cause of this address is not among these: it is reviewed, of another period or
       product, or further below. <a href=${addressOf("failure", { orgId, failureId: asked })}>See its failure</a></p>`}
     <ol ref=${list}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${() => show(cause)}

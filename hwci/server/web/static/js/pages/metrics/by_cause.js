@@ -7,6 +7,7 @@ import { html, useRef } from "../../html.js";
 import { Answer } from "../../parts/reviews/answer.js";
 import { PagedTable } from "../../parts/table/table.js";
 import { CauseFailures, causeName } from "../../parts/values/cause.js";
+import { LongName, Sha, Time } from "../../parts/values/values.js";
 import { FailureLink, classBadge, verdict } from "../../parts/values/words.js";
 
 /** The table. `query`: which failures it is of; `columns`: of one failure, shown of the first of a cause. */
@@ -21,10 +22,13 @@ export function ByCause({ name, label, address, orgId, query, columns, reviews, 
   };
   const shown = [
     { key: "cause", title: "Test and box", name: true, cell: (cause) => html`<${What} ...${{ cause, orgId, open, unfold }} />` },
-    ...columns.map(({ sort: _sort, own: _own, ...column }) => ({ ...column, cell: ({ failures }) => column.cell(failures[0]) })),
+    ...columns.map(({ sort: _sort, own: _own, ...column }) => ({
+      ...column,
+      cell: ({ failures: [one] }) => (column.key === "first" ? html`<${First} ...${one} />` : column.cell(one)),
+    })),
     { key: "verdicts", title: "Harness verdict", cell: ({ failures }) => each(failures, (one) => one.verdict).map(verdict) },
-    { key: "classes", title: "Class", cell: ({ failures }) => each(failures, (one) => one.class).map(classBadge) },
-    { key: "status", title: "Status", words: true, cell: ({ failures }) => each(failures, (one) => one.status).join(", ") },
+    { key: "classes", title: "Class and status", cell: ({ failures }) => html`${each(failures, (one) => one.class).map(classBadge)}
+      <span class="under">${each(failures, (one) => one.status).join(", ")}</span>` },
     ...(may ? [{ key: "review", title: "Review", cell: (cause) => html`<${Begin} ...${{ cause, open, unfold }} />` }] : []),
   ];
   return html`<${PagedTable} folds name=${name} label=${label} thing="cause" path=${`/api/orgs/${orgId}/ci-analysis/causes`}
@@ -38,8 +42,13 @@ function What({ cause, orgId, open, unfold }) {
   const [first] = cause.failures;
   if (cause.failuresTotal === 1) return html`<${FailureLink} failure=${first} orgId=${orgId} />`;
   return html`<button type="button" class="fold" aria-expanded=${cause.id === open ? "true" : "false"}
-      onClick=${() => unfold(cause)}>${causeName(cause)}</button>
+      onClick=${() => unfold(cause)}><${LongName} name=${causeName(cause)} /></button>
     <span class="under">${first.branch}</span>`;
+}
+
+/** When the cause was first seen, and where; the unfolded failures lead to the rest. */
+function First({ repoKey: repo, firstFailure: { startedAt, sha } }) {
+  return html`<${Time} at=${startedAt} /> <span class="under"><${Sha} sha=${sha} repo=${repo} /></span>`;
 }
 
 /** Unfolds the cause: who reviews its failures sees them, and may write why. */

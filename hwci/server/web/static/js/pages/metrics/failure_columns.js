@@ -30,5 +30,5 @@ function firstFailure(row) {
   return html`<${Time} at=${row.firstFailure.startedAt} />
     <span class="under"><${Sha} sha=${row.firstFailure.sha} repo=${repo} /></span>
     ${failingCommits > 1 &&
-      html`<span class="under unbroken">${counted(failingCommits, "commit")}, to <${Sha} sha=${lastFailingSha} repo=${repo} /></span>`}`;
+      html`<span class="under">${counted(failingCommits, "commit")}, to <${Sha} sha=${lastFailingSha} repo=${repo} /></span>`}`;
 }

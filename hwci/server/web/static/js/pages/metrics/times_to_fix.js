@@ -14,8 +14,8 @@ const ROWS = 100; // the most that the API gives at once
 const withBefore = (of) => (row) =>
   html`${row[of].says}${row.before && html` <span class="quiet">· before: ${row.before[of].half}</span>`}`;
 
-const columns = (orgId) => [
-  { key: "product", title: "Product", fixed: true, cell: (row) => (row.repoKey === null ? "All products" : productName(row)) },
+const columns = (orgId, several) => [
+  { key: "product", title: "Product", fixed: true, cell: (row) => (row.repoKey === null ? "All products" : productName(row, several)) },
   {
     key: "box",
     title: "Box",
@@ -33,10 +33,11 @@ export function TimesToFix({ orgId, scope, turn }) {
   const asked = useAnswer(`/api/orgs/${orgId}/ci-analysis/times-to-fix`, { ...scope, limit: ROWS }, turn);
   if (!asked.data) return asked.error ? html`<${Failed} error=${asked.error} again=${asked.again} />` : html`<${Waiting} />`;
   const { items, total } = asked.data;
+  const several = new Set(items.map(({ repoKey }) => repoKey)).size > 2; // null: of all
   if (total === 0) return html`<p class="quiet">No failure began in this period, or each was a flake.</p>`;
   const before = items[0].before ? "“Before” is the same number of days before." : "The days before were not all recorded.";
   return html`<p class="quiet">Incidents that began in this period. Half of them took no longer than the time shown. ${before}</p>
-    <${PlainTable} name="times-to-fix" label="Time to detect and to fix" columns=${columns(orgId)} rows=${items}
+    <${PlainTable} name="times-to-fix" label="Time to detect and to fix" columns=${columns(orgId, several)} rows=${items}
       rowKey=${(row) => JSON.stringify([row.repoKey, row.suite, row.boxKey])} />
     ${total > items.length && html`<p class="quiet">${count(total - items.length)} rows more: hwci metrics --table times-to-fix</p>`}`;
 }

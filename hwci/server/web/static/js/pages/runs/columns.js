@@ -4,6 +4,7 @@
 import { addressOf } from "../../address.js";
 import { count } from "../../format.js";
 import { html } from "../../html.js";
+import { kept } from "../../parts/frame/scope.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { Sha, Time } from "../../parts/values/values.js";
 import { outcomeBadge, runText } from "../../parts/values/words.js";
@@ -22,7 +23,7 @@ export function runColumns(orgId, ofTest = false) {
     { key: "status", title: "Status", words: true, cell: (run) => html`<${Status} run=${run} />` },
     { key: "run", title: "Run", words: true, fixed: true, cell: (run) => nameOf(run, orgId) },
     ...(ofTest ? [{ key: "result", title: "This test", words: true, cell: resultOf }] : []),
-    { key: "product", title: "Product", words: true, cell: (run) => html`${run.suite} <span class="under">${run.repoKey}</span>` },
+    { key: "product", title: "Product", words: true, cell: productOf },
     { key: "box", title: "Box", words: true, fixed: true, cell: box },
     { key: "branch", title: "Branch", cell: (run) => html`${run.branch} <span class="under">${run.trigger}</span>` },
     { key: "sha", title: "Commit", cell: (run) => html`<${Sha} sha=${run.sha} repo=${run.repoKey} />` },
@@ -30,6 +31,10 @@ export function runColumns(orgId, ofTest = false) {
     { key: "duration", title: "Duration", numeric: true, cell: (run) => html`<${Duration} run=${run} />` },
     ...COUNTS.map(([key, title]) => ({ key, title, numeric: true, cell: (run) => figure(key, run.tests[key]) })),
   ];
+}
+
+function productOf({ suite, repoKey }) {
+  return html`<span class=${kept(suite)}>${suite}</span> <span class=${`under ${kept(repoKey)}`}>${repoKey}</span>`;
 }
 
 function nameOf(run, orgId) {

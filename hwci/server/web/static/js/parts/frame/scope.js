@@ -14,6 +14,7 @@ const OF_DAYS = ["metrics", "failures", "review"];
 const OF_PRODUCTS = [...OF_DAYS, "runs"];
 const DAYS_MAX = 3650; // that the API takes
 const DAY_MILLISECONDS = 86_400_000;
+const SHORT = 16; // characters of a name
 
 const OF_OTHER_ROWS = /\.(page|boxes)$|^cause$/;
 
@@ -112,9 +113,14 @@ export function Products({ products, scope, several, onChoose = changeScope, fir
  */
 export function productColumn(product, several) {
   if (product?.suite) return [];
-  const cell = (row) => html`${row.suite ?? html`<${Badge} kind="quiet">Unassigned<//>`}
-    ${several && html`<span class="under">${row.repoKey}</span>`}`;
+  const cell = (row) => html`${row.suite ? html`<span class=${kept(row.suite)}>${row.suite}</span>` : html`<${Badge} kind="quiet">Unassigned<//>`}
+    ${several && html`<span class=${`under ${kept(row.repoKey)}`}>${row.repoKey}</span>`}`;
   return [{ key: "product", title: "Product", sort: "suite", words: true, fixed: true, cell }];
+}
+
+/** The class of a name that is so short that it is not broken at its hyphens either. */
+export function kept(name) {
+  return name.length <= SHORT ? "unbroken" : "";
 }
 
 /** Change period, product or filter; the pages and open rows of the tables belong to the old choice, and are reset. */
