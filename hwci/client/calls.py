@@ -713,9 +713,11 @@ def ranked_history(
 
 
 def bisection(
-    org_id: Id, test_id: str, good: str, bad: str, **asked: Unpack[BisectionFilters]
+    org_id: Id, test_id: str, good: str | None, bad: str | None, **asked: Unpack[BisectionFilters]
 ) -> Call[ProgressAnswer]:
-    """Ask which commit broke a test, and which runs tell most about it."""
+    """Ask which commit broke a test, and which runs tell most about it; with neither commit,
+    between those that its runs suggest.
+    """
     query = query_of(BisectionQuery, test_id=test_id, good=good, bad=bad, **asked)
     return _read(f"{org_path(org_id)}/ci-analysis/bisection", ProgressAnswer, query)
 

@@ -18,6 +18,8 @@ from hwci.analysis.flaky.bisection import (
 )
 from hwci.analysis.flaky.weighing import Counts
 from hwci.engine.facts import Product, Report
+from hwci.engine.periods import Period
+from tests.analysis.races import RACE, planted
 from tests.engine.timeline import (
     EVER,
     ORG,
@@ -29,6 +31,7 @@ from tests.engine.timeline import (
     item,
     report,
 )
+from tests.simulation.fleet import EPOCH, Cause, Simulated
 from tests.support.outcomes import FullRecordedRuns
 
 COMMITS = "bcdefgh"
@@ -256,3 +259,52 @@ def test_a_box_that_passes_is_proposed_beside_another_only_while_that_may_be_cha
     seen = {one.offer.box_key: one.seen for one in found.next_runs}
     assert seen["box-1"] == Counts(1, 1)
     assert seen.get("box-2", Counts(0, passes)) == Counts(0, passes)
+
+
+# Without a good and a bad commit
+
+
+def suggested(fleet: Simulated, days: int = 3650) -> Progress | MissingCommit:
+    history = FullRecordedRuns(ORG, fleet.facts)
+    product = Product(fleet.facts.reports[0].repo_key, fleet.facts.reports[0].suite)
+    period = Period(EPOCH, EPOCH + timedelta(days=days))
+    return progress(history, product, period, Asked("test_000", None, None))
+
+
+def test_without_ends_it_looks_between_those_that_the_runs_suggest() -> None:
+    fleet = planted(RACE)
+    found = suggested(fleet)
+    assert isinstance(found, Progress)
+    at = {one.sha: number for number, one in enumerate(fleet.commits)}
+    numbers = [at[one.sha] for one in found.commits]
+    assert numbers[0] < 15
+    assert numbers[-1] > 20
+    assert numbers[found.bracket.first] <= 20 <= numbers[found.bracket.last]
+    assert found.counts[0].passed > 0
+    assert not found.counts[0].failed
+    assert found.counts[-1].failed
+    named = fleet.commits[numbers[0]].sha, fleet.commits[numbers[-1]].sha
+    history = FullRecordedRuns(ORG, fleet.facts)
+    product = Product(fleet.facts.reports[0].repo_key, fleet.facts.reports[0].suite)
+    period = Period(EPOCH, EPOCH + timedelta(days=3650))
+    assert progress(history, product, period, Asked("test_000", *named)) == found
+    assert found.says.startswith("It began to fail in ")
+
+
+@pytest.mark.parametrize(
+    ("cause", "missing"),
+    [
+        (replace(RACE, since=0), MissingCommit.BEFORE_PERIOD),
+        (replace(RACE, until=45), MissingCommit.FIXED),
+    ],
+)
+def test_without_ends_it_says_why_there_is_nothing_to_look_for(
+    cause: Cause, missing: MissingCommit
+) -> None:
+    assert suggested(planted(cause)) is missing
+
+
+def test_without_ends_too_few_runs_suggest_none() -> None:
+    fleet = planted(RACE)
+    few = replace(fleet.facts, reports=fleet.facts.reports[:10])
+    assert suggested(replace(fleet, facts=few)) is MissingCommit.NO_RANGE

@@ -132,6 +132,18 @@ def test_what_cannot_be_known_is_said_in_one_line(
         assert "fix: " in err
 
 
+def test_neither_commit_is_needed_but_never_one_alone(signed_in: Command) -> None:
+    product = ENDS[:2]
+    for command in ("start", "next", "status"):
+        code, out, err = signed_in("bisect", command, "hil.boot", *product)
+        assert (code, out) == (1, "")
+        assert "cause: Not enough data to say between which commits it began to fail" in err
+
+        code, out, err = signed_in("bisect", command, "hil.boot", *ENDS[:4])
+        assert (code, out) == (2, "")
+        assert "one of --good and --bad is given without the other" in err
+
+
 def test_a_commit_is_digits(signed_in: Command) -> None:
     code, out, err = signed_in("bisect", "next", "hil.boot", *ENDS[:-1], "main")
 

@@ -53,6 +53,32 @@ def written(box: Any) -> list[str]:
     return [re.sub(r"\s", "", one) for one in shown]
 
 
+def test_the_next_run_of_a_bisection_is_a_command_to_paste(reader: Reader) -> None:
+    query = {"days": 90, "asOf": system_clock().isoformat(), **PRODUCT}
+    told = {
+        test_id: reader.ask("ci-analysis/bisection", **query, testId=test_id)
+        for test_id in flaky_tests(reader, **query, limit=100)
+    }
+    test_id, found = next(
+        (one, of["found"]) for one, of in told.items() if of["found"] and of["found"]["nextRuns"]
+    )
+    reader.open(**query, testId=test_id)
+    section = reader.page.get_by_role("region", name="Bisection")
+    expect(section).to_contain_text(found["says"])
+    run = found["nextRuns"][0]
+    expect(section.locator(".copyable code")).to_have_text([run["command"], found["then"]])
+    chances = sorted((one["chance"] for one in found["commits"]), reverse=True)
+    shown = section.get_by_role("region", name="Commits that may have broken it")
+    rows = shown.locator("tbody tr")
+    assert 1 < rows.count() <= 5
+    first = f"{100 * chances[0]:.1f} %"
+    expect(rows.first.locator("td[data-title='It began there']")).to_have_text(first)
+
+    test_id, missing = next((one, of) for one, of in told.items() if of["missing"] == "fixed")
+    reader.open(**query, testId=test_id)
+    expect(section).to_contain_text(f"{missing['missingText']}. {missing['toDo']}")
+
+
 @pytest.mark.parametrize("days", [90, 7])
 def test_every_figure_on_the_page_is_the_apis(reader: Reader, days: int) -> None:
     query = {"days": days, "asOf": system_clock().isoformat(), **PRODUCT}

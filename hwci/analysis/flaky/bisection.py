@@ -13,6 +13,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple
 
+from hwci.analysis.flaky.suspects import Intermittent, SeenProduct
 from hwci.analysis.flaky.weighing import (
     Bracket,
     ByBox,
@@ -29,6 +30,7 @@ from hwci.engine.facts import Commit, Product
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.walk import Walks
+from hwci.said import counted, percent, short
 
 COMMITS_MAX = 500
 BOXES_MAX = 20
@@ -53,6 +55,9 @@ class MissingCommit(StrEnum):
     NEVER_PASSED = "never_passed"
     BROKEN_BEFORE = "broken_before"
     CONTRADICTION = "contradiction"
+    NO_RANGE = "no_range"
+    BEFORE_PERIOD = "before_period"
+    FIXED = "fixed"
 
 
 class Reason(NamedTuple):
@@ -103,6 +108,18 @@ MISSING = {
         "Results contradict each other: the test did not begin to fail at one commit and go on",
         "Name a good and a bad commit around one change, or one box if it fails on one only",
     ),
+    MissingCommit.NO_RANGE: Reason(
+        "Not enough data to say between which commits it began to fail",
+        "Name a commit on which it still worked, and a later one on which it failed",
+    ),
+    MissingCommit.BEFORE_PERIOD: Reason(
+        "As far as runs tell, it has failed since before this period",
+        "Name a longer period, or a commit on which it still worked and one on which it failed",
+    ),
+    MissingCommit.FIXED: Reason(
+        "As far as runs tell, it is fixed",
+        "Name a commit on which it still worked and one on which it failed, to find what broke it",
+    ),
 }
 
 
@@ -130,15 +147,30 @@ class Progress:
     bracket: Bracket
     next_runs: Sequence[NextRun]
 
+    @property
+    def says(self) -> str:
+        """Where the commit is, in a sentence."""
+        first, last, chance = self.bracket.first, self.bracket.last, self.bracket.chance
+        runs = sum(sum(one) for one in self.counts)
+        failed = sum(one.failed for one in self.counts)
+        sure = f"({percent(chance)}; {int(failed)} of {counted(int(runs), 'run')} failed)"
+        if first == last:
+            one = self.commits[first]
+            subject = f" {one.subject}" if one.subject else ""
+            return f"It began to fail in {short(one.sha)}{subject} {sure}."
+        ends = f"from {short(self.commits[first].sha)} to {short(self.commits[last].sha)}"
+        return f"It began to fail in one of {last - first + 1} commits {ends} {sure}."
+
 
 class Asked(NamedTuple):
-    """What is looked for. `good` and `bad` are commits or the first digits of them. `box_key`: only
-    runs of this box count. `at_once`: how many runs to propose, each on a box of its own.
+    """What is looked for. `good` and `bad` are commits or the first digits of them; both None: the
+    ends of what the runs suggest. `box_key`: only runs of this box count. `at_once`: how many runs
+    to propose, each on a box of its own.
     """
 
     test_id: str
-    good: str
-    bad: str
+    good: str | None
+    bad: str | None
     box_key: str | None = None
     at_once: int = 1
 
@@ -154,11 +186,10 @@ def progress(
     runs = [_Result(*tried) for one in found for tried in one.tried(asked.test_id)]
     if not runs:
         return MissingCommit.UNKNOWN_TEST
-    ends = [_named(history, product.repo_key, found, text) for text in (asked.good, asked.bad)]
-    for shas in ends:
-        if len(shas) != 1:
-            return MissingCommit.SEVERAL_COMMITS if shas else MissingCommit.UNKNOWN_COMMIT
-    [good], [bad] = ends
+    ends = _ends(history, product.repo_key, found, asked)
+    if isinstance(ends, MissingCommit):
+        return ends
+    good, bad = ends
     walks = Walks(history)
     commits = _between(walks, product.repo_key, good, bad)
     if not commits:
@@ -171,6 +202,32 @@ def progress(
     here = {one.sha for one in commits}
     runs = [one for one in runs if one.run.sha in here]
     return _judged(commits, runs, Offers(found).by_cost(product), asked.at_once)
+
+
+def _ends(
+    history: RecordedRuns, repo_key: str, found: Sequence[ProductOutcomes], asked: Asked
+) -> tuple[str, str] | MissingCommit:
+    """Return the good and the bad commit: those that are named, or that the runs suggest."""
+    if asked.good is None or asked.bad is None:
+        [of_product] = found
+        return _suggested(SeenProduct(history, of_product).suggested(asked.test_id))
+    named = [_named(history, repo_key, found, text) for text in (asked.good, asked.bad)]
+    for shas in named:
+        if len(shas) != 1:
+            return MissingCommit.SEVERAL_COMMITS if shas else MissingCommit.UNKNOWN_COMMIT
+    [good], [bad] = named
+    return good, bad
+
+
+def _suggested(found: Intermittent | str) -> tuple[str, str] | MissingCommit:
+    """Return between which commits a test became flaky, as far as its runs tell."""
+    if isinstance(found, str):
+        return MissingCommit.NO_RANGE
+    if found.fixed.needed == 0:
+        return MissingCommit.FIXED
+    if found.since.before >= _LIKELY:
+        return MissingCommit.BEFORE_PERIOD
+    return found.since.ends or MissingCommit.NO_RANGE
 
 
 class _Result(NamedTuple):

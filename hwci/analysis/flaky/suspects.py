@@ -34,6 +34,10 @@ FAILURES_OF_A_BOX = 2
 """With fewer for each box, those of one bad box would pass for chance."""
 SHOWN_MAX = 20
 """The most commits and boxes that an answer names; it counts all."""
+CLEAN_BEFORE = 5
+"""So many commits on which it did not fail stand between the ends of the suspects, if there are as
+many: after one pass alone it would be likely that it failed there already.
+"""
 SET_HOLDS = 0.9
 """The suspects hold together so large a part of the chance that a commit of the period did it."""
 NEVER_PASSED = "it never passed in this period"
@@ -62,7 +66,9 @@ class SuspectCommit(NamedTuple):
 class Since:
     """Which commit of a branch made the test flaky: the fewest that hold it with 90 %, likeliest
     first, and how many they are; `before` is the chance that none of the period did. `kinds`: by
-    what commits changed, if one of the period did.
+    what commits changed, if one of the period did. `ends`: a commit some way before all of these,
+    on which it ran and did not fail, and the last on which it failed from them on; None: there are
+    no such two.
     """
 
     branch: str
@@ -70,6 +76,7 @@ class Since:
     suspects: Sequence[SuspectCommit]
     suspects_total: int
     kinds: Mapping[CommitKind, float]
+    ends: tuple[str, str] | None
 
 
 class BoxRate(NamedTuple):
@@ -245,7 +252,7 @@ class SeenProduct:
     def _intermittent(self, test_id: str, counted: Sequence[Counted]) -> Intermittent:
         places = sorted({one.at for one in counted})
         found = onset(steps_of(places, counted), self.rates(test_id))
-        since = self._since(places, found)
+        since = self._since(places, found, counted)
         flaky = flaky_runs(places, counted, found)
         failed = sum(one.tries.first_failed for one in flaky)
         passed, boxes = len(flaky) - failed, {one.box_key for one in flaky}
@@ -264,15 +271,32 @@ class SeenProduct:
             bisection=takes,
         )
 
-    def _since(self, places: Sequence[int], found: Onset) -> Since:
+    def _since(self, places: Sequence[int], found: Onset, counted: Sequence[Counted]) -> Since:
         shares = self.shares(places, found)
         within = sum(found.at)
         kinds: dict[CommitKind, float] = defaultdict(float)
         for commit, share in shares:
             kinds[commit.kind] += share / within if within else 0.0
         total = fewest_that_hold(shares)
-        suspects = shares[: min(total, SHOWN_MAX)]
-        return Since(self._branch, found.before + found.never, suspects, total, dict(kinds))
+        return Since(
+            branch=self._branch,
+            before=found.before + found.never,
+            suspects=shares[: min(total, SHOWN_MAX)],
+            suspects_total=total,
+            kinds=dict(kinds),
+            ends=self._ends(shares[:total], counted),
+        )
+
+    def _ends(
+        self, suspects: Sequence[SuspectCommit], counted: Sequence[Counted]
+    ) -> tuple[str, str] | None:
+        failed = {one.at for one in counted if one.tries.first_failed}
+        places = [self._at[one.commit.sha] for one in suspects]
+        clean = sorted({one.at for one in counted if one.at < min(places)} - failed)
+        bad = [at for at in failed if at >= max(places)]
+        if not clean or not bad:
+            return None
+        return self._order[clean[-CLEAN_BEFORE:][0]].sha, self._order[max(bad)].sha
 
     def shares(self, places: Sequence[int], found: Onset) -> list[SuspectCommit]:
         """Return each commit with its chance, likeliest first. What a step is worth is shared among

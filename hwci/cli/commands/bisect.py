@@ -11,12 +11,10 @@ import typer
 from hwci import client
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render
-from hwci.client.explained import command_error, not_empty
+from hwci.client.explained import command_error, not_empty, wrong_usage
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hwci.wire.analysis.bisection import BisectedAnswer, ProgressAnswer
 
 bisect = typer.Typer(no_args_is_help=True)
@@ -24,14 +22,18 @@ bisect = typer.Typer(no_args_is_help=True)
 Test = Annotated[str, typer.Argument(metavar="TEST", help="Id of the test.")]
 Product = Annotated[str, typer.Option("--product", metavar="REPO:SUITE", help="Its product.")]
 Good = Annotated[
-    str,
+    str | None,
     typer.Option(
-        metavar="COMMIT", help="A commit on which it still worked, or the first digits of one."
+        metavar="COMMIT",
+        help="A commit on which it still worked, or its first digits [as its runs suggest].",
     ),
 ]
 Bad = Annotated[
-    str,
-    typer.Option(metavar="COMMIT", help="A later one on which it failed, or its first digits."),
+    str | None,
+    typer.Option(
+        metavar="COMMIT",
+        help="A later one on which it failed, or its first digits [as its runs suggest].",
+    ),
 ]
 Box = Annotated[
     str | None,
@@ -55,8 +57,8 @@ class Wanted(NamedTuple):
 
     test: str
     product: str
-    good: str
-    bad: str
+    good: str | None
+    bad: str | None
     box: str | None
     days: int
     as_of: str | None
@@ -64,6 +66,12 @@ class Wanted(NamedTuple):
 
     def answer(self, server: Connection) -> "ProgressAnswer":
         """Ask the server."""
+        if (self.good is None) != (self.bad is None):
+            raise wrong_usage(
+                "The commit was not looked for",
+                "one of --good and --bad is given without the other",
+                "Give both, or neither: then its runs suggest them",
+            )
         repo_key, suite = options.scope_of(self.product, None)
         return server.send(
             client.calls.bisection(
@@ -80,16 +88,6 @@ class Wanted(NamedTuple):
             )
         )
 
-    @property
-    def more(self) -> "Iterator[str]":
-        """The flags that the command to go on repeats."""
-        if self.box:
-            yield from ("--box", self.box)
-        if self.boxes > 1:
-            yield from ("--boxes", f"{self.boxes}")
-        if self.days != limits.DAYS_DEFAULT:
-            yield from ("--days", f"{self.days}")
-
 
 @bisect.command("start")
 @connected(by_key=True)
@@ -98,8 +96,8 @@ def start(
     test: Test,
     *,
     product: Product,
-    good: Good,
-    bad: Bad,
+    good: Good = None,
+    bad: Bad = None,
     box: Box = None,
     boxes: Boxes = 1,
     days: options.Days = limits.DAYS_DEFAULT,
@@ -112,6 +110,8 @@ def start(
     the box that it names (COMMAND is what runs the tests there), then ask for the next one.
 
     For example:
+
+      hwci bisect start boot --product acme/fw:hil
 
       hwci bisect start boot --product acme/fw:hil --good a1b2c3d --bad 9f8e7d6
     """
@@ -126,8 +126,8 @@ def next_run(
     test: Test,
     *,
     product: Product,
-    good: Good,
-    bad: Bad,
+    good: Good = None,
+    bad: Bad = None,
     box: Box = None,
     boxes: Boxes = 1,
     days: options.Days = limits.DAYS_DEFAULT,
@@ -154,8 +154,8 @@ def status(
     test: Test,
     *,
     product: Product,
-    good: Good,
-    bad: Bad,
+    good: Good = None,
+    bad: Bad = None,
     box: Box = None,
     days: options.Days = limits.DAYS_DEFAULT,
     as_of: options.AsOf = None,
@@ -180,7 +180,7 @@ def status(
         return
     bisected = _found(found)
     render.emit(bisection.commits(bisected), bisected.commits, form)
-    render.note(bisection.bracket(bisected))
+    render.note(bisected.says)
 
 
 def _lines(server: Connection, wanted: Wanted, *, begins: bool, json: bool) -> None:
@@ -198,8 +198,7 @@ def _lines(server: Connection, wanted: Wanted, *, begins: bool, json: bool) -> N
     for line in bisection.next_run(bisected):
         render.write(line)
     if bisected.next_runs:
-        ends = wanted.good, wanted.bad
-        render.note(bisection.again(wanted.test, wanted.product, *ends, [*wanted.more]))
+        render.note(f"Then: {bisected.then}")
 
 
 def _found(answer: "ProgressAnswer") -> "BisectedAnswer":

@@ -5,7 +5,6 @@ run, and as a table the commits with their chances. It computes no figure and ru
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
@@ -13,7 +12,7 @@ from hwci.cli.terminal.tables import duration
 from hwci.said import counted, percent, short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from hwci.wire.analysis.bisection import (
         BisectedAnswer,
@@ -33,7 +32,7 @@ def start(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
 
 def next_run(bisected: BisectedAnswer) -> Iterator[str]:
     """Return the lines of the next runs, or of the commit that was found."""
-    yield f"# {bracket(bisected)}"
+    yield f"# {bisected.says}"
     for number, run in enumerate(bisected.next_runs):
         subject = f" {run.subject}" if run.subject else ""
         took = f"about {duration(run.board_seconds)}, the median of {counted(run.runs_seen, 'run')}"
@@ -52,26 +51,6 @@ def _never_failed(run: NextRunAnswer) -> str:
         return "No run of the test was on this box yet: what it does there is not known."
     passed = f"The test passed in {counted(run.runs, 'run')} on this box"
     return f"{passed}, which may be chance: a failure there would tell much."
-
-
-def again(test: str, product: str, good: str, bad: str, more: Sequence[str]) -> str:
-    """Return the command that asks for the runs after these. `more`: other flags that it takes."""
-    test, product, good, bad = map(shlex.quote, (test, product, good, bad))
-    command = f"hwci bisect next {test} --product {product} --good {good} --bad {bad}"
-    return " ".join(["Then:", command, *map(shlex.quote, more)])
-
-
-def bracket(found: BisectedAnswer) -> str:
-    """Say in a line where the commit is."""
-    held, named = found.bracket, {one.sha: one for one in found.commits}
-    failed, runs = sum(one.failed for one in found.commits), sum(one.runs for one in found.commits)
-    seen = f"{failed} of {counted(runs, 'run')} failed"
-    if held.commits == 1:
-        one = named[held.first]
-        subject = f" {one.subject}" if one.subject else ""
-        return f"It began to fail in {short(one.sha)}{subject} ({percent(held.chance)}; {seen})."
-    between = f"one of {held.commits} commits from {short(held.first)} to {short(held.last)}"
-    return f"It began to fail in {between} ({percent(held.chance)}; {seen})."
 
 
 def commits(bisected: BisectedAnswer) -> tables.Layout[CandidateAnswer]:

@@ -8,10 +8,12 @@ Chances are between 0 and 1.
 from collections.abc import Sequence
 from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from hwci.analysis.flaky.bisection import MISSING, MissingCommit, NextRun, Progress
-from hwci.analysis.run_command import run_command
+from hwci.analysis.run_command import next_command, run_command
+from hwci.engine.facts import Product
 from hwci.engine.periods import Period
 from hwci.wire import limits
 from hwci.wire.base import Answer, Name, TestId
@@ -20,18 +22,36 @@ from hwci.wire.queries import DIGITS, PeriodQuery, ShaStart
 
 
 class BisectionQuery(PeriodQuery):
-    """Query of a bisection. `good` and `bad` are commits, or the first digits of one that ran.
-    `boxKey`: only runs of this box count, and it alone is proposed. `boxes`: how many runs to
-    propose, each on a box of its own.
+    """Query of a bisection. `good` and `bad` are commits, or the first digits of one that ran; with
+    neither, they are the ends of what the runs suggest. `boxKey`: only runs of this box count, and
+    it alone is proposed. `boxes`: how many runs to propose, each on a box of its own.
     """
 
     repo_key: Name
     suite: Name
     test_id: TestId
-    good: ShaStart
-    bad: ShaStart
+    good: ShaStart | None = None
+    bad: ShaStart | None = Field(None, validate_default=True)
     box_key: Name | None = None
     boxes: Annotated[int, Field(ge=1, le=limits.BISECTED_AT_ONCE_MAX), DIGITS] = 1
+
+    @field_validator("bad", mode="after")
+    @classmethod
+    def _both_or_neither(cls, bad: str | None, info: ValidationInfo) -> str | None:
+        # A faulty `good` is not in `info`, and has a fault of its own.
+        if (info.data.get("good", bad) is None) != (bad is None):
+            raise PydanticCustomError("ends", "Needs both `good` and `bad`, or neither")
+        return bad
+
+    @property
+    def more_flags(self) -> dict[str, object]:
+        """The flags that a command has which asks the same again."""
+        flags: dict[str, tuple[object, object]] = {
+            "--box": (self.box_key, None),
+            "--boxes": (self.boxes, 1),
+            "--days": (self.days, limits.DAYS_DEFAULT),
+        }
+        return {flag: value for flag, (value, usual) in flags.items() if value != usual}
 
 
 class CandidateAnswer(Answer):
@@ -89,20 +109,27 @@ class NextRunAnswer(Answer):
 
 
 class BisectedAnswer(Answer):
-    """How far it is. `commits`: the good one, with the chance that the test failed there already,
-    then all up to the bad one. `nextRuns`: to start at once, the most telling first; none: one
-    commit is left, or no box of the product reached the hardware in its last run.
+    """How far it is, and `says` in a sentence. `commits`: the good one, with the chance that the
+    test failed there already, then all up to the bad one. `nextRuns`: to start at once, the most
+    telling first; none: one commit is left, or no box of the product reached the hardware in its
+    last run. `then`: the command that asks for the runs after these.
     """
 
+    says: str
     commits: Sequence[CandidateAnswer]
     bracket: BracketAnswer
     next_runs: Sequence[NextRunAnswer]
+    then: str
 
     @classmethod
-    def of(cls, found: Progress) -> Self:
-        """Make what is known."""
-        bracket = found.bracket
+    def of(cls, found: Progress, query: BisectionQuery) -> Self:
+        """Make what is known of what was asked for."""
+        bracket, good, bad = found.bracket, found.commits[0].sha, found.commits[-1].sha
+        product = Product(query.repo_key, query.suite)
+        ends = query.good or good, query.bad or bad
         return cls(
+            says=found.says,
+            then=next_command(product, query.test_id, *ends, query.more_flags),
             commits=[
                 CandidateAnswer(
                     sha=commit.sha,
@@ -149,7 +176,7 @@ class ProgressAnswer(Answer):
             repo_key=query.repo_key,
             suite=query.suite,
             test_id=query.test_id,
-            found=None if isinstance(found, MissingCommit) else BisectedAnswer.of(found),
+            found=None if isinstance(found, MissingCommit) else BisectedAnswer.of(found, query),
             missing=missing,
             missing_text=text,
             to_do=to_do,

@@ -18,6 +18,7 @@ import { TurnOn } from "../parts/notices/turn_on.js";
 import { ExactTimes, LongName } from "../parts/values/values.js";
 import { useOwnDays } from "../parts/zone.js";
 import { failureColumns } from "./failures/columns.js";
+import { Bisection } from "./test/bisection.js";
 import { Boxes, Given } from "./test/figures.js";
 import { Names } from "./test/names.js";
 import { Strips } from "./test/strips.js";
@@ -61,7 +62,7 @@ function Past({ address, orgId, query }) {
     ${error && html`<${Failed} error=${error} again=${again} />`}
     ${test.all === null
       ? html`<${Empty}>No run of this period had the test. Choose a longer period.<//>`
-      : html`<p>${test.says}</p><${Names} test=${test} orgId=${orgId} /><${Shown} test=${test} orgId=${orgId} />`}
+      : html`<p>${test.says}</p><${Names} test=${test} orgId=${orgId} /><${Shown} ...${{ test, orgId, query }} />`}
     <${Failures} ...${{ address, orgId, query }} />
   `;
 }
@@ -72,13 +73,14 @@ function Others({ orgId }) {
     ${" "}<a href=${`${addressOf("metrics", { orgId })}#flaky`}>Flakiest tests</a></p>`;
 }
 
-function Shown({ test, orgId }) {
+function Shown({ test, orgId, query }) {
   return html`
     <${Section} title="Over time"><${Strips} test=${test} orgId=${orgId} /><//>
     <${Section} title="By box" total=${test.boxesTotal}>
       <${Boxes} test=${test} orgId=${orgId} />
       <${Given} test=${test} />
     <//>
+    ${test.all.first.failed > 0 && html`<${Bisection} orgId=${orgId} query=${query} />`}
   `;
 }
 
