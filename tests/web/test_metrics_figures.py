@@ -337,7 +337,10 @@ def judged(row: Any) -> list[str]:
 def flaky(row: Any, all_products: bool) -> list[str]:
     """Write a flaky test."""
     product = [row["suite"]] if all_products else []
-    broken = " broken" if row["failedAttempts"] == row["attempts"] else ""
+    never_both = row["flakyFailures"] == 0 == row["retryPasses"]
+    broken = " broken for a time" if never_both else ""
+    if row["failedAttempts"] == row["attempts"]:
+        broken = " broken"
     counts = ("boxes", "runReports", "attempts", "failedAttempts", "retryPasses")
     figures = [f"{row[name]:,}" for name in counts]
     rate = percent(Decimal(str(row["flakeRate"])))

@@ -705,6 +705,25 @@ def test_a_test_that_never_passed_stands_apart_from_flaky_ones(page: Page, tmp_p
         expect(found.filter(has=page.get_by_text("broken", exact=True))).to_contain_text(["boot"])
 
 
+def test_a_test_that_was_broken_until_its_fix_is_told_apart_from_flaky_ones(
+    page: Page, tmp_path: Path
+) -> None:
+    def test(name: str, outcome: str, attempts: int = 1) -> dict[str, object]:
+        return {"id": name, "outcome": outcome, "attempts": attempts, "duration_s": 1.0}
+
+    fixed = test("fixed", "fail")
+    with site(page, tmp_path) as own:
+        first = [fixed, test("flake", "fail"), test("retried", "pass", attempts=2)]
+        own.benches.report(run_id=1, sha="a" * 40, tests=first)
+        own.benches.report(run_id=2, sha="a" * 40, tests=[fixed, test("flake", "pass")])
+        own.benches.report(run_id=3, sha="b" * 40, tests=[test("fixed", "pass")])
+        own.open("metrics")
+
+        expect(rows(page, "flaky")).to_have_count(3)
+        told = page.get_by_text("broken for a time", exact=True)
+        expect(rows(page, "flaky").filter(has=told).locator(".name a")).to_have_text(["fixed"])
+
+
 def test_where_no_test_is_broken_nothing_is_asked_for_and_no_switch_is_shown(
     page: Page, tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ const FIGURES = [
 const NONE = "No attempt of a test failed in this period. Try a longer one.";
 const ALL_BROKEN = "Each test with a failed attempt is broken: none is flaky.";
 const BROKEN = "It never passed in this period";
+const FOR_A_TIME = "None of its failures is a flake, and no retry passed: it was broken on the commits where it failed";
 const NEAR = "400px"; // below the visible part
 
 /** The table. The strips are asked for when it comes near, once for each page of it. */
@@ -121,6 +122,11 @@ function isBroken({ attempts, failedAttempts }) {
   return failedAttempts === attempts;
 }
 
+/** Whether a test passed on none of the commits on which it failed: it was broken there, whatever its rate. */
+function wasBroken({ flakyFailures, retryPasses }) {
+  return flakyFailures === 0 && retryPasses === 0;
+}
+
 /** What the runs of a test suggest: since when it is flaky, on which boxes. An estimate, no rule. */
 function Suspicion({ row, answer: { data, error } }) {
   const found = data?.items.find((one) => keyOf(one) === keyOf(row));
@@ -140,7 +146,8 @@ function test(row, { params }, { asOf }) {
   const { repoKey, suite, testId } = row;
   const page = addressOf("test", params, { asOf, repoKey, suite, testId });
   return html`<a href=${page}><${LongName} name=${testId} /></a>
-    ${isBroken(row) && html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`}`;
+    ${isBroken(row) ? html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`
+      : wasBroken(row) && html` <${Badge} kind="quiet" title=${FOR_A_TIME}>broken for a time<//>`}`;
 }
 
 /** A figure of a test, which leads to the runs that it counts. */
