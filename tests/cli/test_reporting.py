@@ -204,7 +204,9 @@ def test_a_job_without_a_home_and_with_a_server_that_is_away_learns_what_is_lost
     assert code == 0
     assert "The merge was not announced, and nothing is kept of " in err
     assert "; and on the disk: HOME is not set, and this user has no home folder\n" in err
-    assert "Set HWCI_SPOOL_DIR to a folder that outlives the job. Then report again: " in err
+    assert (
+        "to a folder that this user may write and that outlives the job. Then report again" in err
+    )
 
 
 def test_a_job_without_a_home_and_with_an_impossible_server_is_wrong_usage(

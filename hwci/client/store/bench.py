@@ -65,8 +65,7 @@ def bench_store(environ: Mapping[str, str]) -> "BenchStore | None":
 
 def no_place() -> StoreError:
     """Return why there is no store."""
-    what = "HOME is not set, and this user has no home folder"
-    return StoreError(what, "Set HWCI_SPOOL_DIR to a folder that outlives the job")
+    return StoreError("HOME is not set, and this user has no home folder")
 
 
 def fingerprint_of(key: str) -> str:
@@ -296,7 +295,7 @@ class BenchStore(StoreFile):
     def put_off(self, report: PendingReport, reason: str, asked_s: float = 0.0) -> None:
         """Note why a report is still pending, and how long the server asked to wait."""
         until = self._clock() + asked_s if asked_s else 0.0
-        self._tried(report, state="waiting", reason=reason, not_before=until)
+        self._tried(report, reason=reason, not_before=until)
 
     def refuse(self, report: PendingReport, reason: str) -> None:
         """Set aside a report that the server refused, with the reason. Its run no longer counts."""

@@ -21,6 +21,7 @@ from hwci.client.store import (
     StoreError,
     bench_store,
     fingerprint_of,
+    no_place,
 )
 from hwci.wire.reports import MergeAnnouncement
 from tests.support.pending import (
@@ -244,8 +245,9 @@ def test_what_was_sent_gives_its_room_on_the_disk_back(store: BenchStore) -> Non
 def test_a_folder_that_cannot_be_made_is_an_error_with_a_fix(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(StoreError, match="cannot be written: Not a directory") as caught:
-        keep(BenchStore(tmp_path / "file" / "spool"))
+    folder = tmp_path / "file" / "spool"
+    with pytest.raises(StoreError, match=f"^{folder} cannot be written: Not a dir") as caught:
+        keep(BenchStore(folder))
     assert "HWCI_SPOOL_DIR" in caught.value.fix
 
 
@@ -289,6 +291,8 @@ def test_without_a_home_there_is_a_store_only_where_one_is_named(
     monkeypatch.setattr(Path, "home", classmethod(nowhere))
 
     assert bench_store({}) is None
+    assert str(no_place()) == "HOME is not set, and this user has no home folder"
+    assert "HWCI_SPOOL_DIR" in no_place().fix
     for name, folder in (("HWCI_SPOOL_DIR", "/a"), ("HWCI_STATE_DIR", "/s")):
         found = bench_store({name: folder})
         assert found is not None
@@ -547,6 +551,8 @@ def test_a_report_that_is_named_waits_as_the_latest_for_this_server_and_key(
     later = keep(store, key=OTHER_KEY)
     [aside] = store.find(named.label)
     said = store.body(aside)
+    with pytest.raises(CredentialMalformedError):
+        store.keep_again(aside, ADDRESS, "no key")
 
     again = store.keep_again(aside, ADDRESS, KEY)
 

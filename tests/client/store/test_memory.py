@@ -279,6 +279,9 @@ def test_a_report_that_an_earlier_version_remembers_without_its_start_is_the_sam
     later = run_report(suite="s", started_at="2026-03-01T09:00:00Z")
     assert one.replaced(later) is None
     assert one.replaced(run_report(suite="s", tests=OTHER_TESTS)) == "one of other tests"
+    keep(one, run_id=2, tests=[])
+    one.write(lambda db: db.execute("UPDATE reports SET tests = substr(tests, 1, 64)").rowcount)
+    assert one.replaced(run_report(run_id=2, tests=[])) is None
 
 
 def test_a_refused_report_replaced_nothing(one: BenchStore) -> None:

@@ -178,11 +178,15 @@ def test_a_number_that_is_taken_loses_no_report(store: BenchStore, home: Path) -
     [other] = (BEFORE / "spool").glob("00001769900001000000-*")
     shutil.copy(other, elsewhere / f"{taken:020d}{other.name[20:]}")
     store.remove(next(one for one in waiting(store) if one.run_id == 2))
+    last = keep(store, run_id=99)
+    store.sent(last)
 
     both = BenchStore(home / "spool", home, [elsewhere])
     both.take_in()
 
     assert {1, 2} <= set(run_ids(both))
+    assert waiting(both)[-1].run_id == 2
+    assert waiting(both)[-1].number > last.number
     assert list(elsewhere.glob("*.report")) == []
 
 
@@ -255,6 +259,14 @@ def test_a_file_that_is_set_aside_is_listed_by_its_name_and_time(
     ]
 
 
+def test_reports_are_taken_in_where_nothing_is_remembered(home: Path) -> None:
+    store = BenchStore(home / "spool")
+    keep(store, run_id=99)
+
+    assert run_ids(store) == [1, 2, 3, 4, 6, None, 7, 99]
+    assert 101 not in [run.run_id for run in store.past_runs(SERIES).runs]
+
+
 # What the bench remembers
 
 
@@ -274,13 +286,18 @@ def test_what_was_tested_and_reported_is_known_before_and_after(
     assert list((home / "lanes").iterdir()) == list((home / "reported").iterdir()) == []
 
 
-def test_it_is_known_where_the_reports_are_kept_elsewhere(home: Path, tmp_path: Path) -> None:
-    named = {"XDG_STATE_HOME": str(tmp_path), "HWCI_SPOOL_DIR": str(tmp_path / "spool")}
-    store = bench_store(named)
+@pytest.mark.parametrize(
+    "named", [{}, {"HWCI_SPOOL_DIR": "elsewhere"}, {"HWCI_STATE_DIR": "hwci"}], ids=str
+)
+def test_it_is_known_wherever_the_reports_are_kept(
+    home: Path, tmp_path: Path, named: dict[str, str]
+) -> None:
+    folders = {name: str(tmp_path / folder) for name, folder in named.items()}
+    store = bench_store({"XDG_STATE_HOME": str(tmp_path), **folders})
     assert store is not None
     store.take_in()
 
-    assert [run.run_id for run in store.past_runs(SERIES).runs] == [101, 102]
+    assert [run.run_id for run in store.past_runs(SERIES).runs][:2] == [101, 102]
     assert list((home / "lanes").iterdir()) == []
 
 
