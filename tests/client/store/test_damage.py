@@ -15,12 +15,30 @@ from pathlib import Path
 
 import pytest
 
-from hwci.client.store import BenchStore, PastRuns, RunSeries, StoreError
-from tests.support.pending import ADDRESS, KEY, TEST, in_state, keep, pending, run_ids, waiting
+from hwci.client.store import (
+    BenchStore,
+    JobOfBuild,
+    PastRuns,
+    ReportedRun,
+    RunSeries,
+    StoreError,
+)
+from tests.support.pending import (
+    ADDRESS,
+    KEY,
+    TEST,
+    in_state,
+    keep,
+    pending,
+    run_ids,
+    run_report,
+    waiting,
+)
 
 ROUNDS = 6
 """Damaged files that a test makes."""
 SERIES = RunSeries("acme/firmware", "hardware", "main", "hardware")
+JOB = JobOfBuild("acme/firmware", ("bench-1",), 5, "job")
 MANY = [{**TEST, "id": f"test {number}"} for number in range(40)]
 
 
@@ -36,6 +54,8 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def filled(store: BenchStore) -> Path:
+    store.run_id_of(JOB, 1, claim=True)
+    store.sent(keep(store, run_id=200))
     store.keep([pending(run_id=run_id, tests=MANY) for run_id in range(1, 31)], ADDRESS, KEY)
     return store.file
 
@@ -63,6 +83,7 @@ def test_a_damaged_file_is_set_aside_whole_and_the_next_report_is_kept(
         store.reports()
     assert caught.value.fix.startswith("Check the disk")
     assert store.past_runs(SERIES) == PastRuns(SERIES)
+    assert store.waiting_for(ADDRESS, None) == []
 
     keep(store, run_id=99)
 
@@ -101,6 +122,9 @@ def test_what_can_be_read_of_a_damaged_file_is_kept(full: Path, tmp_path: Path) 
     [said] = store.damaged
     read = len(run_ids(store)) - 1
     assert 15 <= read < 30
+    assert store.run_id_of(JOB._replace(name="other"), 1, claim=False) == 1
+    assert store.replaced(run_report(run_id=200, suite="t")) == "one of product hardware"
+    assert store.past_runs(SERIES).runs[0] == ReportedRun(200, "a" * 40, True)
     assert said.endswith(f" ({read} reports of it could be read, and are kept)")
     for one in waiting(store):
         with store.taken(one) as call:
@@ -207,7 +231,7 @@ def test_a_store_of_a_newer_version_is_left_alone_and_named(store: BenchStore) -
         f"{store.file} was written by a newer hwci (version 9; this one knows 1)"
     )
     assert kept.unkept is not None
-    assert "HWCI_SPOOL_DIR" in kept.unkept.fix
+    assert kept.unkept.fix.startswith("Use that one on this bench, or set HWCI_SPOOL_DIR ")
     with pytest.raises(StoreError, match="newer"):
         store.reports()
     assert store.file.read_bytes() == before
