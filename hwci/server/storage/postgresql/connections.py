@@ -5,7 +5,7 @@ This module decides how long anything may take that a server waits for, and what
 database is to a caller. A message names the database without its user and password.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 from typing import Any
 
@@ -69,10 +69,11 @@ class Connection(Base):
         self.check_time()
         return self.raw.cursor(binary=True).execute(native(statement), values)
 
-    def execute_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+    def execute_many(self, statement: str, rows: Collection[Sequence[object]]) -> None:
         """Run one statement for each row of values, in one round trip."""
         self.check_time()
-        self.raw.cursor().executemany(native(statement), rows)
+        if rows:
+            self.raw.cursor().executemany(native(statement), rows)
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""

@@ -6,7 +6,7 @@ its driver began. Statements are written once, in what SQLite understands.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -49,7 +49,7 @@ class Connection(ABC):
         """Run one statement."""
 
     @abstractmethod
-    def execute_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+    def execute_many(self, statement: str, rows: Collection[Sequence[object]]) -> None:
         """Run one statement for each row of values."""
 
     @abstractmethod

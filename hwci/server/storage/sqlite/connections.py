@@ -8,7 +8,7 @@ masks of test lists, which never change once committed.
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from functools import cache
 from math import ceil
@@ -79,9 +79,10 @@ class Connection(Base):
         self.check_time()
         return self.raw.execute(statement, values)
 
-    def execute_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+    def execute_many(self, statement: str, rows: Collection[Sequence[object]]) -> None:
         """Run one statement for each row of values."""
-        self.raw.executemany(statement, rows)
+        if rows:
+            self.raw.executemany(statement, rows)
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""

@@ -15,6 +15,7 @@ from hwci.engine.derived.days import DayChanges, ItemSum, RunSum, day_of
 from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track
 from hwci.engine.facts import Changes
 from hwci.engine.history import Place
+from hwci.engine.rules.reports import carried_changes
 from hwci.engine.test_sets import tests_in
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
@@ -32,6 +33,10 @@ class Run(NamedTuple):
     branch: str
     sha: str
     run_id: int
+
+
+_OnBench = tuple[Bench, str]
+"""A commit on a bench."""
 
 
 class _Failure(NamedTuple):
@@ -108,23 +113,28 @@ _FAILING = (
     " WHERE r.org_id = ? AND r.sha = ? AND r.product_id = ? AND r.box_key = ? AND r.hello_ok = 1"
     " AND r.branch = ? AND i.test IN (SELECT j.value FROM json_each(?) j)"
 )
-# The order of semantics 4.1: the first row of a test is its first failing run.
 _ITEMS = (
     "SELECT i.test, r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict, r.ci_run_id"
-    f"{_FAILING} ORDER BY r.started_at, r.run_id, r.run_attempt"
+    f"{_FAILING}"
 )
 _FAILING_ITEMS = f"SELECT i.test, i.started_at, i.attempts{_FAILING}"
-_SET_FAILURE = (
+# The order of semantics 4.1 decides which item is that of the first failing run.
+_ORDER = "({0}.first_started_at, {0}.first_run_id, {0}.first_run_attempt)"
+_IS_FIRST = f"{_ORDER.format('excluded')} < {_ORDER.format('failure')}"
+_FIRST = ("started_at", "run_id", "run_attempt", "workflow", "verdict", "ci_run_id")
+_ADD_TO_FAILURE = (
     "INSERT INTO failure (org_id, id, product_id, box_key, branch, sha, test, rank,"
     " items, first_started_at, first_run_id, first_run_attempt, first_workflow,"
     " first_verdict, first_ci_run_id, last_started_at, passed, reviewed)"
     f" VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT rank FROM place {_SPOT}),"
-    " ?, ?, ?, ?, ?, ?, ?, ?, 0, (SELECT count(*) FROM review WHERE org_id = ? AND failure_id = ?))"
-    " ON CONFLICT (org_id, id) DO UPDATE SET items = excluded.items,"
-    " first_started_at = excluded.first_started_at, first_run_id = excluded.first_run_id,"
-    " first_run_attempt = excluded.first_run_attempt, first_workflow = excluded.first_workflow,"
-    " first_verdict = excluded.first_verdict, first_ci_run_id = excluded.first_ci_run_id,"
-    " last_started_at = excluded.last_started_at"
+    " 1, ?, ?, ?, ?, ?, ?, ?, 0, (SELECT count(*) FROM review WHERE org_id = ? AND failure_id = ?))"
+    " ON CONFLICT (org_id, id) DO UPDATE SET items = failure.items + 1,"
+    " last_started_at = greatest(failure.last_started_at, excluded.last_started_at), "
+    + ", ".join(
+        f"first_{one} = CASE WHEN {_IS_FIRST} THEN excluded.first_{one}"
+        f" ELSE failure.first_{one} END"
+        for one in _FIRST
+    )
 )
 _ADD_RUNS = (
     "INSERT INTO day_run (reports, runs, infra, org_id, product_id, day, box_key, template_id)"
@@ -153,26 +163,43 @@ class DerivedRows:
         self._org = org
         self._repo_key = repo_key
         self._repo = (org, repo_key)
-        self._runs: set[Run] = set()
         self._changes: dict[int, Changes] = {}
-        self._failing: dict[tuple[Bench, str], dict[str, dict[int, bytes]]] = defaultdict(dict)
+        self._carried: dict[Run, list[tuple[Any, ...]]] = defaultdict(list)  # rows of `_CARRIED`
+        self._failing: dict[_OnBench, dict[str, dict[int, bytes]]] = defaultdict(dict)
+        self._passed: dict[_OnBench, int] = defaultdict(int)
+        self._came: dict[tuple[_OnBench, str], list[tuple[Any, ...]]] = defaultdict(list)
+        self._anew: set[Run | _OnBench] = set()
 
-    def note(self, kept: KeptReport) -> None:
-        """Note the failures and the run of a report that comes or goes."""
-        report, bench = kept.report, Bench(kept.product_id, kept.report.box_key)
-        self._runs.add(Run(report.workflow, report.branch, report.sha, report.run_id))
-        if kept.changes_id is not None and report.changes is not None:
-            self._changes[kept.changes_id] = report.changes
+    def note(self, kept: KeptReport, *, anew: bool = False) -> None:
+        """Note the failures, the passes and the run of a report that comes, to be added to what is
+        derived. `anew`: what it belongs to is derived from all reports, as one may go.
+        """
+        report = kept.report
+        bench, changes = Bench(kept.product_id, report.box_key), carried_changes(report)
+        run = Run(report.workflow, report.branch, report.sha, report.run_id)
+        if kept.changes_id is not None and changes is not None:
+            self._changes[kept.changes_id] = changes
+            order = codec.to_micros(report.started_at), report.run_attempt, report.box_key
+            self._carried[run].append((*order, kept.changes_id))
+        on_bench = bench, report.sha
         if kept.failing:
-            of_branch = self._failing[bench, report.sha].setdefault(report.branch, {})
+            of_branch = self._failing[on_bench].setdefault(report.branch, {})
             of_branch.update(kept.failing)
+        if anew:
+            self._anew.update((run, on_bench))
+        elif report.hello_ok:
+            self._passed[on_bench] |= kept.passed
+            self._came[on_bench, report.branch] += _failing_items(kept)
 
     def settle_runs(self) -> Iterable[Changes]:
         relisted: set[int] = set()
-        for run in self._runs:
+        for run, carried in self._carried.items():
             key = (*self._repo, *run)
             former = self._connection.row(f"SELECT {_CARRIED} FROM run_changes {_RUN}", key)
-            first = self._connection.row(_FIRST_CARRIED, key)
+            if run in self._anew:
+                first = self._connection.row(_FIRST_CARRIED, key)
+            else:
+                first = min(carried if former is None else (former, *carried))
             if first == former:
                 continue
             relisted.update(row[3] for row in (former, first) if row is not None)
@@ -291,7 +318,10 @@ class DerivedRows:
     def count_failures(self, bench: Bench, sha: str) -> Results:
         for branch, failing in self._failing[bench, sha].items():
             self._count(bench, sha, branch, failing)
-        tests = passed_tests(self._connection, self._org, bench, sha)
+        if (bench, sha) in self._anew:
+            tests = passed_tests(self._connection, self._org, bench, sha)
+        else:
+            tests = self._passed[bench, sha]
         rows = self._failures(bench, sha)
         # `+org_id`: the row is found by its number, not by an index of the whole organization.
         self._connection.execute_many(
@@ -305,24 +335,26 @@ class DerivedRows:
         return _results(tests, rows)
 
     def _count(self, bench: Bench, sha: str, branch: str, failing: Mapping[int, bytes]) -> None:
-        """Write the failures of a commit by their items. `failing`: their tests and ids."""
-        items: dict[int, list[Sequence[Any]]] = defaultdict(list)
-        for test, *item in self._items(_ITEMS, bench, sha, branch, failing):
-            items[test].append(item)
+        """Add the items that came to the failures of a commit, or count these anew by all of their
+        items. `failing`: their tests and ids.
+        """
+        items: Iterable[tuple[Any, ...]] = self._came[(bench, sha), branch]
+        if (bench, sha) in self._anew:
+            items = self._items(_ITEMS, bench, sha, branch, failing)
+            self._connection.execute_many(
+                "DELETE FROM failure WHERE org_id = ? AND id = ?",
+                [(self._org, one) for one in failing.values()],
+            )
         self._connection.execute_many(
-            "DELETE FROM failure WHERE org_id = ? AND id = ?",
-            [(self._org, failing[test]) for test in failing if test not in items],
-        )
-        self._connection.execute_many(
-            _SET_FAILURE,
+            _ADD_TO_FAILURE,
             [
                 (
                     *(self._org, failing[test], *bench, branch, sha, test),
                     *(*self._repo, sha, branch),
-                    *(len(of_test), *of_test[0], of_test[-1][0]),
+                    *(*item, item[0]),
                     *(self._org, failing[test]),
                 )
-                for test, of_test in items.items()
+                for test, *item in items
             ],
         )
 
@@ -334,6 +366,7 @@ class DerivedRows:
 
     def results(self, bench: Bench, sha: str) -> Results:
         tests = passed_tests(self._connection, self._org, bench, sha)
+        self._passed[bench, sha] |= tests
         return _results(tests, self._failures(bench, sha))
 
     def _failures(self, bench: Bench, sha: str) -> Sequence[_Failure]:
@@ -516,6 +549,16 @@ class DerivedRows:
 
     def _track(self, track: Track) -> tuple[object, ...]:
         return (self._org, *track.bench, track.branch)
+
+
+def _failing_items(kept: KeptReport) -> Iterator[tuple[Any, ...]]:
+    """Yield the failing items of a report as rows of `_ITEMS`."""
+    report = kept.report
+    for test in kept.failing:
+        verdict = codec.VERDICT_NUMBERS[kept.notable[test].verdict]
+        at = codec.to_micros(report.started_at)
+        run = at, report.run_id, report.run_attempt, report.workflow
+        yield (test, *run, verdict, report.ci_run_id)
 
 
 def _results(passed: int, failures: Iterable[_Failure]) -> Results:

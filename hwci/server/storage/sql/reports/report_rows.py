@@ -52,14 +52,16 @@ _LATER_PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class KeptReport:
-    """A report with its numbers in the database. `failing`: its counted failures by test;
-    `notable`: its counted items with a failed attempt. `arrived_at` is None if unknown.
+    """A report with its numbers in the database. `passed`: a mask of the tests that passed on the
+    hardware; `failing`: its counted failures by test; `notable`: its counted items with a failed
+    attempt. `arrived_at` is None if unknown.
     """
 
     id: int
     product_id: int
     report: Report
     test_set: int
+    passed: int
     failing: dict[int, bytes]
     notable: dict[int, TestItem]
     changes_id: int | None
@@ -72,6 +74,7 @@ def insert(
     """Insert a report whose identity is new."""
     listed = names.test_list(connection, org, product, tuple([t.id for t in report.tests]))
     tests = listed.tests
+    fails = _fails(report, tests)
     changes_id, changed = (
         names.changes_id(connection, org, report.repo_key, report.changes)
         if report.changes is not None
@@ -104,24 +107,33 @@ def insert(
         "ci_url": report.ci_url,
         "digest": digests.of_report(org, report, listed.digest, changed),
         "arrived_at": codec.to_micros(at),
-        **_derived(org, report, tests),
+        **_derived(org, report, fails),
     }
     made = connection.added(
         f"INSERT INTO report ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
         tuple(values.values()),
     )
-    failing, notable = _insert_items(connection, org, product, made, report, tests)
-    return KeptReport(made, product, report, listed.test_set, failing, notable, changes_id, at)
+    found = _insert_items(connection, org, product, made, report, tests)
+    passed = _passed(connection, org, report, listed.number, fails)
+    return KeptReport(made, product, report, listed.test_set, passed, *found, changes_id, at)
 
 
-def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, object]:
+def _fails(report: Report, tests: Sequence[int]) -> int:
+    """Return the tests that failed, as a mask. `tests`: the numbers of all, in order."""
+    items = zip(tests, report.tests, strict=True)
+    return mask_of([number for number, item in items if item.outcome is _FAIL])
+
+
+def _passed(connection: Connection, org: bytes, report: Report, template: int, fails: int) -> int:
+    """Return the tests that passed on the hardware, as a mask."""
+    return connection.mask(org, template) & ~fails if report.hello_ok else 0
+
+
+def _derived(org: bytes, report: Report, fails: int) -> dict[str, object]:
     """Return the derived columns of a report, which searches use."""
-    failing = [
-        number for number, item in zip(tests, report.tests, strict=True) if item.outcome is _FAIL
-    ]
     return {
-        "tests": len(tests),
-        "fails": codec.pack_mask(mask_of(failing)),
+        "tests": len(report.tests),
+        "fails": codec.pack_mask(fails),
         "carried": carried_changes(report) is not None,
         "ci_run_id": report.ci_run_id,
         "record_id": record_id_of(codec.uuid_of(org), report).bytes,
@@ -207,8 +219,9 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
         assert row is not None
         report = _whole(connection, org, row, test_names)
         listed = names.test_list(connection, org, row[1], tuple([test.id for test in report.tests]))
+        fails = _fails(report, listed.tests)
         derived = {
-            **_derived(org, report, listed.tests),
+            **_derived(org, report, fails),
             "digest": row[22] or digests.of_whole(org, report),
         }
         connection.execute(
@@ -216,8 +229,10 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
             (*derived.values(), org, number),
         )
         connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, number))
+        passed = _passed(connection, org, report, listed.number, fails)
         found = _insert_items(connection, org, row[1], number, report, listed.tests)
-        yield KeptReport(number, row[1], report, listed.test_set, *found, row[4], _arrived(row))
+        of_row = row[4], _arrived(row)
+        yield KeptReport(number, row[1], report, listed.test_set, passed, *found, *of_row)
 
 
 def verdicts(connection: Connection, org: bytes) -> Iterator[DamagedError | bool]:
@@ -244,9 +259,9 @@ def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptRepor
         for number, item in zip(listed.tests, report.tests, strict=True)
         if report.hello_ok and has_failed_attempt(item)
     }
-    return KeptReport(
-        row[0], row[1], report, listed.test_set, failing, notable, row[4], _arrived(row)
-    )
+    passed = _passed(connection, org, report, listed.number, _fails(report, listed.tests))
+    of_row = row[4], _arrived(row)
+    return KeptReport(row[0], row[1], report, listed.test_set, passed, failing, notable, *of_row)
 
 
 def _arrived(row: tuple[Any, ...]) -> datetime | None:
