@@ -261,6 +261,21 @@ def test_what_was_written_outlives_a_session_that_ends(own: Site, quiet_console:
     quiet_console.clear()  # the browser itself logs the status
 
 
+def test_a_click_unfolds_a_cause_and_what_is_typed_is_its_note(own: Site) -> None:
+    page = opened_inbox(own)
+
+    page.get_by_role("button", name="boot, i2c on bench-1", exact=True).click()
+    page.keyboard.type("seen on the bench, dc coupled")
+    opened(page).get_by_role("button", name="Confirm").click()
+
+    expect(page.locator(".toast")).to_contain_text("2 failures counted as a real firmware bug")
+    notes = {test: review and review["note"] for test, review in reviewed(own).items()}
+    words = "seen on the bench, dc coupled"
+    assert notes == {"boot": words, "i2c": words, "spi": None}
+    page.keyboard.press("k")  # keys go on
+    expect(opened(page)).to_contain_text("spi on bench-1")
+
+
 def test_a_member_reads_the_inbox_and_reviews_nothing(own: Site) -> None:
     own.sign_in(MEMBER_EMAIL)
     page = opened_inbox(own)

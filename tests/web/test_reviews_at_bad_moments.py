@@ -71,7 +71,6 @@ def stopping(page: Page, tmp_path: Path) -> Iterator[Callable[[str], tuple[Site,
             return own, Comeback(server, hands)
 
         yield opened
-        page.goto("about:blank")  # asks nobody any more
 
 
 def told(page: Page, text: str) -> None:
@@ -132,6 +131,7 @@ def test_a_server_that_stops_before_a_review_is_told_and_the_review_is_made_once
         press(page, back)
         done(page, "taken back|the checks decide again")
         assert audit(own) == ["confirm", "reset"]
+    page.goto("about:blank")  # asks nobody any more
     quiet_console.clear()  # the browser names what it could not load
 
 

@@ -72,9 +72,12 @@ function Inbox({ address, orgId, me, path, query, search, found, products, may }
   const open = named ?? causes[0];
   const [list, toast] = [useRef(null), useRef(null)];
   const wanted = useRef(null); // the row that gets the focus once it is drawn
-  const show = (cause) => {
+  const writes = useRef(null); // the cause that a mouse unfolded: its note gets the focus
+  const show = (cause, event) => {
     if (!cause) return;
-    wanted.current = cause.id;
+    const byMouse = event?.pointerType === "mouse" && may;
+    wanted.current = byMouse ? null : cause.id;
+    writes.current = byMouse ? cause.id : null;
     change({ cause: cause.id }, { replace: true });
   };
   const at = causes.indexOf(open);
@@ -117,8 +120,8 @@ function Inbox({ address, orgId, me, path, query, search, found, products, may }
       </span></p>
     ${asked && !named && !search && html`<p role="status">The cause of this address is not among these: it is reviewed, of another period or
       product, or further below. <a href=${addressOf("failure", { orgId, failureId: asked })}>See its failure</a></p>`}
-    <ol ref=${list}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${() => show(cause)}
-      ...${{ cause, orgId, together, draft, may }} />`)}</ol>
+    <ol ref=${list}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${(event) => show(cause, event)}
+      begin=${writes.current === cause.id} ...${{ cause, orgId, together, draft, may }} />`)}</ol>
     ${more.left > 0 && html`<p><button type="button" onClick=${more.show}>Show more</button>
       ${" "}<span class="quiet">${counted(more.left, "more cause")}</span></p>`}
     ${more.fault && html`<${Failed} error=${more.fault} />`}

@@ -55,7 +55,7 @@ function First({ repoKey: repo, firstFailure: { startedAt, sha } }) {
 function Begin({ cause, open, unfold }) {
   const name = causeName(cause);
   return html`<div class="actions"><button type="button" aria-expanded=${cause.id === open ? "true" : "false"} aria-label=${`Review: ${name}`}
-    onClick=${() => unfold(cause, true)}>Review</button></div>`;
+    onClick=${({ pointerType }) => unfold(cause, pointerType !== "touch")}>Review</button></div>`; // a finger would raise the keyboard
 }
 
 function each(failures, of) {

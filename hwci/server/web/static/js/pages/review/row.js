@@ -7,8 +7,8 @@ import { Answer } from "../../parts/reviews/answer.js";
 import { Badge } from "../../parts/values/values.js";
 import { classBadge } from "../../parts/values/words.js";
 
-/** The row. `open`: it is the one that is looked at. */
-export function Row({ cause, open, onOpen, orgId, together, draft, may }) {
+/** The row. `open`: it is the one that is looked at; `begin`: as `Answer` takes it. */
+export function Row({ cause, open, onOpen, begin, orgId, together, draft, may }) {
   const classes = [...new Set(cause.failures.map((one) => one.class))];
   const reviewed = cause.failures.every(({ review }) => review);
   const name = causeName(cause);
@@ -18,6 +18,6 @@ export function Row({ cause, open, onOpen, orgId, together, draft, may }) {
     ${reviewed && html`<${Badge} kind="good">reviewed<//>`}
     <${CauseFacts} cause=${cause} />
     ${open && html`<${CauseFailures} orgId=${orgId} cause=${cause} />
-      ${may && html`<${Answer} ...${{ cause, name, together, draft }} />`}`}
+      ${may && html`<${Answer} ...${{ cause, name, together, draft, begin }} />`}`}
   </li>`;
 }
