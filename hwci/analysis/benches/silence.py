@@ -137,4 +137,5 @@ def _usual(
             longest[week] = max(longest[week], end - start)
     if len(longest) < WEEKS_NEEDED:
         return None, len(longest)
-    return median(longest.values()), len(longest)
+    middle = median(one.total_seconds() for one in longest.values())
+    return timedelta(seconds=middle), len(longest)

@@ -32,7 +32,8 @@ def show(found: OneBoxAnswer, form: Format, links: Links | None = None) -> None:
         return
     if form is Format.TABLE:
         render.draw(render.indented(_lines(found)))
-    render.emit(alone(), found.alone, form, links)
+    if found.box is not None or form is not Format.TABLE:
+        render.emit(alone(), found.alone, form, links)
     if form is Format.TABLE and found.alone_total > len(found.alone):
         render.note(f"… {found.alone_total - len(found.alone):,} more tests")
 
@@ -49,7 +50,7 @@ def alone() -> tables.Layout[AloneAnswer]:
             column("Commits", lambda row: f"{row.commits:,} of {row.of:,}", right=True),
         ],
         "repoKey suite testId commits of",
-        "No test failed on this box alone in this period.",
+        "On each commit, what failed here failed on another box too, or ran on no other.",
     )
 
 

@@ -109,7 +109,7 @@ function Broken({ shown }) {
 function Rank({ on }) {
   const turn = () => change({ "flaky.rank": on ? null : "low", "flaky.sort": null, "flaky.page": null });
   return html`<p class="pending"><button type="button" aria-pressed=${on ? "true" : "false"} onClick=${turn}>Surest first</button>
-    ${" "}<span class="quiet">Ranked by what the flake rate is at least, with 95 % certainty: one failure in two runs does not
+    ${" "}<span class="quiet">Ranks by what the flake rate is at least, with 95 % certainty: one failure in two runs does not
       stand above forty in a hundred.</span></p>`;
 }
 

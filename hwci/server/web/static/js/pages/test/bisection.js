@@ -28,6 +28,7 @@ function Found({ found: { says, commits, bracket, nextRuns, then }, repoKey, org
   const within = commits.slice(first, last + 1).sort((a, b) => b.chance - a.chance);
   return html`
     <p>${says}</p>
+    <p class="quiet">These chances weigh the runs on these commits alone; what is said at the top weighs all runs of the product.</p>
     ${within.length > 1 && html`<${PlainTable} name="bisected" label="Commits that may have broken it" all=${within}
       rows=${within.slice(0, SHOWN)} rowKey=${({ sha }) => sha} columns=${columns(repoKey)} />`}
     ${within.length > SHOWN && html`<p class="quiet">and ${counted(within.length - SHOWN, "commit")} less likely</p>`}
