@@ -241,7 +241,7 @@ def test_a_bench_problem_names_the_check_that_decided(signed_in: Command) -> Non
     out = signed_in("failures", "show", ids(signed_in)["spi"]).out
 
     assert "The bench or the harness is to blame" in out
-    asked = "8. ✗ No commit before the fix changed harness files and no firmware\n"
+    asked = "8. ✗ No harness-only commit before the fix\n"
     assert asked in out
     assert out.index(asked) < out.index("     Fix touched harness paths\n")
     assert "  9. " not in out

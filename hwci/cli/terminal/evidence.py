@@ -93,9 +93,7 @@ STEPS = (
         "before the fix",
         {
             Reason.FIX_UNCONNECTED: "Run reports connect the failure to its fix without a gap",
-            Reason.FIX_TOUCHED_HARNESS: (
-                "No commit before the fix changed harness files and no firmware"
-            ),
+            Reason.FIX_TOUCHED_HARNESS: "No harness-only commit before the fix",
             Reason.FIX_NOT_FIRMWARE: "A change of firmware can have fixed it",
             Reason.FIX_MIXED: "No commit before the fix changed both firmware and harness",
             Reason.FIX_INCOMPLETE: "All files changed before the fix were reported",

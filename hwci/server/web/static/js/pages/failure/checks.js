@@ -29,7 +29,7 @@ const STEPS = [
   ]],
   ["Did firmware alone fix it?", "beforeFix", [
     ["fix_unconnected", "Run reports connect the failure to its fix without a gap"],
-    ["fix_touched_harness", "No commit before the fix changed harness files and no firmware"],
+    ["fix_touched_harness", "No harness-only commit before the fix"],
     ["fix_not_firmware", "A change of firmware can have fixed it"],
     ["fix_mixed", "No commit before the fix changed both firmware and harness"],
     ["fix_incomplete", "All files changed before the fix were reported"],
