@@ -15,7 +15,7 @@ from playwright.sync_api import Page, Request, Route, expect
 from tests.support.asking import ask, ci_key
 from tests.web.conftest import Dashboard, module
 from tests.web.live import site
-from tests.web.reading import part, percent, rows
+from tests.web.reading import between, part, percent, rows
 
 OTHER = "Resolved by a bench or harness change, ambiguous or dismissed"
 PLACES = "cells => cells.map(cell => cell.getBoundingClientRect().left)"
@@ -239,6 +239,10 @@ def test_flaky_tests_are_ranked_by_what_their_rate_is_at_least_if_that_is_chosen
     expect(tests).to_have_count(len(told))
     plain = tests.all_inner_texts()
     assert plain != [one["testId"] for one in told]
+    every = demo.ask(f"/api{organization}/{query}&limit=100", demo.token())["items"]
+    ranges = {one["testId"]: between(one["low"], one["high"]) for one in every}
+    table.scroll_into_view_if_needed()
+    expect(rows(page, "flaky").locator(".sure")).to_have_text([ranges[one] for one in plain])
 
     choice = table.get_by_role("button", name="Surest first")
     expect(choice).to_have_attribute("aria-pressed", "false")

@@ -221,7 +221,8 @@ def _blocks(found: Overview) -> Iterator[Block]:
     for name, rows in four.items():
         fits = rows.total <= limits.PAGE_LIMIT_MAX
         way = f"--limit {rows.total}" if fits else f"--table {name}"
-        yield Block(layout(name, view), rows, way)
+        sure = SURE if name is TableName.FLAKIEST_TESTS and rows.items else ()
+        yield Block(layout(name, view), rows, way, beside=sure)
     ways = [pending_command(found.scope, of) for of in ("failures", "incidents")]
     beside = [f"a row for each incident: {ways[1]}"] if found.incidents else []
     yield Block(tables.pending(view), found.pending, ways[0], found.incidents, beside)
@@ -249,6 +250,9 @@ BROKEN = (
     "broken: it never passed in this period (without these: --table flakiest-tests --hide-broken);",
     "a failure is flaky only if the test also passed on the same commit and box",
 )
+
+
+SURE = ("ranked by what each rate is at least: --table flakiest-tests --lower-bound",)
 
 
 def _terminal(found: Overview, server: str, links: Links | None) -> None:

@@ -59,4 +59,5 @@ class FlakyTests(Analysis):
 
 
 def _ranked(about: Asked, query: FlakyQuery) -> Listing[FlakyTest]:
-    return flakiest_tests(by_lower_bound(read_flakiest(*about)), query.selection)
+    rows = read_flakiest(*about)
+    return flakiest_tests(rows if query.sort else by_lower_bound(rows), query.selection)

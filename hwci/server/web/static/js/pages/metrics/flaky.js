@@ -28,6 +28,7 @@ const NONE = "No attempt of a test failed in this period. Try a longer one.";
 const ALL_BROKEN = "Each test with a failed attempt is broken: none is flaky.";
 const BROKEN = "It never passed in this period";
 const FOR_A_TIME = "None of its failures is a flake, and no retry passed: it was broken on the commits where it failed";
+const WITHIN = "Holds the true rate with 95 % certainty";
 const NEAR = "400px"; // below the visible part
 
 /** The table. The strips are asked for when it comes near, once for each page of it. */
@@ -35,7 +36,8 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const { sort, query: asked } = tableState("flaky", address.query);
   const ranked = address.query.get("flaky.rank") === "low";
   const byLow = ranked && sort === null; // a column that is sorted by goes before
-  const table = byLow ? `/api/orgs/${orgId}/ci-analysis/ranked-tests` : `${base}/flakiest-tests`;
+  const intervals = `/api/orgs/${orgId}/ci-analysis/ranked-tests`;
+  const table = byLow ? intervals : `${base}/flakiest-tests`;
   const [place, near] = useNear();
   const wanted = near && page.flakiestTests.total > 0;
   // The specification's table has broken tests, too. Their rate is the highest, so they are on top.
@@ -45,6 +47,8 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const first = byLow ? undefined : all || !someBroken ? page.flakiestTests : withoutBroken(figures);
   const answer = useAnswer(wanted ? `${table}/history` : null, { ...scope, ...asked, broken });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
+  const sure = useAnswer(wanted ? intervals : null, { ...scope, ...asked, broken, sort: byLow ? null : (sort ?? "-flakeRate") });
+  const within = new Map(sure.data?.items.map((one) => [keyOf(one), one]));
   const unfolded = address.query.get("flaky.boxes");
   const analysis = wanted && unfolded !== null ? `/api/orgs/${orgId}/ci-analysis/flaky-tests` : null;
   const suspects = useAnswer(analysis, { ...scope, ...asked, broken, rankBy: byLow ? "lowerBound" : null });
@@ -60,7 +64,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
     }),
     {
       key: "flakeRate", title: "Flake rate", sort: "flakeRate", own: byLow ? undefined : "down", numeric: true,
-      cell: (row) => percent(row.flakeRate),
+      cell: (row) => rate(row, within.get(keyOf(row)), sure.error),
     },
     ...(byLow ? [{ key: "low", title: "At least", own: "down", numeric: true, cell: atLeast }] : []),
     { key: "heat", title: "Failed attempts by day", numeric: true, cell: heat },
@@ -111,6 +115,13 @@ function Rank({ on }) {
   return html`<p class="pending"><button type="button" aria-pressed=${on ? "true" : "false"} onClick=${turn}>Surest first</button>
     ${" "}<span class="quiet">Ranks by what the flake rate is at least, with 95 % certainty: one failure in two runs does not
       stand above forty in a hundred.</span></p>`;
+}
+
+/** A flake rate, and below it the range that holds the true one; its place is kept, so that nothing below moves. */
+function rate({ flakeRate }, sure, error) {
+  if (error) return percent(flakeRate);
+  const told = sure ? range(sure.low, sure.high) : "\u00a0";
+  return html`${percent(flakeRate)} <span class="under sure" title=${WITHIN}>${told}</span>`;
 }
 
 function atLeast({ low }) {
