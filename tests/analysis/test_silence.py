@@ -9,7 +9,7 @@ from hwci.analysis.benches.report import Note, benches
 from hwci.analysis.benches.silence import Gap, Silence
 from hwci.engine.facts import Facts, Report
 from hwci.engine.periods import Period
-from tests.engine.timeline import ALL, ORG, minute, report
+from tests.engine.timeline import ALL, ORG, SUITE, minute, report
 from tests.support.outcomes import FullRecordedRuns
 
 DAY = 24 * 60
@@ -17,9 +17,9 @@ LENGTH = 1  # minutes of a run
 BACK = f"{minute(18 * DAY):%-d %b}"
 
 
-def runs(days: Iterable[float], box: str = "bench-1", **more: str) -> list[Report]:
+def runs(days: Iterable[float], box: str = "bench-1", suite: str = SUITE) -> list[Report]:
     """A run at each of these days."""
-    return [report("a:P", day * DAY, box=box, **more) for day in days]
+    return [report("a:P", day * DAY, box=box, suite=suite) for day in days]
 
 
 def weekdays(weeks: int, *without: int) -> list[int]:

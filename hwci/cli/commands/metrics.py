@@ -19,6 +19,7 @@ from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from uuid import UUID
 
     from hwci.client import Call, Client
@@ -143,7 +144,8 @@ def _show_whole(
     asked = scope._replace(as_of=end)._asdict()
     if hide_broken:
         asked["broken"] = False
-    table, shaped = getattr(calls, name.name.lower()), partial(layout, name)
+    table = getattr(calls, name.name.lower())
+    shaped: Callable[[tables.View], tables.Layout[Any]] = partial(layout, name)
     if lower_bound and name is TableName.SUSPECTS:
         asked["rank_by"] = RankBy.LOWER_BOUND
     elif lower_bound:

@@ -268,7 +268,7 @@ def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
 
 def ranked_tests(view: View) -> Layout[RankedTestAnswer]:
     """The same tests by the lower end of the interval of their rate."""
-    layout = flakiest_tests(view)
+    layout: Layout[Any] = flakiest_tests(view)
     *columns, broken = layout.columns
     at_least: Column[RankedTestAnswer] = Column(
         "At least (95 %)",
