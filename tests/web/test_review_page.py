@@ -449,4 +449,5 @@ def test_a_note_is_written_where_a_cause_stands_and_is_kept_by_each_of_its_failu
     assert kept == {"boot": words, "i2c": words, "spi": None}
     page.get_by_role("button", name="Undo").click()
     expect(part.get_by_label("Note (optional)")).to_have_value("")  # it was sent
+    expect(page.locator(".toast")).to_be_focused()
     quiet_console.clear()  # the browser itself logs the status

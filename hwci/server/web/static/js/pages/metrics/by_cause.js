@@ -3,7 +3,7 @@
 // and one fixed is unfolded in place and reviewed together, with a note.
 
 import { change } from "../../address.js";
-import { html, useRef } from "../../html.js";
+import { html, useEffect, useRef } from "../../html.js";
 import { Answer } from "../../parts/reviews/answer.js";
 import { PagedTable } from "../../parts/table/table.js";
 import { CauseFailures, causeName } from "../../parts/values/cause.js";
@@ -20,6 +20,9 @@ export function ByCause({ name, label, address, orgId, query, columns, reviews, 
     writes.current = toWrite && !isOpen ? cause.id : null;
     change({ [`${name}.cause`]: isOpen ? null : cause.id }, { replace: true });
   };
+  useEffect(() => {
+    writes.current = null; // once: a cause that comes back takes no focus
+  });
   const shown = [
     { key: "cause", title: "Test and box", name: true, cell: (cause) => html`<${What} ...${{ cause, orgId, open, unfold }} />` },
     ...columns.map(({ sort: _sort, own: _own, ...column }) => ({
