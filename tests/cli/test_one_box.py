@@ -12,7 +12,7 @@ from hwci.cli.terminal import options
 from tests.cli.conftest import Command
 from tests.cli.two_boxes import SAYS, told
 from tests.support.asking import ask, bearer, ci_key
-from tests.support.running import RunningServer
+from tests.support.running import RunningServer, report
 
 __all__ = ["told"]  # a fixture
 
@@ -45,6 +45,32 @@ def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) ->
     exact = dict(zip(header.split(","), row.split(","), strict=True))
     assert exact == {name: str(value) for name, value in found["alone"][0].items()}
     assert found["box"] == listed
+
+
+def test_a_run_that_lost_its_board_is_named_with_the_test_from_which_on(
+    told: RunningServer, signed_in: Command
+) -> None:
+    names = [f"t{number}" for number in range(8)]
+    for number, box in enumerate(("bench-1", "bench-2") * 3):
+        lost = number == 3  # bench-2
+        tests = [
+            {"id": one, "outcome": "fail" if lost and at > 1 else "pass", "attempts": 1}
+            for at, one in enumerate(names)
+        ]
+        body = report(
+            run_id=1000 + number,
+            suite="lost",
+            sha=f"{number // 2:07x}",
+            box_key=box,
+            tests=[one | {"duration_s": 1} for one in tests],
+        )
+        reply = ask(told.url, "POST", "/api/ci/run-report", ci_key(told.ci_key), json_body=body)
+        assert reply.status == 204, reply
+
+    shown = ("boxes", "show", "bench-2", "--product", "acme/firmware:lost")
+    said = "run 1003 at 0000001 failed all of its last 6 tests, from t2 on"
+    assert f" ago: {said}" in signed_in(*shown, COLUMNS="200").out
+    assert "Lost its board" not in signed_in("boxes", "show", "bench-1", *shown[3:]).out
 
 
 def test_a_heartbeat_is_told_beside_the_silence_where_it_came_by_the_end_of_the_period(

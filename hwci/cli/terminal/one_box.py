@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
+from hwci.said import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +63,10 @@ def _lines(found: OneBoxAnswer) -> Iterator[str]:
     for name, title in _SHARES.items():
         others = "" if found.others is None else f"; others {_of(getattr(found.others, name))}"
         yield f"{title}: {_of(getattr(found.shares, name))}{others}"
+    earlier = [] if found.box.before is None else found.box.before.lost_runs
+    for run in [*found.box.lost_runs, *earlier]:
+        when = tables.ago(run.started_at, found.period.end)
+        yield f"Lost its board {when}: run {run.run_id} at {short(run.sha)} {run.says}"
     yield f"Board hours: {found.board_seconds / _HOUR:,.1f}"
     clean = found.last_clean_run_at
     yield f"Last clean run: {tables.ago(clean, found.period.end) if clean else 'none'}"

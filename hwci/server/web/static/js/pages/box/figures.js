@@ -6,7 +6,7 @@ import { html } from "../../html.js";
 import { Empty } from "../../parts/notices/notice.js";
 import { TestLink } from "../../parts/values/past.js";
 import { PlainTable } from "../../parts/table/table.js";
-import { Badge, Time } from "../../parts/values/values.js";
+import { Badge, Sha, Time } from "../../parts/values/values.js";
 
 const HOUR = 3600;
 
@@ -30,9 +30,17 @@ export function Shares({ found, orgId }) {
     <p class="quiet">The sentence above compares the same tests on the same commits. The shares below count all runs of the period,
       whatever they tested. Below each: the range that holds the true share with 95 % certainty.</p>
     <${PlainTable} name="shares" label="Shares" rows=${rows} rowKey=${({ share: key }) => key} columns=${COLUMNS} />
+    <${LostRuns} runs=${[...box.lostRuns, ...(box.before?.lostRuns ?? [])]} />
     <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")} in this period. Last clean run:
       ${" "}${found.lastCleanRunAt ? html`<${Time} at=${found.lastCleanRunAt} />` : "none"}.</p>
   `;
+}
+
+/** The latest runs that lost their board, and from which test on. */
+function LostRuns({ runs }) {
+  if (runs.length === 0) return null;
+  return html`<p>Lost its board:</p><ul>${runs.map((run) => html`<li key=${`${run.runId} ${run.runAttempt}`}>
+    <${Time} at=${run.startedAt} />, run ${run.runId} at <${Sha} sha=${run.sha} repo=${run.repoKey} />: ${run.says}</li>`)}</ul>`;
 }
 
 /** How long the box had no run, and when it was silent for longer than usual. */
