@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hwci.analysis.benches import words
 from hwci.analysis.benches.report import Note, worst_box_of
-from hwci.analysis.flaky.suspect_words import LIKELY, of_found
+from hwci.analysis.flaky.suspect_words import LIKELY, of_fixed, of_found
 from hwci.analysis.flaky.suspects import (
     NEVER_PASSED,
     RUNS_NEEDED,
@@ -84,6 +84,7 @@ def _since(about: About, found: OneTest) -> Iterator[str]:
         return
     yield of_found(suggested, on_boxes)
     yield from look_first(suggested, box)
+    yield of_fixed(suggested.fixed)
 
 
 def look_first(found: Intermittent, box: str | None) -> Iterator[str]:

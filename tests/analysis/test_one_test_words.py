@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hwci.analysis.flaky.suspect_words import of_found
+from hwci.analysis.flaky.suspect_words import of_fixed, of_found
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded, look_first
 from hwci.analysis.periods.days import calendar_days
@@ -62,7 +62,9 @@ def test_since_when_is_what_flaky_tests_say() -> None:
     assert row.found is not None
     assert row.found.broken
 
-    assert said(facts).lower().startswith(of_found(row.found))
+    text = said(facts).lower()
+    assert text.startswith(of_found(row.found))
+    assert f". {of_fixed(row.found.fixed)}. " in text
 
 
 @pytest.mark.parametrize(("share", "is_named"), [(0.0999, False), (0.1, True)])

@@ -47,7 +47,12 @@ def _kind_words(found: Intermittent) -> str:
 def _to_do_words(found: Intermittent) -> Iterator[str]:
     if found.bisection and found.bisection.runs and found.since.before < LIKELY:
         yield _effort_words(found.bisection)
-    yield from _fixed_words(found.fixed)
+    yield of_fixed(found.fixed)
+
+
+def of_fixed(fixed: Fixed) -> str:
+    """Say how many runs were clean since the last failure, and how many still must be."""
+    return ", ".join(_fixed_words(fixed))
 
 
 def _fixed_words(fixed: Fixed) -> Iterator[str]:
