@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server as a process: how many files and connections it may have open, what it reports to
-systemd, and how it stops.
+"""The server as a process: how many files and connections it may have open, what memory it holds,
+what it reports to systemd, and how it stops.
 """
 
 import asyncio
+import ctypes
 import logging
 import os
 import resource
@@ -17,6 +18,10 @@ LOG = logging.getLogger("hwci.server")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STOP_SECONDS = 9.0
 """An orderly stop takes less (`http/connections`), unless a thread does not end."""
+
+
+_M_ARENA_MAX, _ARENAS = -8, 2
+GIVE_BACK_SECONDS = 10.0
 
 
 class Stop:
@@ -92,3 +97,20 @@ def notify(state: str) -> None:
         path = "\0" + path[1:]
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
         line.sendto(state.encode(), path)
+
+
+def keep_memory_together() -> None:
+    """Make all threads share the arenas of glibc, so that each can reuse freed memory."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, _ARENAS)
+
+
+async def give_back_memory() -> None:
+    """Give the system the memory that is free between blocks of glibc, now and every
+    `GIVE_BACK_SECONDS`: glibc alone returns what lies behind all of them.
+    """
+    with suppress(OSError, AttributeError):
+        trim = ctypes.CDLL("libc.so.6").malloc_trim
+        while True:
+            await asyncio.to_thread(trim, 0)
+            await asyncio.sleep(GIVE_BACK_SECONDS)

@@ -2,13 +2,12 @@
 """A server's life: open the database, listen, answer, finish accepted requests, close."""
 
 import asyncio
-import ctypes
 import errno
 import gc
 import shlex
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from ssl import SSLContext
@@ -17,7 +16,16 @@ from urllib.parse import urlsplit
 from hwci.server.app.composition import create_app, key_file, make_signer
 from hwci.server.app.operating import open_database
 from hwci.server.app.operator_site import operator_site
-from hwci.server.app.process import READY, STOPPING, Stop, connections_most, notify, raise_limit
+from hwci.server.app.process import (
+    READY,
+    STOPPING,
+    Stop,
+    connections_most,
+    give_back_memory,
+    keep_memory_together,
+    notify,
+    raise_limit,
+)
 from hwci.server.app.sweeping import reading
 from hwci.server.app.tls import tls_context
 from hwci.server.clock import Clock, system_clock
@@ -38,7 +46,6 @@ from hwci.server.storage.records import NOBODY
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
 # Python's search for cycles after every 700 would take a quarter of the page's time.
 _VALUES_PER_COLLECTION = 50_000
-_M_ARENA_MAX, _ARENAS = -8, 2
 # A thread that computes gives way after this. A page reads thousands of rows, and each may wait
 # this long while another page is computed: with Python's 5 ms, seconds in all.
 _TURN_SECONDS = 0.0001
@@ -140,18 +147,12 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
     raise_limit()
     gc.set_threshold(_VALUES_PER_COLLECTION)
     sys.setswitchinterval(_TURN_SECONDS)
-    _keep_memory_together()
+    keep_memory_together()
     stop = Stop(settings.drain_seconds)
     try:
         asyncio.run(_run(settings, announce, stop))
     finally:
         stop.done()
-
-
-def _keep_memory_together() -> None:
-    """Make all threads share the arenas of glibc, so that each can reuse freed memory."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str], None]) -> None:
@@ -196,5 +197,7 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
         gc.freeze()
         notify(READY)
         await server.wheels.prepare()
+        giving_back = asyncio.create_task(give_back_memory())
         await stop.requested.wait()
+        giving_back.cancel()
         notify(STOPPING)

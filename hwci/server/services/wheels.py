@@ -9,6 +9,7 @@ their path, nor who installs what.
 import asyncio
 import hashlib
 import logging
+import zlib
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -65,7 +66,7 @@ class Wheels:
 
     async def current(self) -> WheelAnswer:
         """Return the wheel that the server runs from. Raises `NotFoundError`: there is none."""
-        wheel, _ = await asyncio.to_thread(self._current)
+        wheel = await asyncio.to_thread(self._current)
         return wheel.answer
 
     async def listed(self) -> list[WheelAnswer]:
@@ -83,24 +84,24 @@ class Wheels:
         except NotFoundError as fault:
             LOG.warning("%s", fault)
 
-    def _current(self) -> tuple[Wheel, bytes]:
-        wheel, content = this_wheel()
+    def _current(self) -> Wheel:
+        wheel, packed = this_wheel()
         if self._folder is not None:
-            _keep(wheel, content, self._folder)
-        return wheel, content
+            _keep(wheel, packed, self._folder)
+        return wheel
 
     def _listed(self) -> list[WheelAnswer]:
         kept = (_kept(path, path.stat().st_mtime_ns) for path in self._files())
         found = {wheel for wheel in kept if wheel is not None}
         with suppress(NotFoundError):  # those of earlier versions are here all the same
-            found.add(self._current()[0])
+            found.add(self._current())
         return [wheel.answer for wheel in sorted(found, key=lambda one: (one.file, one.sha256))]
 
     def _content(self, folder: str, file: str) -> bytes | None:
         with suppress(NotFoundError):
-            wheel, content = self._current()
+            wheel, packed = this_wheel()
             if (wheel.folder, wheel.file) == (folder, file):
-                return content
+                return zlib.decompress(packed)
         for path in self._files():
             if (path.parent.name, path.name) == (folder, file):
                 content = path.read_bytes()
@@ -114,8 +115,9 @@ class Wheels:
 
 @cache
 def this_wheel() -> tuple[Wheel, bytes]:
-    """Return the wheel of the hwci that runs, made once in a process from its installed files. The
-    same files always make the same bytes: sorted, not compressed, without times.
+    """Return the wheel of the hwci that runs, and its bytes, compressed as they stay in memory. It
+    is made once in a process from its installed files. The same files always make the same bytes:
+    sorted, not compressed, without times.
 
     Raises:
         NotFoundError: it cannot be made.
@@ -133,7 +135,8 @@ def this_wheel() -> tuple[Wheel, bytes]:
     except OSError as fault:
         raise _none(f"{fault.filename}: {fault.strerror}") from fault
     content = _zipped(files, info.version)
-    return Wheel(f"hwci-{info.version}-py3-none-any.whl", _sha256(content)), content
+    wheel = Wheel(f"hwci-{info.version}-py3-none-any.whl", _sha256(content))
+    return wheel, zlib.compress(content, zlib.Z_BEST_SPEED)
 
 
 def _none(why: str) -> NotFoundError:
@@ -169,7 +172,7 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _keep(wheel: Wheel, content: bytes, folder: Path) -> None:
+def _keep(wheel: Wheel, packed: bytes, folder: Path) -> None:
     """Keep a wheel on the disk, whole or not at all."""
     path = folder / wheel.folder / wheel.file
     if path.exists():
@@ -177,7 +180,7 @@ def _keep(wheel: Wheel, content: bytes, folder: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
-        part.write_bytes(content)
+        part.write_bytes(zlib.decompress(packed))
         part.replace(path)
     except OSError as fault:
         LOG.warning("%s cannot be kept for pipelines that pin it: %s", wheel.file, fault)
