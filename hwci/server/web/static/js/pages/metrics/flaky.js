@@ -47,7 +47,8 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const first = byLow ? undefined : all || !someBroken ? page.flakiestTests : withoutBroken(figures);
   const answer = useAnswer(wanted ? `${table}/history` : null, { ...scope, ...asked, broken });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
-  const sure = useAnswer(wanted ? intervals : null, { ...scope, ...asked, broken, sort: byLow ? null : (sort ?? "-flakeRate") });
+  // Rows that are ranked by it have their interval themselves.
+  const sure = useAnswer(wanted && !byLow ? intervals : null, { ...scope, ...asked, broken, sort: sort ?? "-flakeRate" });
   const within = new Map(sure.data?.items.map((one) => [keyOf(one), one]));
   const unfolded = address.query.get("flaky.boxes");
   const analysis = wanted && unfolded !== null ? `/api/orgs/${orgId}/ci-analysis/flaky-tests` : null;
@@ -64,7 +65,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
     }),
     {
       key: "flakeRate", title: "Flake rate", sort: "flakeRate", own: byLow ? undefined : "down", numeric: true,
-      cell: (row) => rate(row, within.get(keyOf(row)), sure.error),
+      cell: (row) => rate(row, byLow ? row : within.get(keyOf(row)), sure.error),
     },
     ...(byLow ? [{ key: "low", title: "At least", own: "down", numeric: true, cell: atLeast }] : []),
     { key: "heat", title: "Failed attempts by day", numeric: true, cell: heat },
