@@ -86,7 +86,12 @@ def test_all_is_taken_in_as_it_was(store: BenchStore, home: Path) -> None:
     assert [Path(name).suffix for name in left] == [".damaged", ".report"]  # that of the newer one
 
 
-def test_what_is_damaged_goes_aside_and_is_named(store: BenchStore, home: Path) -> None:
+@pytest.mark.parametrize("first", [False, True], ids=["beside others", "the first"])
+def test_what_is_damaged_goes_aside_and_is_named(
+    store: BenchStore, home: Path, first: bool
+) -> None:
+    if first:
+        shutil.rmtree(home / "spool/refused")
     store.take_in()
 
     [aside] = store.damaged
