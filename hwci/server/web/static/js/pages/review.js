@@ -112,12 +112,14 @@ function Inbox({ address, orgId, me, path, query, search, found, products, may }
     row?.closest("li").scrollIntoView({ block: "nearest" }); // all of it, above the message
     row?.focus();
   }, [open?.id, causes]);
-  if (causes.length === 0) return html`<section class="part"><${Empty}>${search ? noMatch("cause", search) : nothing(orgId, products)}<//></section>`;
+  if (causes.length === 0) {
+    return html`<section class="part"><${Empty}>${search ? noMatch("cause", search) : nothing(orgId, products)}<//></section>`;
+  }
+  const keys = KEYS.filter(([key]) => may || "jk".includes(key));
   return html`<section class="part inbox" aria-label="To review">
     <p class="quiet">${counted(more.total, "cause")}, those that the checks could not decide first.
       <span class="by-key"> Keys:
-        ${KEYS.filter(([key]) => may || "jk".includes(key)).map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}
-      </span></p>
+        ${keys.map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}</span></p>
     ${asked && !named && !search && html`<p role="status">The cause of this address is not among these: it is reviewed, of another period or
       product, or further below. <a href=${addressOf("failure", { orgId, failureId: asked })}>See its failure</a></p>`}
     <ol ref=${list}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${(event) => show(cause, event)}

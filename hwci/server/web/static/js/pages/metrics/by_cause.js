@@ -57,8 +57,9 @@ function First({ repoKey: repo, firstFailure: { startedAt, sha } }) {
 /** Unfolds the cause: who reviews its failures sees them, and may write why. */
 function Begin({ cause, open, unfold }) {
   const name = causeName(cause);
-  return html`<div class="actions"><button type="button" aria-expanded=${cause.id === open ? "true" : "false"} aria-label=${`Review: ${name}`}
-    onClick=${({ pointerType }) => unfold(cause, pointerType !== "touch")}>Review</button></div>`; // a finger would raise the keyboard
+  const begin = ({ pointerType }) => unfold(cause, pointerType !== "touch"); // a finger would raise the keyboard
+  return html`<div class="actions"><button type="button" aria-expanded=${cause.id === open ? "true" : "false"}
+    aria-label=${`Review: ${name}`} onClick=${begin}>Review</button></div>`;
 }
 
 function each(failures, of) {

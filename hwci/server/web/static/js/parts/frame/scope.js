@@ -113,7 +113,8 @@ export function Products({ products, scope, several, onChoose = changeScope, fir
  */
 export function productColumn(product, several) {
   if (product?.suite) return [];
-  const cell = (row) => html`${row.suite ? html`<span class=${kept(row.suite)}>${row.suite}</span>` : html`<${Badge} kind="quiet">Unassigned<//>`}
+  const suite = (name) => (name ? html`<span class=${kept(name)}>${name}</span>` : html`<${Badge} kind="quiet">Unassigned<//>`);
+  const cell = (row) => html`${suite(row.suite)}
     ${several && html`<span class=${`under ${kept(row.repoKey)}`}>${row.repoKey}</span>`}`;
   return [{ key: "product", title: "Product", sort: "suite", words: true, fixed: true, cell }];
 }
