@@ -18,13 +18,15 @@ RUNS = [
     run("6", 7, {"boot": "pass", "usb": "pass", "adc": "fail"}, "src/usb.c"),
     run("6", 8, {"flash": "fail"}),
 ]
-MERGES = [("a", "main", "hardware"), ("b", "topic", None), ("c", "main", None), ("d", "old", "app")]
+UNCHECKED = [("a", "main", "hardware"), ("b", "topic", None)]
+UNCHECKED += [("c", "main", None), ("d", "old", "app")]
+CHECKED = [("1", "main", "hardware"), ("4", "topic", None), ("6", "old", "hardware")]
 
 
 def tell(server: RunningServer) -> None:
     """Send what fills each table with several rows."""
     sent: list[tuple[str, str, Any]] = [("PUT", "suite-config", CONFIG)]
-    for hour, (letter, branch, suite) in enumerate(MERGES):
+    for hour, (letter, branch, suite) in enumerate([*UNCHECKED, *CHECKED]):
         at = (START + timedelta(hours=hour)).isoformat()
         body = {"repo_key": "acme/firmware", "sha": letter * 40, "branch": branch}
         body |= {"merged_at": at} | ({} if suite is None else {"suite": suite})

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hwci.engine.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
-from tests.server.many_rows import MERGES, tell
+from tests.server.many_rows import tell
 from tests.server.small_history import AS_OF
 from tests.support.asking import Reply, ask, bearer
 from tests.support.running import RunningServer, running_in_thread
@@ -26,7 +26,6 @@ TABLES: dict[str, type[StrEnum]] = {
     "ci-failures": FailureColumn,
 }
 COLUMNS = [(table, column) for table, columns in TABLES.items() for column in columns]
-MERGES += [("1", "main", "hardware"), ("4", "topic", None), ("6", "old", "hardware")]
 
 
 @pytest.fixture(scope="module")
