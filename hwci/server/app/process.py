@@ -21,7 +21,7 @@ STOP_SECONDS = 9.0
 
 
 _M_ARENA_MAX, _ARENAS = -8, 2
-GIVE_BACK_SECONDS = 10.0
+_GIVE_BACK_SECONDS = 10.0
 
 
 class Stop:
@@ -106,11 +106,11 @@ def keep_memory_together() -> None:
 
 
 async def give_back_memory() -> None:
-    """Give the system the memory that is free between blocks of glibc, now and every
-    `GIVE_BACK_SECONDS`: glibc alone returns what lies behind all of them.
+    """Give the system the memory that is free between blocks of glibc, now and
+    every few seconds: glibc alone returns what lies behind all of them.
     """
     with suppress(OSError, AttributeError):
         trim = ctypes.CDLL("libc.so.6").malloc_trim
         while True:
             await asyncio.to_thread(trim, 0)
-            await asyncio.sleep(GIVE_BACK_SECONDS)
+            await asyncio.sleep(_GIVE_BACK_SECONDS)
