@@ -53,7 +53,9 @@ def written(box: Any) -> list[str]:
     return [re.sub(r"\s", "", one) for one in shown]
 
 
-def test_the_next_run_of_a_bisection_is_a_command_to_paste(reader: Reader) -> None:
+def test_a_bisection_is_a_bracket_and_a_command_to_paste_and_has_no_second_chance(
+    reader: Reader,
+) -> None:
     query = {"days": 90, "asOf": system_clock().isoformat(), **PRODUCT}
     told = {
         test_id: reader.ask("ci-analysis/bisection", **query, testId=test_id)
@@ -67,12 +69,14 @@ def test_the_next_run_of_a_bisection_is_a_command_to_paste(reader: Reader) -> No
     expect(section).to_contain_text(found["says"])
     run = found["nextRuns"][0]
     expect(section.locator(".copyable code")).to_have_text([run["command"], found["then"]])
-    chances = sorted((one["chance"] for one in found["commits"]), reverse=True)
+    likeliest = max(found["commits"], key=lambda one: one["chance"])
     shown = section.get_by_role("region", name="Commits that may have broken it")
     rows = shown.locator("tbody tr")
     assert 1 < rows.count() <= 5
-    first = f"{100 * chances[0]:.1f} %"
-    expect(rows.first.locator("td[data-title='It began there']")).to_have_text(first)
+    failed = f"{likeliest['failed']} of {likeliest['runs']}"
+    expect(rows.first).to_contain_text(likeliest["sha"][:12])
+    expect(rows.first.locator("td[data-title='Runs that failed']")).to_have_text(failed)
+    assert "%" not in section.inner_text()
 
     test_id, missing = next((one, of) for one, of in told.items() if of["missing"] == "fixed")
     reader.open(**query, testId=test_id)

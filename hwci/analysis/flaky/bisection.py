@@ -30,7 +30,7 @@ from hwci.engine.facts import Commit, Product
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.walk import Walks
-from hwci.said import counted, percent, short
+from hwci.said import counted, short
 
 COMMITS_MAX = 500
 BOXES_MAX = 20
@@ -149,17 +149,19 @@ class Progress:
 
     @property
     def says(self) -> str:
-        """Where the commit is, in a sentence."""
-        first, last, chance = self.bracket.first, self.bracket.last, self.bracket.chance
+        """Where the commit is, in a sentence without a chance: beside what a test's whole history
+        says (`suspects.py`), which weighs more runs, a second one for the same commit contradicts.
+        """
+        first, last = self.bracket.first, self.bracket.last
         runs = sum(sum(one) for one in self.counts)
         failed = sum(one.failed for one in self.counts)
-        sure = f"({percent(chance)}; {int(failed)} of {counted(int(runs), 'run')} failed)"
+        told = f"({int(failed)} of {counted(int(runs), 'run')} failed)"
         if first == last:
             one = self.commits[first]
             subject = f" {one.subject}" if one.subject else ""
-            return f"It began to fail in {short(one.sha)}{subject} {sure}."
+            return f"It began to fail in {short(one.sha)}{subject} {told}."
         ends = f"from {short(self.commits[first].sha)} to {short(self.commits[last].sha)}"
-        return f"It began to fail in one of {last - first + 1} commits {ends} {sure}."
+        return f"It began to fail in one of {last - first + 1} commits {ends} {told}."
 
 
 class Asked(NamedTuple):

@@ -32,7 +32,7 @@ def start(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
 
 def next_run(bisected: BisectedAnswer) -> Iterator[str]:
     """Return the lines of the next runs, or of the commit that was found."""
-    yield f"# {bisected.says}"
+    yield f"# {bisected.says} That is {percent(bisected.bracket.chance)} sure."
     for number, run in enumerate(bisected.next_runs):
         subject = f" {run.subject}" if run.subject else ""
         took = f"about {duration(run.board_seconds)}, the median of {counted(run.runs_seen, 'run')}"

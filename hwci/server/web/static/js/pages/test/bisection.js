@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which commit broke a test, and the run that tells most about it, as commands to paste (ADR 0073). The API keeps
-// nothing of a bisection: it weighs the runs that were reported, and proposes the next one. Nothing runs here.
+// nothing of a bisection: it weighs the runs that were reported, and proposes the next one. Nothing runs here. The one
+// chance of a commit on this page is that at the top, which weighs all runs of the product; the likeliest stand first here.
 
 import { useAnswer } from "../../asking.js";
-import { count, counted, duration, percent } from "../../format.js";
+import { count, counted, duration } from "../../format.js";
 import { html } from "../../html.js";
 import { Copyable } from "../../parts/form/copyable.js";
 import { Section } from "../../parts/section.js";
@@ -28,7 +29,6 @@ function Found({ found: { says, commits, bracket, nextRuns, then }, repoKey, org
   const within = commits.slice(first, last + 1).sort((a, b) => b.chance - a.chance);
   return html`
     <p>${says}</p>
-    <p class="quiet">These chances weigh the runs on these commits alone; what is said at the top weighs all runs of the product.</p>
     ${within.length > 1 && html`<${PlainTable} name="bisected" label="Commits that may have broken it" all=${within}
       rows=${within.slice(0, SHOWN)} rowKey=${({ sha }) => sha} columns=${columns(repoKey)} />`}
     ${within.length > SHOWN && html`<p class="quiet">and ${counted(within.length - SHOWN, "commit")} less likely</p>`}
@@ -46,7 +46,6 @@ function columns(repo) {
     { key: "commit", title: "Commit", cell: ({ sha }) => html`<${Sha} sha=${sha} repo=${repo} />` },
     { key: "subject", title: "Subject", name: true, cell: ({ subject }) => subject },
     { key: "failed", title: "Runs that failed", numeric: true, cell: ({ failed, runs }) => `${count(failed)} of ${count(runs)}` },
-    { key: "chance", title: "It began there", own: "down", numeric: true, cell: ({ chance }) => percent(100 * chance) },
   ];
 }
 
