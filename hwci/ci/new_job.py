@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from importlib.resources import files as files_of
 from typing import NamedTuple
 
+from hwci.engine.vocabulary import CiSystem
+
 _NEEDS = "Install here what the tests need"
 _PYTEST = {
     "needs": f"{_NEEDS}, as with .hwci/bin/pip install pytest, and the flash tool.",
@@ -45,12 +47,12 @@ class CiJob(NamedTuple):
 
 
 JOBS = {
-    "github": CiJob(".github/workflows/**", "github.yml", "github.com"),
-    "gitlab": CiJob(".gitlab-ci.yml", "gitlab.yml", "gitlab"),
-    "buildkite": CiJob(".buildkite/**", "buildkite.yml"),
-    "circleci": CiJob(".circleci/**", "circleci.yml"),
-    "azure": CiJob("azure-pipelines.yml", "azure.yml"),
-    "jenkins": CiJob("Jenkinsfile", "jenkins.groovy"),
+    CiSystem.GITHUB: CiJob(".github/workflows/**", "github.yml", "github.com"),
+    CiSystem.GITLAB: CiJob(".gitlab-ci.yml", "gitlab.yml", "gitlab"),
+    CiSystem.BUILDKITE: CiJob(".buildkite/**", "buildkite.yml"),
+    CiSystem.CIRCLECI: CiJob(".circleci/**", "circleci.yml"),
+    CiSystem.AZURE: CiJob("azure-pipelines.yml", "azure.yml"),
+    CiSystem.JENKINS: CiJob("Jenkinsfile", "jenkins.groovy"),
 }
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hwci.analysis.failures.ci_lines import CiSystem, lines_of, system_of
+from hwci.analysis.failures.ci_lines import lines_of, system_of
 from hwci.analysis.failures.gaps import Gap
 from hwci.ci.systems import SYSTEMS
+from hwci.engine.vocabulary import CiSystem
 
 JOBS = Path(__file__).parents[2] / "hwci/ci/jobs"
 PAGES = {

@@ -15,8 +15,9 @@ import pytest
 import yaml
 
 from hwci.ci.new_job import JOBS, job_text
-from hwci.cli.commands.init import SERVE, CiName
+from hwci.cli.commands.init import SERVE
 from hwci.client import Client, calls
+from hwci.engine.vocabulary import CiSystem
 from tests.cli.conftest import Command
 from tests.cli.jobs import git, junit, repository
 from tests.examples.reading import accepted, stages
@@ -67,9 +68,9 @@ def test_a_file_that_is_there_is_never_overwritten(cli: Command, tmp_path: Path)
     assert path.read_text() == "# mine\n"
 
 
-@pytest.mark.parametrize("ci", CiName)
+@pytest.mark.parametrize("ci", CiSystem)
 def test_the_job_of_a_named_ci_is_printed_whether_or_not_the_file_is_there(
-    cli: Command, tmp_path: Path, ci: CiName
+    cli: Command, tmp_path: Path, ci: CiSystem
 ) -> None:
     path = repository(tmp_path, ".github/workflows/ci.yml", "tests/a.py")
     first = cli("init", "--ci", ci)
@@ -132,13 +133,15 @@ def test_where_no_server_answers_the_job_names_no_other_host(cli: Command, tmp_p
     ]
 
 
-@pytest.mark.parametrize("ci", CiName)
-def test_the_job_says_what_the_first_job_must_reach_and_how_the_box_is_named(ci: CiName) -> None:
+@pytest.mark.parametrize("ci", CiSystem)
+def test_the_job_says_what_the_first_job_must_reach_and_how_the_box_is_named(ci: CiSystem) -> None:
     text = job_text(JOBS[ci], [], "", "")
 
-    assert ("must reach HWCI_URL" in text) == (ci != CiName.JENKINS)  # which takes no cloud machine
-    assert ("hwci exec --box bench-1" in text) == (ci == CiName.CIRCLECI)
-    assert ("`hwci exec --box` names the box, else the" in text) == (ci != CiName.CIRCLECI)
+    assert ("must reach HWCI_URL" in text) == (
+        ci != CiSystem.JENKINS
+    )  # which takes no cloud machine
+    assert ("hwci exec --box bench-1" in text) == (ci == CiSystem.CIRCLECI)
+    assert ("`hwci exec --box` names the box, else the" in text) == (ci != CiSystem.CIRCLECI)
 
 
 @pytest.mark.parametrize(
@@ -179,11 +182,11 @@ def test_the_systems_that_there_is_a_job_for_are_named_with_the_command(
 
 
 def test_every_job_can_be_named() -> None:
-    assert set(CiName) == set(JOBS)
+    assert set(CiSystem) == set(JOBS)
 
 
-@pytest.mark.parametrize("ci", CiName)
-def test_the_job_has_a_comment_where_the_tests_needs_are_installed(ci: CiName) -> None:
+@pytest.mark.parametrize("ci", CiSystem)
+def test_the_job_has_a_comment_where_the_tests_needs_are_installed(ci: CiSystem) -> None:
     lines = job_text(JOBS[ci], [], "", "").splitlines()
     at = next(number for number, line in enumerate(lines) if ".hwci/bin/hwci exec" in line)
 
@@ -191,18 +194,18 @@ def test_the_job_has_a_comment_where_the_tests_needs_are_installed(ci: CiName) -
 
 
 ASKED = {
-    CiName.GITHUB: r"\$\{\{.*?\}\}",
-    CiName.GITLAB: r"if: .*",
-    CiName.BUILDKITE: r"if: .*",
-    CiName.CIRCLECI: r"<<.*?>>",
-    CiName.AZURE: r"condition: in.*|\$\([A-Z]\w+\.?\w*\)",
-    CiName.JENKINS: r"(?s)^def trigger.*?^}",
+    CiSystem.GITHUB: r"\$\{\{.*?\}\}",
+    CiSystem.GITLAB: r"if: .*",
+    CiSystem.BUILDKITE: r"if: .*",
+    CiSystem.CIRCLECI: r"<<.*?>>",
+    CiSystem.AZURE: r"condition: in.*|\$\([A-Z]\w+\.?\w*\)",
+    CiSystem.JENKINS: r"(?s)^def trigger.*?^}",
 }
 """What a job asks of its CI system: when it runs, and what is in no variable."""
 
 
-@pytest.mark.parametrize("ci", CiName)
-def test_a_job_asks_its_ci_what_the_longer_example_asks(ci: CiName) -> None:
+@pytest.mark.parametrize("ci", CiSystem)
+def test_a_job_asks_its_ci_what_the_longer_example_asks(ci: CiSystem) -> None:
     files = (EXAMPLES / ci).iterdir()
     example = "\n".join(file.read_text() for file in files if file.is_file())
     asked = re.findall(ASKED[ci], JOBS[ci].text, re.MULTILINE)

@@ -8,23 +8,12 @@ that `hwci init` prints (`hwci/ci/jobs`) have the same lines.
 
 import re
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from hwci.analysis.failures.gaps import Gap
-
-
-class CiSystem(StrEnum):
-    """The CI systems that an address tells."""
-
-    GITHUB = "github"
-    GITLAB = "gitlab"
-    BUILDKITE = "buildkite"
-    CIRCLECI = "circleci"
-    AZURE = "azure"
-    JENKINS = "jenkins"
+from hwci.engine.vocabulary import CiSystem
 
 
 class CiLines(NamedTuple):

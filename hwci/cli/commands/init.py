@@ -3,7 +3,6 @@
 next command. What is guessed is decided in `hwci.ci.new_project`, the job in `hwci.ci.new_job`.
 """
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import note, write
 from hwci.client.explained import command_error
+from hwci.engine.vocabulary import CiSystem
 
 NOT_WRITTEN = "No hwci.toml was written"
 ELSEWHERE = "https://hwci.example.org"
@@ -22,20 +22,7 @@ SERVE = (
     "HWCI_BASE_URL=https://NAME hwci serve --host 0.0.0.0 --port 443"
     " --tls-cert chain.pem --tls-key key.pem"
 )
-
-
-class CiName(StrEnum):
-    """The CI systems that there is a job for."""
-
-    GITHUB = "github"
-    GITLAB = "gitlab"
-    BUILDKITE = "buildkite"
-    CIRCLECI = "circleci"
-    AZURE = "azure"
-    JENKINS = "jenkins"
-
-
-ANY_JOB = f"hwci init --ci {CiName.GITHUB} (or {', '.join(list(CiName)[1:])})"
+ANY_JOB = f"hwci init --ci {CiSystem.GITHUB} (or {', '.join(list(CiSystem)[1:])})"
 
 
 def init(
@@ -43,7 +30,7 @@ def init(
         str | None, typer.Option(help="Name of the product [that of the repository].")
     ] = None,
     ci: Annotated[
-        CiName | None,
+        CiSystem | None,
         typer.Option(
             help="Print the job for this CI, also where hwci.toml is there"
             " [guessed from the files and the remote]."

@@ -9,13 +9,13 @@ from typing import Annotated, Self
 from uuid import UUID
 
 from hwci.analysis.failures.advice import GAPS, advice
-from hwci.analysis.failures.ci_lines import CiSystem, lines_of
+from hwci.analysis.failures.ci_lines import lines_of
 from hwci.analysis.failures.gaps import Budget, Gap, GapCount
 from hwci.analysis.failures.what_if import EditKind, OfGit, WhatIf, WhatIfs
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import CheckedRun
-from hwci.engine.vocabulary import FileKind, ReviewAction, Verdict
+from hwci.engine.vocabulary import CiSystem, FileKind, ReviewAction, Verdict
 from hwci.wire import limits
 from hwci.wire.base import Answer, Body, Sha
 from hwci.wire.failures import CheckRun, ClassAnswer
