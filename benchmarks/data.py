@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Histories as databases, made once and kept: ours, and rows for each peer.
 
-This module decides where they are kept, and when they are made anew: when the generator or the
+This module decides where they are kept, and when they are made again: when the generator or the
 schema changed. Ours takes the bodies as it takes those of a demo, in transactions of some dozens.
 Benchmarks write, so each works on a copy.
 """

@@ -70,7 +70,7 @@ class Postgresql:
 
 
 class Valkey:
-    """A Valkey. It counts limits and keeps nothing else, so it may begin anew at any time."""
+    """A Valkey. It counts limits and keeps nothing else, so it may begin again at any time."""
 
     name = "Valkey"
 

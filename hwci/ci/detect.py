@@ -120,7 +120,7 @@ def name_notice(job: Job) -> Notice | None:
     what = f"an earlier hwci called this repository {former}, where this one calls it {name}"
     fix = (
         f'Write repo_key = "{former}" at the top of {PROJECT_FILE} to go on with what was '
-        f'reported, or repo_key = "{name}" to begin anew'
+        f'reported, or repo_key = "{name}" to begin again'
     )
     return Notice(what, fix)
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections of the synchronous shell: the way to the server, and one connection per thread.
+"""Connections of the synchronous shell: the route to the server, and one connection per thread.
 
-This module decides which connection a thread speaks on, and when it is cut. It knows nothing of
-calls.
+This module decides which connection a thread uses, and when it is cut. It does not know the calls.
 """
 
 import os
@@ -18,19 +17,19 @@ from weakref import WeakSet
 from hwci.client._address import Proxy, ServerAddress
 
 _CUT_AGAIN_S = 0.1
-"""A connection may be opened just after the time is over."""
+"""Cut again this often: a socket may be opened just after the time has expired."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The way to the server. `tunnel`: the server, behind a proxy that passes bytes on unread.
+    """The route to the server. `tunnel`: the server, where a proxy only passes bytes on.
 
-    `before`: what precedes each request's target; `headers`: for a proxy that reads requests.
+    `prefix`: goes before the target of each request; `headers`: for a proxy that reads requests.
     """
 
     host: str
     port: int
-    before: str
+    prefix: str
     tls: ssl.SSLContext | None = None
     tunnel: tuple[str, int] | None = None
     tunnel_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -38,7 +37,7 @@ class Route:
 
 
 def route_to(server: ServerAddress, proxy: Proxy | None) -> Route:
-    """Return the way to a server, through a proxy if there is one."""
+    """Return the route to a server, through a proxy if there is one."""
     tls = ssl.create_default_context() if server.scheme == "https" else None
     if proxy is None:
         return Route(server.host, server.port, server.prefix, tls)
@@ -48,8 +47,8 @@ def route_to(server: ServerAddress, proxy: Proxy | None) -> Route:
     return Route(host, port, server.prefix, tls, (server.host, server.port), proxy.headers)
 
 
-class _Kept:
-    """A thread's connection. The thread alone holds it, and it is closed when the thread ends."""
+class _ThreadConnection:
+    """A thread's connection. Only the thread refers to it, so it is closed when the thread ends."""
 
     def __init__(self, connection: HTTPConnection) -> None:
         self.connection = connection
@@ -66,12 +65,12 @@ class Connections:
         self._route = route
         self._timeout = timeout
         self._own = threading.local()
-        self._all: WeakSet[_Kept] = WeakSet()
+        self._all: WeakSet[_ThreadConnection] = WeakSet()
         self._lock = threading.Lock()
 
     def open(self, *, fresh: bool) -> tuple[HTTPConnection, bool]:
         """Return this thread's connection, and whether it was kept from an earlier call."""
-        connection = self._mine()
+        connection = self._of_this_thread()
         if fresh:
             connection.close()
         kept = connection.sock is not None
@@ -79,40 +78,45 @@ class Connections:
             try:
                 connection.connect()
             except OSError:
-                # What was opened halfway, before TLS was agreed on, must never be spoken on.
+                # A half-open connection must not be used: TLS may not be agreed on yet.
                 connection.close()
                 raise
         return connection, kept
 
     @contextmanager
     def cut_after(self, seconds: float | None) -> Iterator[threading.Event]:
-        """Cut this thread's connection if the block takes longer than `seconds`: a timeout ends
-        only silence, not an answer that comes byte by byte. The event is set once it is cut.
+        """Cut this thread's connection if the block takes longer than `seconds`.
+
+        The event is set once it is cut. A socket's timeout does not end an answer that comes byte
+        by byte.
         """
-        over, done = threading.Event(), threading.Event()
+        expired, done = threading.Event(), threading.Event()
         if seconds is None:
-            yield over
+            yield expired
             return
-        connection = self._mine()
+        connection = self._of_this_thread()
         watch = threading.Thread(
-            target=_cut, args=(connection, seconds, over, done), name="hwci-deadline", daemon=True
+            target=_cut,
+            args=(connection, seconds, expired, done),
+            name="hwci-deadline",
+            daemon=True,
         )
-        connection.timeout = min(self._timeout, seconds)  # nothing to cut while it is opened
+        connection.timeout = min(self._timeout, seconds)  # there is no socket to cut yet
         watch.start()
         try:
-            yield over
+            yield expired
         finally:
             done.set()
             watch.join()
             connection.timeout = self._timeout
-            if over.is_set():
+            if expired.is_set():
                 connection.close()
 
-    def apart(self, silence: float) -> HTTPConnection:
+    def separate(self, silence: float) -> HTTPConnection:
         """Return a new connection, which the caller closes. `silence`: the longest wait for a byte,
         in seconds.
         """
-        connection = self._made()
+        connection = self._new()
         try:
             connection.connect()
             connection.sock.settimeout(silence)
@@ -129,17 +133,17 @@ class Connections:
             self._all.clear()
             self._own = threading.local()
 
-    def _mine(self) -> HTTPConnection:
-        # A forked child has its parent's sockets, and must not speak on them.
-        kept: _Kept | None = getattr(self._own, "kept", None)
+    def _of_this_thread(self) -> HTTPConnection:
+        # A forked child inherits its parent's sockets, and must not use them.
+        kept: _ThreadConnection | None = getattr(self._own, "kept", None)
         if kept is None or kept.process != os.getpid():
-            kept = _Kept(self._made())
+            kept = _ThreadConnection(self._new())
             with self._lock:
                 self._own.kept = kept
                 self._all.add(kept)
         return kept.connection
 
-    def _made(self) -> HTTPConnection:
+    def _new(self) -> HTTPConnection:
         route = self._route
         if route.tls is None:
             return HTTPConnection(route.host, route.port, timeout=self._timeout)
@@ -152,16 +156,16 @@ class Connections:
 
 
 def _cut(
-    connection: HTTPConnection, seconds: float, over: threading.Event, done: threading.Event
+    connection: HTTPConnection, seconds: float, expired: threading.Event, done: threading.Event
 ) -> None:
     if done.wait(min(seconds, threading.TIMEOUT_MAX)):
         return
-    over.set()
+    expired.set()
     while True:
-        line = connection.sock
-        if line is not None:
-            # Not the method of a TLS socket: that would let go of TLS while another thread writes.
+        sock = connection.sock
+        if sock is not None:
+            # Not the method of a TLS socket: it would drop TLS while another thread writes.
             with suppress(OSError):
-                socket.socket.shutdown(line, socket.SHUT_RDWR)
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
         if done.wait(_CUT_AGAIN_S):
             return

@@ -256,7 +256,7 @@ class Client:
 
     def _begun(self, request: Request) -> _Line | Response | NoAnswer:
         try:
-            connection = self._connections.apart(SILENCE_SECONDS)
+            connection = self._connections.separate(SILENCE_SECONDS)
         except (OSError, HTTPException) as fault:
             return self._no_answer(fault, sent=False)
         try:
@@ -312,7 +312,7 @@ def _ask(connection: HTTPConnection, route: Route, request: Request) -> HTTPResp
     headers = {**request.headers, **route.headers}
     # A server may refuse a body unread, and close: its answer is already on the way.
     with suppress(BrokenPipeError, ConnectionResetError):
-        connection.request(request.method, route.before + request.target, request.body, headers)
+        connection.request(request.method, route.prefix + request.target, request.body, headers)
     return connection.getresponse()
 
 

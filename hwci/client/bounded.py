@@ -19,7 +19,7 @@ MEBIBYTE = 1024 * 1024
 
 def is_file_or_folder(path: Path) -> bool:
     """Return whether a path is a file, or a folder, which opening refuses. Opening a pipe may wait
-    for ever, and opening a device may do something to it.
+    forever, and opening a device may do something to it.
 
     Raises:
         OSError: it cannot be looked at.

@@ -69,7 +69,7 @@ class RateLimitedError(RefusedError):
         self.retry_after = retry_after
 
 
-class MendableError(HwciServerError):
+class FixableError(HwciServerError):
     """An error that the operator can fix: its `cause`, and the `fix` to make; its text is both."""
 
     def __init__(self, cause: str, fix: str) -> None:
@@ -87,7 +87,7 @@ class MendableError(HwciServerError):
         return cls(cause, fix) if cause and fix else cls(text, "try again in a moment")
 
 
-class StorageError(MendableError):
+class StorageError(FixableError):
     """The database cannot be used."""
 
 
@@ -128,15 +128,15 @@ class ProviderError(HwciServerError):
     """A provider of single sign-on fails or breaks its protocol. The message is for the log."""
 
 
-class SettingsError(MendableError):
+class SettingsError(FixableError):
     """A setting cannot be used; the message names it and what it may be."""
 
 
-class ListenError(MendableError):
+class ListenError(FixableError):
     """The server cannot listen at its address."""
 
 
-class OperatorUnreachableError(MendableError):
+class OperatorUnreachableError(FixableError):
     """A server holds the database and its operator socket gives no answer."""
 
 

@@ -34,7 +34,7 @@ def template_fault(kind: str, template: str) -> str | None:
     names = set(re.findall(r"{([^{}]*)}", template))
     unknown = sorted(names - PLACEHOLDERS)
     if unknown:
-        return f"{{{unknown[0]}}} is not a placeholder; known are {', '.join(sorted(PLACEHOLDERS))}"
+        return f"{{{unknown[0]}}} is not a placeholder; known: {', '.join(sorted(PLACEHOLDERS))}"
     if NEEDED[kind] not in names:
         return f"Should hold {{{NEEDED[kind]}}}"
     filled = re.sub(r"{[^{}]*}", "x", template)

@@ -15,4 +15,4 @@ def hint(name: str, known: Iterable[str]) -> str:
     near = get_close_matches(name[:_LONGEST].lower(), names, n=2)
     if near:
         return f"did you mean {' or '.join(names[one] for one in near)}?"
-    return f"known are {', '.join(names.values())}" if 0 < len(names) <= _LISTED else ""
+    return f"known: {', '.join(names.values())}" if 0 < len(names) <= _LISTED else ""

@@ -29,7 +29,7 @@ from tests.support.running import settings_of
 
 @asynccontextmanager
 async def server_in(folder: Path) -> AsyncIterator[tuple[aiohttp.ClientSession, Storage]]:
-    """Run a server on a new store; give a session signed in by header, and the store itself."""
+    """Run a server on a new store; return a session signed in by header, and the store itself."""
     with new_location(folder) as location:
         storage = open_storage(location)
         settings = settings_of(

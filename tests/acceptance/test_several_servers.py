@@ -46,7 +46,7 @@ def ahead(minutes: int) -> datetime:
 
 @asynccontextmanager
 async def servers_in(folder: Path) -> AsyncIterator[tuple[Location, list[Tenant]]]:
-    """Run servers on a new database; give an organization as each of them is asked for it."""
+    """Run servers on a new database; return an organization as each of them is asked for it."""
     with new_location(folder) as location:
         settings = settings_of(
             location, registration=Registration.OPEN, rate_limit="off", auth_rate_limit="off"

@@ -100,11 +100,11 @@ def test_a_commit_that_fails_always_is_found_in_a_few_runs_a_step() -> None:
 
 def test_one_pass_does_not_clear_a_commit_that_fails_now_and_then() -> None:
     often = known("a:P", "d:P", *["h:F"] * 9)
-    seldom = known("a:P", "d:P", *["h:P"] * 9)
+    rarely = known("a:P", "d:P", *["h:P"] * 9)
 
     late = slice(4, None)
     assert sum(often.chances[late]) > 0.9
-    assert sum(seldom.chances[late]) < 0.7
+    assert sum(rarely.chances[late]) < 0.7
 
 
 def test_what_the_harness_blames_on_the_bench_tells_nothing() -> None:

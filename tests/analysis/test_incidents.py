@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Incidents: which failures are one, by small pictures, and by the rows of the failures themselves
-on random ones.
+"""Incidents: which failures make one, on small examples, and on random histories by the rows of the
+failures.
 """
 
 import random
@@ -62,7 +62,7 @@ def test_tests_and_boxes_that_broke_and_were_fixed_together_are_one_incident() -
     }
 
 
-def test_an_incident_says_since_when_and_of_how_many_commits_and_runs_it_is() -> None:
+def test_an_incident_has_its_start_and_counts_its_commits_and_runs() -> None:
     again = run("c", 3.5, {"spi": "F"})
     pending, resolved = found(Past([*BROKEN, again]))
 
@@ -75,7 +75,7 @@ def test_an_incident_says_since_when_and_of_how_many_commits_and_runs_it_is() ->
     assert (resolved.first_commit.sha, resolved.first.fix) == ("b", "d")
 
 
-def test_the_failures_of_incidents_are_those_that_the_list_of_failures_has() -> None:
+def test_incidents_hold_the_failures_of_the_list_of_failures() -> None:
     past = Past([run(sha, at, {"i2c": "F", "spi": "F"}) for at, sha in enumerate("abc")])
     history, late = FullRecordedRuns(ORG, past.facts), Period(minute(1), minute(2))
 
@@ -111,7 +111,7 @@ def test_a_flake_is_no_incident() -> None:
     assert found(seen("box-1 | a:P b:F b:P")) == []
 
 
-def test_without_changes_the_first_failing_commit_is_the_beginning() -> None:
+def test_without_changes_an_incident_begins_at_its_first_failing_commit() -> None:
     unknown = [replace(one, changes=None) for one in BROKEN]
     (resolved,) = (one for one in found(Past(unknown)) if one.label is Label.RESOLVED)
 
@@ -161,7 +161,7 @@ TOPIC = [
 
 
 def topic(*merges: str, sent: tuple[str, ...] = ("x", "m")) -> Merged | None:
-    """Where the incident of a topic branch was merged to; `sent`: what the run on main lists."""
+    """Return where the topic branch was merged; `sent`: the commits that the run on main lists."""
     on_main = replace(TOPIC[1], changes=changes("a", *sent))
     announced = [Announcement(REPO, None, sha, MAIN, minute(1)) for sha in merges]
     past = Past([TOPIC[0], on_main]).announced(*announced)
@@ -169,26 +169,26 @@ def topic(*merges: str, sent: tuple[str, ...] = ("x", "m")) -> Merged | None:
     return one.merged
 
 
-def test_a_branch_that_was_merged_since_says_how_its_tests_fare_there() -> None:
+def test_a_merged_branch_shows_how_its_tests_do_where_it_was_merged() -> None:
     assert topic("m") == Merged(MAIN, passing=1, failing=1, not_run=1)
     assert topic("m", sent=("m",)) is None
     assert topic("m", "x", sent=("m",)) == Merged(MAIN, passing=1, failing=1, not_run=1)
     assert topic() is None
 
 
-def test_the_last_run_after_a_merge_says_how_a_test_fares_there() -> None:
+def test_the_last_run_after_a_merge_decides_how_a_test_does() -> None:
     before = run("o", 1, {"i2c": "F"}, base="a")
     last = run("n", 4, {"i2c": "F"}, base="m")
     merges = [Announcement(REPO, None, "m", MAIN, minute(1))]
 
-    def fares(*runs: Report) -> Merged | None:
+    def after_merge(*runs: Report) -> Merged | None:
         past = Past([TOPIC[0], *runs]).announced(*merges)
         (one,) = (row for row in shown(past) if row.incident.lane.branch == "topic")
         return one.merged
 
     on_main = replace(TOPIC[1], changes=changes("a", "x", "m"))
-    assert fares(before, on_main) == Merged(MAIN, passing=1, failing=1, not_run=1)
-    assert fares(on_main, last) == Merged(MAIN, passing=0, failing=2, not_run=1)
+    assert after_merge(before, on_main) == Merged(MAIN, passing=1, failing=1, not_run=1)
+    assert after_merge(on_main, last) == Merged(MAIN, passing=0, failing=2, not_run=1)
 
 
 def test_failures_are_one_incident_if_and_only_if_their_rows_have_one_cause() -> None:

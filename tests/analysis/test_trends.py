@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trends: a period against the one before, by small pictures, and on random histories by the pages
+"""Trends: a period against the one before, on small examples, and on random histories by the pages
 of both.
 """
 
@@ -40,7 +40,7 @@ def test_the_period_before_ends_where_the_period_begins_and_is_as_long() -> None
     assert before.end - before.start == timedelta(days=7)
 
 
-def test_a_period_from_year_1_has_none_before() -> None:
+def test_a_period_from_year_1_has_no_period_before() -> None:
     assert period_before(7, last_days(7, datetime.min.replace(tzinfo=UTC))) is None
 
 
@@ -52,16 +52,16 @@ def test_a_run_at_the_border_counts_once() -> None:
     assert (found.now.infra_runs.part, found.then.infra_runs.part) == (1, 0)
 
 
-def test_without_a_record_from_before_the_period_before_nothing_is_compared() -> None:
+def test_periods_are_compared_only_if_records_go_back_before_both() -> None:
     late = Past([report("a:L", 2 * DAY + 1), report("b:L", 3 * DAY + 1)])
     early = late.and_also(report("x:P", 2 * DAY - 1))
 
-    told = trends(late.history, ALL, 1, last_days(1, NOW))
-    assert (told.then, told.recorded_since) == (None, minute(2 * DAY + 1))
+    compared = trends(late.history, ALL, 1, last_days(1, NOW))
+    assert (compared.then, compared.recorded_since) == (None, minute(2 * DAY + 1))
     assert trends(early.history, ALL, 1, last_days(1, NOW)).then is not None
 
 
-def test_a_product_that_nothing_is_recorded_of_is_not_compared() -> None:
+def test_a_product_without_records_is_not_compared() -> None:
     found = trends(seen(f"{BOX} | a:P").history, Scope(REPO, "boot"), 1, last_days(1, NOW))
 
     assert (found.then, found.recorded_since) == (None, None)

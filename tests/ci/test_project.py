@@ -39,8 +39,8 @@ verdict = "device"
 """
 
 KNOWN = {
-    "file": "known are repo_key, messages, links, product, verdict",
-    "product": "known are repo_key, suite, firmware_paths, harness_paths, trigger_paths, "
+    "file": "known: repo_key, messages, links, product, verdict",
+    "product": "known: repo_key, suite, firmware_paths, harness_paths, trigger_paths, "
     "merge_trigger, targets, box",
 }
 
@@ -165,7 +165,7 @@ def test_a_fault_is_named_with_its_place(tmp_path: Path, text: str, fault: str) 
             product("targets = { merge_checked = 95 }"),
             "product 1: targets: merge_checked (did you mean merges_checked?)",
         ),
-        ('[links]\nevil = "x"', "links: evil (known are commit, file, pull)"),
+        ('[links]\nevil = "x"', "links: evil (known: commit, file, pull)"),
         ('"a\\nb" = 1', f"a\nb ({KNOWN['file']})"),
     ],
 )

@@ -175,7 +175,7 @@ class LiveBench(Bench):
         time.sleep(0.05)
 
     def lose_key(self) -> None:
-        """Install the box anew: its earlier key stops once the new one is used."""
+        """Install the box again: its earlier key stops once the new one is used."""
         token = self.person.send(calls.new_install_token(self.org, self.box.id)).install_token
         with Client(self.environ["HWCI_URL"]) as client:
             key = client.send(calls.install_box(token)).api_key

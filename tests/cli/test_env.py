@@ -132,7 +132,7 @@ def test_what_the_table_notes_stands_in_the_json_too(cli: Command, tmp_path: Pat
     lines = cli("env", **given).err.splitlines()
     said = [line for line in lines if not line.startswith("missing: ")]
     assert notes == said
-    assert any(line.startswith("Git cannot be asked: ") for line in notes)
+    assert any(line.startswith("Git failed: ") for line in notes)
     assert any(line.startswith("doubtful: suite: ") for line in notes)
 
 

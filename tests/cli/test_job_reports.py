@@ -768,7 +768,7 @@ def test_a_verdict_rule_of_the_project_is_believed(in_ci: Command, products: Pat
 
 UNKNOWN = {
     "box =": ("boxx = 1", "product 1: boxx (did you mean box?)"),
-    "verdict =": ("colour = 1", "verdict 1: colour (known are message, verdict)"),
+    "verdict =": ("colour = 1", "verdict 1: colour (known: message, verdict)"),
     "repo_key =": ("mesages = true", "mesages (did you mean messages?)"),
 }
 """Keys that are not known, by the key before which they are written, and what is said of each."""

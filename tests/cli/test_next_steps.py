@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that the program prints as the next step work as they stand."""
+"""The commands that the program prints as the next step work as printed."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ USER = ["admin", "create-user", "--email", "a@example.org", "--organization", "A
 def pasted(
     cli: Command, printed: Answer, *answers: str, only: str = "", stdin: str = "", **env: str
 ) -> list[Answer]:
-    """Run what was printed. `answers`: flags in place of what a terminal is asked."""
+    """Run the printed commands. `answers`: flags instead of answers at a terminal."""
     named = (line for line in NEXT.findall(printed.err) if only in line)
     commands = [shlex.split(line)[1:] for line in named]
     assert commands, printed.err
@@ -84,7 +84,9 @@ def test_a_403_because_ci_metrics_is_off_names_the_command(
     assert cli("metrics").code == 0
 
 
-def test_a_command_repeats_the_flags_that_say_where(cli: Command, server: RunningServer) -> None:
+def test_a_named_command_repeats_the_flags_for_server_and_profile(
+    cli: Command, server: RunningServer
+) -> None:
     where = ("--url", server.url, "--profile", "of us")
     word = ("--email", server.email, "--password-stdin")
     first = cli("runs", "list", *where, "--org", "Acme Firmware")
@@ -100,7 +102,7 @@ def test_a_command_repeats_the_flags_that_say_where(cli: Command, server: Runnin
     assert [one.code for one in pasted(cli, none)] == [0]
 
 
-def test_what_a_command_of_the_operator_names_is_in_the_same_database(
+def test_a_command_named_to_an_operator_uses_the_same_database(
     cli: Command, tmp_path: Path
 ) -> None:
     database = tmp_path / "of us.db"
@@ -124,7 +126,7 @@ def test_what_a_command_of_the_operator_names_is_in_the_same_database(
         ({}, "flush", False),
     ],
 )
-def test_what_waits_is_sent_by_the_command_that_is_named(
+def test_the_named_command_sends_pending_reports(
     cli: Command, server: RunningServer, before: dict[str, str], printer: str, there: bool
 ) -> None:
     key = {"HWCI_CI_KEY": server.ci_key}
@@ -141,7 +143,7 @@ def test_what_waits_is_sent_by_the_command_that_is_named(
     assert cli("spool", "list", "--json").out == "[]\n"
 
 
-def test_what_was_refused_and_what_is_superseded_is_sent_by_the_commands_that_are_named(
+def test_the_named_commands_send_refused_and_superseded_reports(
     in_ci: Command,
 ) -> None:
     taken, away = Canned(204), Canned(503)
@@ -155,7 +157,7 @@ def test_what_was_refused_and_what_is_superseded_is_sent_by_the_commands_that_ar
     assert in_ci("spool", "list", "--json").out == "[]\n"
 
 
-def test_a_new_box_is_installed_and_kept_online_by_the_commands_that_are_named(
+def test_the_named_commands_install_a_box_and_keep_it_online(
     cli: Command, signed_in: Command
 ) -> None:
     made = signed_in("boxes", "create", "bench-7")
@@ -165,7 +167,7 @@ def test_a_new_box_is_installed_and_kept_online_by_the_commands_that_are_named(
     assert [one.code for one in pasted(cli, installed, "--once")] == [0]
 
 
-def test_who_is_invited_joins_by_either_command_that_is_named(
+def test_an_invited_person_joins_by_either_named_command(
     cli: Command, signed_in: Command, server: RunningServer
 ) -> None:
     made = signed_in("members", "invite", "new@example.org")
@@ -179,9 +181,7 @@ def test_who_is_invited_joins_by_either_command_that_is_named(
     assert cli(*shlex.split(accept)[1:], stdin=again.out).code == 0
 
 
-def test_a_reader_key_reads_by_the_commands_that_are_named(
-    cli: Command, signed_in: Command
-) -> None:
+def test_a_reader_key_works_with_the_named_commands(cli: Command, signed_in: Command) -> None:
     made = signed_in("keys", "create", "--reader", "Wall display")
     [export] = re.findall(r"^  export (.*) HWCI_READER_KEY=", made.err, re.MULTILINE)
     url = dict(one.split("=", 1) for one in shlex.split(export))
@@ -190,7 +190,7 @@ def test_a_reader_key_reads_by_the_commands_that_are_named(
     assert [one.code for one in done] == [0]
 
 
-def test_a_port_that_is_taken_names_another(
+def test_a_taken_port_is_answered_with_a_free_one(
     cli: Command, server: RunningServer, tmp_path: Path
 ) -> None:
     port = int(server.url.rpartition(":")[2])
@@ -200,28 +200,28 @@ def test_a_port_that_is_taken_names_another(
     assert f"--port {port + 1}" in done.err
 
 
-# Every command that a message tells people to run, wherever in the program the message is made.
+# Every command in a message of the program.
 
 VALUE = "\0"
 """Stands for a value that the program puts into a message."""
 SAMPLES = ("7", "7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52")
 NAMED = {"ROLE": "admin"}
-TOLD = re.compile(r"(?P<before>^  |: |\()hwci (?P<rest>[^`\n;,)]+)", re.MULTILINE)
+COMMAND = re.compile(r"(?P<before>^  |: |\()hwci (?P<rest>[^`\n;,)]+)", re.MULTILINE)
 PART = re.compile(rf"--[a-z-]+|[A-Z]+|{VALUE}|enable|owner|pending|gitlab")
 """What belongs to a command within a sentence: flags, names of values, values, choices."""
 
 
-class Told(NamedTuple):
-    """A command in a message: the file, its words, the command, what is given to it."""
+class NamedCommand(NamedTuple):
+    """A command in a message: the file, the text, the command's name, and its arguments."""
 
     file: str
     words: str
     name: str
-    given: list[str]
+    arguments: list[str]
 
 
 def messages(tree: ast.Module) -> Iterator[str]:
-    """Yield the strings of a module that are no help; what is put into them is a `VALUE`."""
+    """Yield the strings of a module but for help texts, with `VALUE` for inserted values."""
     formats = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
     parts = {id(part) for one in formats for part in one.values}
     for one in formats:
@@ -233,42 +233,42 @@ def messages(tree: ast.Module) -> Iterator[str]:
     yield from (text for text in texts if "For example:" not in text)
 
 
-def told() -> Iterator[Told]:
-    """Yield what messages tell people to run: a line of its own, or after a colon or a bracket."""
+def named_commands() -> Iterator[NamedCommand]:
+    """Yield the commands in messages: on a line of their own, or after a colon or a bracket."""
     for path in sorted(Path(hwci.__file__).parent.rglob("*.py")):
         for message in messages(ast.parse(path.read_text())):
-            for found in TOLD.finditer(message):
+            for found in COMMAND.finditer(message):
                 words = re.sub(rf"(?<=\S){VALUE}+", "", found["rest"]).split()
                 length = max((n for n in (1, 2, 3) if " ".join(words[:n]) in COMMANDS), default=0)
-                given = words[length:]
+                arguments = words[length:]
                 if found["before"] != "  ":
-                    given = list(takewhile(PART.fullmatch, given))
-                yield Told(path.name, found[0], " ".join(words[:length]), given)
+                    arguments = list(takewhile(PART.fullmatch, arguments))
+                yield NamedCommand(path.name, found[0], " ".join(words[:length]), arguments)
 
 
-def is_taken(one: Told) -> bool:
-    """Return whether the command is there, and takes what is given to it."""
-    if one.given == ["--help"]:
+def is_accepted(one: NamedCommand) -> bool:
+    """Return whether the command exists and takes its arguments."""
+    if one.arguments == ["--help"]:
         return one.name in COMMANDS
     for sample in SAMPLES:
-        given = [sample if word == VALUE else NAMED.get(word, word) for word in one.given]
+        arguments = [sample if word == VALUE else NAMED.get(word, word) for word in one.arguments]
         try:
-            COMMANDS[one.name].make_context(one.name, given)
+            COMMANDS[one.name].make_context(one.name, arguments)
         except (KeyError, typer.TyperException):
             continue
         return True
     return False
 
 
-def test_every_command_in_a_message_is_there_and_takes_what_is_given() -> None:
-    found = list(told())
+def test_every_command_in_a_message_exists_and_takes_its_arguments() -> None:
+    found = list(named_commands())
 
     assert len(found) > 50
-    assert [one for one in found if not is_taken(one)] == []
+    assert [one for one in found if not is_accepted(one)] == []
 
 
 @pytest.mark.parametrize("label", ["resolved", "pending", "flake"])
-def test_a_failure_that_is_shown_ends_with_what_can_be_done_next(
+def test_a_shown_failure_ends_with_the_next_commands(
     signed_in: Command, busy_server: RunningServer, label: str
 ) -> None:
     org = {"HWCI_ORG": str(busy_server.org_id)}
@@ -283,7 +283,7 @@ def test_a_failure_that_is_shown_ends_with_what_can_be_done_next(
     assert failures
 
 
-def test_a_run_with_failures_ends_with_the_list_of_them(
+def test_a_run_with_failures_ends_with_the_command_that_lists_them(
     signed_in: Command, busy_server: RunningServer
 ) -> None:
     org = {"HWCI_ORG": str(busy_server.org_id)}
@@ -296,7 +296,7 @@ def test_a_run_with_failures_ends_with_the_list_of_them(
     assert signed_in(*command[1:], **org).code == 0
 
 
-def test_a_server_that_does_not_search_by_the_number_of_the_ci_is_no_list_of_all(
+def test_an_older_server_that_ignores_ci_run_is_an_error(
     signed_in: Command, busy_server: RunningServer
 ) -> None:
     org = str(busy_server.org_id)

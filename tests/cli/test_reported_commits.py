@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the reporting commands say of commits, from clones and revisions as people have them."""
+"""The commits that are reported, from clones and revisions as people have them."""
 
 import os
 import signal
@@ -69,7 +69,7 @@ def test_a_commit_is_found_by_any_name_that_git_has_for_it(
 
 @pytest.mark.parametrize("command", [RUN, ("merge-announce", "--repo-key", "r")])
 @pytest.mark.parametrize("text", ["abc", "no-such-branch", "-x", ABSENT[1:]])
-def test_what_is_no_commit_is_wrong_usage(
+def test_an_unknown_commit_is_wrong_usage(
     in_ci: Command, shas: dict[int, str], command: tuple[str, ...], text: str
 ) -> None:
     assert shas
@@ -86,18 +86,18 @@ def test_what_is_no_commit_is_wrong_usage(
     ("command", "field"),
     [(RUN, "before-sha"), (RUN, "base-sha"), (("merge-announce", "--repo-key=r"), "before-sha")],
 )
-def test_an_earlier_commit_that_git_does_not_know_costs_no_report(
+def test_an_unknown_earlier_commit_is_ignored_with_a_warning(
     in_ci: Command, shas: dict[int, str], command: tuple[str, ...], field: str, text: str
 ) -> None:
-    """Neither a dry run nor a real one: the report is as without it."""
+    """The report is the same as without it."""
     variable = f"HWCI_{field.upper().replace('-', '_')}"
-    untold = in_ci(*command, "--run-id=1", "-n") if command is RUN else in_ci(*command, "-n")
+    without = in_ci(*command, "--run-id=1", "-n") if command is RUN else in_ci(*command, "-n")
     more = ("--run-id=1",) if command is RUN else ()
     for answer, by in (
         (in_ci(*command, *more, f"--{field}={text}", "-n"), f"--{field}"),
         (in_ci(*command, *more, "-n", **{variable: text}), variable),
     ):
-        assert (answer.code, answer.out) == (0, untold.out), shas
+        assert (answer.code, answer.out) == (0, without.out), shas
         assert f"warning: {by} is {text!r}: that is not a full hash, and git knows" in answer.err
         assert "It is ignored.\n" in answer.err
     assert variable in in_ci("env", **{variable: text}).err
@@ -115,7 +115,7 @@ def shallow(tmp_path: Path) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("behind", [1, 9])
-def test_a_shallow_clone_is_deepened_for_a_commit_that_is_named_from_its_tip(
+def test_a_shallow_clone_is_deepened_for_a_commit_named_from_its_tip(
     in_ci: Command, shallow: dict[int, str], behind: int
 ) -> None:
     report = body(in_ci(*RUN, f"--base-sha=HEAD~{behind}", "--dry-run"))
@@ -125,7 +125,7 @@ def test_a_shallow_clone_is_deepened_for_a_commit_that_is_named_from_its_tip(
 
 
 @pytest.mark.parametrize("command", ["env", "doctor"])
-def test_who_only_looks_leaves_a_shallow_clone_as_it_is(
+def test_env_and_doctor_leave_a_shallow_clone_unchanged(
     in_ci: Command, shallow: dict[int, str], command: str
 ) -> None:
     def files() -> dict[Path, bytes]:
@@ -161,7 +161,7 @@ def test_a_base_that_is_not_in_the_clone_is_named_as_such(
 
 
 @pytest.mark.parametrize("flags", [("--no-changes",), ("--changes", "own.json")])
-def test_the_next_run_counts_from_one_whose_changes_git_did_not_give(
+def test_a_run_whose_changes_are_not_from_git_is_the_base_of_the_next(
     in_ci: Command, tmp_path: Path, shas: dict[int, str], flags: tuple[str, ...]
 ) -> None:
     own = f'{{"base_sha": null, "commits": [{{"sha": "{shas[5]}", "subject": "s", "files": []}}]}}'
@@ -174,33 +174,33 @@ def test_the_next_run_counts_from_one_whose_changes_git_did_not_give(
     assert body(next_one)["changes"]["base_sha"] == shas[5]
 
 
-# Where git cannot be asked
+# Where git fails
 
 
 @pytest.fixture
-def anothers(shas: dict[int, str]) -> dict[str, str]:
+def foreign_checkout(shas: dict[int, str]) -> dict[str, str]:
     """The environment in a checkout of another user, which git refuses to read."""
     assert shas
     return {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **OF_ANOTHER_USER}
 
 
-TOLD = ("--branch=main", f"--sha={ABSENT}", "--dry-run")
+COMMIT = ("--branch=main", f"--sha={ABSENT}", "--dry-run")
 
 
 def test_a_checkout_that_git_refuses_is_an_error_with_its_fix(
-    in_ci: Command, tmp_path: Path, anothers: dict[str, str]
+    in_ci: Command, tmp_path: Path, foreign_checkout: dict[str, str]
 ) -> None:
     fix = f"git config --global --add safe.directory {tmp_path}"
     asked = (
-        in_ci(*RUN, *TOLD, **anothers),
-        in_ci("merge-announce", "--repo-key=r", *TOLD, **anothers),
-        in_ci("env", **anothers),
+        in_ci(*RUN, *COMMIT, **foreign_checkout),
+        in_ci("merge-announce", "--repo-key=r", *COMMIT, **foreign_checkout),
+        in_ci("env", **foreign_checkout),
     )
 
     for answer in asked:
-        assert "Git cannot be asked: git rev-parse: fatal: detected dubious" in answer.err
+        assert "Git failed: git rev-parse: fatal: detected dubious" in answer.err
         assert f"If you trust who owns the checkout: {fix}" in answer.err
-    checked = in_ci("doctor", **anothers)
+    checked = in_ci("doctor", **foreign_checkout)
     assert "dubious ownership" in checked.out
     assert fix in checked.out
 
@@ -210,12 +210,12 @@ def test_outside_of_a_checkout_a_note_says_that_there_are_no_changes(
 ) -> None:
     (tmp_path / "one.xml").write_text(junit("a"))
 
-    answer = in_ci(*RUN, *TOLD)
+    answer = in_ci(*RUN, *COMMIT)
 
     assert "changes" not in body(answer)
-    assert "warning: Git cannot be asked: git rev-parse: fatal: not a git repo" in answer.err
+    assert "warning: Git failed: git rev-parse: fatal: not a git repo" in answer.err
     assert "Call hwci in the checkout that was tested; --no-changes needs no git.\n" in answer.err
-    assert in_ci(*RUN, *TOLD, "--no-changes").err == ""
+    assert in_ci(*RUN, *COMMIT, "--no-changes").err == ""
 
 
 def test_a_repository_without_a_commit_is_an_error(in_ci: Command, tmp_path: Path) -> None:
@@ -225,24 +225,24 @@ def test_a_repository_without_a_commit_is_an_error(in_ci: Command, tmp_path: Pat
     assert "missing: sha" in in_ci("env").err
 
 
-def test_a_dry_run_says_since_when_changes_count_and_its_source(
+def test_a_dry_run_prints_the_base_of_the_changes_and_its_source(
     in_ci: Command, shas: dict[int, str]
 ) -> None:
     result = in_ci(*RUN, "--base-sha", shas[4], "--dry-run")
-    untold = in_ci(*RUN, "--dry-run")
+    without = in_ci(*RUN, "--dry-run")
 
     assert f"note: changes count from {shas[4]} (--base-sha).\n" in result.err
-    assert "note: changes count from no commit (default).\n" in untold.err
+    assert "note: changes count from no commit (default).\n" in without.err
     assert "changes count from" not in in_ci(*RUN, "--no-changes", "--dry-run").err
 
 
 @pytest.mark.parametrize(
     "command", [(*RUN, "--dry-run"), ("env",), ("doctor",)], ids=lambda it: it[0]
 )
-def test_a_checkout_that_is_not_its_commit_is_a_warning_with_the_first_files(
+def test_changed_files_in_a_checkout_are_a_warning_that_names_some(
     in_ci: Command, shas: dict[int, str], command: tuple[str, ...]
 ) -> None:
-    def said(*more: str) -> str:
+    def output(*more: str) -> str:
         answer = in_ci(*command, *more)
         assert answer.code in {0, 1}
         return " ".join((answer.out + answer.err).split())
@@ -250,22 +250,22 @@ def test_a_checkout_that_is_not_its_commit_is_a_warning_with_the_first_files(
     changed = "tracked files differ from the commit that is reported: "
     paths = git(Path(), "ls-files").split()
     Path("new.log").touch()
-    clean = said()
+    clean = output()
     Path(paths[0]).write_text("a fix that nobody committed")
-    one = said()
+    one = output()
     for path in paths[1:]:
         Path(path).unlink()
-    many = said()
+    many = output()
 
     assert changed not in clean
     assert f"{changed}{paths[0]}. " in one.replace(" fix: ", ". ")
-    assert "take it back" in one
+    assert "revert" in one
     named = f"{', '.join(paths[:3])} and {len(paths) - 3} more"
     assert f"{changed}{named}" in many
-    assert command[0] != "report-run" or changed not in said("--sha", shas[4])
+    assert command[0] != "report-run" or changed not in output("--sha", shas[4])
 
 
-def test_a_dry_run_says_so_where_the_base_that_is_given_is_not_sent(
+def test_a_dry_run_says_if_the_given_base_is_not_sent(
     in_ci: Command, tmp_path: Path, shallow: dict[int, str]
 ) -> None:
     (tmp_path / "origin").rename(tmp_path / "gone")
@@ -312,7 +312,7 @@ def test_a_run_whose_sender_was_killed_before_it_sent_is_the_base_of_the_next(
     assert body(in_ci(*RUN, "--run-id=3", "--dry-run"))["changes"]["base_sha"] == shas[9]
 
 
-def test_what_a_killed_sender_reported_is_not_replaced_in_silence(
+def test_replacing_the_report_of_a_killed_sender_is_a_warning(
     in_ci: Command, tmp_path: Path, shas: dict[int, str]
 ) -> None:
     killed_before_it_sends(2, "HEAD~1")
@@ -323,7 +323,7 @@ def test_what_a_killed_sender_reported_is_not_replaced_in_silence(
     assert "warning: The report of b replaces one of other tests: same run 2" in other.err
 
 
-def test_a_run_that_waits_of_another_sender_is_not_remembered_by_a_mark(
+def test_a_pending_run_from_another_machine_is_not_remembered(
     in_ci: Command, shas: dict[int, str]
 ) -> None:
     """A body that was written elsewhere, perhaps long ago, is not a run of this bench."""

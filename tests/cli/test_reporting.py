@@ -677,7 +677,7 @@ def test_fields_that_only_the_caller_can_set_are_asked_for_in_the_same_words_by_
 
     code, _, err = in_ci(*command)
 
-    result = [line for line in err.splitlines() if not line.startswith("warning: Git cannot")]
+    result = [line for line in err.splitlines() if not line.startswith("warning: Git failed")]
     assert (code, result) == (
         2,
         [

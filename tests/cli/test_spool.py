@@ -432,7 +432,7 @@ def test_a_spool_that_cannot_be_read_is_an_error_of_three_lines_and_reports_go_o
         assert err.splitlines() == [
             "error: What waits on this machine cannot be seen",
             f"cause: spool cannot be read: {why}",
-            "fix: Set HWCI_SPOOL_DIR to the folder of the reports, or make that yours to read",
+            "fix: Set HWCI_SPOOL_DIR to the folder of the reports, or let this user read it",
         ]
     assert "warn  spool: spool cannot be " in in_ci("doctor", **there).out
     assert in_ci("report-run", "--body", "-", "--strict", stdin=body(23), **there).code == 0

@@ -236,7 +236,7 @@ def test_a_store_of_a_newer_hwci_is_left_alone_and_the_report_goes_out(bench: Be
     newer = f"{file} was written by a newer hwci (version 9; this one knows 1)"
     [warning] = [line for line in said.splitlines() if line.startswith("warning: ")]
     assert warning.startswith(
-        f"warning: bench-1 is not kept on the disk before it is sent: {newer}. Use that one on "
+        f"warning: bench-1 is not kept on the disk before it is sent: {newer}. Use the newer hwci "
     )
     assert bench.has(6) == "pass"
     assert (code, err.splitlines()[1]) == (1, f"cause: {newer}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci suite-config`: configurations are checked, applied, and compared with the checkout."""
+"""`hwci suite-config` checks and applies configurations, and compares them with the checkout."""
 
 import json
 import subprocess
@@ -106,14 +106,14 @@ def test_unknown_keys_are_one_line_and_nothing_is_sent(
     assert (code, out) == (1, "")
     [named] = [line for line in err.splitlines() if "unknown keys" in line]
     assert (
-        "3 unknown keys: product 1: bx (did you mean box?), timeout (known are repo_key, messages, "
+        "3 unknown keys: product 1: bx (did you mean box?), timeout (known: repo_key, messages, "
         "links, product, verdict), new\\nline. "
     ) in named
     assert named.endswith("knows the rest, update hwci")
     assert "Applied" not in err
 
 
-def test_a_product_given_twice_is_a_fault(cli: Command) -> None:
+def test_a_product_configured_twice_is_a_fault(cli: Command) -> None:
     code, _, err = cli("suite-config", "check", "hwci.toml", "hwci.toml")
 
     assert code == 1
@@ -152,7 +152,7 @@ def checkout(files: Path) -> Path:
     return files
 
 
-def test_the_project_file_of_the_repository_is_meant_where_none_is_named(
+def test_without_a_named_file_that_of_the_repository_is_used(
     in_ci: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(checkout / "docs" / "deep")
@@ -168,9 +168,7 @@ def test_the_project_file_of_the_repository_is_meant_where_none_is_named(
     assert "Neither, by folder: the root folder (1), docs (1)" in out
 
 
-def test_where_no_file_is_named_and_none_is_found_the_usage_is_wrong(
-    cli: Command, files: Path
-) -> None:
+def test_the_usage_is_wrong_if_no_file_is_named_or_found(cli: Command, files: Path) -> None:
     (files / "hwci.toml").unlink()
 
     code, _, err = cli("suite-config", "check")
@@ -192,9 +190,7 @@ def test_a_warning_fails_only_a_strict_check(cli: Command, checkout: Path) -> No
     assert "The configuration does not fit the repository" in err
 
 
-def test_what_a_check_warns_of_is_applied_with_the_same_warning(
-    in_ci: Command, checkout: Path
-) -> None:
+def test_apply_repeats_the_warnings_of_a_check(in_ci: Command, checkout: Path) -> None:
     (checkout / "hwci.toml").write_text(FITTING.replace('"hil/**"', '"hil/**", "rig/**"'))
     warned = in_ci("suite-config", "check").err.splitlines()[0]
     assert warned.startswith("warning: acme/firmware:sensor-fw: harness_paths: rig/**")
@@ -206,7 +202,7 @@ def test_what_a_check_warns_of_is_applied_with_the_same_warning(
 
 
 @pytest.mark.usefixtures("checkout")
-def test_what_a_check_found_is_json(cli: Command) -> None:
+def test_a_check_prints_json(cli: Command) -> None:
     found = json.loads(cli("suite-config", "check", "--json").out)
 
     assert found["products"] == [
@@ -222,11 +218,11 @@ def test_what_a_check_found_is_json(cli: Command) -> None:
     assert (found["changedFiles"], found["knownFiles"], found["warnings"]) == (4, 2, [])
 
 
-def test_a_repository_that_was_named_must_be_one(cli: Command) -> None:
+def test_a_named_folder_must_be_a_repository(cli: Command) -> None:
     for words in (("--repository", "."), ("--json",)):
         code, out, err = cli("suite-config", "check", "hwci.toml", *words)
         assert (code, out) == (2, "")
-        assert "The repository cannot be looked at" in err
+        assert "The repository cannot be read" in err
 
 
 def test_a_product_without_a_repository_is_a_fault_of_the_configuration(
@@ -249,7 +245,7 @@ def remote(folder: Path, name: str) -> Path:
     return folder
 
 
-def test_a_product_without_a_repository_is_of_the_one_that_reports_name(
+def test_a_product_without_repo_key_has_the_one_that_reports_have(
     in_ci: Command, cli: Command, files: Path
 ) -> None:
     (files / "hwci.toml").write_text(FITTING.replace("repo_key", "# repo_key"))
@@ -273,7 +269,7 @@ def test_a_product_without_a_repository_is_of_the_one_that_reports_name(
     assert shown("--repository", other) == "acme/other (git)."
 
 
-def test_a_repository_of_too_long_a_name_is_a_fault(cli: Command, files: Path) -> None:
+def test_a_repository_name_that_is_too_long_is_a_fault(cli: Command, files: Path) -> None:
     (files / "hwci.toml").write_text(FITTING.replace("repo_key", "# repo_key"))
 
     code, _, err = cli("suite-config", "check", HWCI_REPO_KEY="x" * 256)
@@ -292,7 +288,7 @@ harness_paths = []
 """
 
 
-def test_links_that_are_left_out_are_those_of_the_site_of_the_clone(
+def test_missing_links_are_guessed_from_the_remote_of_the_clone(
     cli: Command, tmp_path: Path
 ) -> None:
     remote = "https://ada:hunter2@github.com/acme/fw.git"
@@ -320,7 +316,7 @@ def test_links_that_are_left_out_are_those_of_the_site_of_the_clone(
         ),
     ],
 )
-def test_a_link_that_gives_no_address_is_one_line_and_a_report_goes_out(
+def test_a_link_without_an_address_is_one_line_and_a_report_is_still_sent(
     cli: Command, tmp_path: Path, link: str, fault: str
 ) -> None:
     other = LINKED.replace('"s"', '"other"').removesuffix("[links]\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci trends`: a period beside the one before, from reports to the words."""
+"""`hwci trends`: a period beside the one before, from reports to the printed text."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -17,17 +17,17 @@ AS_OF = END.isoformat().replace("+00:00", "Z")
 
 
 @pytest.fixture(scope="module")
-def told(server: RunningServer) -> RunningServer:
-    """A server with a run a day; the board is lost on five of the last ten days, and on two of the
-    ten before.
+def with_runs(server: RunningServer) -> RunningServer:
+    """A server with a run a day. Of the last ten days, five runs never reached the
+    hardware; of the ten before, two.
     """
     for day in range(30):
         at = START + timedelta(days=day, hours=1)
-        lost = day in {12, 13, 21, 22, 23, 24, 25}
+        missed = day in {12, 13, 21, 22, 23, 24, 25}
         body = report(
             run_id=day,
             sha=f"{day:07x}",
-            hello_ok=not lost,
+            hello_ok=not missed,
             started_at=at.isoformat(),
             ended_at=(at + timedelta(minutes=1)).isoformat(),
         )
@@ -36,8 +36,8 @@ def told(server: RunningServer) -> RunningServer:
     return server
 
 
-@pytest.mark.usefixtures("told")
-def test_each_tile_stands_beside_the_period_before(signed_in: Command) -> None:
+@pytest.mark.usefixtures("with_runs")
+def test_each_tile_is_shown_beside_the_period_before(signed_in: Command) -> None:
     code, out, err = signed_in("trends", "--days", "10", "--as-of", AS_OF, COLUMNS="120")
 
     assert (code, err) == (0, "")
@@ -49,7 +49,7 @@ def test_each_tile_stands_beside_the_period_before(signed_in: Command) -> None:
 
 
 @pytest.mark.usefixtures("busy_server")
-def test_how_long_failures_took_is_a_table(signed_in: Command) -> None:
+def test_times_to_detect_and_to_fix_are_a_table(signed_in: Command) -> None:
     asked = ("metrics", "--table", "times-to-fix")
     rows = json.loads(signed_in(*asked, "--json").out)
     listed = json.loads(signed_in("incidents", "list", "--all", "--json").out)
@@ -64,8 +64,8 @@ def test_how_long_failures_took_is_a_table(signed_in: Command) -> None:
     assert signed_in(*asked, "-o", "csv").out.count("\n") == 1 + len(rows)
 
 
-@pytest.mark.usefixtures("told")
-def test_a_period_before_that_is_not_all_recorded_is_not_compared(signed_in: Command) -> None:
+@pytest.mark.usefixtures("with_runs")
+def test_a_period_that_begins_before_the_first_record_is_not_compared(signed_in: Command) -> None:
     code, out, err = signed_in("trends", "--days", "20", "--as-of", AS_OF, COLUMNS="120")
 
     assert code == 0
@@ -73,15 +73,15 @@ def test_a_period_before_that_is_not_all_recorded_is_not_compared(signed_in: Com
     assert f"the first record is of {START + timedelta(hours=1):%Y-%m-%d %H:%M} UTC" in err
 
 
-def test_the_period_before_is_that_of_the_page_at_its_end(
-    told: RunningServer, signed_in: Command
+def test_both_periods_have_the_figures_of_their_pages(
+    with_runs: RunningServer, signed_in: Command
 ) -> None:
     whole = signed_in("trends", "--days", "10", "--as-of", AS_OF, "--json").out
     found = json.loads(whole)
     tiles = {one["tile"]: one for one in found["tiles"]}
     for end, which in ((found["period"]["to"], "now"), (found["before"]["to"], "before")):
-        path = f"/api/orgs/{told.org_id}/ci-metrics?days=10&asOf={end}"
-        page = ask(told.url, "GET", path, bearer(told.token)).json["tiles"]
+        path = f"/api/orgs/{with_runs.org_id}/ci-metrics?days=10&asOf={end}"
+        page = ask(with_runs.url, "GET", path, bearer(with_runs.token)).json["tiles"]
         figures = page["infraRuns"]["infra"], page["infraRuns"]["total"]
         within = share(*figures)
         assert within is not None

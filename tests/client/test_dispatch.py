@@ -27,7 +27,7 @@ def dispatched(
     reports: list[PendingReport],
     **patience: float,
 ) -> tuple[Outcome, list[float]]:
-    """Send without waiting; give the pauses that were made, too."""
+    """Send without waiting; return the pauses that were made, too."""
     pauses: list[float] = []
     url = server if isinstance(server, str) else server.url
     with Client(url, ci_key=KEY, retries=0) as client:

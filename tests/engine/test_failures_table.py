@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list of failures, narrowed, searched and sorted (contract, "CI metrics"), against a slow
+"""The list of failures, filtered, searched and sorted (contract, "CI metrics"), against a slow
 reference; and which of its rows the tile "Flaky failures" counts (semantics, 4.6).
 """
 
@@ -74,7 +74,7 @@ def slowly(rows: list[LabelledFailure], wanted: FailureSelection) -> list[Labell
     st.none() | st.sampled_from(Label),
     st.none() | TEST_IDS,
 )
-def test_failures_are_narrowed_found_and_put_in_order_as_slowly(
+def test_failures_are_filtered_and_sorted_as_in_the_slow_reference(
     rows: list[LabelledFailure],
     search: str | None,
     sort: Sort[FailureColumn] | None,
@@ -85,7 +85,7 @@ def test_failures_are_narrowed_found_and_put_in_order_as_slowly(
 
     found = labelled_failures(rows, wanted).items
 
-    # By identity: rows may be equal, and must keep their order all the same.
+    # By identity: rows may be equal, and must keep their order even so.
     assert [id(row) for row in found] == [id(row) for row in slowly(rows, wanted)]
 
 
@@ -120,7 +120,7 @@ def shas(**wanted: Any) -> str:
         (Sort(FailureColumn.VERDICT), "g/1 e/1 c/1 b/1 f/1 c/2"),
     ],
 )
-def test_failures_stand_newest_first_or_by_any_column(
+def test_failures_are_sorted_newest_first_or_by_any_column(
     sort: Sort[FailureColumn] | None, order: str
 ) -> None:
     assert shas(sort=sort) == order
@@ -136,7 +136,7 @@ def test_failures_are_found_by_product_test_box_branch_and_their_own_commit(
     assert shas(search=search) == found
 
 
-def test_a_test_is_asked_for_by_its_whole_id() -> None:
+def test_a_test_is_selected_by_its_whole_id() -> None:
     made = [report("a:-", n, tests=[item("F", name)]) for n, name in enumerate(("usb", "usb 2"))]
     past = Past(made)
 

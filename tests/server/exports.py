@@ -49,7 +49,7 @@ def fill(writer: Writer, seed: int, org_id: UUID = ORG) -> None:
 
 
 async def fill_server(server: RunningServer) -> None:
-    """Give an organization a random history. Its server does not run."""
+    """Fill an organization with a random history. Its server does not run."""
     storage = server.open_storage()
     await storage.write(lambda writer: fill(writer, 3, server.org_id))
     await storage.close()

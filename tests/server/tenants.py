@@ -67,14 +67,14 @@ class Tenant:
 
 
 def tell(url: str, method: str, path: str, *by: Header, body: Any = None) -> Any:
-    """Ask for something that is to be done, and give the answer."""
+    """Ask for something that is to be done, and return the answer."""
     reply = ask(url, method, path, *by, json_body=body)
     assert reply.status < 300, (method, path, reply.body)
     return reply.json if reply.body else None
 
 
 def register(url: str, name: str, **fields: str) -> Any:
-    """Register `name@example.net` and give the answer."""
+    """Register `name@example.net` and return the answer."""
     body = {"email": f"{name}@example.net", "password": PASSWORD, **fields}
     return tell(url, "POST", "/api/auth/register", body=body)
 
@@ -148,7 +148,7 @@ def sign_in_of(name: str) -> dict[str, str]:
 
 def _reported(url: str, path: str, by_owner: Header, key: str) -> dict[str, str]:
     """Report a history: two failures that a driver broke, one of which is dismissed, and one of the
-    harness. Give the ids of each, and of a run.
+    harness. Return the ids of each, and of a run.
     """
     for configuration in ({**CONFIGURATION, "merge_trigger": False}, CONFIGURATION):
         tell(url, "PUT", "/api/ci/suite-config", ci_key(key), body=configuration)

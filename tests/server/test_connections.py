@@ -97,13 +97,13 @@ def test_a_full_server_logs_once_that_others_wait_and_once_that_they_do_not(
     held = [taken(places), taken(places)]
     for _ in range(10):
         assert places.full
-        places.warn_full("no more can be served at once")
+        places.warn_full("the limit is reached")
     for free in held:
         free()
 
     assert [one.getMessage().partition(":")[0] for one in caplog.records] == [
         "New connections wait",
-        "New connections are taken at once again",
+        "New connections no longer wait",
     ]
 
 
@@ -189,7 +189,7 @@ def test_a_server_without_a_place_pauses_and_goes_on_when_there_is_one(tmp_path:
 
     assert [one.partition(":")[0] for one in said.splitlines()] == [
         "New connections wait",
-        "New connections are taken at once again",
+        "New connections no longer wait",
     ]
 
 
@@ -241,7 +241,7 @@ def test_no_connection_enters_the_queue_of_a_socket_that_is_about_to_close() -> 
     with ExitStack() as held:
         one = held.enter_context(socket.create_server(("127.0.0.1", 0)))
         held.enter_context(socket.create_connection(one.getsockname()))
-        listener._refuse_newcomers(one)
+        listener._drop_new_connections(one)
         late = held.enter_context(socket.socket())
         for line in (one, late):
             line.setblocking(False)

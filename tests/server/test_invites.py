@@ -168,7 +168,7 @@ def test_invitations_of_who_was_removed_open_nothing(server: RunningServer) -> N
 
 
 def joined(server: RunningServer, email: str, role: str) -> Any:
-    """Have someone join by invitation; give the answer to their registration."""
+    """Have someone join by invitation; return the answer to their registration."""
     token = invite(server, server.token, email, role).json["inviteToken"]
     return register(server.url, email, inviteToken=token).json
 
@@ -322,7 +322,7 @@ def link(lines: list[str]) -> tuple[str, str]:
 
 @contextmanager
 def announced(command: list[str], lines: int = 3) -> Iterator[list[str]]:
-    """Run a server, quietly; give the first lines that it says, and see that it says no more."""
+    """Run a server, quietly; return the first lines that it says, and see that it says no more."""
     with subprocess.Popen([*command, "--quiet"], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:

@@ -49,7 +49,7 @@ def remove(server: RunningServer, token: str, user_id: str) -> Reply:
 
 
 def account(server: RunningServer, email: str) -> tuple[str, str]:
-    """Make an account; give its id and an access token."""
+    """Make an account; return its id and an access token."""
     body = {"email": email, "password": PASSWORD}
     answer = ask(server.url, "POST", "/api/auth/register", json_body=body).json
     return answer["user"]["id"], answer["accessToken"]

@@ -314,7 +314,7 @@ def test_the_nearest_parameter_is_named(server: RunningServer) -> None:
     none = "There is no such parameter"
     known = "repoKey, suite, days, asOf, limit"
     assert told("/ci-metrics?repo_key=A") == [f"{none}; did you mean repoKey?"]
-    assert told("/ci-metrics?colour=A") == [f"{none}; known are {known}"]
+    assert told("/ci-metrics?colour=A") == [f"{none}; known: {known}"]
     assert told("?days=7") == [none]
 
 

@@ -554,8 +554,8 @@ class Slow(Passwords):
         super().__init__()
         self._meanwhile = meanwhile
 
-    async def matches(self, password: str, kept: str | None) -> bool:
-        found = await super().matches(password, kept)
+    async def matches(self, password: str, stored: str | None) -> bool:
+        found = await super().matches(password, stored)
         await self._meanwhile()
         return found
 

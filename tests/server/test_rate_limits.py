@@ -38,7 +38,7 @@ HIDDEN = "The service cannot count requests now, so it accepts none; try again i
 async def limited(
     clock: Callable[[], Any] = system_clock, **settings: Any
 ) -> AsyncIterator[Callable[..., Any]]:
-    """Run a server that holds nothing; give what asks it from a thread."""
+    """Run a server that holds nothing; return what asks it from a thread."""
     own = {"database": "memory:", "port": 0, **settings}
     async with serving(replace(Settings(), **own), clock=clock) as server:
 

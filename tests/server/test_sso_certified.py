@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Single sign-on through the certified provider, with its own login and consent pages; skipped
-where Node or its packages cannot be had.
+where Node or its packages cannot be installed.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             yield found
 
 
-async def test_who_signs_in_and_consents_comes_back_signed_in(server: RunningServer) -> None:
+async def test_a_person_who_consents_comes_back_signed_in(server: RunningServer) -> None:
     async with browsing(login="cora", password="any") as browser:
         stop = await browser.open(server.url + LOGIN)
 

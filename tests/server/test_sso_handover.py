@@ -39,7 +39,7 @@ def server(tmp_path: Path, provider: Crooked, clock: Hands) -> Iterator[RunningS
 
 
 async def handed_over(server: RunningServer) -> str:
-    """Sign a browser in for the command line, and give the code."""
+    """Sign a browser in for the command line, and return the code."""
     async with browsing() as browser:
         stop = await browser.open(server.url + LOGIN, until=f":{PORT}/")
         assert not {"hwci_rt", "hwci_sso"} & browser.cookies().keys(), "it is not signed in itself"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Followers who vanish without a word hold nobody up (contract, "Runs and streams")."""
+"""Clients that drop a stream without closing it delay no others (contract, "Runs and streams")."""
 
 import http.client
 import logging
@@ -18,26 +18,26 @@ HANDSHAKE = {
     "Sec-WebSocket-Version": "13",
     "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==",
 }
-AT_ONCE = struct.pack("ii", 1, 0)
-"""For a socket that is closed with a reset: the other side hears no goodbye."""
+RESET = struct.pack("ii", 1, 0)
+"""A linger option: the socket is closed with a reset instead of an orderly end."""
 
 
 def answer(server: RunningServer, path: str, headers: dict[str, str], *, reset: bool) -> int:
     """Return the status of an answer, and disconnect."""
-    line = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
     try:
-        line.request("GET", path, headers=headers)
+        connection.request("GET", path, headers=headers)
         if reset:
-            assert line.sock is not None
-            line.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
-        return line.getresponse().status
+            assert connection.sock is not None
+            connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        return connection.getresponse().status
     finally:
-        line.close()
+        connection.close()
 
 
 @pytest.mark.parametrize("reset", [False, True])
 @pytest.mark.parametrize("stream", ["ws", "stream"])
-def test_who_leaves_a_stream_without_a_word_holds_nobody_up(
+def test_a_client_that_drops_a_stream_delays_no_other(
     server: RunningServer, stream: str, reset: bool
 ) -> None:
     path = f"/api/orgs/{server.org_id}/runs/{stream}"
@@ -48,7 +48,7 @@ def test_who_leaves_a_stream_without_a_word_holds_nobody_up(
 
 
 @pytest.mark.parametrize("stream", ["ws", "stream"])
-def test_who_leaves_a_stream_stands_in_the_log_with_the_status_that_was_sent(
+def test_a_dropped_stream_is_logged_with_the_status_that_was_sent(
     server: RunningServer, stream: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = f"/api/orgs/{server.org_id}/runs/{stream}"

@@ -89,9 +89,9 @@ def test_a_change_point_is_where_the_rate_changes() -> None:
 
 
 def test_the_interval_of_a_change_point_is_wide_where_it_may_be_anywhere() -> None:
-    seldom = [Step(3, failed, failed, 0) for failed in [0] * 40 + [0, 0, 1, 0, 1] * 8]
-    [cut] = change_points(seldom)
-    first, last = interval(seldom, [cut])
+    rarely = [Step(3, failed, failed, 0) for failed in [0] * 40 + [0, 0, 1, 0, 1] * 8]
+    [cut] = change_points(rarely)
+    first, last = interval(rarely, [cut])
 
     assert first < cut <= last
     assert 40 in range(first, last + 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: E501 - rows stand as the specification has them
+# ruff: noqa: E501 - rows are copied from the specification
 """The body of a run report, field by field (spec, "Run report")."""
 
 import pytest
@@ -91,12 +91,12 @@ FIELDS = {
 
 @shows(*FIELDS)
 @pytest.mark.parametrize("row", FIELDS)
-def test_a_field_takes_what_its_row_says_and_nothing_else(service: Service, row: str) -> None:
+def test_a_field_takes_only_what_its_row_says(service: Service, row: str) -> None:
     check(service, REPORT, in_report, FIELDS[row])
 
 
 @shows(REPO_KEY)
-def test_a_report_and_a_merge_meet_by_their_repository(service: Service) -> None:
+def test_a_report_checks_only_merges_of_its_own_repository(service: Service) -> None:
     service.announce("merge")
     service.report("merge", 1, passed(), repo_key="acme/Firmware")
     assert service.tiles()["mergesChecked"] == {"checked": 0, "announced": 1}
@@ -106,7 +106,7 @@ def test_a_report_and_a_merge_meet_by_their_repository(service: Service) -> None
 
 
 @shows(WORKFLOW, SUITE)
-def test_a_report_without_suite_is_of_the_product_its_workflow_names(service: Service) -> None:
+def test_without_a_suite_the_workflow_names_the_product(service: Service) -> None:
     service.report("a", 1, workflow="hardware")
     service.report("a", 2, workflow="nightly", suite="display")
 
@@ -143,7 +143,7 @@ def test_a_failing_run_is_shown_as_it_was_reported(service: Service) -> None:
 
 
 @shows(TRIGGER, CONCLUSION, ENDED_AT)
-def test_what_the_ci_says_of_a_run_is_kept_and_decides_no_figure(service: Service) -> None:
+def test_trigger_conclusion_and_end_change_no_figure(service: Service) -> None:
     service.announce("merge")
     service.report("merge", 1, failed("usb"), passed())
     before = service.page()
@@ -197,7 +197,7 @@ def test_a_merge_in_covers_shas_counts_as_checked(service: Service) -> None:
 
 
 @shows(CHANGES)
-def test_changes_show_what_broke_a_test_and_nothing_is_known_without_them(
+def test_what_broke_a_test_is_known_only_with_changes(
     service: Service,
 ) -> None:
     service.configure()

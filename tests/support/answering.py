@@ -46,7 +46,7 @@ class Received:
 
 
 class AnsweringServer(ThreadingHTTPServer):
-    """Sends the answers in order, then the last one for ever."""
+    """Sends the answers in order, then the last one forever."""
 
     daemon_threads = True
 

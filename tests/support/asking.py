@@ -143,7 +143,7 @@ def connect(url: str) -> socket.socket:
 
 
 def say(url: str, raw: bytes) -> bytes:
-    """Send raw bytes and give all that comes back until the server closes."""
+    """Send raw bytes and return all that comes back until the server closes."""
     with connect(url) as line:
         line.sendall(raw)
         answer = b""

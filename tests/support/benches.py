@@ -29,7 +29,7 @@ class Benches:
         return self._token
 
     def installed(self, name: str) -> str:
-        """Create and install a box; give its key."""
+        """Create and install a box; return its key."""
         made = self.member("POST", "boxes", {"name": name})
         body = {"installToken": made.json["installToken"]}
         answer = ask(self.server.url, "POST", "/api/boxes/install", json_body=body)

@@ -24,7 +24,7 @@ from hwci.cli.main import app
 HWCI = (sys.executable, "-m", "hwci")
 ROOT = Path(__file__).parents[2]
 
-# The runner builds all commands anew for each call, which takes ten times as long as most of them.
+# The runner builds all commands again for each call, which takes ten times as long as most of them.
 typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]  # private
 
 

@@ -12,9 +12,9 @@ from passlib.hash import argon2
 
 from hwci.server.security import passwords
 
-REAL = {"_ARGON2": passwords._ARGON2, "_NOBODYS": passwords._NOBODYS}
+REAL = {"_ARGON2": passwords._ARGON2, "_DUMMY_HASH": passwords._DUMMY_HASH}
 _LIGHT = argon2.using(type="ID", memory_cost=8, time_cost=1, parallelism=1)
-LIGHT = {"_ARGON2": _LIGHT, "_NOBODYS": _LIGHT.hash("nobody's")}
+LIGHT = {"_ARGON2": _LIGHT, "_DUMMY_HASH": _LIGHT.hash("nobody's")}
 
 
 @pytest.fixture(scope="session", autouse=True)

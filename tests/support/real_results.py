@@ -29,7 +29,7 @@ def _order_of(version: str) -> tuple[str, int]:
 
 
 def report_version(number: int, folder: Path, **variables: str) -> list[str]:
-    """Report a version's files; give the lines that name one. The command runs apart from any
+    """Report a version's files; return the lines that name one. The command runs apart from any
     repository: the boards' commits are of another one than this.
     """
     files = [f"--junit={path.name.split('.')[0]}={path}" for path in sorted(folder.glob("*.gz"))]

@@ -114,7 +114,7 @@ class Dashboard:
     account: Account
 
     def sign_in(self, context: BrowserContext, account: Account | None = None) -> str:
-        """Sign a browser in, as the page does; give the id of the account's organization."""
+        """Sign a browser in, as the page does; return the id of the account's organization."""
         account = account or self.account
         body = {"email": account.email, "password": account.password, "session": "cookie"}
         answer = context.request.post(
@@ -130,7 +130,7 @@ class Dashboard:
             return json.load(answer)
 
     def token(self, account: Account | None = None) -> str:
-        """Sign in without the browser; give the access token."""
+        """Sign in without the browser; return the access token."""
         account = account or self.account
         body = json.dumps({"email": account.email, "password": account.password}).encode()
         request = Request(

@@ -174,7 +174,7 @@ FORMULAS = ("=1+1", "@SUM(A1)", "-2+3", "+4", ' "=5', "a;=6", "\t=7", "\uff1d8")
 
 
 def opened(page: Page, demo: Dashboard, path: str) -> str:
-    """Sign in and open a page of the organization; give the organization's id."""
+    """Sign in and open a page of the organization; return the organization's id."""
     org = demo.sign_in(page.context)
     page.goto(f"{demo.url}/orgs/{org}/{path}")
     expect(page.locator("tbody tr").first).to_be_visible()
@@ -182,7 +182,7 @@ def opened(page: Page, demo: Dashboard, path: str) -> str:
 
 
 def saved(page: Page, label: str) -> tuple[str, list[list[str]]]:
-    """Save the rows of a table; give the name of the file and its lines."""
+    """Save the rows of a table; return the name of the file and its lines."""
     with page.expect_download() as download:
         page.get_by_role("button", name=f"CSV of {label}").click()
     text = Path(download.value.path()).read_text(encoding="utf-8-sig")

@@ -89,7 +89,7 @@ def see(page: Page) -> None:
 
 @pytest.fixture
 def home(page: Page, demo: Dashboard) -> str:
-    """Sign in to the demo; give the beginning of its organization's addresses."""
+    """Sign in to the demo; return the beginning of its organization's addresses."""
     return f"{demo.url}/orgs/{demo.sign_in(page.context)}"
 
 

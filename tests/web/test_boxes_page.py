@@ -281,7 +281,7 @@ def test_a_note_is_added_under_its_box_and_removed_again(own: Site) -> None:
     own.page.get_by_role("button", name="Add note").click()
 
     expect(own.page.get_by_role("button", name="Note bench-7")).to_be_focused()
-    expect(own.page.get_by_text("From now on bench-7 is compared anew")).to_be_visible()
+    expect(own.page.get_by_text("From now on bench-7 is compared as a new box")).to_be_visible()
     notes = own.page.get_by_role("region", name="Notes").first
     expect(notes.locator("tbody tr")).to_contain_text("new USB cable")
     compared = own.page.get_by_role("region", name="Boxes compared").first

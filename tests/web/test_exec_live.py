@@ -17,7 +17,7 @@ from tests.support.running import RunningServer, running_in_thread
 from tests.web.conftest import Account, Dashboard
 from tests.web.live import row
 
-# Twister writes its whole file anew; a suite that has not run has no status, nor have its tests.
+# Twister writes its whole file again; a suite that has not run has no status, nor have its tests.
 TWISTER = f"""{WAIT}
 import json
 def suite(name, status, **tests):

@@ -19,7 +19,7 @@ PRODUCT = {"repoKey": "acme/sensor-node", "suite": "gateway-fw"}
 
 @pytest.fixture
 def home(page: Page, demo: Dashboard) -> str:
-    """Open a page of the demo; give the beginning of its organization's addresses."""
+    """Open a page of the demo; return the beginning of its organization's addresses."""
     home = f"{demo.url}/orgs/{demo.sign_in(page.context)}"
     page.goto(f"{home}/boxes")
     expect(page.locator("tbody tr").first).to_be_visible()
@@ -27,7 +27,7 @@ def home(page: Page, demo: Dashboard) -> str:
 
 
 def find(page: Page, text: str) -> Locator:
-    """Type into the finder, and wait for all that fits; give it."""
+    """Type into the finder, and wait for all that fits; return it."""
     page.keyboard.press("Control+k")
     page.get_by_role("combobox", name="Find").fill(text)
     found = page.get_by_role("dialog", name="Find")

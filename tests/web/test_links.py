@@ -82,7 +82,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
 
 @pytest.fixture
 def home(page: Page, told: Told) -> str:
-    """Sign in; give the beginning of the organization's addresses."""
+    """Sign in; return the beginning of the organization's addresses."""
     server = told.benches.server
     org = Dashboard(server.url, Account(server.email, server.password)).sign_in(page.context)
     return f"{server.url}/orgs/{org}"

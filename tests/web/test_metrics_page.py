@@ -28,7 +28,7 @@ NEVER_AFTER_A_COPY = """
 
 @pytest.fixture
 def metrics(page: Page, demo: Dashboard) -> str:
-    """Sign in; give the address of the metrics page."""
+    """Sign in; return the address of the metrics page."""
     return f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics"
 
 

@@ -58,7 +58,7 @@ def own(page: Page, tmp_path: Path) -> Iterator[Site]:
 
 @pytest.fixture
 def stopping(page: Page, tmp_path: Path) -> Iterator[Callable[[str], tuple[Site, Comeback]]]:
-    """Give what opens a place, after which the server stops."""
+    """Return what opens a place, after which the server stops."""
     hands = Hands()
     with held_port() as port:
 
@@ -74,7 +74,7 @@ def stopping(page: Page, tmp_path: Path) -> Iterator[Callable[[str], tuple[Site,
 
 
 def told(page: Page, text: str) -> None:
-    # Until both tables are asked anew, a row that moves from one to the other is in both.
+    # Until both tables are asked again, a row that moves from one to the other is in both.
     expect(page.get_by_role("alert").filter(has_text=text).first).to_be_visible()
 
 

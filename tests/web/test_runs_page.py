@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of runs: it updates without a reload, its filters stand in the address, and the API
+"""The page of runs: it updates without a reload, its filters are in the address, and the API
 decides what it shows (contract, "Runs and streams").
 """
 

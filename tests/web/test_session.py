@@ -156,7 +156,7 @@ def expect_refusals(said: list[str], status: int) -> None:
 
 
 def post(server: RunningServer, path: str, body: Any, cookie: str = "") -> SimpleCookie:
-    """Ask as a browser does; give the cookies that the answer sets."""
+    """Ask as a browser does; return the cookies that the answer sets."""
     line = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
     headers = {"Content-Type": "application/json", "Cookie": cookie}
     line.request("POST", path, json.dumps({**body, "session": "cookie"}), headers)

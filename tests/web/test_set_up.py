@@ -29,7 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 def invited(server: RunningServer, email: str) -> str:
-    """Invite somebody; give the link of the set-up page."""
+    """Invite somebody; return the link of the set-up page."""
     path = f"/api/orgs/{server.org_id}/invites"
     body = {"email": email, "role": "admin"}
     made = ask(server.url, "POST", path, bearer(server.token), json_body=body).json
@@ -44,7 +44,7 @@ def fill(page: Page, **fields: str) -> None:
 
 @contextmanager
 def fresh(folder: Path) -> Iterator[str]:
-    """Run `hwci serve` on a new database; give the link that it prints."""
+    """Run `hwci serve` on a new database; return the link that it prints."""
     database = str(folder / "hwci.db")
     command = [sys.executable, "-m", "hwci", "serve", "--port", "0", "--database", database]
     with subprocess.Popen([*command, "--quiet"], stderr=subprocess.PIPE, bufsize=0) as process:

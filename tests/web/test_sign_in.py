@@ -174,7 +174,7 @@ def test_who_was_signed_out_elsewhere_reads_why_and_comes_back(
 
     why = page.get_by_role("status").filter(has_text="Your sign-in has ended")
     expect(why).to_be_visible()
-    page.goto(wanted)  # a page that is loaded anew knows it too
+    page.goto(wanted)  # a page that is loaded again knows it too
     expect(why).to_be_visible()
     fill(page, OWNER.email, OWNER.password)
 
@@ -298,7 +298,7 @@ def test_a_link_cannot_put_words_on_the_page(page: Page, provided: RunningServer
 
 
 def dashboard(server: RunningServer, page: Page, account: Account = OWNER) -> str:
-    """Sign in; give the address that pages of the organization begin with."""
+    """Sign in; return the address that pages of the organization begin with."""
     Dashboard(server.url, account).sign_in(page.context)
     return server.org_url.replace("/api", "")
 

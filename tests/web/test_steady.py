@@ -56,7 +56,7 @@ def moved(page: Page) -> Any:
 
 @pytest.fixture
 def addresses(page: Page, demo: Dashboard) -> dict[str, str]:
-    """Sign in; give the address of each page."""
+    """Sign in; return the address of each page."""
     organization, token = demo.sign_in(page.context), demo.token()
     api = f"/api/orgs/{organization}"
     bugs = demo.ask(f"{api}/ci-metrics/real-bugs?days=90", token)["items"]

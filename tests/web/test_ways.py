@@ -26,7 +26,7 @@ CHOSEN = "days=90&repoKey=acme/sensor-node&suite=sensor-fw"
 
 @pytest.fixture
 def pages(page: Page, demo: Dashboard) -> str:
-    """Sign in; give the address under which the pages of the organization stand."""
+    """Sign in; return the address under which the pages of the organization stand."""
     return f"{demo.url}/orgs/{demo.sign_in(page.context)}"
 
 

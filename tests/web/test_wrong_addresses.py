@@ -37,7 +37,7 @@ NO_ID = "00000000-0000-4000-8000-000000000000"
 
 @pytest.fixture
 def home(page: Page, demo: Dashboard) -> str:
-    """Sign in; give the beginning of the organization's addresses."""
+    """Sign in; return the beginning of the organization's addresses."""
     return f"{demo.url}/orgs/{demo.sign_in(page.context)}"
 
 

@@ -17,7 +17,7 @@ NO_ADDRESS = {
     "https://git.example/{{sha}}": "http:// or https://",
     "https://git.example/{sha} {repo}": "without blanks",
     "https://ada:hunter2@git.example/{sha}": "without a password",
-    "https://git.example/{hash}": "{hash} is not a placeholder; known are number, path, repo, sha",
+    "https://git.example/{hash}": "{hash} is not a placeholder; known: number, path, repo, sha",
     "https://git.example/": "Should hold {sha}",
 }
 

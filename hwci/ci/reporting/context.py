@@ -24,7 +24,7 @@ from hwci.engine.vocabulary import Trigger
 
 PEOPLE = ("-", "HWCI_")
 """How a flag and a variable of ours begin: a person set them."""
-CHANGED_FIX = "Commit what was changed by hand, or take it back; what a build writes is no harm"
+CHANGED_FIX = "Commit or revert what was changed by hand; files that a build writes do no harm"
 _SHOWN = 3
 """Files that are named."""
 
@@ -115,7 +115,7 @@ class JobContext:
     def no_git(self) -> str | None:
         """Return why git cannot be asked, and what to do about it; None if it can."""
         fault = self.git_fault
-        return None if fault is None else f"Git cannot be asked: {fault}. {fault.fix}".rstrip(". ")
+        return None if fault is None else f"Git failed: {fault}. {fault.fix}".rstrip(". ")
 
     def without(self) -> Sequence[str]:
         """Return what of this job cannot be read, and which given commits are not here."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jenkins. Its build numbers count per job, so the run id is made of job, number and stage: two
 stages may test on one box. No variable has the trigger of a build; `HWCI_TRIGGER` sets it. A pull
-request that is built merged with its target is of a commit that each checkout makes anew.
+request that is built merged with its target is of a commit that each checkout makes again.
 """
 
 from urllib.parse import quote

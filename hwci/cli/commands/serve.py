@@ -106,7 +106,7 @@ def server_errors(what: str) -> Iterator[None]:
     """Explain the errors of the server, and that it is not installed; `what`: the action that
     failed. Wrong settings are wrong usage.
     """
-    from hwci.server.errors import HwciServerError, MendableError, SettingsError, pip_install
+    from hwci.server.errors import FixableError, HwciServerError, SettingsError, pip_install
 
     try:
         yield
@@ -115,7 +115,7 @@ def server_errors(what: str) -> Iterator[None]:
         raise command_error(what, cause, f"Run: {pip_install('server')}") from fault
     except HwciServerError as fault:
         cause, fix = str(fault), "correct that, then try again"
-        if isinstance(fault, MendableError):
+        if isinstance(fault, FixableError):
             cause, fix = fault.cause, fault.fix
         code = ExitCode.USAGE if isinstance(fault, SettingsError) else ExitCode.FAILED
         raise command_error(what, cause, fix[:1].upper() + fix[1:], code) from fault

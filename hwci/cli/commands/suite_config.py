@@ -111,7 +111,7 @@ def check(
             raise command_error("The configuration does not fit the repository", count, fix)
     elif repository is not None or json:
         fix = found.fix or "Name a checkout: --repository DIR"
-        raise wrong_usage("The repository cannot be looked at", str(found), fix) from found
+        raise wrong_usage("The repository cannot be read", str(found), fix) from found
     else:
         render.note(f"note: Only the rules are checked, without a repository: {found}")
     products = counted(len(read), "product")

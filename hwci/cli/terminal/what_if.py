@@ -81,7 +81,7 @@ def assumed(found: ExplanationAnswer) -> list[tuple[str, str]]:
 
 
 def _is_pattern(edit: WhatIfAnswer) -> bool:
-    """Whether it edits the configuration, which is seldom what is wrong: such edits stand last."""
+    """Whether it edits the configuration, which is rarely what is wrong: such edits stand last."""
     return edit.pattern is not None
 
 

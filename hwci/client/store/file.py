@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: S608 - statements are put together from constants of this room
-"""The one file in which a bench keeps what it reported: opened, changed in whole transactions, and
-set aside where a disk damaged it (ADR 0033). What its tables mean is decided in `bench.py` and
-`memory.py`.
+# ruff: noqa: S608 - statements are built from constants of this room
+"""The one file in which a bench keeps what it reported (ADR 0033). This module opens it, changes it
+in transactions, and sets it aside if the disk damaged it. `bench.py` and `memory.py` decide what
+its tables mean.
 
-It is an SQLite database with a rollback journal, as home folders lie on network file systems. All
-that write wait for the lock `.lock`, as an older hwci does: so the file can be renamed while no
-process has it open, and no two processes compete for SQLite's own locks.
+It is a SQLite database with a rollback journal: home folders may be on network file systems. Every
+writer waits for the lock `.lock`, as an older hwci does. So the file can be renamed while no
+process has it open, and processes do not compete for SQLite's own locks.
 """
 
 import os
@@ -25,13 +25,13 @@ T = TypeVar("T")
 
 NAME = "bench.sqlite3"
 VERSION = 1
-"""Raised when an older hwci could not use the file: it leaves that alone."""
+"""Increase it if an older hwci cannot use the file: an older one leaves a newer file alone."""
 BUSY_S = 60.0
-"""Seconds to wait for another program that has the file open, as a person's shell."""
+"""Seconds to wait for another program that has the file open, such as a shell of SQLite."""
 FIX = "Set HWCI_SPOOL_DIR to a folder that this user may write and that outlives the job"
 _SET_ASIDE = re.compile(rf"{NAME}\.damaged-[0-9]+")
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
-"""The last one: our statements are correct, so the tables are not ours."""
+"""`SQLITE_ERROR`: our statements are correct, so the tables must be damaged."""
 
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS runs (
@@ -56,12 +56,12 @@ SCHEMA = (
 )
 """`runs`: the runs of this bench, in their order; `tested` null: no report of it was sent yet.
 `known`: what was sent under an identity. `jobs`: the run ids of jobs that share a number, in the
-order in which they came. `reports`: what the server does not have.
+order in which they came. `reports`: those that the server does not have.
 """
 
 
 class StoreError(Exception):
-    """The store cannot be used, or has no room. `fix`: what to do, for people."""
+    """The store cannot be used, or has no room. `fix`: what a person can do."""
 
     def __init__(self, what: str, fix: str = FIX) -> None:
         super().__init__(what)
@@ -75,13 +75,13 @@ class StoreFile:
         self.folder = folder
         self.file = folder / NAME
         self.damaged: list[str] = []
-        """What was found damaged and set aside, in words for people."""
+        """What was damaged and set aside, as a text for people."""
 
     def write(
         self, work: Callable[[sqlite3.Connection], T], then: Callable[[T], None] | None = None
     ) -> T:
-        """Do some work in one transaction; in a new file if this one is damaged. `then` is done
-        once it is on the disk, before any other process changes something.
+        """Run `work` in one transaction, in a new file if this one is damaged. `then` runs once the
+        result is on the disk, before any other process can write.
 
         Raises:
             StoreError: nothing was changed.
@@ -104,7 +104,7 @@ class StoreFile:
             raise StoreError(f"{place} cannot be written: {_why(fault)}") from fault
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Do some work that changes nothing; None if there is no file.
+        """Run `work`, which changes nothing; None if there is no file.
 
         Raises:
             StoreError: the file cannot be read.
@@ -115,7 +115,7 @@ class StoreFile:
             with closing(self._open()) as db:
                 return work(db)
         except OSError as fault:
-            fix = "Set HWCI_SPOOL_DIR to the folder of the reports, or make that yours to read"
+            fix = "Set HWCI_SPOOL_DIR to the folder of the reports, or let this user read it"
             raise StoreError(f"{self.folder} cannot be read: {_why(fault)}", fix) from fault
         except sqlite3.Error as fault:
             fix = "Check the disk; the next report sets the file aside, and goes on without it"
@@ -137,7 +137,7 @@ class StoreFile:
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
         with closing(self._open()) as db, db:
-            if self.file.stat().st_size == 0:  # what is sent gives its room back
+            if self.file.stat().st_size == 0:  # sent reports free their space
                 db.execute("PRAGMA auto_vacuum = FULL")
             db.execute("PRAGMA journal_mode = TRUNCATE")  # no WAL: see above
             db.execute("PRAGMA synchronous = FULL")
@@ -161,7 +161,7 @@ class StoreFile:
                 raise StoreError(
                     f"{self.file} was written by a newer hwci (version {version}; this one knows "
                     f"{VERSION})",
-                    "Use that one on this bench, or set HWCI_SPOOL_DIR to another folder",
+                    "Use the newer hwci on this bench, or set HWCI_SPOOL_DIR to another folder",
                 )
         except BaseException:
             db.close()
@@ -169,15 +169,15 @@ class StoreFile:
         return db
 
     def _set_aside(self) -> None:
-        """Put a damaged file aside under another name, and take over what can be read of it."""
+        """Rename the damaged file, and copy what can be read of it into a new one."""
         aside = self.folder / f"{NAME}.damaged-{time.time_ns()}"
-        with suppress(FileNotFoundError):  # never to be applied to another file
+        with suppress(FileNotFoundError):  # it must not be applied to the new file
             self.file.with_name(f"{NAME}-journal").rename(f"{aside}-journal")
         self.file.rename(aside)
         rows = _readable_rows(aside)
         self._transact(lambda db: _put(db, rows))
         many = sum(table == "reports" for table, _ in rows)
-        self.damaged.append(f"{aside} ({many:,} reports of it could be read, and are kept)")
+        self.damaged.append(f"{aside} ({many:,} of its reports could be read, and are kept)")
 
 
 def _why(fault: Exception) -> str:
@@ -185,7 +185,7 @@ def _why(fault: Exception) -> str:
 
 
 def _readable_rows(file: Path) -> list[tuple[str, sqlite3.Row]]:
-    """Read each row of a damaged file by itself, from both ends of each table."""
+    """Read a damaged file row by row, from both ends of each table."""
     rows = []
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
         db.row_factory = sqlite3.Row
@@ -203,7 +203,7 @@ def _readable_rows(file: Path) -> list[tuple[str, sqlite3.Row]]:
 
 
 def _put(db: sqlite3.Connection, rows: Sequence[tuple[str, sqlite3.Row]]) -> None:
-    """Insert what was read from a damaged file, as far as it fits the tables at all."""
+    """Insert the rows of a damaged file that fit the tables."""
     for table, row in rows:
         names = row.keys()[1:]
         into = f"{table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"

@@ -3,7 +3,7 @@
 
 "Failures of a lane that are not flakes and have no passed commit between them are one group." So an
 episode is what failed between two commits of the lane that passed, one after the other. This module
-decides which episodes a changed commit can touch, and forms those anew; it does not know reports.
+decides which episodes a changed commit can touch, and forms those again; it does not know reports.
 """
 
 from collections import defaultdict
@@ -66,7 +66,7 @@ class Piece(NamedTuple):
 
 
 def update(rows: Rows, track: Track, shifts: Iterable[Shift]) -> None:
-    """Form the episodes anew that these commits can touch, and write those that differ."""
+    """Form the episodes again that these commits can touch, and write those that differ."""
     changes = [_change(shift) for shift in shifts]
     touched = _touched(rows, track, changes)
     pieces = {piece for episode in touched for piece in _left(rows, track, episode, changes)}
@@ -77,8 +77,8 @@ def update(rows: Rows, track: Track, shifts: Iterable[Shift]) -> None:
     beside = set(rows.episodes_fixed_by(track, joined)) - touched
     before, after = touched | beside, set(_joined(parts | beside))
     # One that lost a commit and got another may look the same, but has other failures.
-    anew = {one for one in touched if any(change.within(one) for change in changes)}
-    stay = before & after - anew
+    changed = {one for one in touched if any(change.within(one) for change in changes)}
+    stay = before & after - changed
     if before != stay or after != stay:
         rows.replace_episodes(track, before - stay, after - stay)
 

@@ -172,5 +172,5 @@ class Rows(Protocol):
 
     def undecide(self, first: Collection[str], listed: Collection[str]) -> None:
         """Drop the decisions on episodes whose first commit is one of `first`, and those whose walk
-        rests on one of `listed`; write the first failing run of the former anew.
+        rests on one of `listed`; write the first failing run of the former again.
         """

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of the metrics page, sorted, searched and sliced (spec, "Metrics page").
 
-This module decides by which columns a table is sorted, which texts of a row a search reads, and
-which rows are shown and described. Pass the history that was read, or one of the same state. The
-default order of a table is that in which it was read, and equal rows stay in it.
+This module decides by which columns a table can be sorted, which texts of a row a search reads, and
+which rows are shown and described. The history must be the one that the rows were read from, or one
+of the same state. Without a sort, rows keep the order in which they were read. So do rows that a
+sort finds equal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +43,7 @@ class Sort(Generic[Column]):
     descending: bool = False
 
     def __str__(self) -> str:
-        """Return it as a query has it."""
+        """Return the sort as a query writes it."""
         return f"-{self.column}" if self.descending else str(self.column)
 
 
@@ -58,7 +59,7 @@ class Selection(Generic[Column]):
 
 @dataclass(frozen=True)
 class FailureSelection(Selection[FailureColumn]):
-    """Which failures: those with the label, and of the test by its whole id; None: any."""
+    """Which failures are shown: of one label, and of one test by its whole id; None: any."""
 
     label: Label | None = None
     test_id: str | None = None
@@ -66,21 +67,21 @@ class FailureSelection(Selection[FailureColumn]):
 
 @dataclass(frozen=True)
 class OtherSelection(Selection[ResolvedColumn]):
-    """Which of the other resolved failures; None: of any class."""
+    """Which of the other resolved failures are shown; None: those of any class."""
 
     failure_class: FailureClass | None = None
 
 
 @dataclass(frozen=True)
 class FlakySelection(Selection[FlakyColumn]):
-    """Which of the flakiest tests: those that are `broken` or those that are not; None: both."""
+    """Which of the flakiest tests are shown: those that are `broken`, or the others; None: all."""
 
     broken: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Table(Generic[Row, Column]):
-    """A table: the value of each column, and the texts that a search looks at."""
+    """A table: the value of each column, and the texts that a search reads."""
 
     values: Mapping[Column, Callable[[Row], Value]]
     texts: Callable[[Row], Sequence[str]]
@@ -96,10 +97,10 @@ class Table(Generic[Row, Column]):
 def matching(
     rows: Sequence[Row], search: str | None, texts: Callable[[Row], Sequence[str]]
 ) -> Sequence[Row]:
-    """Return the rows in which every word occurs, in any of their texts, case-folded; None: all."""
+    """Return the rows whose texts contain every word of the search, in any case; None: all rows."""
     if search is None:
         return rows
-    # No word holds white space, so none matches across the end of a text.
+    # Words have no white space, so no match runs from one text into the next.
     found = [(row, "\n".join(texts(row)).casefold()) for row in rows]
     for word in search.casefold().split():
         found = [one for one in found if word in one[1]]
@@ -167,7 +168,7 @@ FLAKIEST: Table[FlakyTest, FlakyColumn] = Table(
 
 class CheckedMerge(NamedTuple):
     """A row of the merges checked on hardware: the merge, and the run that checked it first.
-    `subject`: the first line of the commit's message, if a report told it.
+    `subject`: the first line of the commit's message, if a report has it.
     """
 
     announcement: Announcement
@@ -196,7 +197,7 @@ def checked_merges(
 
 
 def subjects_of(history: History, merges: Sequence[Announcement]) -> dict[tuple[str, str], str]:
-    """Return the first lines of commit messages that reports told, by repository and commit."""
+    """Return first lines of commit messages, by repository and commit, where reports have them."""
     found = {}
     for repo_key in {merge.repo_key for merge in merges}:
         shas = sorted({merge.sha for merge in merges if merge.repo_key == repo_key})
@@ -224,7 +225,7 @@ def other_failures(
 
 
 def flakiest_tests(tests: Sequence[FlakyTest], selection: FlakySelection) -> Listing[FlakyTest]:
-    """List tests with a failed attempt, by default the highest flake rate first."""
+    """List tests with a failed attempt, highest flake rate first by default."""
     rows = [row for row in tests if selection.broken in {None, row.broken}]
     return FLAKIEST.listing(rows, selection)
 
@@ -232,7 +233,7 @@ def flakiest_tests(tests: Sequence[FlakyTest], selection: FlakySelection) -> Lis
 def labelled_failures(
     failures: Sequence[LabelledFailure], selection: FailureSelection
 ) -> Listing[LabelledFailure]:
-    """List those of a period's failures that are selected, by default the newest first."""
+    """List the selected failures of a period, newest first by default."""
     rows = [
         row
         for row in failures

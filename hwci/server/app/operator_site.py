@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The local socket beside the database where a running server takes operators' commands (contract,
-"Organizations"); `operating.py` sends them.
+"""The local socket, beside the database, where a running server takes operators' commands
+(contract, "Organizations"); `operating.py` sends them.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from aiohttp import web
 
 from hwci.server.app.operator_socket import listen
 from hwci.server.clock import Clock
-from hwci.server.errors import HwciServerError, MendableError, NotFoundError
+from hwci.server.errors import FixableError, HwciServerError, NotFoundError
 from hwci.server.http import refusals
 from hwci.server.http.bodies.body import read_body, require_json
 from hwci.server.http.bodies.buffers import LargeBodies
@@ -41,7 +41,7 @@ from hwci.wire.errors import ErrorBody
 LOG = logging.getLogger("hwci.server")
 
 SENT_BYTES = 2 * limits.RUN_REPORT_BYTES
-"""What an import sends at once: the largest report, where its names are written out."""
+"""The largest body of an import: the largest report, with its names written out."""
 _READ_ONLY = (Check, ListOrganizations, ReadAudit, VerifyAudit)
 
 
@@ -49,8 +49,8 @@ _READ_ONLY = (Check, ListOrganizations, ReadAudit, VerifyAudit)
 async def operator_site(
     path: Path, storage: Storage, clock: Clock, secret: Secret, base_url: str | None
 ) -> AsyncIterator[None]:
-    """Take operators' commands at a socket while the block runs. The database's lock must be held.
-    Each that changes something is logged.
+    """Take operators' commands at a socket while the block runs, and log those that change
+    something. The caller holds the database's lock.
 
     Raises `ListenError`.
     """
@@ -101,8 +101,8 @@ def _operator_app(operator: Operator) -> web.Application:
 
 
 def _refusal(error: HwciServerError) -> web.StreamResponse:
-    """Return the answer to an error; an operator may read what is wrong with database or key."""
-    if isinstance(error, MendableError):
+    """Return the answer to an error. An operator may see what is wrong with the database or key."""
+    if isinstance(error, FixableError):
         status = refusals.status_of(error)
         return answer(
             ErrorBody(status_code=status, error=refusals.phrase(status), message=str(error)), status
@@ -118,4 +118,4 @@ async def _read_command(request: web.Request) -> Command:
             most = SENT_BYTES if model is KeepSent else limits.BODY_BYTES
             await read_body(request, most, buffer)
             return read_model(b"".join(buffer.pieces), model)
-    raise NotFoundError("The server does not know this command; it is of another version")
+    raise NotFoundError("The server runs another version of hwci, which does not have this command")

@@ -238,7 +238,7 @@ _BOXES = (
     ),
     Route(
         "POST", "/api/orgs/{orgId}/box-notes", ADMIN, Boxes.add_note,
-        "Note what was done to a box; it is compared anew from then on", status=201,
+        "Note what was done to a box; from then on it is compared as a new box", status=201,
         also=(404, 409)
     ),
     Route(

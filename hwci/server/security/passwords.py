@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Passwords are kept as argon2id hashes. The only module that knows passlib.
 
-Hashing is slow on purpose, so it has one thread of its own with a bounded queue: sign-ins can
-neither starve the database's threads nor pile up without end.
+Hashing is slow on purpose, so it has its own thread and a bounded queue. A rush of sign-ins cannot
+starve the threads of the database or grow without limit.
 """
 
 import secrets
@@ -28,8 +28,8 @@ def _random(size: int) -> str:
     return b64encode(secrets.token_bytes(size)).decode().rstrip("=")
 
 
-# A hash of an unknown password: checking against it takes as long as against a real one.
-_NOBODYS = f"$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${_random(16)}${_random(32)}"
+# The hash of a password nobody has: checking it takes as long as checking a real hash.
+_DUMMY_HASH = f"$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${_random(16)}${_random(32)}"
 
 
 class Passwords:
@@ -42,10 +42,10 @@ class Passwords:
         """Return the hash of a password. Raises `OverloadedError` if too many wait."""
         return await self._run(lambda: str(_ARGON2.hash(password)))
 
-    async def matches(self, password: str, kept: str | None) -> bool:
-        """Return whether a password fits a hash; None (no such user) takes the same time."""
-        found = await self._run(lambda: bool(_ARGON2.verify(password, kept or _NOBODYS)))
-        return found and kept is not None
+    async def matches(self, password: str, stored: str | None) -> bool:
+        """Return whether a password matches a hash. None (no such user): False, just as slowly."""
+        found = await self._run(lambda: bool(_ARGON2.verify(password, stored or _DUMMY_HASH)))
+        return found and stored is not None
 
     def close(self) -> None:
         """Finish the queue and end the thread."""

@@ -230,7 +230,7 @@ class Records(Protocol):
         """
 
     def state(self, org_id: UUID) -> bytes | None:
-        """Return the name of the state of the history, which each such write draws anew. So two
+        """Return the name of the state of the history, which each such write draws again. So two
         snapshots with one name answer the same, also in a restored or copied database, whose
         versions repeat. None: no such write has drawn one yet.
         """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store that is damaged, of a newer version, of another user or on a full disk: nothing that can
-be read is lost, and what is in hand goes on.
+be read is lost, and the report being sent still goes out.
 """
 
 import multiprocessing
@@ -91,8 +91,8 @@ def test_a_damaged_file_is_set_aside_whole_and_the_next_report_is_kept(
     [(aside, reason)] = [(one.file, one.reason) for one in in_state(store, "damaged")]
     assert aside.read_bytes() == damaged
     assert reason == "the file is damaged"
-    [said] = store.damaged
-    assert said.startswith(f"{aside} (")
+    [message] = store.damaged
+    assert message.startswith(f"{aside} (")
     keep(store, run_id=100)
     assert len(store.damaged) == 1
 
@@ -110,7 +110,7 @@ def test_the_journal_of_a_damaged_file_goes_aside_with_it(full: Path, tmp_path: 
 
 
 def test_what_can_be_read_of_a_damaged_file_is_kept(full: Path, tmp_path: Path) -> None:
-    """A page in the middle is gone."""
+    """A page in the middle is all zeros."""
     content = bytearray(full.read_bytes())
     middle = len(content) // 2 // 4096 * 4096
     content[middle : middle + 4096] = bytes(4096)
@@ -119,23 +119,23 @@ def test_what_can_be_read_of_a_damaged_file_is_kept(full: Path, tmp_path: Path) 
 
     keep(store, run_id=99)
 
-    [said] = store.damaged
+    [message] = store.damaged
     read = len(run_ids(store)) - 1
     assert 15 <= read < 30
     assert store.run_id_of(JOB._replace(name="other"), 1, claim=False) == 1
     assert store.replaced(run_report(run_id=200, suite="t")) == "one of product hardware"
     assert store.past_runs(SERIES).runs[0] == ReportedRun(200, "a" * 40, True)
-    assert said.endswith(f" ({read} reports of it could be read, and are kept)")
+    assert message.endswith(f" ({read} of its reports could be read, and are kept)")
     for one in waiting(store):
         with store.taken(one) as call:
             assert call is not None
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
-def test_whatever_a_disk_flips_no_report_goes_out_that_was_not_kept(
+def test_after_flipped_bits_only_reports_that_were_kept_are_sent(
     full: Path, tmp_path: Path, seed: int
 ) -> None:
-    """A bit in each page of a sample. What is not as it was is said; nothing else is sent."""
+    """Flip a bit in some pages. A changed report is named, and never sent."""
     chance = random.Random(seed)
     content = bytearray(full.read_bytes())
     pages = range(0, len(content), 4096)
@@ -162,7 +162,7 @@ def test_whatever_a_disk_flips_no_report_goes_out_that_was_not_kept(
 
 
 @pytest.mark.parametrize("body", ["zeroblob(20)", "7", "'text'"])
-def test_a_body_that_a_disk_damaged_is_named_and_never_sent(store: BenchStore, body: str) -> None:
+def test_a_damaged_body_is_named_and_never_sent(store: BenchStore, body: str) -> None:
     first, second = keep(store, run_id=1), keep(store, run_id=2)
     with closing(sqlite3.connect(store.file)) as db, db:
         db.execute(f"UPDATE reports SET body = {body} WHERE number = ?", (first.number,))
@@ -197,9 +197,7 @@ def test_a_body_that_a_disk_damaged_is_named_and_never_sent(store: BenchStore, b
         "address = x'00'",
     ],
 )
-def test_a_row_that_a_disk_damaged_is_named_and_holds_back_none(
-    store: BenchStore, damage: str
-) -> None:
+def test_a_damaged_row_is_named_and_delays_no_other(store: BenchStore, damage: str) -> None:
     first, _ = keep(store, run_id=1), keep(store, run_id=2)
     with closing(sqlite3.connect(store.file)) as db, db:
         db.execute(f"UPDATE reports SET {damage} WHERE number = ?", (first.number,))
@@ -211,7 +209,7 @@ def test_a_row_that_a_disk_damaged_is_named_and_holds_back_none(
     assert run_ids(store) == [2]
 
 
-def test_a_text_that_a_disk_damaged_is_read_as_far_as_it_can_be(store: BenchStore) -> None:
+def test_a_damaged_text_is_read_as_far_as_possible(store: BenchStore) -> None:
     keep(store)
     with closing(sqlite3.connect(store.file)) as db, db:
         db.execute("UPDATE reports SET reason = CAST(x'35ff' AS TEXT)")
@@ -231,7 +229,7 @@ def test_a_store_of_a_newer_version_is_left_alone_and_named(store: BenchStore) -
         f"{store.file} was written by a newer hwci (version 9; this one knows 1)"
     )
     assert kept.unkept is not None
-    assert kept.unkept.fix.startswith("Use that one on this bench, or set HWCI_SPOOL_DIR ")
+    assert kept.unkept.fix.startswith("Use the newer hwci on this bench, or set HWCI_SPOOL_DIR ")
     with pytest.raises(StoreError, match="newer"):
         store.reports()
     assert store.file.read_bytes() == before
@@ -250,23 +248,23 @@ def test_a_store_of_another_user_is_left_alone_and_named(store: BenchStore) -> N
 
 
 def keep_until_full(folder: Path) -> None:
-    """The limit on the size of a file stands for the disk."""
+    """A limit on the size of a file simulates the full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
     for run_id in range(1, 200):
         [one] = BenchStore(folder).keep([pending(run_id=run_id, tests=MANY)], ADDRESS, KEY)
-        (folder / "said").write_text(f"{run_id} {one.unkept}")
+        (folder / "message").write_text(f"{run_id} {one.unkept}")
         if not one.kept:
             break
 
 
-def test_a_disk_that_is_full_keeps_what_was_kept(tmp_path: Path) -> None:
-    """What cannot be written whole, is not there."""
+def test_a_full_disk_loses_no_kept_report(tmp_path: Path) -> None:
+    """A report that does not fit is not kept in part."""
     child = multiprocessing.get_context("fork").Process(target=keep_until_full, args=(tmp_path,))
     child.start()
     child.join()
 
-    number, _, said = (tmp_path / "said").read_text().partition(" ")
-    assert said.startswith(f"{tmp_path}/bench.sqlite3 cannot be written: ")
+    number, _, message = (tmp_path / "message").read_text().partition(" ")
+    assert message.startswith(f"{tmp_path}/bench.sqlite3 cannot be written: ")
     store = BenchStore(tmp_path)
     assert len(run_ids(store)) > 10
     assert run_ids(store) == list(range(1, int(number)))
@@ -274,7 +272,7 @@ def test_a_disk_that_is_full_keeps_what_was_kept(tmp_path: Path) -> None:
     assert 500 in run_ids(store)
 
 
-def test_a_store_that_is_gone_holds_back_nothing(store: BenchStore) -> None:
+def test_a_deleted_store_delays_nothing(store: BenchStore) -> None:
     kept = keep(store)
     shutil.rmtree(store.folder)
 

@@ -17,7 +17,7 @@ from hwci.server.storage.records import SentKind
 from tests.server.storage.examples import ACME, ANNOUNCEMENT, CONFIG, NOON, OTHER, PASS, REPORT
 
 LATER, LATEST = NOON + timedelta(hours=1), NOON + timedelta(hours=2)
-ANEW = replace(REPORT, tests=(PASS,))
+AGAIN = replace(REPORT, tests=(PASS,))
 RULE = replace(CONFIG, merge_trigger=False)
 MERGE = replace(ANNOUNCEMENT, branch="other")
 
@@ -26,7 +26,7 @@ def send_twice(writer: Writer) -> None:
     """Send one of each kind, then another of the same identity."""
     for announcement, report, config, at in (
         (ANNOUNCEMENT, REPORT, CONFIG, NOON),
-        (MERGE, ANEW, RULE, LATER),
+        (MERGE, AGAIN, RULE, LATER),
     ):
         writer.announce(ACME.id, announcement, at)
         writer.put_report(ACME.id, report, at)
@@ -39,7 +39,7 @@ async def test_what_gave_way_is_counted_by_kind_and_deleted_up_to_a_time(
     await storage.write(send_twice)
     await storage.write(lambda w: w.put_report(ACME.id, REPORT, LATEST))
     await storage.write(lambda w: w.put_report(OTHER.id, REPORT, NOON))
-    await storage.write(lambda w: w.put_report(OTHER.id, ANEW, LATER))
+    await storage.write(lambda w: w.put_report(OTHER.id, AGAIN, LATER))
     one_each = dict.fromkeys(SentKind, 1)
 
     assert await storage.read(lambda r: r.replaced(ACME.id, LATER)) == {}
@@ -117,7 +117,7 @@ async def test_what_the_version_before_kept_gives_way_without_a_time(tmp_path: P
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("UPDATE report SET arrived_at = NULL")
     opened = open_storage(path)
-    await opened.write(lambda w: w.put_report(ACME.id, ANEW, LATER))
+    await opened.write(lambda w: w.put_report(ACME.id, AGAIN, LATER))
     await opened.close()
 
     with closing(sqlite3.connect(path)) as database:

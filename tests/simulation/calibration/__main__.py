@@ -21,7 +21,7 @@ _HEAD = """\
 
 How good the answers beside the rules are ([ADR 0063](adr/0063-answers-beside-the-rules.md)), on
 simulated benches whose causes are known (`tests/simulation/fleet.py`). `make calibration` writes
-this page: it computes every figure anew, from the same seeds.
+this page: it computes every figure again, from the same seeds.
 """
 
 parts = [one.part() for one in PARTS]

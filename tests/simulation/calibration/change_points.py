@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The change points of LUCI Analysis, to compare ours with: its model, written anew for whole
+"""The change points of LUCI Analysis, to compare ours with: its model, written again for whole
 histories (go.chromium.org/luci, analysis/internal/changepoints, as of July 2024).
 
 A segment of runs has one rate at which a run has a failed attempt, and one at which its retries

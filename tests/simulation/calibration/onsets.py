@@ -25,7 +25,7 @@ from tests.simulation.calibration.page import Line, Part, reliability, share, ta
 from tests.simulation.fleet import Cause, Kind, Plan, commits_of, planted
 
 CHANCES = (0.0, 0.01, 0.05, 0.2, 0.5, 0.8, 1.0)
-"""A commit seldom has a high chance, as there are many."""
+"""A commit rarely has a high chance, as there are many."""
 HELD = (0.87, 0.93)
 MANY = 1_000
 """Fleets of the size that is asked about: a share of 130 cases may be two percent off."""

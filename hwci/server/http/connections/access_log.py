@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One line per request: address, method, path, status, size, time, id; no query string or header.
+"""One line per request: address, method, path, status, size, time, id. No query string, no headers.
 
-A path is percent-encoded, so that a caller cannot end the line.
+Paths are percent-encoded, so that a caller cannot inject a line.
 """
 
 import logging
@@ -17,7 +17,7 @@ from hwci.server.http.responses import request_id
 
 
 class RequestLog(AbstractAccessLogger):
-    """Writes the line, if the log is on."""
+    """Writes one line per request, if the log is on."""
 
     def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:
         """Write the line of an answered request."""
@@ -34,12 +34,12 @@ class RequestLog(AbstractAccessLogger):
 
     @property
     def enabled(self) -> bool:
-        """Whether the line would be written."""
+        """Whether lines are written."""
         return self.logger.isEnabledFor(logging.INFO)
 
 
 def log_requests() -> None:
-    """Write the lines to stderr, each with its time in UTC."""
+    """Log requests to stderr, each with its time in UTC."""
     lines = logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%SZ")
     lines.converter = gmtime
     handler = logging.StreamHandler()

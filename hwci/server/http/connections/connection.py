@@ -52,7 +52,7 @@ _TOO_MANY_HEADERS = "Too many headers received"  # the framework has no class fo
 
 
 class SpecProtocol(web.RequestHandler):
-    """A connection whose errors have the spec's shape too, and which does not wait for ever."""
+    """A connection whose errors have the spec's shape too, and which does not wait forever."""
 
     __slots__ = (
         "_answered",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CI sends is kept in one transaction, or not at all (spec, "CI report endpoints", rule 3): a
-204 promises that it is on the disk. The key is checked again in that transaction, as it may have
+"""Keeps what CI sends in one transaction, or not at all (spec, "CI report endpoints", rule 3): a
+204 promises that it is on the disk. The transaction checks the key again, because it may have
 been revoked while a large body arrived.
 """
 
@@ -17,12 +17,12 @@ from hwci.server.storage.records import CiKey
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 WRITE_SECONDS = 30.0
-"""Longest time to write what CI sent. Pages have less: a report of 64 MiB that is refused on a slow
-disk would only be sent again.
+"""The longest time to write what CI sent. Pages have less. If a slow disk made a report of 64 MiB
+fail, CI would only send it again.
 """
 
 HISTORY_SECONDS = 3_600.0
-"""No request waits for a history, and a small machine takes a minute for that of a demo."""
+"""No request waits for a history. A small machine takes a minute to write that of the demo."""
 
 Sent = MergeAnnouncement | RunReport | SuiteConfiguration
 Put = Callable[[Writer], None]
@@ -63,7 +63,7 @@ class Ingest(Service):
 
 
 def _put(org_id: UUID, body: Sent, now: datetime) -> Put:
-    """Return what a transaction does to keep a body."""
+    """Return the function that keeps a body within a transaction."""
     match body:
         case MergeAnnouncement():
             announcement = body.fact()

@@ -99,8 +99,8 @@ VIEWS = {
         FROM reports JOIN tests USING (report) WHERE hello_ok
         GROUP BY repo_key, suite, test_id ORDER BY mean_duration_s DESC""",
 }
-"""What people ask first, over all of an export. DuckDB writes a view anew before SQLite gets it, so
-none has `count(*)` or `IN (SELECT …)`, for which it has other words.
+"""What people ask first, over all of an export. DuckDB rewrites a view before SQLite gets it, so
+none has `count(*)` or `IN (SELECT …)`, which it writes in another way.
 """
 
 

@@ -54,7 +54,7 @@ class KeptReview(CiBody):
 
 
 class KeptBox(CiBody):
-    """A box that somebody created. Its key is not kept: it is installed anew."""
+    """A box that somebody created. Its key is not kept: it is installed again."""
 
     box_key: Name
     created_at: Time

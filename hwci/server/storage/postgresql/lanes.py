@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads that run transactions on PostgreSQL, each with a connection of its own.
 
-This module decides when a connection is made anew, and what is tried again: a transaction that the
+This module decides when a connection is made again, and what is tried again: a transaction that the
 database ended for another's sake (a deadlock, a serialization failure), and one that found its
 connection gone before it began. Nothing is tried again once it may have been committed.
 """

@@ -255,7 +255,7 @@ def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) 
 
 
 def _has_wrong_decision(reader: Connection, org: bytes) -> bool:
-    """Decide each episode anew whose decision is kept, and look for the commits that it rests on.
+    """Decide each episode again whose decision is kept, and look for the commits that it rests on.
     The rows that this reads are as they should be.
     """
     history = SqlHistory(reader, UUID(bytes=org))

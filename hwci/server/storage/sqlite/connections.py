@@ -68,7 +68,7 @@ class Connection(Base):
 
     def wait_for_locks(self, seconds: float) -> None:
         """Set how long the next statements wait while another process holds the file: whole
-        seconds, so that it seldom changes.
+        seconds, so that it rarely changes.
         """
         if ceil(seconds) != self._patience:
             self._patience = ceil(seconds)

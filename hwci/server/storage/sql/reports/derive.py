@@ -170,9 +170,9 @@ class DerivedRows:
         self._came: dict[tuple[_OnBench, str], list[tuple[Any, ...]]] = defaultdict(list)
         self._anew: set[Run | _OnBench] = set()
 
-    def note(self, kept: KeptReport, *, anew: bool = False) -> None:
+    def note(self, kept: KeptReport, *, from_all: bool = False) -> None:
         """Note the failures, the passes and the run of a report that comes, to be added to what is
-        derived. `anew`: what it belongs to is derived from all reports, as one may go.
+        derived. `from_all`: what it belongs to is derived from all reports, as one may go.
         """
         report = kept.report
         bench, changes = Bench(kept.product_id, report.box_key), carried_changes(report)
@@ -185,7 +185,7 @@ class DerivedRows:
         if kept.failing:
             of_branch = self._failing[on_bench].setdefault(report.branch, {})
             of_branch.update(kept.failing)
-        if anew:
+        if from_all:
             self._anew.update((run, on_bench))
         elif report.hello_ok:
             self._passed[on_bench] |= kept.passed
@@ -335,7 +335,7 @@ class DerivedRows:
         return _results(tests, rows)
 
     def _count(self, bench: Bench, sha: str, branch: str, failing: Mapping[int, bytes]) -> None:
-        """Add the items that came to the failures of a commit, or count these anew by all of their
+        """Add the items that came to the failures of a commit, or count these again by all of their
         items. `failing`: their tests and ids.
         """
         items: Iterable[tuple[Any, ...]] = self._came[(bench, sha), branch]

@@ -46,7 +46,7 @@ def put_report(connection: Connection, org: bytes, report: Report, at: datetime)
     settlement = Settlement(rows)
     product = names.product_id(connection, org, report.repo_key, report.suite)
     for kept in gone:
-        rows.note(kept, anew=True)
+        rows.note(kept, from_all=True)
         settlement.watch(kept.product_id, kept.report)
         _count(settlement, kept, -1)
     settlement.watch(product, report)
@@ -118,7 +118,7 @@ def rederive(connection: Connection, org: bytes) -> None:
             rows = DerivedRows(connection, org, repo_key)
             settlements[repo_key] = rows, Settlement(rows)
         rows, settlement = settlements[repo_key]
-        rows.note(kept, anew=True)
+        rows.note(kept, from_all=True)
         settlement.watch(kept.product_id, kept.report)
         _count(settlement, kept)
         _add_mentions(connection, org, kept)

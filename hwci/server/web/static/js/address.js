@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The address bar: which page an address means, and how the page writes its state there. Visible state
-// stands in the address, so that a link shows another person the same thing.
+// is in the address, so that a link shows another person the same thing.
 // This module knows no page beyond its name.
 
 import { keep, kept } from "./kept.js";

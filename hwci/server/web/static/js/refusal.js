@@ -23,7 +23,7 @@ export class ApiError extends Error {
   }
 }
 
-const ASK_AGAIN_SECONDS = 15; // after no answer: a server that is started anew takes a few
+const ASK_AGAIN_SECONDS = 15; // after no answer: a server that is started again takes a few
 const PATIENCE_MILLISECONDS = 90_000; // a server that takes longer gives no answer
 
 /** A signal that ends a request without an answer. */

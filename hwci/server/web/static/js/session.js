@@ -60,7 +60,7 @@ export async function signOut() {
   });
 }
 
-/** Whether there was a sign-in in this tab that the server knows no more; a page that is loaded anew knows it too. */
+/** Whether there was a sign-in in this tab that the server knows no more; a page that is loaded again knows it too. */
 export function hasEnded() {
   return kept("sessionStorage", ENDED) !== null;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The failures of a period one by one, each with its label (contract, "CI metrics"). Which of them are
-// listed stands in the address; the API decides their labels.
+// listed is in the address; the API decides their labels.
 
 import { html, useRef } from "../html.js";
 import { GivenTime } from "../parts/values/given_time.js";

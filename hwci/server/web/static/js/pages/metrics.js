@@ -24,7 +24,7 @@ import { Tiles } from "./metrics/tiles.js";
 
 const AWAY_MILLISECONDS = 60_000;
 
-// What is shown to few, or seldom.
+// What is shown to few, or rarely.
 const Days = later(() => import("./metrics/days.js"), "Days");
 const TimesToFix = later(() => import("./metrics/times_to_fix.js"), "TimesToFix");
 const TurnOn = later(() => import("../parts/notices/turn_on.js"), "TurnOn");

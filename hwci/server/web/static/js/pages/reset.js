@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Setting a new password by the operator's link, whose token stands in the address after "#".
+// Setting a new password by the operator's link, whose token is in the address after "#".
 
 import { postOpenly } from "../api.js";
 import { html, useEffect, useRef, useState } from "../html.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inbox of reviews: resolved failures that nobody reviewed, a row for each cause, ambiguous ones first. Keys go
-// through it; the row that is looked at stands in the address. What is reviewed stays in its place until the next visit.
+// through it; the row that is looked at is in the address. What is reviewed stays in its place until the next visit.
 
 import { addressOf, change } from "../address.js";
 import { get } from "../api.js";
@@ -56,7 +56,7 @@ export function Review({ address, orgId, organization, me }) {
 function nothing(orgId, products) {
   const to = (page, words) => html`<a href=${addressOf(page, { orgId }, takenAlong(page, orgId))}>${words}</a>`;
   if (products?.length === 0) return html`No report has arrived yet. ${to("metrics", "How to begin")}`;
-  return html`Nothing to review: no resolved failure of this period is without a review. What still fails is on the page of
+  return html`Nothing to review: no resolved failure of this period is without a review. Tests that still fail are on the page of
     ${" "}${to("metrics", "metrics")}.`;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a box: its shares beside those of all other boxes together, and the tests that failed on it alone.
+// The figures of a box: its shares beside those of all other boxes together, and the tests that failed only on it.
 
 import { count, counted, lasted, percent, range } from "../../format.js";
 import { html } from "../../html.js";
@@ -74,7 +74,7 @@ function hundred(share) {
   return share === null ? null : 100 * share;
 }
 
-/** The tests that failed at first here, and on no other box that ran them at the commit. */
+/** The tests whose first attempt failed here, and on no other box that ran them at the commit. */
 export function Alone({ found: { alone, aloneTotal }, orgId, scope }) {
   if (alone.length === 0) return html`<${Empty}>On each commit, what failed here failed on another box too, or ran nowhere else.<//>`;
   const columns = [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which box fails more than the others on the same commits, and how each fares (ADR 0069). The API decides every
-// sentence and figure.
+// Which box fails more than the others on the same commits, and the figures of each box (ADR 0069). The API decides
+// every sentence and figure.
 
 import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
@@ -12,17 +12,17 @@ import { Section } from "../../parts/section.js";
 import { Badge, Time } from "../../parts/values/values.js";
 
 const DAYS = 90;
-const NOT_HERE = 409; // the server does no statistics, and says how it would
+const NOT_HERE = 409; // the server lacks the extra for statistics; its message says how to install it
 const HOUR = 3600;
 
-/** Ask how the boxes fare, where CI Metrics is on; a change of `turn` asks again. `isThere`: nothing is waited for. */
+/** Fetch the comparison if CI Metrics is on, and again when `turn` changes. `isThere`: no answer is awaited. */
 export function useHealth(orgId, organization, turn) {
   const path = organization?.ciMetricsEnabled ? `/api/orgs/${orgId}/ci-analysis/boxes` : null;
   const { data, error } = useAnswer(path, { days: DAYS }, turn);
   return { data, error, isThere: organization !== undefined && (path === null || data !== null || error !== null) };
 }
 
-/** The section; nothing where no box reported, CI Metrics is off, or the server does not know. */
+/** The section; nothing if no box reported, CI Metrics is off, or the server has no such answer. */
 export function BoxHealth({ health: { data, error }, orgId }) {
   if (error?.status === NOT_HERE) return html`<p class="quiet">${error.message}.</p>`;
   if (!data?.boxes.length) return null;
@@ -56,7 +56,7 @@ function columns(orgId) {
   ];
 }
 
-/** In few words; the page of the box has the sentence. */
+/** A few words; the page of the box has the whole sentence. */
 function silent({ usualSeconds, longer, longerTotal, longerSeconds, says }) {
   if (usualSeconds === null) return html`<span class="quiet" title=${says}>not enough data</span>`;
   if (longerTotal === 0) return html`<span title=${says}>no</span>`;

@@ -46,7 +46,7 @@ export function useManaging(base, changed, notes, draft) {
   const type = (text) => draft.write(ASKED, { text });
   const { path, noted } = notes;
   const kept = (box) => () => {
-    setMessage(`Noted. From now on ${box.name} is compared anew.`);
+    setMessage(`Noted. From now on ${box.name} is compared as a new box.`);
     noted();
   };
   return {

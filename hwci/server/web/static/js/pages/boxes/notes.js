@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Notes of what was done to boxes (contract, "Boxes"): their list, and the form under a row that adds one. The API
-// compares a box anew from its latest note on, so the page asks for that comparison again after a change.
+// compares a box as a new one since its latest note, so the page asks for that comparison again after a change.
 
 import { post, remove } from "../../api.js";
 import { useAnswer } from "../../asking.js";
@@ -61,7 +61,7 @@ export function Noting({ box, typed: [text, type], path, noted, close }) {
     <button class="main" aria-disabled=${busy ? "true" : undefined}>Add note</button>
     <button type="button" onClick=${close}>Cancel</button>
     <${FormFault} fault=${fault} />
-    <p class="quiet">From now on the box is compared anew, and before by itself. Done earlier:
+    <p class="quiet">From now on the box is compared as a new one, apart from its past. Done earlier:
       ${" "}<code>hwci boxes note ${box.name} TEXT --at TIME</code></p>
   </form>`;
 }

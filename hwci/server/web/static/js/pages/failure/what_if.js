@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What would give a failure another class (ADR 0071), the first of each kind. The API decides every sentence. It
-// is asked after the page, which does not wait for it.
+// is requested after the page, which does not wait for it.
 
 import { useAnswer } from "../../asking.js";
 import { counted } from "../../format.js";
@@ -15,11 +15,11 @@ const WOULD_BE = new Map([
   ["dismissed", "Would count as dismissed if"],
 ]);
 
-/** The section; nothing where no edit would change the class, or the server does not know. */
+/** The section; nothing if no edit would change the class, or the server has no such answer. */
 export function WhatIf({ orgId, failureId }) {
   const { data } = useAnswer(`/api/orgs/${orgId}/ci-analysis/failures/${encodeURIComponent(failureId)}`);
   if (!data?.edits.length) return null;
-  // Patterns stand last: the configuration is seldom what is wrong.
+  // Patterns come last: the configuration is rarely wrong.
   const patterns = data.edits.filter((edit) => edit.pattern !== null);
   return html`<${Section} title="What would change the class">
     <${Edits} edits=${data.edits.filter((edit) => edit.pattern === null)} />
@@ -36,7 +36,7 @@ function Edits({ edits }) {
   </li>`)}</ul>`;
 }
 
-/** Put edits of one class together by their kind. */
+/** Group edits of one class by their kind. */
 function ofKinds(edits) {
   const kinds = new Map();
   for (const edit of edits) kinds.set(edit.kind, [...(kinds.get(edit.kind) ?? []), edit]);

@@ -13,7 +13,7 @@ import { failureColumns, verdictColumn } from "./failure_columns.js";
 import { reviewColumns } from "./review.js";
 
 const Gaps = later(() => import("./gaps.js"), "Gaps");
-const NONE = "No other failure was resolved in this period. What still fails is pending, above.";
+const NONE = "No other failure was resolved in this period. Tests that still fail are pending, above.";
 const TITLE = "Resolved by a bench or harness change, ambiguous or dismissed";
 
 /** The table, collapsed until its title is clicked. */
@@ -44,7 +44,7 @@ export function OtherFailures({ address, base, scope, several, page, orgId, revi
   <//>`;
 }
 
-/** The gaps below the failures that they leave ambiguous: unfolded by a click, as they take room. */
+/** The gaps, below the failures that they leave ambiguous. They take space, so a click unfolds them. */
 function WhatWouldDecide({ address, ...asked }) {
   const open = address.query.get("other.gaps") === "open";
   const toggle = () => change({ "other.gaps": open ? null : "open" }, { replace: true });

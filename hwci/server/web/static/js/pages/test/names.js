@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Under which other name a test may have run (ADR 0083). It is a guess from reports, so its figures stay apart.
+// The other name under which a test may have run (ADR 0083). It is a guess from reports, so its figures are separate.
 
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
@@ -8,7 +8,7 @@ import { Sha, Time } from "../../parts/values/values.js";
 
 const PLACES = ["branch and box", "branches and boxes"];
 
-/** The name before, and the name since; nothing if reports tell of none. */
+/** The earlier and the later name; nothing if reports show neither. */
 export function Names({ test, orgId }) {
   const { before, since } = test;
   return html`
@@ -23,7 +23,7 @@ function Other({ other, test, orgId }) {
   return html`<${TestLink} test=${{ ...test, testId: other.testId }} orgId=${orgId} />`;
 }
 
-/** When one name took the place of the other, on how many branches and boxes, and the counts of the other name. */
+/** When one name replaced the other, on how many branches and boxes, and the counts of the other name. */
 function Taken({ other: { at, sha, places, runs, failed }, repo }) {
   return html`<${Time} at=${at} />, commit <${Sha} sha=${sha} repo=${repo} />.
     <span class="under">One name ended and the other began with the next run on ${counted(places, ...PLACES)}. The other name has

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The token of a link that works once. It stands in the address after "#", which no browser sends anywhere.
+// The token of a link that works once. It is in the address after "#", which no browser sends anywhere.
 
 import { useEffect, useState } from "../../html.js";
 

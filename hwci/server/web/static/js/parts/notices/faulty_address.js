@@ -9,7 +9,7 @@ const SHOWN = 40; // characters of a value: one may be refused because it is too
 
 /**
  * Return the parameters of the present address that an answer refuses: `{name, value, message}`. `table`:
- * the name of the table that was asked for, whose state stands in the address under it.
+ * the name of the table that was asked for, whose state is in the address under it.
  */
 export function refusedParameters({ issues = [] }, table) {
   const query = new URLSearchParams(window.location.search);

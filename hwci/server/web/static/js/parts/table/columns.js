@@ -14,7 +14,7 @@ let hidden = read(); // the keys of columns that are not shown, by the name of t
 
 window.addEventListener("storage", ({ key }) => key === KEY && take(read())); // another tab chose
 
-/** Return the columns to show of a table. A choice draws it anew. */
+/** Return the columns to show of a table. A choice draws it again. */
 export function useShown(table, columns) {
   const [, redraw] = useState({});
   useEffect(() => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands below a table of the API: how many rows a page has, which page is shown and another to go to, and
-// all rows as a file. Pages and their size stand in the address.
+// all rows as a file. Pages and their size are in the address.
 
 import { change } from "../../address.js";
 import { count } from "../../format.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the API's answers as they are written on every page: outcomes, verdicts, classes, runs, and
-// kinds of files. The API decides which of them an answer has.
+// How every page writes the API's values: outcomes, verdicts, classes, runs, and kinds of files. The API decides which
+// of them an answer has.
 
 import { addressOf } from "../../address.js";
 import { html } from "../../html.js";
@@ -17,10 +17,10 @@ const CLASSES = {
   dismissed: ["quiet", "Dismissed", "dismissed"],
 };
 
-/** What a file is to the product, in the order in which kinds are named. */
+/** The kinds of files, in the order in which pages name them. */
 export const KINDS = ["firmware", "harness", "both", "other"];
 
-/** How a test ended in a run, after so many attempts. */
+/** The outcome of a test in a run, after this many attempts. */
 export function outcomeBadge(value, attempts = 1) {
   const [kind, text] = value === "pass" && attempts > 1 ? ON_A_RETRY : OUTCOMES[value];
   return html`<${Badge} kind=${kind}>${text}<//>`;
@@ -46,7 +46,7 @@ export function className(value) {
   return CLASSES[value][1];
 }
 
-/** The same within a sentence: "it counts as a real firmware bug". */
+/** The name of a class within a sentence: "it counts as a real firmware bug". */
 export function classText(value) {
   return CLASSES[value]?.[2] ?? value;
 }
@@ -57,12 +57,12 @@ export function runText({ runId, runAttempt, ciRun }) {
   return runAttempt === 1 ? `run ${number}` : `run ${number}, attempt ${runAttempt}`;
 }
 
-/** A run of an answer about failures, which leads to its own page. */
+/** A link to a run that an answer about failures names. */
 export function RunLink({ run, orgId }) {
   return html`<a href=${addressOf("run", { orgId, runId: run.runRecordId })}>${runText(run)}</a>`;
 }
 
-/** A failure by its test, box and branch, which leads to its evidence; below it the ways to its box and its test. */
+/** A link to a failure, by its test, box and branch; below it, links to its box and its test. */
 export function FailureLink({ failure, orgId, history = true }) {
   return html`<a href=${addressOf("failure", { orgId, failureId: failure.id })}><${LongName} name=${failure.testId} /></a>
     <span class="under"><${BoxLink} plain boxKey=${failure.boxKey} orgId=${orgId} /> · ${failure.branch}
