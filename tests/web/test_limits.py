@@ -30,7 +30,7 @@ COPIES = [
     ),
     ("pages/runs/filters.js", r"From (\d+) digits", [limits.SHA_START_MIN]),
     ("pages/no_organization.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
-    ("parts/frame/finder.js", r'maxlength="(\d+)"', [limits.SEARCH_MAX]),
+    ("parts/frame/finding.js", r'maxlength="(\d+)"', [limits.SEARCH_MAX]),
     ("parts/frame/finder.js", r"\{(\d+),(\d+)\}\$/i", [limits.SHA_START_MIN, limits.SHA_MAX]),
     ("parts/frame/finder.js", r"commit, (\d+) characters", [limits.SHA_START_MIN]),
     ("pages/boxes/adding.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),

@@ -14,6 +14,7 @@ from tests.web.conftest import Dashboard
 pytestmark = pytest.mark.own_tab
 
 WHO = re.compile(r"/api/auth/me$")
+RANGES = re.compile(r"/ci-analysis/ranked-tests\?")
 PHONE = {"width": 390, "height": 6000}
 DESK = {"width": 1280, "height": 4000}  # all that could move is seen: what is not, no browser tells
 TELL_MOVES = """
@@ -54,6 +55,17 @@ def moved(page: Page) -> Any:
     return page.evaluate("window.moved")
 
 
+def hold(page: Page, address: re.Pattern[str]) -> list[Route]:
+    """Hold back what a page asks for at an address. Return what is held, as it comes."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        held.append(route)
+
+    page.route(address, keep)
+    return held
+
+
 @pytest.fixture
 def addresses(page: Page, demo: Dashboard) -> dict[str, str]:
     """Sign in; return the address of each page."""
@@ -72,14 +84,9 @@ def test_nothing_moves_when_it_is_known_who_reads_the_page(
     page: Page, addresses: dict[str, str], name: str, size: Any
 ) -> None:
     _, asks, shown = PAGES[name]
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
+    held = hold(page, WHO)
     page.set_viewport_size(size)
     page.add_init_script(TELL_MOVES)
-    page.route(WHO, hold)
     with page.expect_request(WHO), page.expect_response(lambda answer: asks in answer.url):
         page.goto(addresses[name])
     assert moved(page) == []  # nor by what came until then
@@ -88,6 +95,26 @@ def test_nothing_moves_when_it_is_known_who_reads_the_page(
         route.continue_()
 
     expect(page.locator(shown).first).to_be_visible()
+    assert moved(page) == []
+
+
+def test_nothing_moves_when_the_ranges_of_flake_rates_come(
+    page: Page, addresses: dict[str, str]
+) -> None:
+    held = hold(page, RANGES)
+    page.set_viewport_size(DESK)
+    page.add_init_script(TELL_MOVES)
+    with page.expect_request(RANGES):
+        page.goto(addresses["metrics"])
+    expect(page.locator("#flaky tbody tr .heat").first).to_be_visible()
+    page.wait_for_load_state("load")
+    page.evaluate(TWO_FRAMES)
+    page.evaluate("window.moved = []")
+
+    for route in held:
+        route.continue_()
+
+    expect(page.locator("#flaky tbody tr .sure").first).to_contain_text("%")
     assert moved(page) == []
 
 
