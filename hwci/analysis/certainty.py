@@ -11,12 +11,13 @@ from math import exp, lgamma
 
 SURE = 0.95
 ATTEMPTS_NEEDED = 4
-"""With fewer no interval is told. Even if all attempts end alike, it holds one half: of three it
-reaches to 53.6 %, so it does not say whether the test fails more often than not. Of four it ends
-below one half (44.5 %). It is the same for the intervals of shares (Wilson, `periods/days.py`).
+"""With fewer attempts no interval is shown. Even if all attempts end alike, it holds one half: of
+three it reaches to 53.6 %, so it does not say whether the test fails more often than not. Of four
+it ends below one half (44.5 %). It is the same for the intervals of shares (Wilson,
+`periods/days.py`).
 """
 RUNS_MAX = 10_000
-"""A number of runs beyond this is not told: nobody waits for them."""
+"""A larger number of runs is not shown: nobody waits for so many."""
 _HALF = 0.5
 
 
@@ -35,13 +36,13 @@ class Rate:
         return self.failed / self.attempts
 
     @property
-    def told(self) -> tuple[float, float] | None:
+    def shown_interval(self) -> tuple[float, float] | None:
         """The interval; None where there is not enough data for one that says anything."""
-        return told(self.attempts, self.low, self.high)
+        return shown_interval(self.attempts, self.low, self.high)
 
 
-def told(attempts: int, low: float, high: float) -> tuple[float, float] | None:
-    """Return an interval as people are told it: None where too few attempts stand behind it."""
+def shown_interval(attempts: int, low: float, high: float) -> tuple[float, float] | None:
+    """Return an interval as people see it: None if it rests on too few attempts."""
     return (low, high) if attempts >= ATTEMPTS_NEEDED else None
 
 

@@ -74,8 +74,8 @@ class ProductOutcomes:
         return next((number for number, name in self.tests.items() if name == test_id), None)
 
     def tried(self, test_id: str) -> Iterator[tuple[RunOutcomes, NotableResult | None]]:
-        """Yield the runs of a test that tell of the firmware, each with its result if that is
-        notable. A failure that its harness blames on the bench tells nothing of it.
+        """Yield the runs of a test that say something about the firmware, each with its result if
+        that is notable. A failure that its harness blames on the bench says nothing about it.
         """
         number = self.number_of(test_id)
         if number is None:

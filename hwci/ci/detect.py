@@ -127,7 +127,7 @@ def name_notice(job: Job) -> Notice | None:
 
 def product_notice(job: Job, project: Project | None) -> Notice | None:
     """Return a notice if the product of a job is none of those in the project file: no source names
-    one of several, or its name is not among them. It is reported as it stands.
+    one of several, or its name is not among them. It is reported as it is.
     """
     suites = sorted({product.suite for product in project.products}) if project else []
     said = job.fields.get("suite")

@@ -126,7 +126,7 @@ _NO_LIST_TYPES = frozenset(("sequence_str", "is_instance_of"))
 @dataclass(frozen=True, slots=True)
 class Project:
     """What a project file holds. `verdicts`: the first that matches counts. `messages`: those of
-    failed tests are reported. `links`: as they stand; reports do without, so that they are checked
+    failed tests are reported. `links`: as written; reports do without, so that they are checked
     only where they are sent. `unknown`: which keys were left out, in one line; empty if none.
     """
 

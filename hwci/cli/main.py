@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `hwci` command: which commands there are, under which names, and what each is for in a
-sentence. What one does stands in its module, which is imported once the command is needed itself:
+sentence. What one does is in its module, which is imported once the command is needed itself:
 importing all takes longer than most of them do.
 """
 

@@ -3,7 +3,7 @@
 
 `calls` has one function per endpoint; each gives a `Call`, a value that says what to send and
 what the answer is. `Client` and `AsyncClient` send calls and know no endpoint; a `Session` keeps
-the sign-in of a person for them. Errors stand in `errors`. What reports are made of and what
+the sign-in of a person for them. Errors are in `errors`. What reports are made of and what
 answers hold can be imported from here, too. Importing this package imports none of these until
 they are asked for, so that a synchronous caller never pays for aiohttp.
 """

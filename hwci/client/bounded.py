@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading files that people name, within limits: a pipe or a device is refused before it is opened,
 and a file that is too large is not read to its end. The caller decides how much is too large; the
-wording of a fault stands here, as the `strerror` of an OSError.
+wording of a fault is here, as the `strerror` of an OSError.
 """
 
 import errno

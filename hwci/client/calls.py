@@ -591,7 +591,7 @@ def one_box(
 
 
 class DaysFilters(TypedDict, total=False):
-    """Which days are told, and where they begin at midnight."""
+    """Which days are shown, and the zone in which they begin at midnight."""
 
     days: int
     as_of: datetime | None

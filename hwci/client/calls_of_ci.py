@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What CI reports. Each call may be repeated: the server knows its identity (spec, rule 3).
 
-They stand apart from the other calls, whose questions and answers a reporter does not load.
+They are separate from the other calls, whose questions and answers a reporter does not load.
 """
 
 from hwci.client._call import Call, Credential, Method

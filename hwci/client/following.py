@@ -139,7 +139,7 @@ def _is_id(text: str) -> bool:
 # Server-sent events, read from bytes in pieces of any size: the WHATWG format
 
 EVENT_BYTES_MAX = 1024 * 1024
-"""The longest event; none of ours is longer."""
+"""The longest event; hwci sends none that is longer."""
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

@@ -112,11 +112,11 @@ class Session:
         return name
 
     def end(self) -> bool:
-        """End the session here and at the server; return whether the server was told. It is not
-        where there is none, or a renewal took its refresh token.
+        """End the session here and at the server; return whether the server knows. It does
+        not if there is no session, or if a renewal took its refresh token.
 
         Raises:
-            HwciError: the server was not told. It is ended here all the same.
+            HwciError: the server does not know. The session is ended here even so.
         """
         with self.file.changing() as file:
             name = self._name_in(file)

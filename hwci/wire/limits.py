@@ -66,7 +66,7 @@ EVIDENCE_MAX = 200
 INCIDENT_MAX = 100
 """Tests, boxes and failures that an incident lists."""
 UNSENT_MAX = 20
-"""Runs whose unsent changes are told together."""
+"""Runs whose unsent changes are sent together."""
 REVIEWS_AT_ONCE_MAX = 200
 """Reviews that are made together."""
 

@@ -52,7 +52,9 @@ def asked(
     return progress(history, Product(REPO, SUITE), EVER, wanted)
 
 
-def told(reports: Sequence[Report], box_key: str | None = None, at_once: int = 1) -> Progress:
+def progress_of(
+    reports: Sequence[Report], box_key: str | None = None, at_once: int = 1
+) -> Progress:
     found = asked(reports, box_key=box_key, at_once=at_once)
     assert isinstance(found, Progress)
     return found
@@ -65,7 +67,7 @@ def proposed(found: Progress) -> NextRun:
 
 def known(*runs: str) -> Progress:
     """Ask after the push and these runs."""
-    return told([PUSH, *(report(run, at) for at, run in enumerate(runs, 2))])
+    return progress_of([PUSH, *(report(run, at) for at, run in enumerate(runs, 2))])
 
 
 def test_the_commits_are_those_that_runs_listed_after_the_good_one() -> None:
@@ -86,7 +88,7 @@ def test_a_run_in_the_middle_is_proposed_first() -> None:
 def test_a_commit_that_fails_always_is_found_in_a_few_runs_a_step() -> None:
     reports = [report("a:P", 0), PUSH]
     for at in range(2, 12):
-        found = told(reports)
+        found = progress_of(reports)
         if not found.next_runs:
             break
         sha = found.commits[proposed(found).commit].sha
@@ -114,7 +116,7 @@ def test_what_the_harness_blames_on_the_bench_tells_nothing() -> None:
 def test_a_run_that_did_not_reach_the_hardware_tells_nothing() -> None:
     lost = replace(report("d:F", 3), hello_ok=False)
 
-    assert known("a:P").counts == told([PUSH, report("a:P", 2), lost]).counts
+    assert known("a:P").counts == progress_of([PUSH, report("a:P", 2), lost]).counts
 
 
 def test_a_run_counts_by_its_first_attempt() -> None:
@@ -127,7 +129,7 @@ def test_only_runs_of_the_box_that_is_named_count() -> None:
 
     reports = [PUSH, slow, report("a:P", 0, box="box-2")]
 
-    whole, of_one = told(reports), told(reports, box_key="box-2")
+    whole, of_one = progress_of(reports), progress_of(reports, box_key="box-2")
 
     assert (sum(map(sum, whole.counts)), sum(map(sum, of_one.counts))) == (3, 2)
     assert proposed(whole).offer.box_key == "box-1"
@@ -142,13 +144,13 @@ def test_a_commit_that_is_listed_twice_counts_at_its_last_place() -> None:
     first = report("d:P", 0, sent=changes("a", "b", "c", "d"))
     rebased = report("h:F", 1, sent=changes("d", "b", "e", "h"))
 
-    found = told([first, rebased])
+    found = progress_of([first, rebased])
 
     assert [one.sha for one in found.commits] == ["a", "c", "d", "b", "e", "h"]
 
 
 def test_the_good_commit_is_no_candidate_though_it_is_listed_again() -> None:
-    found = told([report("a:P", 0), report("h:F", 1, sent=changes("a", "b", "a", "h"))])
+    found = progress_of([report("a:P", 0), report("h:F", 1, sent=changes("a", "b", "a", "h"))])
 
     assert [one.sha for one in found.commits] == ["a", "b", "h"]
 
@@ -239,12 +241,12 @@ def test_a_good_commit_that_no_run_tested_may_be_broken_too() -> None:
 def test_runs_at_once_are_on_boxes_of_their_own_and_of_different_commits() -> None:
     boxes = [report("a:P", at, box=f"box-{at}") for at in range(2, 5)]
 
-    found = told([PUSH, *boxes], at_once=3)
+    found = progress_of([PUSH, *boxes], at_once=3)
 
     assert {one.offer.box_key for one in found.next_runs} <= {"box-1", "box-2", "box-3", "box-4"}
     assert len({one.offer.box_key for one in found.next_runs}) == 3
     assert len({one.commit for one in found.next_runs}) == 3
-    assert len(told([PUSH, *boxes], at_once=8).next_runs) == 4
+    assert len(progress_of([PUSH, *boxes], at_once=8).next_runs) == 4
 
 
 @pytest.mark.parametrize(("passes", "boxes"), [(1, ["box-1", "box-2"]), (12, ["box-1"])])
@@ -253,7 +255,7 @@ def test_a_box_that_passes_is_proposed_beside_another_only_while_that_may_be_cha
 ) -> None:
     passed = [report("h:P", at, box="box-2") for at in range(3, 3 + passes)]
 
-    found = told([PUSH, report("a:P", 2), *passed], at_once=2)
+    found = progress_of([PUSH, report("a:P", 2), *passed], at_once=2)
 
     assert [one.offer.box_key for one in found.next_runs] == boxes
     seen = {one.offer.box_key: one.seen for one in found.next_runs}

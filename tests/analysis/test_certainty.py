@@ -48,8 +48,8 @@ def test_an_interval_is_told_from_the_first_number_of_attempts_that_can_exclude_
             every = [one for one in found if one is not None]
             excludes = any(not one.low <= 0.5 <= one.high for one in every)
             assert excludes == (attempts >= ATTEMPTS_NEEDED)
-            told = [(one.low, one.high) if excludes else None for one in every]
-            assert [one.told for one in every] == told
+            shown = [(one.low, one.high) if excludes else None for one in every]
+            assert [one.shown_interval for one in every] == shown
 
 
 def test_of_no_test_there_is_no_rate() -> None:

@@ -41,7 +41,7 @@ def names(outcomes: ProductOutcomes, test: str) -> tuple[OtherName | None, Other
     return renames.before(number), renames.since(number)
 
 
-def told(outcomes: ProductOutcomes, test: str) -> tuple[str | None, str | None]:
+def other_names(outcomes: ProductOutcomes, test: str) -> tuple[str | None, str | None]:
     before, since = (one.test_id if one else None for one in names(outcomes, test))
     return before, since
 
@@ -54,7 +54,7 @@ def test_one_that_ended_where_another_began_may_be_the_same_with_its_own_counts(
 
     assert names(runs, "new") == (OtherName("old", minute(2), "c2", 2, 2, 1), None)
     assert names(runs, "old") == (None, OtherName("new", minute(2), "c2", 2, 3, 1))
-    assert told(runs, "boot") == (None, None)
+    assert other_names(runs, "boot") == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ def test_one_that_ended_where_another_began_may_be_the_same_with_its_own_counts(
 def test_nothing_is_said_where_both_names_were_there(more: str) -> None:
     runs = drawn(*RENAMED, more)
 
-    assert told(runs, "new") == told(runs, "old") == (None, None)
+    assert other_names(runs, "new") == other_names(runs, "old") == (None, None)
 
 
 def test_a_branch_that_still_has_the_old_name_changes_nothing() -> None:
     runs = drawn(*RENAMED, "side/1: boot old", "side/1: boot old")
 
-    assert told(runs, "new") == ("old", None)
+    assert other_names(runs, "new") == ("old", None)
 
 
 def test_a_test_that_was_written_later_than_another_one_ended_is_another_test() -> None:
-    assert told(drawn("1: boot old", "1: boot", "1: boot new"), "new") == (None, None)
+    assert other_names(drawn("1: boot old", "1: boot", "1: boot new"), "new") == (None, None)
 
 
 def test_of_several_that_moved_together_those_are_one_whose_names_end_alike() -> None:
@@ -86,18 +86,18 @@ def test_of_several_that_moved_together_those_are_one_whose_names_end_alike() ->
     new = "b/y.py::i2c[1.5] b/y.py::spi b/y.py::can"
     runs = drawn(f"1: {old}", f"1: {new}")
 
-    assert told(runs, "b/y.py::i2c[1.5]") == ("a/x.py::i2c[1.5]", None)
-    assert told(runs, "a/x.py::spi") == (None, "b/y.py::spi")
-    assert told(runs, "b/y.py::can") == (None, None)
-    assert told(runs, "a/x.py::uart") == (None, None)
+    assert other_names(runs, "b/y.py::i2c[1.5]") == ("a/x.py::i2c[1.5]", None)
+    assert other_names(runs, "a/x.py::spi") == (None, "b/y.py::spi")
+    assert other_names(runs, "b/y.py::can") == (None, None)
+    assert other_names(runs, "a/x.py::uart") == (None, None)
 
 
 def test_a_test_that_was_split_or_merged_has_no_other_name() -> None:
     split = drawn("1: boot old", "1: boot new newer")
     merged = drawn("1: boot old older", "1: boot new")
 
-    assert [told(split, one) for one in ("old", "new")] == [(None, None)] * 2
-    assert [told(merged, one) for one in ("old", "new")] == [(None, None)] * 2
+    assert [other_names(split, one) for one in ("old", "new")] == [(None, None)] * 2
+    assert [other_names(merged, one) for one in ("old", "new")] == [(None, None)] * 2
 
 
 def test_a_run_that_never_reached_the_hardware_tells_nothing() -> None:
@@ -107,7 +107,7 @@ def test_a_run_that_never_reached_the_hardware_tells_nothing() -> None:
         Scope(REPO, SUITE), Period(START, START + timedelta(minutes=9))
     )
 
-    assert told(found, "new") == ("old", None)
+    assert other_names(found, "new") == ("old", None)
 
 
 @pytest.mark.parametrize("seed", range(rounds(30, 1000)))
@@ -121,7 +121,7 @@ def test_what_one_name_may_have_been_the_other_may_be_now(seed: int) -> None:
             for _ in range(draw.randint(2, 7))
         )
     )
-    pairs = {one: told(runs, one) for one in runs.tests.values()}
+    pairs = {one: other_names(runs, one) for one in runs.tests.values()}
     together = [
         {runs.tests[number] for number in runs.tests if run.ran >> number & 1} for run in runs.runs
     ]

@@ -35,7 +35,7 @@ def listed(number: int, sha: str, outcomes: dict[str, str], since: Sequence[str]
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server that was told of a good run, and of one ten commits later that failed."""
+    """A server with a report of a good run, and one ten commits later that failed."""
     with running_in_thread(tmp_path_factory.mktemp("server")) as running:
         with Client(running.url, ci_key=running.ci_key) as client:
             client.send(calls.report_run(report(1, GOOD, {"hil.boot": "pass"})))

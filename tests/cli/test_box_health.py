@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Command
-from tests.cli.two_boxes import SAYS, told
+from tests.cli.two_boxes import SAYS, with_reports
 from tests.support.asking import ask, bearer
 from tests.support.running import RunningServer
 
-__all__ = ["told"]  # a fixture
+__all__ = ["with_reports"]  # a fixture
 
 
 def answer(server: RunningServer, **query: Any) -> Any:
@@ -22,7 +22,7 @@ def answer(server: RunningServer, **query: Any) -> Any:
     return ask(server.url, "GET", path, bearer(server.token))
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_the_worse_box_is_named_first_in_words_with_its_counts(signed_in: Command) -> None:
     code, out, _ = signed_in("boxes", "health", "--output", "md")
     rows = [line for line in out.splitlines() if line.startswith("| bench-")]
@@ -36,7 +36,7 @@ def test_the_worse_box_is_named_first_in_words_with_its_counts(signed_in: Comman
     assert "fails on bench-2 only (12 of 12 against 0 of 12 on the same commits)" in out
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_the_terminal_has_the_tests_below_the_boxes(signed_in: Command) -> None:
     code, out, _ = signed_in("boxes", "health", COLUMNS="200")
 
@@ -46,7 +46,7 @@ def test_the_terminal_has_the_tests_below_the_boxes(signed_in: Command) -> None:
     )
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) -> None:
     [worst, _] = json.loads(signed_in("boxes", "health", "--json").out)["boxes"]
     header, row = signed_in("boxes", "health", "--output", "csv").out.splitlines()[:2]
@@ -61,7 +61,7 @@ def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) ->
         assert float(exact[f"comparison.{one}"]) == pytest.approx(worst["comparison"][one], 0.005)
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_a_period_without_runs_says_so(signed_in: Command) -> None:
     code, out, err = signed_in("boxes", "health", "--as-of", "2001-01-01T00:00:00Z")
 
@@ -70,20 +70,20 @@ def test_a_period_without_runs_says_so(signed_in: Command) -> None:
 
 
 def test_a_server_without_statistics_says_what_it_lacks(
-    told: RunningServer, monkeypatch: pytest.MonkeyPatch
+    with_reports: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
-    reply = answer(told)
+    reply = answer(with_reports)
 
     assert reply.status == 409
     assert "pip install 'hwci[statistics]'" in reply.json["message"]
 
 
-def test_a_product_that_nobody_knows_is_not_found(told: RunningServer) -> None:
-    assert answer(told, repoKey="no/where", suite="hil").status == 404
+def test_a_product_that_nobody_knows_is_not_found(with_reports: RunningServer) -> None:
+    assert answer(with_reports, repoKey="no/where", suite="hil").status == 404
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_a_note_splits_what_is_said_of_its_box_until_it_is_removed(signed_in: Command) -> None:
     noted = signed_in("boxes", "note", "bench-2", "new cable", "--at", "2026-03-01T12:00:00Z")
     assert (noted.code, noted.out) == (0, "")
@@ -102,7 +102,7 @@ def test_a_note_splits_what_is_said_of_its_box_until_it_is_removed(signed_in: Co
     assert "note of" not in signed_in("boxes", "health", "--output", "md").out
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_a_note_of_an_unknown_box_or_at_no_time_is_one_clear_line(signed_in: Command) -> None:
     for words in (("bench-22", "new cable"), ("bench-2", "new cable", "--at", "yesterday")):
         code, out, err = signed_in("boxes", "note", *words)

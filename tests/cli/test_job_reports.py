@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports and announcements of jobs: what nobody said by a flag is told by CI, git and settings."""
+"""Reports and announcements of jobs: fields without a flag come from CI, git and settings."""
 
 import json
 import os

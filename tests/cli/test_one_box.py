@@ -10,14 +10,14 @@ import pytest
 
 from hwci.cli.terminal import options
 from tests.cli.conftest import Command
-from tests.cli.two_boxes import SAYS, told
+from tests.cli.two_boxes import SAYS, with_reports
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.running import RunningServer, report
 
-__all__ = ["told"]  # a fixture
+__all__ = ["with_reports"]  # a fixture
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_its_shares_stand_beside_the_others_and_what_failed_on_it_alone_below(
     signed_in: Command,
 ) -> None:
@@ -34,7 +34,7 @@ def test_its_shares_stand_beside_the_others_and_what_failed_on_it_alone_below(
     assert out.splitlines()[-1].split() == ["i2c", "acme/firmware:hardware", "12", "of", "12"]
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) -> None:
     end = "--as-of", f"{options.now().isoformat()}"
     found = json.loads(signed_in("boxes", "show", "bench-2", "--json", *end).out)
@@ -48,7 +48,7 @@ def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) ->
 
 
 def test_a_run_that_lost_its_board_is_named_with_the_test_from_which_on(
-    told: RunningServer, signed_in: Command
+    with_reports: RunningServer, signed_in: Command
 ) -> None:
     names = [f"t{number}" for number in range(8)]
     for number, box in enumerate(("bench-1", "bench-2") * 3):
@@ -64,7 +64,13 @@ def test_a_run_that_lost_its_board_is_named_with_the_test_from_which_on(
             box_key=box,
             tests=[one | {"duration_s": 1} for one in tests],
         )
-        reply = ask(told.url, "POST", "/api/ci/run-report", ci_key(told.ci_key), json_body=body)
+        reply = ask(
+            with_reports.url,
+            "POST",
+            "/api/ci/run-report",
+            ci_key(with_reports.ci_key),
+            json_body=body,
+        )
         assert reply.status == 204, reply
 
     shown = ("boxes", "show", "bench-2", "--product", "acme/firmware:lost")
@@ -74,13 +80,13 @@ def test_a_run_that_lost_its_board_is_named_with_the_test_from_which_on(
 
 
 def test_a_heartbeat_is_told_beside_the_silence_where_it_came_by_the_end_of_the_period(
-    told: RunningServer, signed_in: Command
+    with_reports: RunningServer, signed_in: Command
 ) -> None:
     before = options.now()
     token = signed_in("boxes", "create", "bench-1").out.strip()
     body = {"installToken": token}
-    key = ask(told.url, "POST", "/api/boxes/install", json_body=body).json["apiKey"]
-    assert ask(told.url, "POST", "/api/box/heartbeat", ci_key(key)).status == 204
+    key = ask(with_reports.url, "POST", "/api/boxes/install", json_body=body).json["apiKey"]
+    assert ask(with_reports.url, "POST", "/api/box/heartbeat", ci_key(key)).status == 204
 
     def seen(*asked: str) -> str | None:
         shown = signed_in("boxes", "show", *asked, "--json").out
@@ -93,7 +99,7 @@ def test_a_heartbeat_is_told_beside_the_silence_where_it_came_by_the_end_of_the_
     assert "Last heartbeat: just now" in signed_in("boxes", "show", "bench-1").out
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_what_is_not_there_is_named_with_what_to_do(signed_in: Command) -> None:
     for asked, said in (
         (("bench-3",), "did you mean bench-"),
@@ -109,9 +115,9 @@ def test_what_is_not_there_is_named_with_what_to_do(signed_in: Command) -> None:
 
 
 def test_a_server_without_statistics_says_what_it_lacks(
-    told: RunningServer, monkeypatch: pytest.MonkeyPatch
+    with_reports: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
-    path = f"/api/orgs/{told.org_id}/ci-analysis/box?boxKey=bench-2"
+    path = f"/api/orgs/{with_reports.org_id}/ci-analysis/box?boxKey=bench-2"
 
-    assert ask(told.url, "GET", path, bearer(told.token)).status == 409
+    assert ask(with_reports.url, "GET", path, bearer(with_reports.token)).status == 409

@@ -16,7 +16,7 @@ PRODUCT = ("--product", "acme/firmware:hardware")
 
 
 @pytest.fixture(scope="module")
-def told(server: RunningServer) -> RunningServer:
+def with_reports(server: RunningServer) -> RunningServer:
     """A server to which two boxes reported a test; it passes on bench-1."""
     for number in range(8):
         box = f"bench-{number % 2 + 1}"
@@ -33,7 +33,7 @@ def answer(server: RunningServer, query: str) -> Reply:
     return ask(server.url, "GET", path, bearer(server.member_token))
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_each_box_has_a_row_with_its_rate_and_what_its_runs_did(signed_in: Command) -> None:
     code, out, err = signed_in("tests", "show", "i2c", *PRODUCT, COLUMNS="200")
     [one, two] = [line.split() for line in out.splitlines() if line.startswith("bench-")]
@@ -47,7 +47,7 @@ def test_each_box_has_a_row_with_its_rate_and_what_its_runs_did(signed_in: Comma
     assert "There are no runs of a commit and box where it had failed before." in err
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) -> None:
     found = json.loads(signed_in("tests", "show", "i2c", *PRODUCT, "--json").out)
     out = signed_in("tests", "show", "i2c", *PRODUCT, "--output", "csv").out
@@ -59,7 +59,7 @@ def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) ->
     assert found["all"]["attempts"] == 12
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_what_is_not_there_is_named_with_what_to_do(signed_in: Command) -> None:
     wrong = {
         ("i2",): "did you mean i2c?",
@@ -78,32 +78,32 @@ def test_what_is_not_there_is_named_with_what_to_do(signed_in: Command) -> None:
 
 
 def test_a_server_without_statistics_leaves_the_intervals_out(
-    told: RunningServer, monkeypatch: pytest.MonkeyPatch
+    with_reports: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
     query = "repoKey=acme/firmware&suite=hardware&testId=i2c"
-    [_, worst] = answer(told, query).json["boxes"]
+    [_, worst] = answer(with_reports, query).json["boxes"]
 
     counts = {"failed": 4, "attempts": 4, "rate": 100, "low": None, "high": None}
     assert worst["first"] == {**counts, "missing": "no_statistics"}
 
 
 @pytest.mark.parametrize("zone", ["Mars/Base", "", "x" * 1000, "../../etc/passwd"])
-def test_a_zone_that_there_is_not_is_named(told: RunningServer, zone: str) -> None:
+def test_a_zone_that_there_is_not_is_named(with_reports: RunningServer, zone: str) -> None:
     product = "repoKey=acme/firmware&suite=hardware&testId=i2c"
-    reply = answer(told, f"{product}&zone={quote(zone)}")
+    reply = answer(with_reports, f"{product}&zone={quote(zone)}")
 
     assert reply.status == 400
     assert [one["path"] for one in reply.json["issues"]] == [["query", "zone"]]
 
 
-def test_a_query_names_product_and_test(told: RunningServer) -> None:
+def test_a_query_names_product_and_test(with_reports: RunningServer) -> None:
     for missing in ("suite=s&testId=t", "repoKey=r&testId=t", "repoKey=r&suite=s"):
-        assert answer(told, missing).status == 400
-    assert answer(told, f"repoKey=r&suite=s&testId={quote('x' * 513)}").status == 400
+        assert answer(with_reports, missing).status == 400
+    assert answer(with_reports, f"repoKey=r&suite=s&testId={quote('x' * 513)}").status == 400
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 @pytest.mark.parametrize(
     ("asked", "found"),
     [((), ["i2c"]), (("--search", "HARDWARE 2C"), ["i2c"]), (("--search", "i2c spi"), [])],
@@ -116,7 +116,7 @@ def test_tests_are_found_by_words_of_their_name_and_product(
     assert [row["testId"] for row in rows] == found
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_reports")
 def test_tests_of_a_product_that_nothing_names_are_refused(signed_in: Command) -> None:
     code, _, err = signed_in("tests", "list", "--product", "acme/firmware:hardwear")
 

@@ -12,7 +12,7 @@ SAYS = "fails where the others never do, on the same commits (12 of 48 against 0
 
 
 @pytest.fixture(scope="module")
-def told(server: RunningServer) -> RunningServer:
+def with_reports(server: RunningServer) -> RunningServer:
     """A server to which two boxes reported the same commits; only bench-2 fails, and only `i2c`."""
     for number in range(2 * COMMITS):
         box = f"bench-{number % 2 + 1}"

@@ -18,20 +18,20 @@ def asked(number: int = 0, method: Method = "GET") -> Call[HealthAnswer]:
     return Call(method, "/healthz", HealthAnswer, 200, Credential.NONE, query)
 
 
-def told(tag: str | None = 'W/"a"', more: int = 0) -> Response:
+def answered(tag: str | None = 'W/"a"', more: int = 0) -> Response:
     body = b'{"status":"ok","version":"1"}' + b" " * more
     return Response(200, {} if tag is None else {"etag": tag}, body)
 
 
 def test_an_answer_that_is_the_same_is_the_same_object() -> None:
     answers = KeptAnswers()
-    first = answers.conclude(asked(), told(), None)
+    first = answers.conclude(asked(), answered(), None)
     kept = answers.of(asked())
     assert kept is not None
     request = build_request(asked(), Credentials(), "r", kept.tag)
     assert request.headers["If-None-Match"] == 'W/"a"'
     assert answers.conclude(asked(), NOT_MODIFIED, kept) is first
-    other = answers.conclude(asked(), told('W/"b"'), kept)
+    other = answers.conclude(asked(), answered('W/"b"'), kept)
     assert other is not first
     assert answers.of(asked()) == ('W/"b"', other)
 
@@ -39,11 +39,11 @@ def test_an_answer_that_is_the_same_is_the_same_object() -> None:
 @pytest.mark.parametrize(
     ("call", "outcome"),
     [
-        (asked(), told(None)),
-        (asked(), told('W/"a"\r\nX-Evil: 1')),
-        (asked(), told("plain")),
-        (asked(), told(more=BYTES_MOST)),
-        (asked(method="POST"), told()),
+        (asked(), answered(None)),
+        (asked(), answered('W/"a"\r\nX-Evil: 1')),
+        (asked(), answered("plain")),
+        (asked(), answered(more=BYTES_MOST)),
+        (asked(method="POST"), answered()),
     ],
     ids=["no tag", "two lines", "no quotes", "long", "no GET"],
 )
@@ -59,7 +59,7 @@ def test_what_is_not_kept_is_asked_for_without_a_tag(
 def test_the_last_answers_are_kept() -> None:
     answers = KeptAnswers()
     for number in [*range(ANSWERS_MOST), 0, ANSWERS_MOST]:
-        answers.conclude(asked(number), told(), None)
+        answers.conclude(asked(number), answered(), None)
     assert [answers.of(asked(number)) is None for number in (0, 1, 2)] == [False, True, False]
 
 

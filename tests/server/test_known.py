@@ -71,10 +71,10 @@ def test_a_key_that_is_bound_to_products_is_told_no_other_name(benches: Benches)
     body = {"name": "dashboard", "products": [product]}
     key = benches.member("POST", "reader-keys", body).json["apiKey"]
 
-    def told(query: str) -> int:
+    def status_of(query: str) -> int:
         path = f"/api/orgs/{benches.server.org_id}/runs?{query}"
         return ask(benches.server.url, "GET", path, ci_key(key)).status
 
-    assert told("repoKey=acme/sensor&suite=bot") == 200  # its maker named it
-    assert told("repoKey=acme/sensor&suite=bot&boxKey=bench7") == 200
-    assert told("repoKey=acme/sensor&suite=boot") == 403
+    assert status_of("repoKey=acme/sensor&suite=bot") == 200  # its maker named it
+    assert status_of("repoKey=acme/sensor&suite=bot&boxKey=bench7") == 200
+    assert status_of("repoKey=acme/sensor&suite=boot") == 403

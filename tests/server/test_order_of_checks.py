@@ -307,15 +307,15 @@ def test_a_parameter_that_does_not_exist_is_400(server: RunningServer, route: Ro
 
 
 def test_the_nearest_parameter_is_named(server: RunningServer) -> None:
-    def told(path: str) -> list[str]:
+    def messages_of(path: str) -> list[str]:
         reply = ask(server.url, "GET", f"/api/orgs/{server.org_id}{path}", bearer(server.token))
         return [issue["message"] for issue in reply.json["issues"]]
 
     none = "There is no such parameter"
     known = "repoKey, suite, days, asOf, limit"
-    assert told("/ci-metrics?repo_key=A") == [f"{none}; did you mean repoKey?"]
-    assert told("/ci-metrics?colour=A") == [f"{none}; known: {known}"]
-    assert told("?days=7") == [none]
+    assert messages_of("/ci-metrics?repo_key=A") == [f"{none}; did you mean repoKey?"]
+    assert messages_of("/ci-metrics?colour=A") == [f"{none}; known: {known}"]
+    assert messages_of("?days=7") == [none]
 
 
 def test_parameters_that_a_provider_adds_are_ignored(server: RunningServer) -> None:

@@ -73,7 +73,7 @@ def stopping(page: Page, tmp_path: Path) -> Iterator[Callable[[str], tuple[Site,
         yield opened
 
 
-def told(page: Page, text: str) -> None:
+def expect_message(page: Page, text: str) -> None:
     # Until both tables are asked again, a row that moves from one to the other is in both.
     expect(page.get_by_role("alert").filter(has_text=text).first).to_be_visible()
 
@@ -88,8 +88,10 @@ def press(page: Page, name: str | re.Pattern[str]) -> None:
 
 def audit(own: Site) -> list[str]:
     """Return the reviews of the audit log, the first one first."""
-    told = [one["action"] for one in own.ask("audit-log?limit=100")["items"]]
-    return [action for action in reversed(told) if action in {"confirm", "dismiss", "reset"}]
+    expect_message = [one["action"] for one in own.ask("audit-log?limit=100")["items"]]
+    return [
+        action for action in reversed(expect_message) if action in {"confirm", "dismiss", "reset"}
+    ]
 
 
 def review_now(own: Site) -> Any:
@@ -110,13 +112,13 @@ def test_a_server_that_stops_before_a_review_is_told_and_the_review_is_made_once
     own, comeback = stopping(place)
     page = own.page
     press(page, CONFIRM)
-    told(page, "Nobody knows yet whether it was reviewed. The server did not answer.")
+    expect_message(page, "Nobody knows yet whether it was reviewed. The server did not answer.")
     page.get_by_role("button", name=CONFIRM).click(force=True)  # not sent before it is known
     press(page, "Look again")
-    told(page, "Nobody knows yet")
+    expect_message(page, "Nobody knows yet")
     with comeback.again():
         press(page, "Look again")
-        told(page, "It was not reviewed. Try again.")
+        expect_message(page, "It was not reviewed. Try again.")
         assert audit(own) == []
         press(page, CONFIRM)
         done(page, CONFIRMED)
@@ -124,10 +126,10 @@ def test_a_server_that_stops_before_a_review_is_told_and_the_review_is_made_once
         expect(page.get_by_text("Loading")).to_have_count(0)
     back = "Undo" if place in WITH_UNDO else "Reset"
     press(page, back)
-    told(page, "Nobody knows yet")
+    expect_message(page, "Nobody knows yet")
     with comeback.again():
         press(page, "Look again")
-        told(page, "It was not reviewed. Try again.")
+        expect_message(page, "It was not reviewed. Try again.")
         press(page, back)
         done(page, "taken back|the checks decide again")
         assert audit(own) == ["confirm", "reset"]
@@ -166,7 +168,7 @@ def test_what_another_person_reviewed_is_shown_before_it_is_written_over(
 
     press(page, NO_BUG)
 
-    told(page, "boot on bench-1: Olga Owner reviewed it meanwhile. Nothing was changed.")
+    expect_message(page, "boot on bench-1: Olga Owner reviewed it meanwhile. Nothing was changed.")
     assert audit(own) == ["confirm"]
     expect(
         page.get_by_text(re.compile("Confirmed (by|as).*Olga Owner|^Olga Owner$")).last
@@ -190,7 +192,7 @@ def test_undo_takes_nothing_back_that_another_person_did(
     press(page, "Undo")
 
     said = "A review was reset" if theirs == "reset" else "Olga Owner reviewed it"
-    told(page, f"boot on bench-1: {said} meanwhile. Nothing was changed.")
+    expect_message(page, f"boot on bench-1: {said} meanwhile. Nothing was changed.")
     assert audit(own) == ["confirm", theirs]
     assert review_now(own) == (None if theirs == "reset" else theirs)
     quiet_console.clear()  # the browser itself logs the status

@@ -57,7 +57,7 @@ class _Key(NamedTuple):
 
 
 def runs_by_side(products: Sequence[Trials]) -> Mapping[Side, Sequence[tuple[Trials, int]]]:
-    """Return where the runs of each box stand: in which product, at which place."""
+    """Return the product and the place of the runs of each box."""
     found: dict[Side, list[tuple[Trials, int]]] = defaultdict(list)
     for one in products:
         for number, run in enumerate(one.found.runs):

@@ -61,7 +61,7 @@ class Alone(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OneBox:
-    """A box. `report`: as it stands among all. `tests`: those that fail more on it. `health`: over
+    """A box. `report`: its row among all boxes. `tests`: those that fail more on it. `health`: over
     the whole period, whatever was noted. `others`: the shares of all other boxes; None: there is
     none.
     """

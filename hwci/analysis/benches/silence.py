@@ -2,8 +2,7 @@
 """How long a box was silent: it had no run for longer than is usual for it (semantics, 12).
 
 This module decides which gaps between runs are longer than usual, and says it in words. It does not
-know why nothing ran, but tells whether other boxes ran meanwhile. When a box last sent a heartbeat
-is told beside, by others.
+know why nothing ran, but shows whether other boxes ran meanwhile. It does not know heartbeats.
 """
 
 from __future__ import annotations

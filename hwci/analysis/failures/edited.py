@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A history in which one fact is another one: the rules asked of it tell what would be if.
+"""A history in which one fact is changed: with it the rules show what the change would do.
 
-This module decides how one edited fact changes what the rules are told of changes. It does not know
+This module decides how one edited fact changes what the rules know of changes. It does not know
 which edits are worth a try, nor what a class means. Configurations are edited in `Classifier`,
 verdicts in the group itself.
 """

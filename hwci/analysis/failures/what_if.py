@@ -60,8 +60,8 @@ class Edit:
     """One edit. What does not belong to its kind is None.
 
     `paths`: which list gets or loses `pattern`. `commit`: whose files are sent whole. `run`: whose
-    report sends these changes instead. `assumed`: what its commit is taken to have changed, as
-    nothing tells it. `of_git`: who asked told it.
+    report sends these changes instead. `assumed`: what its commit is assumed to have
+    changed, as nothing says it. `of_git`: the caller read it from git.
     """
 
     kind: EditKind

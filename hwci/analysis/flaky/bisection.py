@@ -36,14 +36,14 @@ COMMITS_MAX = 500
 BOXES_MAX = 20
 """So many boxes are thought of for the next runs: those that failed most, then the cheapest."""
 _LIKELY = 0.5
-_LEAST_TOLD = 0.05
+_LEAST_BITS_SHARE = 0.05
 """A run beside the first is not worth its board if it tells less than this part of what the first
 tells for its time.
 """
 
 
 class MissingCommit(StrEnum):
-    """Why the commit cannot be told."""
+    """Why the commit cannot be found."""
 
     UNKNOWN_TEST = "unknown_test"
     UNKNOWN_COMMIT = "unknown_commit"
@@ -275,7 +275,9 @@ def _worth_it(
     seconds = {box_key: one.seconds for box_key, one in offers.items()}
     told = most_telling(by_box, likely, seconds, at_once)
     worth = [one.bits / max(seconds[one.box], 1) for one in told]
-    return [one for one, bits in zip(told, worth, strict=True) if bits >= _LEAST_TOLD * worth[0]]
+    return [
+        one for one, bits in zip(told, worth, strict=True) if bits >= _LEAST_BITS_SHARE * worth[0]
+    ]
 
 
 def _counts(runs: Sequence[_Result]) -> Mapping[str, ByBox]:

@@ -46,7 +46,7 @@ def branch_order(
     history: History, product: Product, branch: str, shas: set[str]
 ) -> list[OrderedCommit] | None:
     """Return the commits of a branch that ran, by their places, each after those that its run lists
-    and that did not run themselves. A commit stands once, wherever else lists name it. None: by
+    and that did not run themselves. A commit appears once, wherever else lists name it. None: by
     what was listed, commits come before one another in a circle, as rebases may say.
     """
     placed = (history.place(product.repo_key, branch, sha) for sha in shas)

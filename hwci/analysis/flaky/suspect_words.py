@@ -16,7 +16,7 @@ WORTH_A_LOOK = 0.1
 """A commit that is less likely is no lead: only how many it may be is said."""
 
 WAITED_FOR = 1000
-"""More clean runs than these are not told: they are no help."""
+"""A larger number of clean runs is not shown: it is no help."""
 
 
 def of_suspect(row: Suspect) -> str:

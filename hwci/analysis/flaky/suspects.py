@@ -47,8 +47,8 @@ STRONG = 0.9
 
 class RankBy(StrEnum):
     """How flaky tests are ranked: as the specification does, or by the lower end of the interval,
-    so that one failure in two runs does not stand above forty in a hundred. Those with too few
-    attempts for an interval stand last.
+    so that one failure in two runs does not rank above forty in a hundred. Those with too few
+    attempts for an interval come last.
     """
 
     FLAKE_RATE = "flakeRate"
@@ -179,7 +179,7 @@ def by_lower_bound(rows: Sequence[FlakyTest]) -> list[FlakyTest]:
     """Return the rows of the table by the lower end of the interval of their rate; those that have
     none last, and equal ones as they stood.
     """
-    lows = [0.0 if one.told is None else one.low for one in flake_rates(rows)]
+    lows = [0.0 if one.shown_interval is None else one.low for one in flake_rates(rows)]
     ranked = sorted(zip(lows, rows, strict=True), key=lambda one: -one[0])
     return [row for _, row in ranked]
 
@@ -243,7 +243,7 @@ class SeenProduct:
         return None
 
     def counted(self, test_id: str) -> Iterator[Counted]:
-        """Yield the runs of a test that tell of the firmware, on commits of the branch."""
+        """Yield the runs of a test that say something of the firmware, on commits of the branch."""
         for run, result in self._product.tried(test_id):
             at = self._at.get(run.sha)
             if at is not None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why no run checked a merge: the one cause of it, and the run that tells it.
+"""Why no run checked a merge: its one cause, and the run that shows it.
 
-The causes stand in one table, in order, and the first that fits is the cause (ADR 0072). Whether a
+The causes are in one table, in order, and the first that fits is the cause (ADR 0072). Whether a
 run checks a merge is a rule (`engine/rules/merges.py`); this module looks only at merges that none
 did, and changes no count of them.
 """
@@ -30,7 +30,7 @@ class UncheckedCause(StrEnum):
 @dataclass(frozen=True, slots=True)
 class UncheckedMerge:
     """An unchecked merge and its cause. `run`: of the runs that tell it the earliest; None if
-    nothing ran. `subject`: the first line of the commit's message, if a report told it.
+    nothing ran. `subject`: the first line of the commit's message, if a report has it.
     """
 
     announcement: Announcement

@@ -14,12 +14,12 @@ from itertools import pairwise
 from math import sqrt
 from statistics import NormalDist
 
-from hwci.analysis.certainty import SURE, told
+from hwci.analysis.certainty import SURE, shown_interval
 from hwci.engine.page.over_time import Dates
 from hwci.engine.periods import Period
 
 DAYS_MAX = 92
-"""So many days of a period are told each by itself: 90 days touch 91. Of more, several are one."""
+"""Up to so many days of a period are shown one by one: 90 days touch 91. More are grouped."""
 _DEVIATIONS = NormalDist().inv_cdf((1 + SURE) / 2)
 _NEXT = timedelta(microseconds=1)
 
@@ -46,9 +46,9 @@ class Share:
     high: float
 
     @property
-    def told(self) -> tuple[float, float] | None:
+    def shown_interval(self) -> tuple[float, float] | None:
         """The interval; None where there is not enough data for one that says anything."""
-        return told(self.total, self.low, self.high)
+        return shown_interval(self.total, self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)

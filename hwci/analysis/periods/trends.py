@@ -46,7 +46,7 @@ def share_change(now: Tally, then: Tally) -> ShareChange | None:
     one is a share of too little for an interval.
     """
     late, early = share(*now), share(*then)
-    if late is None or early is None or late.told is None or early.told is None:
+    if late is None or early is None or late.shown_interval is None or early.shown_interval is None:
         return None
     after, before = late.part / late.total, early.part / early.total
     change = after - before

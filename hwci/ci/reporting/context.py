@@ -23,7 +23,7 @@ from hwci.client.explained import not_empty, wrong_usage
 from hwci.engine.vocabulary import Trigger
 
 PEOPLE = ("-", "HWCI_")
-"""How a flag and a variable of ours begin: a person set them."""
+"""How flags and variables of hwci begin: a person sets them."""
 CHANGED_FIX = "Commit or revert what was changed by hand; files that a build writes do no harm"
 _SHOWN = 3
 """Files that are named."""
@@ -275,7 +275,7 @@ def describe_job(command: CommandContext) -> JobDescription:
 
 
 def _notes(context: JobContext) -> Iterator[str]:
-    """Return what stands in no field."""
+    """Return what no field holds."""
     yield from context.without()
     if (no_git := context.no_git()) is not None:
         yield f"{no_git}."

@@ -37,7 +37,7 @@ class ContentError(Exception):
 
 
 class CutError(ContentError):
-    """The content ends too early, or cannot be read further; what stands before it holds."""
+    """The content ends too early, or cannot be read further; what comes before it is valid."""
 
 
 def one_line(position: Position | None, what: str, fix: str) -> str:

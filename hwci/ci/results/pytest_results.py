@@ -46,7 +46,7 @@ def is_pytest_results(content: bytes) -> bool:
 
 
 def pytest_results(content: bytes, rules: Sequence[Rule]) -> FileResults:
-    """Read the content of one file, up to a line that is broken: what stands before it holds.
+    """Read the content of one file, up to a line that is broken: what comes before it is valid.
 
     Raises:
         ContentError: it is broken before its first result, or of a later hwci.

@@ -149,7 +149,7 @@ def _outcome(case: _Case, suite: _Suite, *, explained: bool) -> Outcome | None:
 
 
 def broken_twister_results(text: str, fault: ContentError, rules: Sequence[Rule]) -> FileResults:
-    """Read the suites that stand whole before a `twister.json` breaks off.
+    """Read the suites that are complete before a `twister.json` breaks off.
 
     Raises:
         ContentError: there is none, and this is `fault`; or they are not as Twister writes them.

@@ -5,7 +5,7 @@
 A run that succeeded need not have tested: its job at the bench may have been skipped. One that
 failed may have tested: another of its jobs failed. A CI system knows how a job ended, not whether
 it reached the hardware. This module decides what the jobs of a run say of the job that asks; the
-words that a system has for them stand in its module.
+words that a system has for them are in its module.
 """
 
 from collections.abc import Callable, Collection, Iterator

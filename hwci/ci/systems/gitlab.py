@@ -107,7 +107,7 @@ def _pipelines(
         address = f"{projects}/{target}/merge_requests/{request}/pipelines"
         found = pages(get_json, address, {}, headers)
         ours = [row for row in found if str(row.get("project_id")) == environ["CI_PROJECT_ID"]]
-        # Those of the merge request stand before those of the branch, whichever came first.
+        # Those of the merge request come before those of the branch, whichever came first.
         return sorted(ours, key=lambda row: number_of(row, "id"), reverse=True)
     ref = environ.get("CI_MERGE_REQUEST_REF_PATH") or str(job.value("branch"))
     query = {"ref": ref, "order_by": "id", "sort": "desc"}

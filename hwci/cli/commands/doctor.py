@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a job would report, before it does (contract, "Command line"): `hwci env` shows each field
-with its source, `hwci doctor` what would keep a report from arriving. The checks stand in
+with its source, `hwci doctor` what would keep a report from arriving. The checks are in
 `hwci.bench.checks`. Nothing is reported, and no secret is shown.
 """
 

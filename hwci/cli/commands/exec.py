@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci exec -- COMMAND`: run the tests and report them (contract, "Command line"). The order of
-things stands in `hwci.bench.run`.
+things is in `hwci.bench.run`.
 """
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that messages name, made to work as they stand: they repeat the flags of this command
+"""Commands that messages name, made to work when pasted: they repeat the flags of this command
 that say where, such as `--url` and `--database`. Which flags these are is decided where they stand:
 `callback=kept`.
 """

@@ -97,8 +97,8 @@ TILE_KEYS = (
 
 
 class Block(NamedTuple):
-    """A table as it stands on the page. `more`: the way to the rows that do not; `incidents`: how
-    many all rows are, where that is told; `beside`: other lines below it.
+    """A table as the page shows it. `more`: the way to the rows that do not; `incidents`: how
+    many all rows are, where that is known; `beside`: other lines below it.
     """
 
     layout: tables.Layout[Any]

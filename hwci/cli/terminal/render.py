@@ -159,7 +159,7 @@ def emit_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def _csv_cell(cell: object) -> str:
-    """Return a cell as it stands in a line. Text gets an apostrophe where a spreadsheet would begin
+    """Return a cell as a line has it. Text gets an apostrophe where a spreadsheet would begin
     a formula, and quotes where one would part it; a number stays as it is.
     """
     if cell is None:

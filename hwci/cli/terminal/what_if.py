@@ -29,8 +29,8 @@ WOULD_BE = {
 
 
 class Explained(NamedTuple):
-    """What would change a class; None where nobody knows. `of_git`: commits between which a clone
-    told what changed.
+    """What would change a class; None if it is unknown. `of_git`: pairs of commits
+    whose changes were read from a clone.
     """
 
     answer: ExplanationAnswer | None = None
@@ -59,7 +59,7 @@ def _lines(found: ExplanationAnswer) -> Iterator[str]:
 
 
 def notes(explained: Explained, failure: FailureAnswer) -> Iterator[str]:
-    """Return what git tells beside the edits, or how to have it told."""
+    """Yield what was read from git for the edits, or how to have it read."""
     if explained.answer is None:
         return
     if assumed(explained.answer):
@@ -81,7 +81,7 @@ def assumed(found: ExplanationAnswer) -> list[tuple[str, str]]:
 
 
 def _is_pattern(edit: WhatIfAnswer) -> bool:
-    """Whether it edits the configuration, which is rarely what is wrong: such edits stand last."""
+    """Whether it edits the configuration, which is rarely wrong: such edits come last."""
     return edit.pattern is not None
 
 

@@ -213,7 +213,7 @@ class BenchStore(StoreFile):
         return left if left <= ASKED_MAX_S else 0.0  # else the clock of the bench was set back
 
     def found(self, report: PendingReport) -> PendingReport | None:
-        """Return a report as it stands now, or the later one that waits in its place."""
+        """Return a report as it is now, or the later one that waits in its place."""
         later = "number > ? AND identity = ? AND address = ? AND state = 'waiting'"
         which = (f"number = ? OR ({later})", report.number, report.number)
         rows = self.read(lambda db: _rows(db, *which, report.identity, report.address))

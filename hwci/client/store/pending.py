@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pending report: from when it is built until the server has it, in hand or in the store. Its
+"""A pending report: from when it is built until the server has it, in memory or in the store. Its
 body is compressed once, kept as it is, and sent as it is.
 
-This module decides what is known of a report, and which two are of one identity; what becomes of it
-is decided in `bench.py`.
+This module decides what is known of a report, and which two are of one identity; `bench.py`
+decides what becomes of it.
 """
 
 import hashlib
@@ -115,8 +115,8 @@ class PendingReport:
         return cls(**known, overtaken=tuple(json.loads(row["overtaken"])), file=file)
 
     def row(self) -> dict[str, Any]:
-        """Return what the store keeps of a report in hand; the run is not among it."""
-        assert self.call is not None  # it is in hand
+        """Return what the store keeps of a report in memory, without its run."""
+        assert self.call is not None  # it is in memory
         body = self.call.body or b""
         known = ("tested", "tests", "product")
         return {

@@ -96,7 +96,7 @@ def fill(database: str, org_id: UUID, bodies: Iterable[Sent]) -> None:
 
 def check(database: str, tell: Tell = lambda *_: None) -> CheckResult:
     """Check a database for damage: in this process if it is free, else in the server that holds it.
-    `tell` is told how much of one on PostgreSQL is copied.
+    `tell` is called with how much of a PostgreSQL database is copied.
 
     Raises:
         StorageError: it is not ours, or there is no room for the copy that is checked.

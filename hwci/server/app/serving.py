@@ -106,7 +106,7 @@ async def serving(
 
 
 async def require_port(settings: Settings) -> None:
-    """Raise `ListenError` if the address cannot be had, before work that would be in vain."""
+    """Raise `ListenError` if the address is not free, before work that would be wasted."""
     with _listen_errors(settings):
         for socket in await bound(settings.host, settings.port):
             socket.close()

@@ -28,7 +28,7 @@ _ANOTHER_SITE = "A page of another site asks; sign in on the server's own pages"
 
 
 class Cookie(NamedTuple):
-    """A cookie of ours. `readable`: by scripts of our pages, so it holds no secret."""
+    """One of our cookies. `readable`: by scripts of our pages, so it holds no secret."""
 
     name: str
     path: str

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the headers of a request say: credentials (spec, "Authentication"), the kind of program,
-whether it takes gzip, and whether a page of ours asks.
+whether it takes gzip, and whether one of our pages asks.
 
 A credential header that is given twice is refused: a proxy and we could read different ones.
 """

@@ -66,7 +66,7 @@ def body_fault(message: str) -> InvalidRequestError:
     return InvalidRequestError([Issue(path=["body"], message=message)])
 
 
-# The first class that fits counts: a subclass stands before its base.
+# The first class that fits counts: a subclass comes before its base.
 STATUS: dict[type[errors.HwciServerError], int] = {
     InvalidRequestError: 400,
     errors.UnfitError: 400,
@@ -143,6 +143,6 @@ def error_body(error: errors.HwciServerError) -> ErrorBody:
 
 
 def status_body(status: int) -> ErrorBody:
-    """Return the body of an answer that no error of ours caused."""
+    """Return the body of an answer that none of our errors caused."""
     name = phrase(status)
     return ErrorBody(status_code=status, error=name, message=SENTENCES.get(status, name))

@@ -121,7 +121,7 @@ def _weak(tag: str) -> str:
 
 
 def error_answer(error: errors.HwciServerError) -> web.Response:
-    """Return the answer to an error of ours."""
+    """Return the answer to one of our errors."""
     headers = {}
     if isinstance(error, errors.RateLimitedError):
         headers["Retry-After"] = str(error.retry_after)

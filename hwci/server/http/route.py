@@ -141,7 +141,7 @@ class Route:
 
     @property
     def tagged(self) -> bool:
-        """Whether who has the answer already is told so."""
+        """Whether a caller that has the answer already gets 304."""
         return Tags in self.parameters
 
     @property

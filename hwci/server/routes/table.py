@@ -266,7 +266,7 @@ _BOXES = (
     ),
 )
 
-# The streams stand before `{runId}`: the router takes the first that fits.
+# The streams come before `{runId}`: the router takes the first that fits.
 _RUNS = (
     Route(
         "GET", "/api/orgs/{orgId}/runs", READER, Runs.listed, "List run records, latest start first"

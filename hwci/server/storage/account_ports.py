@@ -87,7 +87,7 @@ class AccountsWriter(Accounts, Protocol):
         """Keep a new user. Raises `ClashError("email")` when the e-mail is taken."""
 
     def set_password(self, user_id: UUID, password_hash: str) -> None:
-        """Change a user's password. A reset link of theirs stops working."""
+        """Change a user's password. Their reset link stops working."""
 
     def set_reset(self, user_id: UUID, digest: bytes, expires_at: datetime) -> None:
         """Keep a reset link of a user, in place of an earlier one."""

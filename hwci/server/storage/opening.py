@@ -74,7 +74,7 @@ def check_storage(where: str | Path, tell: Tell = lambda *_: None) -> Checked:
 
     Raises:
         StorageLockedError: another process, usually a running server, holds the file.
-        StorageError: it is not a database of ours, or cannot be copied.
+        StorageError: it is not a database of hwci, or cannot be copied.
     """
     location = Location(str(where))
     if location.kind in POSTGRESQL:

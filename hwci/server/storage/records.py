@@ -2,7 +2,7 @@
 """What storage keeps beside the engine's facts, as values: accounts, keys, boxes, live runs, events
 and the audit log.
 
-Secrets stand here only as digests. All times are aware and in UTC.
+Secrets are here only as digests. All times are aware and in UTC.
 """
 
 from collections.abc import Mapping, Sequence

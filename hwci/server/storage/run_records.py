@@ -53,7 +53,7 @@ def reported(record_id: UUID, reports: Sequence[Report]) -> RunWhole | None:
 
 
 def live(run: LiveRun, tests: Sequence[LiveTest], seen_since: datetime) -> RunWhole:
-    """Return the record of a live run, with its tests as they stand."""
+    """Return the record of a live run, with its tests as they are now."""
     counts = TestCounts(
         total=len(tests),
         passed=sum(test.outcome is Outcome.PASS for test in tests),

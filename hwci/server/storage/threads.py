@@ -34,7 +34,7 @@ _TOO_LONG = (
 
 
 def closed(database: object) -> StorageError:
-    """Return what whoever asks a closed database is told."""
+    """Return the error of a call to a closed database."""
     return StorageError(f"The database {database} is closed", "start the server")
 
 

@@ -114,7 +114,7 @@ class File:
 
 
 class Site:
-    """The document and its files, as they stand in the package. `documents`: one for each page, by
+    """The document and its files, as they are in the package. `documents`: one for each page, by
     the module that draws it; they differ in the modules that they name.
     """
 

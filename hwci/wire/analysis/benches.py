@@ -37,7 +37,7 @@ class ShareAnswer(Answer):
     @classmethod
     def of(cls, rate: certainty.Rate) -> Self:
         """Make a share of a rate."""
-        low, high = rate.told or (None, None)
+        low, high = rate.shown_interval or (None, None)
         return cls(part=rate.failed, total=rate.attempts, low=low, high=high)
 
 

@@ -29,7 +29,7 @@ def _known_zone(name: str) -> str:
 
 
 class DaysQuery(PeriodQuery):
-    """Query of what is told by day. `zone`: where the days begin at midnight."""
+    """Query of the figures by day. `zone`: where the days begin at midnight."""
 
     zone: Annotated[Name, AfterValidator(_known_zone)] = "UTC"
 
@@ -54,9 +54,9 @@ class ShareOfDay(Answer):
         if found is None:
             return None
         rate = 100 * found.part / found.total
-        if found.told is None:
+        if found.shown_interval is None:
             return cls(rate=rate, low=None, high=None)
-        low, high = found.told
+        low, high = found.shown_interval
         return cls(rate=rate, low=100 * low, high=100 * high)
 
 

@@ -59,7 +59,7 @@ class MergedAnswer(Answer):
 class IncidentAnswer(Answer):
     """Failures with one cause. `id`: of the first of them. `on_merge_branch`: whether merges of the
     period were announced for its branch. `times`: on how many commits it began. `first_commit`: the
-    first that failed; its `subject` is empty if no report told it. `suspects`: the firmware commit,
+    first that failed; its `subject` is empty if no report has it. `suspects`: the firmware commit,
     or the range of those, that may have broken them; null if unknown. `fix_sha`: null if it still
     fails, or passed again on several commits. `runs`: results that failed; `reruns`: those of a
     test that had failed before on that commit and box, and failed again; `retries`: attempts after

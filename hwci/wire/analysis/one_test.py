@@ -73,10 +73,10 @@ class FirstAnswer(Answer):
     def of(cls, tries: one_test.Tries) -> Self:
         """Make the rate of percentages."""
         (failed, attempts), within = tries.first, tries.within
-        told = None if within is None else within.told
-        low, high = told or (None, None)
+        interval = None if within is None else within.shown_interval
+        low, high = interval or (None, None)
         missing: Literal["few", "no_statistics"] | None = None
-        if told is None:
+        if interval is None:
             missing = "few" if attempts < ATTEMPTS_NEEDED else "no_statistics"
         return cls(
             failed=failed,
@@ -189,7 +189,7 @@ class OneTestAnswer(Answer):
     """A test over a period and the days of `zone` in it. `all` null: no run had it. At most 50
     boxes are shown, by name. `retries`: results whose first attempt failed and that were tried
     again in the same run. `reruns`: runs on a commit and box where the test had failed before.
-    `before` and `since`: another name of it, null if reports tell of none, or of several. `says`
+    `before` and `since`: another name of it, null if reports show none, or several. `says`
     is the conclusion that people read; null: no run had it.
     """
 

@@ -31,9 +31,9 @@ class RateAnswer(Answer):
     def of(cls, rate: certainty.Rate) -> Self:
         """Make a rate of percentages."""
         counts = {"failed": rate.failed, "attempts": rate.attempts, "rate": 100 * rate.rate}
-        if rate.told is None:
+        if rate.shown_interval is None:
             return cls(**counts, low=None, high=None)
-        low, high = rate.told
+        low, high = rate.shown_interval
         return cls(**counts, low=100 * low, high=100 * high)
 
 
@@ -48,9 +48,9 @@ class RankedTestAnswer(FlakyTestAnswer):
     @classmethod
     def of(cls, row: FlakyTest, rate: certainty.Rate) -> Self:
         """Make one row."""
-        told = RateAnswer.of(rate)
+        rate_answer = RateAnswer.of(rate)
         plain = FlakyTestAnswer.model_validate(row)
-        return cls(**dict(plain), low=told.low, high=told.high)
+        return cls(**dict(plain), low=rate_answer.low, high=rate_answer.high)
 
 
 class SuspectCommitAnswer(Answer):

@@ -35,9 +35,9 @@ class CountAnswer(Answer):
             return cls(part=figure, total=None)
         part, total = figure
         found = share(part, total)
-        if found is None or found.told is None:
+        if found is None or found.shown_interval is None:
             return cls(part=part, total=total)
-        low, high = found.told
+        low, high = found.shown_interval
         return cls(part=part, total=total, low=100 * low, high=100 * high)
 
 

@@ -125,7 +125,7 @@ class BodyBuffer:
         self.pieces = []
 
     def evict(self) -> None:
-        """Take the room of this body for others: whoever reads it is told."""
+        """Free the space of this body for others. Its reader gets an error."""
         self._evicted = True
         self._leave()
         if self._waiting is not None and not self._waiting.expired():

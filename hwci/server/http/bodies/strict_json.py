@@ -61,7 +61,7 @@ def refuse_unstorable(plain: bytes, value: object) -> None:
 
 
 def _repeats_in(plain: bytes) -> list[Issue]:
-    """Find where names stand twice, up to as many faults as an answer lists; outer ones first.
+    """Find names that occur twice, up to as many faults as an answer lists; outer ones first.
 
     What comes after the first of them was never parsed, and may not be JSON.
     """

@@ -62,8 +62,8 @@ ACTOR = "operator"
 @dataclass(frozen=True, slots=True)
 class Secret:
     """The file of the signing keys, and the running server's signer; None if no server runs.
-    `audit_key_file`: the file of the key of the audit log. `servers_read_after`: how long servers
-    that this process cannot tell of a change take at most to read the file.
+    `audit_key_file`: the file of the key of the audit log. `servers_read_after`: the longest
+    time until servers that this process cannot notify have read the file.
     """
 
     file: Path | None

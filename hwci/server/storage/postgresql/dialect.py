@@ -42,14 +42,14 @@ def native(statement: str) -> bytes:
 
 
 def adapt(raw: Connection) -> None:
-    """Make values stand in columns as in SQLite: whole numbers, switches, and lists."""
+    """Store values in columns as SQLite has them: whole numbers, switches, and lists."""
     for kind, dumper in ((int, Int8Dumper), (bool, _Switch), (Numbers, _Numbers), (Texts, _Texts)):
         raw.adapters.register_dumper(kind, dumper)
     raw.adapters.register_loader("numeric", _Sum)
 
 
 class _Switch(Dumper):
-    """A switch, which stands as 0 or 1."""
+    """A switch, stored as 0 or 1."""
 
     oid = Int8Dumper.oid
 

@@ -106,7 +106,7 @@ def _require_present(location: Location, connection: Connection) -> None:
 
 @contextmanager
 def _alone(location: Location) -> Iterator[Connection]:
-    """Yield a connection while nothing else of ours uses the database, or begins to."""
+    """Yield a connection while no other part of hwci uses the database, or begins to."""
     with _guarded(location), closing(Connection(location)) as connection:
         until = time.monotonic() + _ENDING_SECONDS
         while connection.row(_OTHERS) != (0,) or connection.row(hold()) != (True,):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How values stand in columns: times as integers, lists and sets packed and compressed.
+"""How columns hold values: times as integers, lists and sets packed and compressed.
 
 This module decides encodings only, each with its inverse beside it. Byte order is fixed, so a
 database file can move between machines.
@@ -197,7 +197,7 @@ def unpack_results(text: str) -> Iterator[tuple[int, ...]]:
 
 
 class _Listed(tuple[Any, ...]):
-    """A list that a query reads with `json_each`; the driver decides how it stands there."""
+    """A list that a query reads with `json_each`; the driver decides its form there."""
 
     __slots__ = ()
 

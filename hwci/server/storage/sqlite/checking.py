@@ -128,7 +128,7 @@ def check(path: Path, stopped: Stopped) -> Checked:
     """Look for damage in all that the file at `path` holds; nothing in it is changed.
 
     Raises:
-        StorageError: it is not a database of ours, no copy can be made, or it was stopped.
+        StorageError: it is not a database of hwci, no copy can be made, or it was stopped.
     """
     check_header(path, known_version())
     return _checked(path, scratch_copy(path, stopped), stopped)

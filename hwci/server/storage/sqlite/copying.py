@@ -51,7 +51,7 @@ def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]])
     name of its former file, None if there was none. There is a database at every moment.
 
     Raises:
-        StorageError: it is not a whole database of ours, or newer, or cannot be written, or
+        StorageError: it is not a whole database of hwci, or newer, or cannot be written, or
             `damage_of` finds damage.
     """
     _require_copy(path, copy)

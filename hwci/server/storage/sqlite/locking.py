@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may open a database file: one process at a time, and only a file of ours, not newer than us.
+"""Who may open a database file: one process at a time, and only a file of hwci that is not newer.
 
 This module decides before anything is opened, from the file's own header and an exclusive lock on
 `<file>.lock`. It writes nothing into a file that it refuses. The lock ends with the process, so a

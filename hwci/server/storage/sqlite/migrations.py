@@ -5,7 +5,7 @@ This module decides tables and indexes and knows no rule. A step that was releas
 a change is a new step. `tests/server/storage/schema.sql` shows what all steps together give.
 
 Every table of a tenant, and every index that finds its rows, begins with `org_id`. Times are
-microseconds since 1970 in UTC. Three kinds of tables stand here: accounts; what CI and people sent,
+microseconds since 1970 in UTC. There are three kinds of tables: accounts; what CI and people sent,
 kept whole (and apart, in `replaced`, what something later took the place of); and what is derived
 from it (`mention`, `place`, `run_changes`, `changes_commit`, `failure`, `episode`, `day_run`,
 `day_result`), which `derive.py` maintains and can recompute; `report_rows.py` does so for the few

@@ -24,7 +24,7 @@ _LISTS = 16  # a list of a thousand names has 100 KB
 
 
 def of_values(*values: object) -> bytes:
-    """Return the digest of a row of values. Columns that a later version added stand last, and
+    """Return the digest of a row of values. Columns that a later version added come last, and
     count only where they are set: rows from before them keep their digest.
     """
     while values and values[-1] is None:

@@ -35,8 +35,8 @@ const SHORTER = 120; // pixels: a row may have gone away meanwhile, by a review
 // Parameters of every page, which links between our pages keep.
 const CARRIED = ["times"];
 
-// Where the history stands. `from`: the path that led to the page, and how many entries before this one it is; null
-// where no page of ours did: a tab of its own, an address that was typed or sent.
+// Where the history is. `from`: the path that led to the page, and how many entries before this one it is; null
+// where none of our pages did: a tab of its own, an address that was typed or sent.
 let entry = { path: null, from: null };
 
 /**
@@ -86,7 +86,7 @@ function carried() {
 }
 
 /**
- * Go to an address of ours. `replace`: replace the history entry of the page that is left; else the entry keeps
+ * Go to one of our addresses. `replace`: replace the history entry of the page that is left; else the entry keeps
  * its scroll position.
  */
 export function go(address, { replace = false } = {}) {
@@ -263,6 +263,6 @@ function decoded(part) {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // a lone "%" is in no name of ours
+    return part; // none of our names has a lone "%"
   }
 }

@@ -78,7 +78,7 @@ export function slotName({ from, to }) {
   return dateAndTime.formatRange(new Date(from), new Date(to));
 }
 
-/** A calendar day of the API, or several: "24 Oct", "24 – 27 Oct". It is told in the reader's zone already. */
+/** A calendar day of the API, or several: "24 Oct", "24 – 27 Oct". It is in the reader's zone already. */
 export function dayName({ firstDay, lastDay }) {
   return calendarDay.formatRange(new Date(firstDay), new Date(lastDay));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One at a time over all tabs. Browsers have locks for that, but not on a page that came over plain HTTP
-// from another machine: there a lease stands in a database of the browser, whose transactions come one
+// from another machine: there a lease is in a database of the browser, whose transactions come one
 // after the other. A closed tab gives its lock back at once, a lease when it expires.
 
 const DATABASE = "hwci";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The open invitations of the signed-in person, to be accepted or declined (contract, "Organizations"). Names
-// that an inviter wrote stand in a cell with a title, never within a sentence of ours.
+// that an inviter wrote are in a cell with a title, never within one of our sentences.
 
 import { addressOf, go } from "../address.js";
 import { post } from "../api.js";

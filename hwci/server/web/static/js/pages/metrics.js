@@ -30,7 +30,7 @@ const TimesToFix = later(() => import("./metrics/times_to_fix.js"), "TimesToFix"
 const TurnOn = later(() => import("../parts/notices/turn_on.js"), "TurnOn");
 const FirstSteps = later(() => import("./metrics/first_steps.js"), "FirstSteps");
 
-/** The metrics page. Another organization's figures never stand under this one's name. */
+/** The metrics page. It never shows another organization's figures under this one's name. */
 export function Metrics(props) {
   return html`<${MetricsOf} key=${props.orgId} ...${props} />`;
 }

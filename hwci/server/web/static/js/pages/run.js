@@ -72,7 +72,7 @@ function NoRun({ runId, organization }) {
   <//>`;
 }
 
-/** Show what the stream tells of the run, and ask for what it does not tell. */
+/** Show what the stream sends about the run, and request what it does not send. */
 function useMoving(path, answer) {
   const held = useRef(null);
   held.current = answer;

@@ -45,7 +45,7 @@ export function Runs({ address, orgId, organization }) {
   `;
 }
 
-/** The test's results stand in the place of the product, which the filters name. */
+/** The test's results replace the column of the product, which the filters name. */
 function columns(orgId, filters) {
   const found = runColumns(orgId, Boolean(filters.testId));
   return filters.testId && filters.repoKey && filters.suite ? found.filter(({ key }) => key !== "product") : found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words for an entry of the audit log: what was done, and to which thing. An entry of a kind that
-// this page does not know is shown as it stands.
+// this page does not know is shown as it is.
 
 import { addressOf } from "../../address.js";
 import { counted } from "../../format.js";

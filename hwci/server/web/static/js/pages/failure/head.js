@@ -35,7 +35,7 @@ export function Head({ evidence, answer, orgId, me, reviewer }) {
   `;
 }
 
-/** The CI job of the first failing run, if its report told; it comes after the rest, as the last fact. */
+/** The CI job of the first failing run, if its report has it; it comes last. */
 function CiJob({ evidence: { failure, resolved, timeline }, orgId }) {
   const failing = timeline.flatMap((commit) => (commit.this ? commit.runs : [])).find((run) => run.outcome === "fail");
   const first = resolved?.firstFailure ?? failing;

@@ -65,7 +65,7 @@ function endOfAlike(story, at, opened) {
   return end;
 }
 
-/** Put the commits of a list before those that follow them in it; the last one stands before `end`. */
+/** Put the commits of a list before those that follow them in it; the last one comes before `end`. */
 function woven(order, commits, end) {
   let next = end;
   for (const { sha } of [...commits].reverse()) {

@@ -121,8 +121,8 @@ function Rank({ on }) {
 /** A flake rate, and below it the range that holds the true one; its place is kept, so that nothing below moves. */
 function rate({ flakeRate }, sure, error) {
   if (error) return percent(flakeRate);
-  const told = sure ? range(sure.low, sure.high) : "\u00a0";
-  return html`${percent(flakeRate)} <span class="under sure" title=${WITHIN}>${told}</span>`;
+  const interval = sure ? range(sure.low, sure.high) : "\u00a0";
+  return html`${percent(flakeRate)} <span class="under sure" title=${WITHIN}>${interval}</span>`;
 }
 
 function atLeast({ low }) {

@@ -96,13 +96,13 @@ function useCauses({ address, orgId, scope, reviews, figures, on }) {
   return new Map(rows?.items.map((row) => [keyOf(row), row]));
 }
 
-/** Why a merge is unchecked, with a link to the run that tells it, and where that was. */
+/** Why a merge is unchecked, with a link to the run that shows it, and its box. */
 function cause(orgId, row) {
   if (!row) return html`<span class="why">\u00a0</span>`;
   const words = CAUSES[row.cause] ?? row.causeText;
   const shown = row.run ? html`<a href=${addressOf("run", { orgId, runId: row.run.runRecordId })}>${words}</a>` : words;
-  const told = row.run ? `${row.causeText}: run ${row.run.runId} on ${row.run.boxKey}` : row.causeText;
-  return html`<span class="why" title=${told}>${shown}
+  const title = row.run ? `${row.causeText}: run ${row.run.runId} on ${row.run.boxKey}` : row.causeText;
+  return html`<span class="why" title=${title}>${shown}
     ${row.run && html`<span class="under">on <${BoxLink} plain boxKey=${row.run.boxKey} orgId=${orgId} /></span>`}</span>`;
 }
 

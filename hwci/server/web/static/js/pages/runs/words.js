@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts for the state of a run: where it stands, how it ended, how long it took.
+// The texts for the state of a run: its state, how it ended, how long it took.
 
 import { duration } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";

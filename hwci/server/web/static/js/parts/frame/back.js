@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link back to the page that led to this one, as it was left. There is none where no page of ours did.
+// The link back to the page that led to this one, as it was left. There is none if no page of hwci led here.
 
 import { cameFrom } from "../../address.js";
 import { html } from "../../html.js";

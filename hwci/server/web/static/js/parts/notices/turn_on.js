@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first step of an organization: the operator of the server turns CI Metrics on. What comes after it
-// stands on the metrics page (`pages/metrics/first_steps.js`).
+// is on the metrics page (`pages/metrics/first_steps.js`).
 
 import { html } from "../../html.js";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures of one cause, reviewed where they stand: what the reader writes about them, and the two answers.
+// Failures of one cause, reviewed in place: what the reader writes about them, and the two answers.
 
 import { html, useEffect, useRef } from "../../html.js";
 import { useNextButton } from "./next_button.js";

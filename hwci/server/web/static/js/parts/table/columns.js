@@ -8,7 +8,7 @@ import { keep, kept } from "../../kept.js";
 import { Menu } from "../frame/menu.js";
 
 const KEY = "hwci-columns";
-const tables = new Set(); // those on the page, each told of a choice
+const tables = new Set(); // redraw functions of the tables on the page
 
 let hidden = read(); // the keys of columns that are not shown, by the name of their table
 
@@ -18,9 +18,9 @@ window.addEventListener("storage", ({ key }) => key === KEY && take(read())); //
 export function useShown(table, columns) {
   const [, redraw] = useState({});
   useEffect(() => {
-    const told = () => redraw({});
-    tables.add(told);
-    return () => tables.delete(told);
+    const redrawn = () => redraw({});
+    tables.add(redrawn);
+    return () => tables.delete(redrawn);
   }, []);
   const gone = goneOf(table, columns);
   return columns.filter((column) => !gone.includes(column));
@@ -57,10 +57,10 @@ function goneOf(table, columns) {
 
 function take(chosen) {
   hidden = chosen;
-  for (const told of tables) told();
+  for (const redrawn of tables) redrawn();
 }
 
-/** What is kept; whatever else stands in its place is no choice. */
+/** What is kept; anything else is ignored. */
 function read() {
   try {
     const entries = Object.entries(JSON.parse(kept("localStorage", KEY) ?? "{}"));

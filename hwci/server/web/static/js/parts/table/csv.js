@@ -12,16 +12,16 @@ const FORMULA = /(^|;)(?=[\s"']*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Save all rows of a list as a file. `told(rows, total)`: how many have come. A server that asks to wait is waited for:
+ * Save all rows of a list as a file. `progress(rows, total)`: called with how many have come. A server that asks to wait is waited for:
  * it allows an address a hundred requests a minute.
  */
-export async function download({ file, path, query, rowKey, signal, told }) {
+export async function download({ file, path, query, rowKey, signal, progress }) {
   const rows = new Map(); // by their keys: a row that comes meanwhile moves another one to the next page
   for (let page = 1, total = 1; (page - 1) * LIST_ROWS < total; page += 1) {
     const list = await patiently(() => get(path, { ...query, page, limit: LIST_ROWS }, { signal }), signal);
     for (const row of list.items) rows.set(rowKey(row), row);
     total = list.total;
-    told(rows.size, total);
+    progress(rows.size, total);
   }
   signal.throwIfAborted();
   save(file, [...rows.values()]);
@@ -65,7 +65,7 @@ function fieldsOf(row, within = "") {
 }
 
 /**
- * A cell as it stands in a line: text gets an apostrophe where a spreadsheet would begin a formula, what cannot be seen
+ * A cell as it is written in a line: text gets an apostrophe where a spreadsheet would begin a formula, what cannot be seen
  * is written as its number, and what would part the cell is quoted.
  */
 function cell(value) {

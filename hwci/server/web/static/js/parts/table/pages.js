@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands below a table of the API: how many rows a page has, which page is shown and another to go to, and
+// What is below a table of the API: how many rows a page has, which page is shown and another to go to, and
 // all rows as a file. Pages and their size are in the address.
 
 import { change } from "../../address.js";
@@ -90,7 +90,7 @@ export function Csv({ name, label, rows = null, path = null, query = null, rowKe
       const { download, save } = await import("./csv.js");
       const file = `hwci-${name}.csv`;
       if (rows) save(file, rows);
-      else await download({ file, path, query, rowKey, signal, told: (rows, total) => setCame({ rows, total }) });
+      else await download({ file, path, query, rowKey, signal, progress: (rows, total) => setCame({ rows, total }) });
     } catch (error) {
       if (!signal.aborted) setFault(error.message);
     }
