@@ -84,7 +84,7 @@ def test_a_bad_box_is_named_with_its_odds_and_no_other_is(seed: int) -> None:
     assert worst[0] / worst[1] > 2 * others[0] / others[1]
 
 
-def test_what_is_said_of_a_bad_box_has_the_interval_of_its_rate() -> None:
+def test_the_sentence_of_a_bad_box_has_the_interval_of_its_rate() -> None:
     found = asked(simulate(FLEET, [BAD], 1).facts).boxes[0]
     ends = re.search(
         r"fails (.+) times as often \(95 % sure: (.+) to (.+)\) as the others", of_box(found)
@@ -218,7 +218,7 @@ def test_the_curve_and_the_false_discoveries_are_those_of_scipy() -> None:
     assert false_discoveries(chances) == pytest.approx(false_discovery_control(chances))
 
 
-def test_what_cannot_be_compared_says_what_it_lacks() -> None:
+def test_a_missing_comparison_says_what_is_missing() -> None:
     clean = reports()
     alone = [one for one in clean if one.box_key == "bench-1"]
     apart = [replace(one, sha=f"{n:07x}") for n, one in enumerate(clean)]

@@ -109,7 +109,7 @@ def test_one_pass_does_not_clear_a_commit_that_fails_now_and_then() -> None:
     assert sum(rarely.chances[late]) < 0.7
 
 
-def test_what_the_harness_blames_on_the_bench_tells_nothing() -> None:
+def test_a_failure_that_the_harness_blames_on_the_bench_says_nothing() -> None:
     assert known("a:P", "d:I", "e:L").counts == known("a:P").counts
 
 

@@ -52,7 +52,7 @@ def test_an_interval_is_told_from_the_first_number_of_attempts_that_can_exclude_
             assert [one.shown_interval for one in every] == shown
 
 
-def test_of_no_test_there_is_no_rate() -> None:
+def test_no_tests_have_no_rate() -> None:
     assert rates([]) == []
 
 
@@ -85,6 +85,6 @@ def test_clean_runs_are_more_for_what_fails_less_and_for_what_is_hardly_fixed() 
     assert clean_runs_needed(5, 95, still_flaky=0.04) == 0
 
 
-def test_a_number_of_runs_that_nobody_waits_for_is_not_told() -> None:
+def test_a_very_large_number_of_runs_is_not_shown() -> None:
     assert clean_runs_needed(0, 10 * RUNS_MAX) is None
     assert clean_runs_needed(5, 95, still_flaky=1.0) is None

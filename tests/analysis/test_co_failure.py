@@ -70,7 +70,7 @@ def test_those_that_still_fail_are_apart_from_those_that_pass_again() -> None:
         ({5, 6, 7, 25, 26, 27}, {5, 6, 7, 25, 26, 27, 28}),  # long, but twice
     ],
 )
-def test_what_may_be_chance_stays_apart(one: set[int], other: set[int]) -> None:
+def test_failures_that_may_be_chance_stay_separate(one: set[int], other: set[int]) -> None:
     rows = found(*runs(i2c=one, spi=other))
     assert max(row.times for row in rows) == 1
 

@@ -51,7 +51,7 @@ def test_a_day_on_which_clocks_change_has_its_own_length(day: str, hours: int) -
     assert one.period.end - one.period.start == timedelta(hours=hours) - NEXT
 
 
-def test_of_a_long_period_several_days_are_one() -> None:
+def test_a_long_period_groups_several_days() -> None:
     days = calendar_days(last_days(365, at("2026-06-10T12:00:00Z")), UTC)
 
     assert len(days) == DAYS_MAX

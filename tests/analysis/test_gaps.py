@@ -100,7 +100,7 @@ def class_of(facts: Facts, group: Group) -> FailureClass:
 
 
 @pytest.mark.parametrize("gap", Gap)
-def test_what_the_gap_hides_lies_within_what_is_said(gap: Gap) -> None:
+def test_the_hidden_answer_lies_within_the_stated_range(gap: Gap) -> None:
     said: Counter[tuple[bool, bool, bool]] = Counter()
     for seed in range(rounds(50, 1_000)):
         draw = random.Random(f"{gap} {seed}")

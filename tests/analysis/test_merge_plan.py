@@ -86,7 +86,7 @@ def test_a_merge_of_no_product_is_checked_by_the_run_of_another_merge_of_its_com
     assert (run.offer.product.suite, len(run.merges)) == (SUITE, 2)
 
 
-def test_of_two_runs_on_a_commit_one_is_counted_for_a_merge_of_no_product() -> None:
+def test_one_of_two_runs_on_a_commit_counts_for_a_merge_of_no_product() -> None:
     of_each = [replace(MERGE, suite=suite) for suite in (SUITE, OTHER, None)]
 
     runs = planned([ran(1, 5, suite=OTHER), ran(2, 60)], *of_each).runs

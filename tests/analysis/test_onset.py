@@ -90,7 +90,7 @@ def test_a_test_is_flaky_since_the_commit_from_which_on_it_fails() -> None:
     assert found.still_flaky > 0.99
 
 
-def test_of_several_times_the_last_counts() -> None:
+def test_the_last_of_several_times_counts() -> None:
     flaky, steady = [Step(20, 6)] * 5, [STEADY] * 10
     found = onset([*steady, *flaky, *steady, *flaky])
     assert max(range(30), key=found.at.__getitem__) == 25

@@ -81,7 +81,7 @@ def test_a_test_that_was_written_later_than_another_one_ended_is_another_test() 
     assert other_names(drawn("1: boot old", "1: boot", "1: boot new"), "new") == (None, None)
 
 
-def test_of_several_that_moved_together_those_are_one_whose_names_end_alike() -> None:
+def test_tests_that_moved_together_are_matched_by_the_end_of_their_names() -> None:
     old = "a/x.py::i2c[1.5] a/x.py::spi a/x.py::uart"
     new = "b/y.py::i2c[1.5] b/y.py::spi b/y.py::can"
     runs = drawn(f"1: {old}", f"1: {new}")
@@ -111,7 +111,7 @@ def test_a_run_that_never_reached_the_hardware_tells_nothing() -> None:
 
 
 @pytest.mark.parametrize("seed", range(rounds(30, 1000)))
-def test_what_one_name_may_have_been_the_other_may_be_now(seed: int) -> None:
+def test_earlier_and_later_names_are_found_from_each_other(seed: int) -> None:
     draw = random.Random(seed)
     tests = ("a/x", "b/x", "a/y", "b/y", "z")
     runs = drawn(

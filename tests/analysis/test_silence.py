@@ -57,7 +57,7 @@ def test_a_gap_of_more_than_twice_the_usual_is_told_with_its_ends() -> None:
     assert not silence(five).longer
 
 
-def test_what_lasts_at_the_end_is_told_as_silent_now() -> None:
+def test_a_silence_that_lasts_until_the_end_is_shown_as_silent_now() -> None:
     found = silence(runs(weekdays(4)))
     [gap] = found.longer
     assert (gap.end, gap.length, found.now) == (None, days(17), days(17))

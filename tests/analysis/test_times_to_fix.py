@@ -95,7 +95,7 @@ def test_the_time_to_fix_is_from_the_first_failing_run_to_the_first_that_passed(
         pytest.param({}, None, id="none"),
     ],
 )
-def test_of_a_range_it_is_the_merge_that_brought_the_first_suspect(
+def test_a_range_begins_with_the_merge_that_brought_its_first_suspect(
     merges: dict[str, float], minutes: int | None
 ) -> None:
     listed = changes("a", commit("doc"), commit("b", "fw"), commit("c", "fw"))
@@ -219,7 +219,7 @@ def test_what_still_fails_counts_as_taking_longer() -> None:
     assert spread(hours, lasting[:7]).median == timedelta(hours=7)
 
 
-def test_of_too_few_there_is_no_median() -> None:
+def test_too_few_times_have_no_median() -> None:
     few = [timedelta(hours=1)] * (FEWEST - 1)
 
     assert (spread(few).median, spread(few).known, spread(few).is_enough) == (None, 5, False)

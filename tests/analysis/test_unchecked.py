@@ -67,7 +67,7 @@ def test_a_run_of_another_product_that_lost_its_bench_is_no_run_of_the_merge() -
     assert the([report("b:L", 1, run_id=1, suite=OTHER)]) == (UncheckedCause.OTHER_PRODUCT, 1)
 
 
-def test_of_an_unassigned_merge_every_product_is_its_own() -> None:
+def test_every_product_counts_for_an_unassigned_merge() -> None:
     lost = report("b:L", 1, run_id=1, suite=OTHER)
 
     assert the([lost], ANY) == (UncheckedCause.HARDWARE_NOT_REACHED, 1)

@@ -152,7 +152,7 @@ def test_boxes_at_once_take_fewer_rounds_and_hardly_more_runs() -> None:
         assert found.rounds <= found.runs / 2
 
 
-def test_what_takes_too_long_is_not_told_and_of_many_boxes_some_are_used() -> None:
+def test_very_long_searches_are_not_shown_and_only_some_of_many_boxes_are_used() -> None:
     assert effort(20, 0.0005, 2) is None
     found = effort(4, 0.5, 10_000)
     assert found is not None

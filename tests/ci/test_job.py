@@ -78,7 +78,7 @@ def test_the_project_file_is_believed_before_the_system_and_after_people() -> No
     assert fields["box_key"] == ("bench-1", "RUNNER_NAME")  # the file's box is another product's
 
 
-def test_of_several_products_none_is_guessed() -> None:
+def test_several_products_are_not_guessed_from() -> None:
     products = tuple(
         Product(repo_key="r", suite=suite, firmware_paths=[], harness_paths=[], box=suite)
         for suite in ("s", "t")

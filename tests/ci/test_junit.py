@@ -185,7 +185,7 @@ def test_a_test_that_was_listed_and_not_run_is_left_out(write: Write, said: str)
     assert read(path).skipped == 1
 
 
-def test_a_skipped_test_that_failed_all_the_same_failed(write: Write) -> None:
+def test_a_skipped_test_with_a_failure_failed(write: Write) -> None:
     path = write('<testsuite name="x"><testcase name="a"><skipped/><error/></testcase></testsuite>')
 
     assert rows(merged([read(path)])) == [("x.a", "fail", 1)]

@@ -354,7 +354,7 @@ def test_where_they_do_not_say_it_the_base_does_not_stand_in(bench: Bench, tmp_p
         assert "it is not known where the branch stood" in found.notes[0]
 
 
-def test_who_says_where_the_branch_stood_is_believed_before_the_list_of_the_event(
+def test_a_source_that_says_where_the_branch_was_is_believed_before_the_list_of_the_event(
     bench: Bench, tmp_path: Path
 ) -> None:
     event = tmp_path / "event.json"

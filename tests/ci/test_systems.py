@@ -318,7 +318,7 @@ def test_the_commits_of_a_push_are_handed_on_as_the_event_lists_them() -> None:
     assert job("gitlab-push").pushed_shas == ()
 
 
-def test_of_more_commits_than_a_report_may_cover_the_newest_are_handed_on(tmp_path: Path) -> None:
+def test_the_newest_commits_are_kept_if_a_report_cannot_cover_all(tmp_path: Path) -> None:
     shas = [f"{number:040x}" for number in range(1, 1_501)]
     event = tmp_path / "event.json"
     event.write_text(json.dumps({"commits": [{"id": sha} for sha in shas]}))

@@ -171,7 +171,7 @@ def test_tests_without_a_status_did_not_begin_where_their_suite_failed(tmp_path:
     assert (rows(idle), idle.skipped) == ([], 2)
 
 
-def test_what_no_text_can_hold_costs_no_test(tmp_path: Path) -> None:
+def test_characters_that_no_text_can_hold_lose_no_test(tmp_path: Path) -> None:
     odd = case("a.b.\ud800", "failed", reason="got \udcff and Timeout during flashing")
 
     results = of(tmp_path, suite(testcases=[odd, case("a.b.two", "passed")]))

@@ -111,7 +111,9 @@ def test_a_renewal_keeps_what_the_device_is_known_by(cli: Command, server: Runni
     assert kept().device_token == before.device_token is not None
 
 
-def test_who_has_no_name_is_known_by_the_e_mail(cli: Command, server: RunningServer) -> None:
+def test_a_person_who_has_no_name_is_known_by_the_e_mail(
+    cli: Command, server: RunningServer
+) -> None:
     out = cli("whoami", HWCI_URL=server.url, HWCI_TOKEN=server.admin_token).out
 
     assert out.startswith(f"{ADMIN_EMAIL} at {server.url}\n")

@@ -116,7 +116,7 @@ def test_a_changed_row_is_named_with_its_organization(cli: Command, free: Path) 
         (("--export", "bad.jsonl", "--key", "none"), "There is no key none"),
     ],
 )
-def test_what_cannot_be_looked_at_is_one_clear_line(
+def test_an_unreadable_log_is_one_clear_line(
     cli: Command, free: Path, tmp_path: Path, more: tuple[str, ...], said: str
 ) -> None:
     (tmp_path / "bad.jsonl").write_text('{"number": 1}\n')

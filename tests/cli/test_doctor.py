@@ -346,7 +346,7 @@ def test_a_proxy_is_named_without_its_password_and_an_impossible_one_fails(in_ci
     assert "http_proxy" in found["server"][1].lower()
 
 
-def test_what_waits_is_a_warning(in_ci: Command) -> None:
+def test_pending_reports_are_a_warning(in_ci: Command) -> None:
     body = REPORTS[0].model_dump_json(exclude_unset=True)
     in_ci("report-run", "--body", "-", stdin=body, HWCI_URL=unused_url())
 

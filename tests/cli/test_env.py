@@ -50,7 +50,7 @@ def test_no_secret_is_shown(cli: Command, name: str) -> None:
     assert "hunter2" not in json.dumps(known(cli, **environ))
 
 
-def test_what_is_missing_is_named_with_how_to_set_it(cli: Command) -> None:
+def test_missing_fields_are_named_with_how_to_set_them(cli: Command) -> None:
     missing = {item["field"]: item for item in known(cli, **recorded("circleci-push"))["missing"]}
 
     assert missing["box_key"] == {

@@ -117,7 +117,7 @@ def test_nothing_is_remembered_of_what_was_not_taken(in_ci: Command, checkout: P
 
 
 @pytest.mark.parametrize("strict", [(), ("--strict",)])
-def test_what_is_kept_for_later_is_remembered(
+def test_a_report_kept_for_later_is_remembered(
     in_ci: Command, checkout: Path, strict: tuple[str, ...]
 ) -> None:
     run = ("report-run", "--box", "desk", "--workflow", "hil", "--junit", "one.xml")
@@ -486,7 +486,9 @@ def test_a_merge_that_a_queue_only_tries_is_not_announced(in_ci: Command) -> Non
     assert err == "Nothing is announced: a merge queue is only testing this merge.\n"
 
 
-def test_who_names_the_commit_says_that_it_is_a_merge(in_ci: Command, checkout: Path) -> None:
+def test_a_person_who_names_the_commit_says_that_it_is_a_merge(
+    in_ci: Command, checkout: Path
+) -> None:
     head = git(checkout, "rev-parse", "HEAD")
 
     answer = in_ci("merge-announce", "-n", "--sha", head, **recorded("github-schedule"))

@@ -37,7 +37,7 @@ def test_members_are_listed_in_every_form(signed_in: Command) -> None:
     assert len(json.loads(signed_in("members", "list", "--json").out)) == len(rows)
 
 
-def test_who_has_an_account_is_invited_accepts_is_changed_and_removed(
+def test_a_person_who_has_an_account_is_invited_accepts_is_changed_and_removed(
     cli: Command, signed_in: Command, server: RunningServer
 ) -> None:
     assert register(cli, server, "ada@example.org", "--name", "Ada") == 0
@@ -135,7 +135,7 @@ def test_one_leaves_by_oneself_and_the_last_owner_learns_why_not(
     assert err.splitlines()[-1].endswith("hwci members role EMAIL owner")
 
 
-def test_who_is_no_member_cannot_be_changed(signed_in: Command) -> None:
+def test_a_person_who_is_no_member_cannot_be_changed(signed_in: Command) -> None:
     for command in (("role", "nobody@example.org", "admin"), ("remove", "nobody@example.org")):
         code, out, err = signed_in("members", *command)
         assert (code, out) == (1, "")
@@ -153,7 +153,7 @@ def test_what_the_server_refuses_is_three_lines(signed_in: Command) -> None:
     assert signed_in("members", "role", EMAIL, "boss").code == 2
 
 
-def test_who_is_a_member_already_is_led_to_the_other_way(signed_in: Command) -> None:
+def test_a_person_who_is_a_member_already_is_led_to_the_other_way(signed_in: Command) -> None:
     known = signed_in("members", "invite", MEMBER_EMAIL)
 
     assert known.code == 1
@@ -177,7 +177,7 @@ def test_a_registration_that_breaks_the_rules_is_wrong_usage(
     ]
 
 
-def test_who_is_invited_registers_and_is_a_member(
+def test_a_person_who_is_invited_registers_and_is_a_member(
     cli: Command, signed_in: Command, server: RunningServer
 ) -> None:
     code, token, err = signed_in("members", "invite", "new@example.org", "--role", "admin")
@@ -230,7 +230,9 @@ def test_an_invitation_that_does_not_work_is_three_lines_and_exit_code_4(
     assert "guess" not in err
 
 
-def test_who_registers_may_found_an_organization(cli: Command, server: RunningServer) -> None:
+def test_a_person_who_registers_may_found_an_organization(
+    cli: Command, server: RunningServer
+) -> None:
     assert register(cli, server, "founder@example.org", "--organization", "Mine") == 0
 
     shown = cli("orgs", "show", "--profile", "founder@example.org").out

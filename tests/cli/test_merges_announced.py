@@ -65,7 +65,7 @@ def test_the_default_branch_is_the_one_that_the_clone_or_jenkins_knows(
     assert "merges go to trunk (git)" in elsewhere.err
 
 
-def test_who_names_the_commit_or_the_trigger_says_that_it_is_a_merge(
+def test_a_person_who_names_the_commit_or_the_trigger_says_that_it_is_a_merge(
     in_ci: Command, checkout: Path
 ) -> None:
     there = place(checkout, JENKINS, "feature/x")

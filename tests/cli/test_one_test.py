@@ -124,7 +124,7 @@ def test_tests_of_a_product_that_nothing_names_are_refused(signed_in: Command) -
     assert "hardware" in err
 
 
-def test_another_name_that_a_test_may_have_is_told_with_its_counts(
+def test_another_name_that_a_test_may_have_is_shown_with_its_counts(
     server: RunningServer, signed_in: Command
 ) -> None:
     for number, (name, outcome) in enumerate((("old", "fail"), ("old", "pass"), ("new", "pass"))):

@@ -284,9 +284,7 @@ def choosy() -> Iterator[Choosy]:
         thread.join()
 
 
-def test_a_refused_report_holds_back_no_other(
-    in_ci: Command, results: Path, choosy: Choosy
-) -> None:
+def test_a_refused_report_delays_no_other(in_ci: Command, results: Path, choosy: Choosy) -> None:
     choosy.answers = {"b1": (409, "Not this one"), "b3": (413, "Too large")}
     run = [f"--junit={box}={results}/one.xml" for box in ("b1", "b2", "b3", "b4")]
 

@@ -242,7 +242,7 @@ def test_a_hostile_name_stays_inert(signed_in: Command) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["17", "no id", "0" * 35 + "x"])
-def test_what_is_no_id_is_wrong_usage(signed_in: Command, wrong: str) -> None:
+def test_a_malformed_id_is_wrong_usage(signed_in: Command, wrong: str) -> None:
     code, out, err = signed_in("runs", "show", wrong)
 
     assert (code, out) == (2, "")

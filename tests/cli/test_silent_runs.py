@@ -256,7 +256,7 @@ def test_a_time_that_no_clock_measured_is_no_reason_to_report_nothing(
 # A box that can be none, or is of no file
 
 
-def test_a_box_whose_name_is_too_long_holds_back_no_other(job: Command) -> None:
+def test_a_box_whose_name_is_too_long_delays_no_other(job: Command) -> None:
     long = "x" * 300
 
     answer = job("-n", "--junit", f"{long}=one.xml", "--junit", "ok=one.xml")

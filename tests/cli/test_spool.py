@@ -384,7 +384,7 @@ def test_the_error_of_a_report_that_is_neither_sent_nor_kept_says_that_it_is_los
     assert (code, strictly.code) == (0, 5)
 
 
-def test_what_is_lost_is_named_beside_what_waits(tmp_path: Path) -> None:
+def test_lost_reports_are_named_beside_pending_ones(tmp_path: Path) -> None:
     full = StoreError("spool is full", "Send what waits")
     [kept] = BenchStore(tmp_path).keep([PendingReport.of(announcement())], unused_url(), WRONG_KEY)
     lost = PendingReport("one", call=kept.call, unkept=full)
@@ -468,7 +468,7 @@ def test_a_key_that_cannot_be_read_hides_nothing_that_waits(
     )
 
 
-def test_a_damaged_file_that_cannot_be_set_aside_holds_back_none(in_ci: Command) -> None:
+def test_a_damaged_file_that_cannot_be_set_aside_delays_no_report(in_ci: Command) -> None:
     file = older(unused_url())
     file.write_bytes(b"no json")
     (file.parent / "refused").touch()
@@ -529,7 +529,7 @@ def test_a_report_for_a_wrong_address_goes_out_with_any_server(in_ci: Command) -
     assert listed(in_ci) == []
 
 
-def test_what_waits_for_another_server_and_key_needs_both_flags(in_ci: Command) -> None:
+def test_reports_for_another_server_and_key_need_both_flags(in_ci: Command) -> None:
     with answering(Answer(204)) as server:
         there = {"HWCI_URL": server.url}
         wrong = {"HWCI_URL": unused_url(), "HWCI_CI_KEY": WRONG_KEY}

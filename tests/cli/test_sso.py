@@ -100,7 +100,7 @@ async def test_without_a_browser_of_its_own_it_shows_the_address(
     assert cli("whoami").code == 0
 
 
-async def test_who_says_no_at_the_provider_is_not_waited_for(
+async def test_a_person_who_says_no_at_the_provider_is_not_waited_for(
     cli: Command, server: RunningServer, browser: str
 ) -> None:
     with started(server, browser, "--no-browser") as process:
@@ -156,7 +156,7 @@ def test_a_code_from_another_browser_is_refused(
     assert cli("whoami").code == 4
 
 
-def test_nobody_waits_for_ever(
+def test_no_wait_is_endless(
     cli: Command, server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loopback, "WAIT_SECONDS", 0.05)

@@ -140,7 +140,7 @@ def test_a_system_without_such_a_page_gets_none(in_ci: Command, name: str) -> No
     assert (code, out) == (0, "")
 
 
-def test_nobody_gets_a_page_who_wants_none(in_ci: Command, tmp_path: Path) -> None:
+def test_a_person_who_wants_no_page_gets_none(in_ci: Command, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     environ = of("github-push", GITHUB_STEP_SUMMARY=str(page))
 

@@ -48,7 +48,7 @@ def refusal(status: int) -> Answer:
     return Answer(status, json.dumps(given).encode())
 
 
-def test_a_report_that_is_too_large_for_a_proxy_waits_and_holds_back_none(
+def test_a_report_that_is_too_large_for_a_proxy_waits_and_delays_no_other(
     store: BenchStore,
 ) -> None:
     with answering(Answer(413, b"<html>Too large</html>"), Answer(204)) as server:
@@ -70,7 +70,9 @@ def test_a_stranger_is_shown_the_key_once(store: BenchStore, status: int) -> Non
     assert in_state(store, "refused") == []
 
 
-def test_what_a_stranger_never_lets_pass_holds_back_no_other_for_good(store: BenchStore) -> None:
+def test_a_report_that_a_foreign_server_always_refuses_never_blocks_others(
+    store: BenchStore,
+) -> None:
     with answering(Answer(403, b"<html>No</html>"), Answer(204)) as server:
         first, *_ = kept_for(server, store, 1, 2)
         dispatched(server, store, [first])
@@ -79,7 +81,7 @@ def test_what_a_stranger_never_lets_pass_holds_back_no_other_for_good(store: Ben
         assert [json.loads(one.body)["run_id"] for one in server.received] == [1, 2, 1]
 
 
-def test_what_was_refused_waits_again_in_its_turn(store: BenchStore) -> None:
+def test_a_refused_report_waits_again_in_its_turn(store: BenchStore) -> None:
     with answering(refusal(404)) as server:
         dispatched(server, store, kept_for(server, store, 1))
         kept_for(server, store, 2)
@@ -130,7 +132,7 @@ def test_a_key_that_is_refused_ends_the_sending_and_the_reports_stay(
     "bad",
     [Answer(status) for status in (408, 425, 429, 500, 502, 503, 504)] + [Answer(reset=True)],
 )
-def test_what_may_pass_is_tried_again_until_the_server_has_it(
+def test_a_passing_fault_is_retried_until_the_server_has_the_report(
     store: BenchStore, bad: Answer
 ) -> None:
     with answering(bad, bad, Answer(204)) as server:
@@ -151,7 +153,7 @@ def test_a_server_that_is_away_is_left_alone_after_one_report(store: BenchStore)
     assert "refused" in waiting(store)[0].reason
 
 
-def test_a_report_that_the_server_stumbles_over_holds_back_no_other(store: BenchStore) -> None:
+def test_a_report_that_breaks_the_server_delays_no_other(store: BenchStore) -> None:
     with answering(Answer(500), Answer(204)) as server:
         outcome, _ = dispatched(server, store, kept_for(server, store, 1, 2), deadline_s=0)
 
@@ -254,7 +256,7 @@ def test_a_report_that_another_process_saw_refused_counts_as_refused(store: Benc
     assert outcome.sent == []
 
 
-def test_a_store_that_vanishes_does_not_hold_back_what_is_in_hand(store: BenchStore) -> None:
+def test_a_store_that_vanishes_does_not_delay_the_current_report(store: BenchStore) -> None:
     kept = keep(store)
     store.folder.rename(store.folder.with_name("gone"))
     with answering(Answer(204)) as server:

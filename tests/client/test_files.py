@@ -27,7 +27,7 @@ def test_a_lock_that_is_held_is_not_had_twice(tmp_path: Path) -> None:
         assert later
 
 
-def test_who_waits_for_a_lock_has_it_after_the_one_who_holds_it(tmp_path: Path) -> None:
+def test_a_process_that_waits_for_a_lock_has_it_after_the_one_that_holds_it(tmp_path: Path) -> None:
     path = tmp_path / ".lock"
     order: list[object] = []
 

@@ -168,7 +168,7 @@ def test_a_server_that_is_busy_is_given_the_time_it_asks_for(follow: Follow, sta
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409])
-def test_what_waiting_does_not_mend_ends_it(follow: Follow, status: int) -> None:
+def test_a_fault_that_waiting_does_not_fix_ends_the_following(follow: Follow, status: int) -> None:
     with answering(said(1), refused(status)) as server:
         with pytest.raises(errors.error_class(status)) as caught:
             follow(server.url, 2)
@@ -231,7 +231,7 @@ def test_a_kind_of_event_that_is_not_known_yet_is_passed_over(follow: Follow) ->
     ],
     ids=["a page", "nothing", "elsewhere", "no event", "no id"],
 )
-def test_what_is_not_a_stream_of_ours_is_an_error(follow: Follow, answer: Answer) -> None:
+def test_an_answer_that_is_not_our_stream_is_an_error(follow: Follow, answer: Answer) -> None:
     with answering(answer) as server:
         with pytest.raises(errors.AnswerShapeError):
             follow(server.url)

@@ -204,7 +204,7 @@ def test_a_refusal_in_other_words_than_the_servers_still_has_its_status() -> Non
     assert caught.value.request_id is None
 
 
-def test_an_unknown_status_is_a_refusal_all_the_same() -> None:
+def test_an_unknown_status_is_a_refusal_too() -> None:
     with pytest.raises(errors.ApiError, match="499 Refused"):
         conclude(calls.me(), Response(499, {}, b""))
 
@@ -243,12 +243,12 @@ SAFE = calls.me()
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
-def test_what_may_pass_is_tried_again(status: int) -> None:
+def test_a_passing_fault_is_retried(status: int) -> None:
     assert retry_delay(SAFE, refusal(status), 1, 0, 0.5) is not None
 
 
 @pytest.mark.parametrize("status", [200, 204, 302, 400, 401, 403, 404, 409, 413, 415])
-def test_what_stays_is_not_tried_again(status: int) -> None:
+def test_a_lasting_fault_is_not_retried(status: int) -> None:
     assert retry_delay(SAFE, refusal(status), 1, 0, 0.5) is None
 
 
@@ -276,7 +276,7 @@ def test_tries_end() -> None:
         calls.reset_failure("o", "f"),
     ],
 )
-def test_what_must_not_happen_twice_is_never_sent_twice(call: Call[object]) -> None:
+def test_a_call_that_must_not_happen_twice_is_never_sent_twice(call: Call[object]) -> None:
     assert retry_delay(call, CUT, 4, 0, 0.5) is None
     assert retry_delay(call, refusal(503), 4, 0, 0.5) is None
     assert retry_delay(call, refusal(429), 4, 0, 0.5) is None

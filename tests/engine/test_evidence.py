@@ -91,7 +91,7 @@ def test_a_commit_that_any_run_of_the_repository_listed_is_known() -> None:
     assert [one.commit for one in of(past.and_also(elsewhere), "b").timeline_changes] == [listed]
 
 
-def test_of_several_runs_that_list_a_commit_the_first_counts() -> None:
+def test_the_first_of_several_runs_that_list_a_commit_counts() -> None:
     first, second = commit("b", "fw ~"), commit("b", "fw hs")
     past = Past(
         [
@@ -132,7 +132,7 @@ class Recording(FullHistory):
         return super().first_listing(repo_key, shas)
 
 
-def test_of_a_long_timeline_only_the_commits_that_are_shown_are_asked_for() -> None:
+def test_only_the_shown_commits_of_a_long_timeline_are_read() -> None:
     past = seen("box-1 | a:P " + " ".join(f"c{at}:F" for at in range(30)), changed={"c9": "fw"})
     whole, history = of(past, "c9"), Recording(past)
 

@@ -89,7 +89,7 @@ def test_a_merge_is_checked_by_a_run_that_tested_it(run: Report, is_checked: boo
     assert rows.total == is_checked
 
 
-def test_of_the_runs_that_checked_a_merge_the_earliest_is_named() -> None:
+def test_the_earliest_run_that_checked_a_merge_is_named() -> None:
     part = replace(report("n:P", 3, run_id=9, covers=["m"]), part_of=Part(4, 2, 2))
     runs = [
         report("m:P", 5),
@@ -152,7 +152,7 @@ def test_an_unassigned_merge_counts_in_all_products_and_in_its_repository_alone(
 
 # "Two merges landing in separate pushes seconds apart can leave the first unchecked when the bench
 # tests only the second push."
-def test_of_two_pushes_seconds_apart_the_first_can_stay_unchecked() -> None:
+def test_the_first_of_two_pushes_seconds_apart_can_stay_unchecked() -> None:
     past = Past([report("d:P", 1, covers=["d"], sent=changes("b", "c", "d"))])
     past = past.announced(merge("c", 0), merge("d", 0.1))
 

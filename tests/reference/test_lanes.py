@@ -61,7 +61,7 @@ def test_a_commit_older_than_all_recorded_history_counts_as_new() -> None:
     }
 
 
-def test_of_several_mentions_in_one_report_the_last_counts() -> None:
+def test_the_last_of_several_mentions_in_one_report_counts() -> None:
     twice = run("c", 0, after="0", of="a b a c")
     assert labels(twice, run("a", 10, "fail"), run("b", 20, "pass")) == {"a": "pending"}
     once = run("c", 0, after="0", of="a b c")

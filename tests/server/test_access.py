@@ -188,7 +188,7 @@ DEEDS: dict[str, Callable[[Storage, Member], Awaitable[object]]] = {
 
 @pytest.mark.parametrize("deed", DEEDS)
 @pytest.mark.parametrize("role", [Role.MEMBER, None])
-async def test_who_is_no_longer_an_admin_when_it_is_written_changes_nothing(
+async def test_a_person_who_is_no_longer_an_admin_when_it_is_written_changes_nothing(
     storage: Storage, deed: str, role: Role | None
 ) -> None:
     membership = Membership(ORGANIZATION, Role.ADMIN, NOW)

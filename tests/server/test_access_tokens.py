@@ -238,9 +238,7 @@ def me(server: RunningServer, token: str) -> Reply:
     return ask(server.url, "GET", "/api/auth/me", ("Authorization", value))
 
 
-def test_what_is_forged_below_is_good_but_for_what_is_changed(
-    server: RunningServer, forge: Forge
-) -> None:
+def test_each_forgery_is_valid_but_for_its_change(server: RunningServer, forge: Forge) -> None:
     assert len(FORGED) > 90
     for good in (forge.good, forge.make(), forge.saying(), forge.headed(), forge.of_kind("at+jwt")):
         assert me(server, good).status == 200

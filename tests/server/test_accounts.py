@@ -36,7 +36,7 @@ def me(server: RunningServer, token: str) -> Reply:
     return ask(server.url, "GET", "/api/auth/me", bearer(token))
 
 
-def test_who_registers_is_signed_in(server: RunningServer) -> None:
+def test_a_person_who_registers_is_signed_in(server: RunningServer) -> None:
     reply = register(server, "ada@example.org", name="Ada", organization="Engines")
 
     answer = reply.json
@@ -51,7 +51,7 @@ def test_who_registers_is_signed_in(server: RunningServer) -> None:
     }
 
 
-def test_who_names_no_organization_has_none(server: RunningServer) -> None:
+def test_a_person_who_names_no_organization_has_none(server: RunningServer) -> None:
     answer = register(server, "alone@example.org").json
 
     assert answer["organization"] is None

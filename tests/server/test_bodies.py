@@ -131,7 +131,7 @@ async def test_a_refusal_of_another_process_is_the_same_as_here(
         ("15", None),  # which the service manager sends to all when the server stops
     ],
 )
-async def test_who_reads_may_be_ended_and_the_server_goes_on(
+async def test_a_reader_may_be_ended_and_the_server_goes_on(
     end: str, refused: type[Exception] | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     data = long(f'{{"end": "{end}"') + b"}"
@@ -144,7 +144,7 @@ async def test_who_reads_may_be_ended_and_the_server_goes_on(
     assert (logged in caplog.text) is (refused is OverloadedError)
 
 
-def test_who_takes_too_long_ends_by_another_signal_than_who_is_killed() -> None:
+def test_a_process_that_takes_too_long_ends_by_another_signal_than_a_killed_one() -> None:
     """Over the second of two limits, or of two that are equal, the system sends SIGKILL."""
     code = (
         "from hwci.server.http.bodies import apart\n"
@@ -158,7 +158,7 @@ def test_who_takes_too_long_ends_by_another_signal_than_who_is_killed() -> None:
     assert ended.returncode == -signal.SIGXCPU
 
 
-async def test_who_reads_is_gone_with_its_request(tmp_path: Path) -> None:
+async def test_a_reader_is_gone_with_its_request(tmp_path: Path) -> None:
     file = tmp_path / "reader"
     data = long(f'{{"file": "{file}"') + b"}"
     parsing = asyncio.create_task(parse(holding(data), Endless, LIMIT, compressed=False))
@@ -221,7 +221,7 @@ def test_half_a_million_faults_are_answered_with_the_first_hundred() -> None:
     ]
 
 
-def test_of_half_a_million_unknown_names_a_hundred_are_listed() -> None:
+def test_a_hundred_of_half_a_million_unknown_names_are_listed() -> None:
     strangers = ", ".join(f'"{number:x}": 1' for number in range(100_000))
     plain = f'{{"events": [{{"type": "?", {strangers}}}], {strangers}}}'.encode()
 

@@ -170,7 +170,7 @@ def test_a_newer_token_takes_the_place_of_an_unused_one(bench: Bench) -> None:
     assert bench.install(renewed["installToken"]).status == 201
 
 
-def test_of_many_installs_with_one_token_one_wins(bench: Bench) -> None:
+def test_one_of_many_installs_with_one_token_wins(bench: Bench) -> None:
     token = bench.create("contested").json["installToken"]
     with ThreadPoolExecutor(8) as threads:
         replies = list(threads.map(bench.install, [token] * 8))

@@ -224,7 +224,9 @@ def test_an_encoding_has_other_names_too(
     )
 
 
-def test_who_sends_another_encoding_is_told_which_are_taken(server: RunningServer) -> None:
+def test_a_client_that_sends_another_encoding_learns_which_are_accepted(
+    server: RunningServer,
+) -> None:
     brotli = ("Content-Encoding", "br")
     reported = ask(server.url, "POST", "/api/ci/run-report", ci_key(server.ci_key), JSON, brotli)
     signed_in = ask(server.url, "POST", "/api/auth/login", JSON, GZIP)

@@ -73,7 +73,7 @@ def test_the_token_is_in_a_cookie_that_no_script_can_read_and_in_no_answer(
         assert is_in(server, reply)
 
 
-def test_who_does_not_ask_for_a_cookie_gets_none(server: RunningServer) -> None:
+def test_a_client_that_does_not_ask_for_a_cookie_gets_none(server: RunningServer) -> None:
     body = {"email": MEMBER_EMAIL, "password": PASSWORD, "session": "token"}
     reply = post(server, "login", body)
     renewed = post(server, "refresh", {"refreshToken": reply.json["refreshToken"]})
@@ -131,7 +131,7 @@ def test_without_its_cookie_a_browser_is_not_signed_in(server: RunningServer) ->
         assert post(server, "refresh", COOKIE, *headers).error in (NO_COOKIE, NO_REFRESH)
 
 
-def test_of_two_cookies_of_one_name_neither_is_believed_and_both_sign_out(
+def test_two_cookies_of_one_name_are_not_believed_and_both_sign_out(
     server: RunningServer,
 ) -> None:
     mine, planted = login(server), login(server, EMAIL)

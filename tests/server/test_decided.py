@@ -40,7 +40,7 @@ def put(report: Report, writer: Writer) -> None:
     writer.put_report(ACME.id, report, NOON)
 
 
-async def test_of_readers_at_once_one_reads_and_the_others_hold_no_thread_meanwhile(
+async def test_one_of_simultaneous_readers_reads_and_the_others_hold_no_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[Scope] = []

@@ -145,7 +145,7 @@ async def test_requests_sent_in_one_go_are_all_answered_before_the_close() -> No
 
 
 @pytest.mark.parametrize("said", [b"", ASK[:-1]], ids=["nothing", "half a head"])
-async def test_who_has_not_asked_is_not_waited_for(
+async def test_a_client_that_has_not_asked_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
     monkeypatch.setattr(connection, "LEAVE_SECONDS", 600.0)

@@ -177,7 +177,7 @@ def test_an_answer_that_the_caller_has_is_not_sent_again(server: RunningServer, 
     assert get(server, path, tag).status == 200
 
 
-def test_who_may_not_ask_is_refused_whatever_tag_they_send(server: RunningServer) -> None:
+def test_a_caller_without_access_is_refused_whatever_tag_it_sends(server: RunningServer) -> None:
     tag = ("If-None-Match", get(server, "ci-metrics").headers["etag"])
     path, other = (f"/api/orgs/{org}/ci-metrics?days=3650" for org in (server.org_id, uuid4()))
 

@@ -171,7 +171,7 @@ async def tried(limits: RateLimits, email: str, address: str) -> str:
         return "refused"
 
 
-async def test_who_tries_thousands_of_others_gets_no_new_tries_at_one() -> None:
+async def test_an_attacker_who_tries_thousands_of_accounts_gets_no_new_tries_at_one() -> None:
     limits = limits_of(Hands())
     for address in addresses(TRIES_AN_HOUR):
         assert await tried(limits, EMAIL, address) == "wrong"

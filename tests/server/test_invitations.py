@@ -175,7 +175,9 @@ def test_declining_makes_no_member_and_voids_the_token(server: RunningServer) ->
     assert organizations(server, person) == {}
 
 
-def test_what_is_withdrawn_opens_nothing_with_an_account_or_without(server: RunningServer) -> None:
+def test_a_withdrawn_invitation_does_not_work_with_or_without_an_account(
+    server: RunningServer,
+) -> None:
     person, invite_id, token = invited(server, "withdrawn@example.org")
     unknown = invite(server, server.token, "unregistered@example.org").json["inviteToken"]
     ids = {one["email"]: one["id"] for one in sent(server)}
@@ -301,7 +303,7 @@ def at_once(*deeds: Callable[[], Reply]) -> list[int]:
     return [reply.status for reply in asyncio.run(all_of_them())]
 
 
-def test_of_many_accepts_at_once_one_succeeds(server: RunningServer) -> None:
+def test_one_of_many_simultaneous_accepts_succeeds(server: RunningServer) -> None:
     person, invite_id, token = invited(server, "racing@example.org")
     tries = [lambda: accept(server.url, person, invite_id, token)] * 8
 

@@ -55,7 +55,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield running
 
 
-def test_who_is_invited_registers_once_and_is_a_member(server: RunningServer) -> None:
+def test_a_person_who_is_invited_registers_once_and_is_a_member(server: RunningServer) -> None:
     made = invite(server, server.admin_token, "New@example.org", "admin").json
     assert set(made) == {"orgId", "email", "role", "inviteToken", "expiresAt"}
     assert (made["orgId"], made["email"], made["role"]) == (
@@ -94,7 +94,7 @@ def test_invitation_and_joining_are_in_the_audit_log_without_the_token(
     assert made["inviteToken"].encode() not in log.body
 
 
-def test_who_is_invited_may_found_an_organization_too_and_is_shown_the_one_that_invited(
+def test_a_person_who_is_invited_may_found_an_organization_too_and_is_shown_the_one_that_invited(
     server: RunningServer,
 ) -> None:
     token = invite(server, server.token, "founder@example.org").json["inviteToken"]
@@ -137,7 +137,7 @@ def test_only_an_owner_invites_owners_and_members_invite_nobody(server: RunningS
 
 
 @pytest.mark.parametrize("given", ["admin", "member"])
-def test_what_was_taken_from_who_invited_does_not_come_back_by_the_invited(
+def test_a_removed_inviter_does_not_come_back_by_their_invitation(
     server: RunningServer, given: str
 ) -> None:
     """An owner invites an owner and is made less; what they may still give stays good."""
@@ -173,7 +173,7 @@ def joined(server: RunningServer, email: str, role: str) -> Any:
     return register(server.url, email, inviteToken=token).json
 
 
-def test_of_many_who_use_an_invitation_at_once_one_registers(server: RunningServer) -> None:
+def test_one_of_many_simultaneous_uses_of_an_invitation_registers(server: RunningServer) -> None:
     token = invite(server, server.token, "race@example.org").json["inviteToken"]
 
     async def all_at_once() -> list[Reply]:
@@ -199,7 +199,7 @@ def test_an_invitation_works_for_seven_days_and_no_longer(tmp_path: Path) -> Non
         assert register(server.url, "late@example.org", inviteToken=late).error == UNUSABLE
 
 
-def test_where_anyone_may_register_a_token_must_work_all_the_same(tmp_path: Path) -> None:
+def test_a_token_must_be_valid_even_where_anyone_may_register(tmp_path: Path) -> None:
     with running_in_thread(tmp_path, registration=Registration.OPEN) as server:
         token = invite(server, server.token, "asked@example.org").json["inviteToken"]
 
@@ -209,7 +209,7 @@ def test_where_anyone_may_register_a_token_must_work_all_the_same(tmp_path: Path
         assert answer["organization"]["id"] == str(server.org_id)
 
 
-def test_where_registration_is_closed_an_invitation_opens_nothing(tmp_path: Path) -> None:
+def test_an_invitation_does_not_work_while_registration_is_closed(tmp_path: Path) -> None:
     with running_in_thread(tmp_path, registration=Registration.CLOSED) as server:
         token = invite(server, server.token, "asked@example.org").json["inviteToken"]
 

@@ -207,14 +207,14 @@ def send(url: str, key: str, data: bytes) -> Reply:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_odd_is_400_at_its_place(server: RunningServer, case: str) -> None:
+def test_odd_values_are_400_with_their_path(server: RunningServer, case: str) -> None:
     data, path = REFUSED[case]
 
     assert send(server.url, server.ci_key, data).issue_paths == [path]
 
 
 @pytest.mark.parametrize("case", TAKEN)
-def test_what_is_merely_unusual_is_taken(server: RunningServer, case: str) -> None:
+def test_unusual_values_are_accepted(server: RunningServer, case: str) -> None:
     assert send(server.url, server.ci_key, TAKEN[case]).status == 204
 
 

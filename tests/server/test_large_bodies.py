@@ -79,7 +79,7 @@ def test_what_is_announced_takes_no_room(server: RunningServer) -> None:
         assert send(server, gzip.compress(LARGE), ("Content-Encoding", "gzip")).status == 204
 
 
-def test_who_holds_the_most_gives_way_to_another_key(server: RunningServer) -> None:
+def test_a_client_that_holds_the_most_gives_way_to_another_key(server: RunningServer) -> None:
     with half_sent(server, b" " * (ROOM - 1_000)) as greedy:
         other = another_key(server)
         headers = (ci_key(other), JSON)
@@ -88,7 +88,7 @@ def test_who_holds_the_most_gives_way_to_another_key(server: RunningServer) -> N
         assert answer_on(greedy).error == FULL
 
 
-def test_who_alone_wants_more_than_there_is_comes_again(server: RunningServer) -> None:
+def test_a_client_that_alone_wants_more_than_there_is_comes_again(server: RunningServer) -> None:
     refused = send(server, BODY + b" " * ROOM)
 
     assert refused.error == FULL
@@ -104,7 +104,7 @@ def test_a_refused_body_gives_its_room_back(server: RunningServer) -> None:
 
 @pytest.mark.parametrize("how", ["Content-Length: 60000000", "Transfer-Encoding: chunked"])
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
-def test_who_has_no_key_is_answered_before_there_is_a_body(
+def test_a_client_that_has_no_key_is_answered_before_there_is_a_body(
     server: RunningServer, how: str, encoding: str
 ) -> None:
     """Nothing is read, let alone inflated, for who may not send it."""
@@ -114,9 +114,7 @@ def test_who_has_no_key_is_answered_before_there_is_a_body(
 
 
 @pytest.mark.parametrize("how", ["Content-Length: 2000000000", "Transfer-Encoding: chunked"])
-def test_of_a_long_body_without_a_key_next_to_nothing_is_read(
-    server: RunningServer, how: str
-) -> None:
+def test_a_long_body_without_a_key_is_hardly_read(server: RunningServer, how: str) -> None:
     """No more than the system keeps of it: who is answered and sends on is cut."""
     chunk = b" " * 65_536
     if "chunked" in how:
@@ -212,7 +210,9 @@ async def test_the_greatest_gives_way_to_a_newcomer(
     assert not await newcomer.gave_way()
 
 
-async def test_who_is_the_greatest_is_refused_and_nobody_else(bodies: LargeBodies) -> None:
+async def test_a_client_that_is_the_greatest_is_refused_and_nobody_else(
+    bodies: LargeBodies,
+) -> None:
     greedy, other = await holders(bodies, ("a", "1", 50), ("b", "1", 40))
 
     with pytest.raises(OverloadedError):
@@ -220,7 +220,7 @@ async def test_who_is_the_greatest_is_refused_and_nobody_else(bodies: LargeBodie
     assert not await other.gave_way()
 
 
-async def test_of_equals_who_claims_is_refused(bodies: LargeBodies) -> None:
+async def test_the_client_that_claims_is_refused_among_equals(bodies: LargeBodies) -> None:
     first, second = await holders(bodies, ("a", "1", 50), ("b", "1", 50))
 
     with pytest.raises(OverloadedError):
@@ -228,7 +228,7 @@ async def test_of_equals_who_claims_is_refused(bodies: LargeBodies) -> None:
     assert not await first.gave_way()
 
 
-async def test_who_is_read_does_not_give_way(bodies: LargeBodies) -> None:
+async def test_a_client_that_is_read_does_not_give_way(bodies: LargeBodies) -> None:
     """What it holds is in use, and comes back soon."""
     async with bodies.buffer() as read:
         read.charge_to("a", "1")
@@ -239,7 +239,7 @@ async def test_who_is_read_does_not_give_way(bodies: LargeBodies) -> None:
             other.buffer.take(bytes(1))
 
 
-async def test_who_holds_nothing_cannot_give_way(bodies: LargeBodies) -> None:
+async def test_a_client_that_holds_nothing_cannot_give_way(bodies: LargeBodies) -> None:
     """Even if its organization holds the most, by a body that is read."""
     async with bodies.buffer() as read:
         read.charge_to("a", "1")
@@ -251,7 +251,7 @@ async def test_who_holds_nothing_cannot_give_way(bodies: LargeBodies) -> None:
         assert not await empty.gave_way()
 
 
-async def test_who_runs_out_of_time_just_now_gives_way_too(bodies: LargeBodies) -> None:
+async def test_a_client_that_runs_out_of_time_just_now_gives_way_too(bodies: LargeBodies) -> None:
     greedy, other = await holders(bodies, ("a", "1", 60), ("b", "1", 40))
     assert greedy.buffer._waiting is not None
     greedy.buffer._waiting.reschedule(0)
@@ -262,7 +262,7 @@ async def test_who_runs_out_of_time_just_now_gives_way_too(bodies: LargeBodies) 
     assert [await holder.gave_way() for holder in (greedy, other)] == [True, False]
 
 
-async def test_who_gives_way_as_its_turn_comes_is_not_read(bodies: LargeBodies) -> None:
+async def test_a_client_that_gives_way_as_its_turn_comes_is_not_read(bodies: LargeBodies) -> None:
     """It is empty now: read, it would be refused for good, and never sent again."""
     async with bodies.buffer() as newcomer:
         newcomer.charge_to("b", "key")
@@ -338,7 +338,7 @@ async def one_turn(bodies: LargeBodies, organization: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("gone", ["cancelled", "gave way"])
-async def test_who_goes_out_of_the_line_leaves_the_turn_to_the_next(
+async def test_a_client_that_goes_out_of_the_line_leaves_the_turn_to_the_next(
     bodies: LargeBodies, gone: str
 ) -> None:
     async with bodies.buffer() as first, bodies.buffer() as newcomer:
@@ -357,7 +357,7 @@ async def test_who_goes_out_of_the_line_leaves_the_turn_to_the_next(
     assert leaving.cancelled() or isinstance(leaving.exception(), OverloadedError)
 
 
-async def test_who_is_cancelled_as_its_turn_comes_leaves_it_to_the_next(
+async def test_a_client_that_is_cancelled_as_its_turn_comes_leaves_it_to_the_next(
     bodies: LargeBodies,
 ) -> None:
     async with bodies.buffer() as first:
@@ -372,7 +372,7 @@ async def test_who_is_cancelled_as_its_turn_comes_leaves_it_to_the_next(
     assert (bodies.read, bodies.line) == (None, [])
 
 
-async def test_who_waits_too_long_for_a_turn_comes_again(
+async def test_a_client_that_waits_too_long_for_a_turn_comes_again(
     bodies: LargeBodies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(large_bodies, "TURN_SECONDS", 0.01)

@@ -101,7 +101,7 @@ def test_a_read_ends_when_the_connection_breaks(server: RunningServer, endless: 
     assert endless.ended.wait(SOON)
 
 
-def test_who_closes_one_side_and_listens_has_a_little_more_time_and_an_answer(
+def test_a_client_that_closes_one_side_and_listens_has_a_little_more_time_and_an_answer(
     server: RunningServer, endless: Endless, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "LISTEN_SECONDS", 0.1)
@@ -116,7 +116,7 @@ def test_who_closes_one_side_and_listens_has_a_little_more_time_and_an_answer(
     assert endless.ended.wait(SOON)
 
 
-def test_who_waits_for_the_turn_of_the_organization_leaves_it(
+def test_a_client_that_waits_for_the_turn_of_the_organization_leaves_it(
     server: RunningServer, endless: Endless
 ) -> None:
     with connect(server.url) as first:

@@ -556,7 +556,7 @@ class TestSweeping:
         "fault",
         [StorageBusyError("The database is busy", "try again"), KeyError("The database is busy")],
     )
-    async def test_what_fails_once_however_it_does_is_logged_and_tried_again(
+    async def test_any_single_failure_is_logged_and_tried_again(
         self,
         monkeypatch: pytest.MonkeyPatch,
         tmp_path: Path,

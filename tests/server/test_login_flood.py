@@ -139,7 +139,9 @@ async def test_a_flood_of_sign_ins_stops_no_report(tmp_path: Path, rate_limit: s
         assert statuses.count(401) == 10
 
 
-async def test_who_guesses_is_stopped_and_whose_account_it_is_signs_in(tmp_path: Path) -> None:
+async def test_an_attacker_who_guesses_is_stopped_and_the_owner_signs_in(
+    tmp_path: Path,
+) -> None:
     hands = Hands()
     async with (
         running(

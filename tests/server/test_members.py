@@ -129,7 +129,7 @@ def test_a_role_that_stays_changes_nothing_and_leaves_no_entry(server: RunningSe
     assert audit(server) == before
 
 
-def test_who_is_removed_is_out_at_once(server: RunningServer) -> None:
+def test_a_person_who_is_removed_is_out_at_once(server: RunningServer) -> None:
     user_id, token = joined(server, "removed@example.org")
 
     assert remove(server, server.admin_token, user_id).status == 204
@@ -222,7 +222,7 @@ def test_keys_that_come_and_go_are_in_the_audit_log_without_their_value(
     assert made["apiKey"] not in str([created, revoked])
 
 
-async def test_of_two_owners_who_unmake_each_other_at_once_one_stays(tmp_path: Path) -> None:
+async def test_one_of_two_owners_who_remove_each_other_together_stays(tmp_path: Path) -> None:
     async with running(tmp_path) as server, aiohttp.ClientSession(server.url) as http:
         tokens, ids = await two_owners(server, http)
         for _ in range(20):

@@ -359,7 +359,7 @@ class TestSigningKey:
                 assert {keys.present for keys in made} == {signing_keys(file).present}
         assert set(tmp_path.iterdir()) == set(files)
 
-    async def test_of_keys_that_are_changed_at_once_none_is_lost(self, tmp_path: Path) -> None:
+    async def test_keys_that_are_changed_together_are_all_kept(self, tmp_path: Path) -> None:
         file = tmp_path / "key"
         first = signing_keys(file)
         storage, passwords = open_storage(MEMORY), Passwords()

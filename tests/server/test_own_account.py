@@ -180,7 +180,7 @@ def test_a_new_password_is_not_the_e_mail_in_whatever_case(ada: Person) -> None:
     assert reset(ada.server, link(ada), ada.email).issue_paths == [["body", "newPassword"]]
 
 
-def test_who_has_no_password_learns_whom_to_ask(tmp_path: Path) -> None:
+def test_a_person_who_has_no_password_learns_whom_to_ask(tmp_path: Path) -> None:
     with running_in_thread(tmp_path) as server:
         query(
             server.location, "UPDATE user SET password_hash = '' WHERE email = ?", (MEMBER_EMAIL,)
@@ -195,7 +195,7 @@ def test_who_has_no_password_learns_whom_to_ask(tmp_path: Path) -> None:
         assert member.login(NEW).status == 200
 
 
-async def test_of_many_changes_at_once_one_wins(ada: Person) -> None:
+async def test_one_of_many_simultaneous_changes_wins(ada: Person) -> None:
     words = [f"{NEW} {number}" for number in range(8)]
     replies = await asyncio.gather(
         *(asyncio.to_thread(ada.change, PASSWORD, word) for word in words)
@@ -221,7 +221,9 @@ def from_address(number: int) -> Header:
     return ("X-Forwarded-For", f"192.0.2.{number}")
 
 
-def test_who_stole_an_access_token_cannot_guess_the_password_with_it(tmp_path: Path) -> None:
+def test_a_person_who_stole_an_access_token_cannot_guess_the_password_with_it(
+    tmp_path: Path,
+) -> None:
     hands = Hands()
     trusted = (ip_network("127.0.0.0/8"),)
     with running_in_thread(
@@ -302,7 +304,7 @@ SAFARI = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15) AppleWebKit/605 Version/
         ("x" * 4000 + " Chrome/1", "Chrome"),
     ],
 )
-def test_of_what_a_program_says_of_itself_only_words_of_ours_are_kept(
+def test_the_name_of_a_program_is_kept_only_in_our_own_words(
     ada: Person, agent: str, client: str
 ) -> None:
     ada.again(agent)
@@ -310,7 +312,7 @@ def test_of_what_a_program_says_of_itself_only_words_of_ours_are_kept(
     assert ada.sessions()["items"][0]["client"] == client
 
 
-def test_of_a_sign_in_of_an_earlier_version_no_program_is_known(tmp_path: Path) -> None:
+def test_a_sign_in_of_an_earlier_version_has_no_program(tmp_path: Path) -> None:
     with running_in_thread(tmp_path) as server:
         ada = person(server)
         query(server.location, "UPDATE session SET client = NULL")
@@ -433,7 +435,7 @@ def test_a_token_that_was_never_given_resets_nothing(ada: Person, token: str) ->
     assert reset(ada.server, token).error == NO_LINK
 
 
-async def test_of_many_uses_of_a_link_at_once_one_wins(ada: Person) -> None:
+async def test_one_of_many_simultaneous_uses_of_a_link_wins(ada: Person) -> None:
     token = await asyncio.to_thread(link, ada)
     words = [f"{NEW} {number}" for number in range(8)]
     replies = await asyncio.gather(
@@ -443,7 +445,9 @@ async def test_of_many_uses_of_a_link_at_once_one_wins(ada: Person) -> None:
     assert sorted(reply.status for reply in replies) == [204] + 7 * [403]
 
 
-def test_who_is_disabled_is_out_at_once_and_learns_nothing_at_the_sign_in(ada: Person) -> None:
+def test_a_person_who_is_disabled_is_out_at_once_and_learns_nothing_at_the_sign_in(
+    ada: Person,
+) -> None:
     other = ada.again()
 
     assert switch(ada, enabled=False) == 2
@@ -493,7 +497,7 @@ def test_invitations_of_who_is_disabled_open_nothing_until_they_are_enabled(
     assert (joined.status, joined.json["organization"]["id"]) == (201, org)
 
 
-def test_who_is_disabled_is_given_no_link_and_an_open_one_is_void(ada: Person) -> None:
+def test_a_person_who_is_disabled_is_given_no_link_and_an_open_one_is_void(ada: Person) -> None:
     token = link(ada)
     switch(ada, enabled=False)
 
@@ -592,7 +596,7 @@ async def house() -> AsyncIterator[House]:
 
 
 @pytest.mark.parametrize("deed", [House.disabled, House.changed])
-async def test_what_becomes_of_an_account_while_a_password_is_compared_lets_nobody_in(
+async def test_a_change_of_an_account_while_its_password_is_compared_refuses_the_sign_in(
     house: House, deed: Callable[[House], Awaitable[object]]
 ) -> None:
     slow = Slow(lambda: deed(house))
@@ -606,7 +610,7 @@ async def test_what_becomes_of_an_account_while_a_password_is_compared_lets_nobo
 
 
 @pytest.mark.parametrize("deed", [House.ended, House.changed])
-async def test_what_ends_while_a_password_is_compared_changes_it_no_more(
+async def test_a_session_that_ends_while_a_password_is_compared_does_not_change_it(
     house: House, deed: Callable[[House], Awaitable[object]]
 ) -> None:
     person = await Access(house.storage, house.tokens).person(house.pair.access_token)

@@ -90,7 +90,7 @@ async def test_no_sixty_seconds_hold_more_than_the_limit() -> None:
     assert all(late - early >= 60 for early, late in zip(passed, passed[10:], strict=False))
 
 
-async def test_who_waits_as_asked_is_let_in_and_not_sooner() -> None:
+async def test_a_client_that_waits_as_asked_is_let_in_and_not_sooner() -> None:
     hands = Hands()
     async with limited(clock=hands, rate_limit="2/minute") as send:
         await send()
@@ -208,7 +208,7 @@ async def test_the_limit_on_all_holds_on_the_routes_of_auth_too() -> None:
     assert answers == [415, 415, 415, 429]
 
 
-async def test_what_a_route_of_auth_refuses_leaves_the_limit_on_all_alone() -> None:
+async def test_a_refusal_by_the_limit_of_a_route_does_not_count_for_all_requests() -> None:
     async with limited(clock=Hands(), rate_limit="3/minute", auth_rate_limit="1/minute") as send:
         logins = [(await send("/api/auth/login", "POST")).status for _ in range(6)]
         others = [(await send()).status for _ in range(3)]
@@ -217,7 +217,7 @@ async def test_what_a_route_of_auth_refuses_leaves_the_limit_on_all_alone() -> N
     assert others == [200, 200, 429]
 
 
-async def test_what_the_limit_on_all_refuses_leaves_that_of_a_route_alone() -> None:
+async def test_a_refusal_by_the_limit_on_all_requests_does_not_count_for_a_route() -> None:
     hands = Hands()
     async with limited(clock=hands, rate_limit="1/minute", auth_rate_limit="1/hour") as send:
         assert (await send()).status == 200
@@ -239,7 +239,7 @@ def tried(server: RunningServer, address: str, **said: str) -> Reply:
     return ask(server.url, "POST", "/api/auth/login", origin, json_body=body)
 
 
-def test_who_guesses_a_password_waits_and_its_owner_does_not(tmp_path: Path) -> None:
+def test_a_client_that_guesses_a_password_waits_and_its_owner_does_not(tmp_path: Path) -> None:
     hands = Hands()
     guesser, elsewhere = "192.0.2.1", "192.0.2.2"
     with running_in_thread(
@@ -294,7 +294,7 @@ async def test_servers_on_one_valkey_share_the_limit(valkey: str) -> None:
     assert 600 - took <= min(waits) <= max(waits) <= 600
 
 
-async def test_who_waits_as_one_server_says_is_let_in_by_another(valkey: str) -> None:
+async def test_a_client_that_waits_as_one_server_says_is_let_in_by_another(valkey: str) -> None:
     shared: dict[str, Any] = {"valkey_url": valkey, "rate_limit": "1/2 seconds"}
     async with limited(**shared) as one, limited(**shared) as other:
         while (found := await one()).status == 200:
@@ -316,7 +316,7 @@ async def test_the_routes_of_auth_share_their_limits_too(valkey: str) -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False])
-async def test_who_looks_for_room_takes_none(valkey: str, *, shared: bool) -> None:
+async def test_a_client_that_looks_for_room_takes_none(valkey: str, *, shared: bool) -> None:
     windows, limit = RateLimiter(system_clock, valkey if shared else None), parse("1/hour")
     try:
         assert [await windows.wait(limit, "looked", "for") for _ in range(3)] == [0, 0, 0]
@@ -424,7 +424,7 @@ async def test_any_number_of_addresses_takes_little_memory_and_is_forgotten() ->
     assert forgotten <= full / 2
 
 
-async def test_of_too_many_those_are_forgotten_who_asked_longest_ago() -> None:
+async def test_too_many_callers_are_forgotten_oldest_first() -> None:
     windows, limit = RateLimiter(Hands()), parse("1/minute")
     await windows.take(limit, "api", "192.0.2.1")
     await windows.take(limit, "api", "192.0.2.2")

@@ -160,7 +160,9 @@ def test_a_body_that_does_not_name_one_sign_in_is_400(
     assert reply.issue_paths == [["body", *path]]
 
 
-def test_who_logged_out_cannot_come_back_and_ends_nothing_else(server: RunningServer) -> None:
+def test_a_person_who_logged_out_cannot_come_back_and_ends_nothing_else(
+    server: RunningServer,
+) -> None:
     kept, first = login(server), login(server)
     renewed = refresh(server, first).json
     logout(server, renewed)
@@ -255,7 +257,7 @@ def test_a_sign_in_is_forgotten_when_nothing_of_it_works_any_more(
     assert is_in(moved, renewed)
 
 
-async def test_of_many_uses_at_once_one_wins_and_then_everybody_of_that_user_is_out(
+async def test_one_of_many_simultaneous_uses_wins_and_then_the_user_is_out_everywhere(
     tmp_path: Path,
 ) -> None:
     async with (

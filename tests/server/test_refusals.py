@@ -55,7 +55,7 @@ def test_an_error_that_no_request_should_meet_leaks_nothing() -> None:
         ("The file is 'a; b'", "name another; or wait"),
     ],
 )
-def test_what_can_be_mended_carries_its_fix_and_reads_in_one_line(cause: str, fix: str) -> None:
+def test_a_fixable_error_has_its_fix_in_one_line(cause: str, fix: str) -> None:
     fault = errors.StorageError(cause, fix)
 
     assert (fault.cause, fault.fix, str(fault)) == (cause, fix, f"{cause}; {fix}")

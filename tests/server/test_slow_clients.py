@@ -175,7 +175,7 @@ def test_hundreds_of_half_heads_stop_nobody_and_leave_nothing(server: RunningSer
 
 
 @pytest.mark.parametrize("asked", [[LAST], [ALIVE], [ALIVE, ALIVE]], ids=["last", "kept", "two"])
-def test_who_has_sent_all_and_still_listens_is_answered(
+def test_a_client_that_has_sent_all_and_still_listens_is_answered(
     server: RunningServer, asked: list[bytes]
 ) -> None:
     with connect(server.url) as line:
@@ -185,7 +185,9 @@ def test_who_has_sent_all_and_still_listens_is_answered(
         assert rest_of(line).count(b"HTTP/1.1 200") == len(asked)
 
 
-def test_who_has_sent_a_whole_body_and_still_listens_is_answered(server: RunningServer) -> None:
+def test_a_client_that_has_sent_a_whole_body_and_still_listens_is_answered(
+    server: RunningServer,
+) -> None:
     with connect(server.url) as line:
         line.sendall(announcing(server, 2) + b"{}")
         line.shutdown(socket.SHUT_WR)
@@ -193,7 +195,7 @@ def test_who_has_sent_a_whole_body_and_still_listens_is_answered(server: Running
         assert read_reply(rest_of(line)).error == (400, "Validation failed")
 
 
-def test_who_ends_at_the_moment_of_being_answered_is_let_go(
+def test_a_client_that_ends_at_the_moment_of_being_answered_is_let_go(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finish = SpecProtocol.finish_response
@@ -213,7 +215,7 @@ def test_who_ends_at_the_moment_of_being_answered_is_let_go(
         assert rest_of(line).endswith(b"}")
 
 
-def test_who_ends_within_a_body_is_not_waited_for(server: RunningServer) -> None:
+def test_a_client_that_ends_within_a_body_is_not_waited_for(server: RunningServer) -> None:
     with connect(server.url) as line:
         line.sendall(announcing(server, 2) + b"{")
         line.shutdown(socket.SHUT_WR)
@@ -221,7 +223,7 @@ def test_who_ends_within_a_body_is_not_waited_for(server: RunningServer) -> None
         assert rest_of(line) == b""
 
 
-def test_who_ends_before_saying_anything_is_closed(server: RunningServer) -> None:
+def test_a_client_that_ends_before_saying_anything_is_closed(server: RunningServer) -> None:
     with connect(server.url) as line:
         line.shutdown(socket.SHUT_WR)
 
@@ -247,7 +249,7 @@ async def large_answers() -> AsyncIterator[SpecRunner]:
     await runner.cleanup()
 
 
-async def test_who_takes_nothing_of_an_answer_is_cut(
+async def test_a_client_that_takes_nothing_of_an_answer_is_cut(
     large_answers: SpecRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "STUCK_SECONDS", 0.3)
@@ -260,7 +262,7 @@ async def test_who_takes_nothing_of_an_answer_is_cut(
                 await asyncio.sleep(0.01)
 
 
-async def test_who_takes_an_answer_slowly_has_it_whole(large_answers: SpecRunner) -> None:
+async def test_a_client_that_takes_an_answer_slowly_has_it_whole(large_answers: SpecRunner) -> None:
     """Each time that some of it was taken, the time is up in which something must be."""
     reader, writer = await asyncio.open_connection(*large_answers.addresses[0][:2])
     writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

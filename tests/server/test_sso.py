@@ -73,7 +73,7 @@ async def test_a_browser_comes_back_signed_in(server: RunningServer) -> None:
     assert me["organizations"] == []
 
 
-async def test_who_comes_again_is_the_same_user(server: RunningServer) -> None:
+async def test_a_person_who_comes_again_is_the_same_user(server: RunningServer) -> None:
     ids = set()
     for path in (LOGIN, LOGIN.replace("acme", "other")):
         async with browsing(sub="new") as browser:
@@ -110,14 +110,14 @@ async def test_an_e_mail_that_is_not_verified_links_nothing(server: RunningServe
     assert "verify it there" in message
 
 
-async def test_who_has_no_e_mail_at_the_provider_stays_out(server: RunningServer) -> None:
+async def test_a_person_who_has_no_e_mail_at_the_provider_stays_out(server: RunningServer) -> None:
     async with browsing(sub="never@seen") as browser:  # the mock says no `email_verified`
         stop = await browser.open(server.url + LOGIN)
 
     assert stop.status == 403
 
 
-async def test_who_says_no_at_the_provider_stays_out(server: RunningServer) -> None:
+async def test_a_person_who_says_no_at_the_provider_stays_out(server: RunningServer) -> None:
     async with browsing(action="deny") as browser:
         browser.presses = "action"
         stop = await browser.open(server.url + LOGIN)
@@ -135,7 +135,7 @@ async def test_without_an_invitation_a_stranger_stays_out(by_invitation: Running
         assert "hwci_rt" not in browser.cookies()
 
 
-async def test_who_is_invited_comes_in_and_joins_once_they_accept_without_a_token(
+async def test_a_person_who_is_invited_comes_in_and_joins_once_they_accept_without_a_token(
     by_invitation: RunningServer,
 ) -> None:
     """The provider has verified that the e-mail is theirs; joining is theirs to decide."""
@@ -154,7 +154,7 @@ async def test_who_is_invited_comes_in_and_joins_once_they_accept_without_a_toke
     assert (joined["id"], joined["role"]) == (str(server.org_id), "admin")
 
 
-async def test_who_has_a_password_needs_the_token_although_a_provider_knows_them(
+async def test_a_person_who_has_a_password_needs_the_token_although_a_provider_knows_them(
     issuer: str, tmp_path: Path
 ) -> None:
     """Somebody else may have registered the e-mail with a password before its owner came."""
@@ -190,14 +190,16 @@ async def test_an_invitation_of_who_may_not_invite_any_more_lets_nobody_in(
         )
 
 
-async def test_who_has_an_account_needs_no_invitation(by_invitation: RunningServer) -> None:
+async def test_a_person_who_has_an_account_needs_no_invitation(
+    by_invitation: RunningServer,
+) -> None:
     async with browsing(sub="olga") as browser:
         stop = await browser.open(by_invitation.url + LOGIN)
 
         assert stop.url == f"{by_invitation.url}/"
 
 
-async def test_who_is_disabled_learns_that_by_proof_of_a_provider_and_is_not_let_in(
+async def test_a_person_who_is_disabled_learns_that_by_proof_of_a_provider_and_is_not_let_in(
     by_invitation: RunningServer,
 ) -> None:
     disabled = SetUserEnabled(email=EMAIL, enabled=False)

@@ -99,7 +99,7 @@ async def test_a_code_works_once_and_what_it_gave_works_on(server: RunningServer
     assert exchange(server, code).error == REFUSED, "nor does it after the end of its session"
 
 
-async def test_of_many_who_use_a_code_at_once_one_is_signed_in(server: RunningServer) -> None:
+async def test_one_of_many_simultaneous_uses_of_a_code_signs_in(server: RunningServer) -> None:
     code = await handed_over(server)
     tries = [asyncio.to_thread(exchange, server, code) for _ in range(16)]
 

@@ -244,7 +244,7 @@ async def test_a_single_key_needs_no_name(
     assert await is_let_in(server)
 
 
-async def test_of_several_keys_the_one_that_signed_is_named(
+async def test_the_key_that_signed_is_named_among_several(
     provider: Crooked, server: RunningServer
 ) -> None:
     provider.keys = [public(provider.key), public(rsa_key())]

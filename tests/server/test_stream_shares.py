@@ -102,7 +102,7 @@ async def test_many_organizations_of_one_address_leave_others_their_share(
     assert not await followers.come(ORGS[7], HERE)
 
 
-async def test_who_gave_way_does_not_get_the_place_back(followers: Followers) -> None:
+async def test_a_client_that_gave_way_does_not_get_the_place_back(followers: Followers) -> None:
     for _ in range(PLACES):
         await followers.come(ORGS[0], HERE)
     while await followers.come(ORGS[1], THERE):
@@ -112,7 +112,7 @@ async def test_who_gave_way_does_not_get_the_place_back(followers: Followers) ->
     assert not await followers.come(ORGS[0], THERE)
 
 
-async def test_who_gives_way_gets_an_error(followers: Followers) -> None:
+async def test_a_client_that_gives_way_gets_an_error(followers: Followers) -> None:
     for _ in range(PLACES):
         await followers.come(ORGS[0], HERE)
     await followers.come(ORGS[1], THERE)

@@ -128,7 +128,7 @@ def test_an_onset_that_is_not_looked_at_is_not_counted_as_missed() -> None:
     assert any(one.held for one in told(found))
 
 
-def test_of_a_race_that_came_again_the_last_time_is_looked_for() -> None:
+def test_the_last_time_of_a_race_that_came_again_is_looked_for() -> None:
     found = [one for seed in range(10) for one in came_again(0.2, seed)]
     assert found
     for case in found:
@@ -186,7 +186,7 @@ def test_a_bisection_is_right_where_repeats_of_git_are_not() -> None:
     assert sum(bisected_by_git(one).held for one in found) <= 15
 
 
-def test_who_knows_the_rate_repeats_until_all_steps_are_right() -> None:
+def test_a_search_that_knows_the_rate_repeats_until_all_steps_are_right() -> None:
     assert repeats_that_suffice(Case(20, 1.0, 0)) == 1
     assert repeats_that_suffice(Case(2, 0.5, 0)) == 5
     assert repeats_that_suffice(Case(20, 0.05, 0)) == 90

@@ -60,7 +60,7 @@ async def test_an_sso_flow_obtains_a_token(tmp_path: Path) -> None:
 
 
 @shows(REGISTER, OBTAINED)
-def test_who_registers_can_sign_in(server: RunningServer) -> None:
+def test_a_person_who_registers_can_sign_in(server: RunningServer) -> None:
     person = {"email": "new@example.org", "password": PASSWORD}
     reply = ask(server.url, "POST", "/api/auth/register", json_body=person)
 

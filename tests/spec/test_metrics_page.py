@@ -281,7 +281,7 @@ def test_flake_rates_and_infra_runs_are_dated_by_each_runs_start(service: Servic
 
 
 @shows(PUSHES)
-def test_of_two_pushes_seconds_apart_the_first_can_stay_unchecked(service: Service) -> None:
+def test_the_first_of_two_pushes_seconds_apart_can_stay_unchecked(service: Service) -> None:
     service.announce("first", merged_at="2026-03-01T12:00:00Z")
     service.announce("second", merged_at="2026-03-01T12:00:05Z")
     pushed = changes("base", commit("first", "src/a.c"), commit("second", "src/b.c"))

@@ -68,7 +68,7 @@ def test_drawing_waits_a_little_for_the_sign_in_to_be_renewed(page: Page, tmp_pa
         expect(page.get_by_role("heading", level=1, name="Metrics")).to_be_visible()
 
 
-def test_who_comes_back_to_a_page_gets_no_answer_twice_until_something_is_new(
+def test_a_person_who_comes_back_to_a_page_gets_no_answer_twice_until_something_is_new(
     page: Page, tmp_path: Path
 ) -> None:
     def figure(count: int) -> None:
@@ -97,7 +97,7 @@ def test_who_comes_back_to_a_page_gets_no_answer_twice_until_something_is_new(
 
 @pytest.mark.own_tab
 @pytest.mark.parametrize("asked", ["**/api/auth/me", "**/ci-metrics?*", "**/api/auth/refresh"])
-def test_who_asks_too_often_learns_when_the_page_asks_again_and_it_does(
+def test_a_person_who_asks_too_often_learns_when_the_page_asks_again_and_it_does(
     page: Page, demo: Dashboard, quiet_console: list[str], asked: str
 ) -> None:
     refused = {"status": 429, "json": {"message": "Too much"}, "headers": {"Retry-After": "600"}}
@@ -124,7 +124,7 @@ def test_who_asks_too_often_learns_when_the_page_asks_again_and_it_does(
     quiet_console.clear()  # the browser itself tells of the status
 
 
-def test_who_is_asked_for_patience_may_ask_before(
+def test_a_person_who_is_asked_to_wait_may_retry_earlier(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
     refused = {"status": 429, "json": {"message": "Too much"}, "headers": {"Retry-After": "600"}}

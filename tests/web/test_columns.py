@@ -90,7 +90,7 @@ def test_a_column_by_which_a_row_is_known_cannot_go(page: Page, demo: Dashboard)
 
 
 @pytest.mark.parametrize("kept", ["{", "null", "7", '{"runs": "status"}', '{"runs": [1, null]}'])
-def test_what_is_no_choice_shows_all_columns(page: Page, demo: Dashboard, kept: str) -> None:
+def test_an_invalid_choice_shows_all_columns(page: Page, demo: Dashboard, kept: str) -> None:
     opened(page, demo, "runs")
     page.evaluate("kept => localStorage.setItem('hwci-columns', kept)", kept)
     page.reload()

@@ -183,7 +183,7 @@ def test_the_metrics_page_says_what_would_decide_the_ambiguous_failures(reader: 
 
 
 @pytest.mark.parametrize("test_id", ["unconfigured", "unconnected"])
-def test_what_the_demo_has_not_is_shown_too(owner: Reader, test_id: str) -> None:
+def test_failures_that_the_demo_does_not_have_are_shown_too(owner: Reader, test_id: str) -> None:
     evidence = owner.evidence(id_of(owner, test_id))
     owner.open(evidence["failure"]["id"])
 

@@ -41,7 +41,7 @@ def sign_in(page: Page, server: RunningServer) -> None:
     )
 
 
-def test_who_is_signed_in_opens_the_link_sees_who_invites_to_what_and_accepts(
+def test_a_person_who_is_signed_in_opens_the_link_sees_who_invites_to_what_and_accepts(
     page: Page, own: Site
 ) -> None:
     sign_in(page, own.server)
@@ -59,7 +59,9 @@ def test_who_is_signed_in_opens_the_link_sees_who_invites_to_what_and_accepts(
     expect(page.locator(".waits")).to_have_count(0)
 
 
-def test_who_has_an_account_and_is_signed_out_signs_in_on_the_way(page: Page, own: Site) -> None:
+def test_a_person_who_has_an_account_and_is_signed_out_signs_in_on_the_way(
+    page: Page, own: Site
+) -> None:
     page.context.clear_cookies()
     page.goto(link(own.server))
     page.get_by_role("link", name="Sign in to accept or decline").click()
@@ -124,7 +126,7 @@ def test_an_owner_invites_by_a_link_sees_what_is_open_and_withdraws(page: Page, 
     assert own.ask("invites")["items"] == []
 
 
-def test_who_is_a_member_already_is_named_at_the_form(
+def test_a_person_who_is_a_member_already_is_named_at_the_form(
     page: Page, own: Site, quiet_console: list[str]
 ) -> None:
     own.open("members")

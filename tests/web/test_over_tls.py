@@ -63,7 +63,7 @@ def test_a_refusal_is_a_cookie_that_a_script_reads_as_it_is(
     assert bool(SimpleCookie(result)[name]["secure"]) is bool(base_url)
 
 
-def test_who_is_refused_reads_why_once(page: Page, url: str) -> None:
+def test_a_person_who_is_refused_reads_why_once(page: Page, url: str) -> None:
     page.goto(url + NO_PROVIDER)
 
     expect(page.get_by_role("alert")).to_have_text(SAID)

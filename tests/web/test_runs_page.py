@@ -314,7 +314,9 @@ def test_what_is_typed_as_soon_as_a_field_is_there_stays(page: Page, demo: Dashb
 
 
 @pytest.mark.parametrize("text", ["6ef", "main", "6ef9-1"])
-def test_what_begins_no_hash_is_not_asked_for(page: Page, demo: Dashboard, text: str) -> None:
+def test_text_that_cannot_begin_a_hash_is_not_requested(
+    page: Page, demo: Dashboard, text: str
+) -> None:
     org = demo.sign_in(page.context)
     page.goto(f"{demo.url}/orgs/{org}/runs?sha=" + "0" * 40)
     expect(page.get_by_text("No run fits these filters")).to_be_visible()

@@ -200,7 +200,7 @@ def test_over_tls_the_mark_is_secure_too(tmp_path: Path) -> None:
     assert found["__Secure-hwci_signed_in"]["secure"] is True
 
 
-def test_where_nobody_is_signed_in_no_renewal_is_tried(page: Page, server: RunningServer) -> None:
+def test_no_renewal_is_tried_while_nobody_is_signed_in(page: Page, server: RunningServer) -> None:
     tried = renewals(page.context)
     page.goto(server.url)
 
@@ -385,7 +385,7 @@ def test_signing_in_in_one_tab_takes_the_others_along(
     is_in(second)
 
 
-def test_who_could_not_be_signed_out_sees_that(
+def test_a_person_who_could_not_be_signed_out_sees_that(
     page: Page, board: Dashboard, quiet_console: list[str]
 ) -> None:
     page.goto(board.url)

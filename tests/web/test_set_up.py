@@ -93,7 +93,7 @@ def fill_all(page: Page, email: str) -> None:
     page.get_by_role("button", name="Register").click()
 
 
-def test_who_is_invited_joins_by_the_link_without_an_organization_of_their_own(
+def test_a_person_who_is_invited_joins_by_the_link_without_an_organization_of_their_own(
     page: Page, server: RunningServer
 ) -> None:
     page.goto(invited(server, "new@example.org"))
@@ -187,7 +187,7 @@ def test_where_anyone_may_register_the_page_needs_no_link(
         without_metrics(page, quiet_console)
 
 
-def test_who_has_no_organization_makes_one_in_the_page(
+def test_a_person_who_has_no_organization_makes_one_in_the_page(
     page: Page, tmp_path: Path, quiet_console: list[str]
 ) -> None:
     with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:
@@ -211,7 +211,7 @@ def test_who_has_no_organization_makes_one_in_the_page(
     quiet_console.clear()
 
 
-def test_who_has_no_organization_joins_one_elsewhere_and_looks_again(
+def test_a_person_who_has_no_organization_joins_one_elsewhere_and_looks_again(
     page: Page, tmp_path: Path
 ) -> None:
     with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:

@@ -59,7 +59,9 @@ def fill(page: Page, email: str, password: str) -> None:
 
 @pytest.mark.own_tab
 @pytest.mark.parametrize("path", ["/sign-in", "/setup#token"])
-def test_who_types_at_once_stays_in_the_field(page: Page, server: RunningServer, path: str) -> None:
+def test_a_person_who_types_at_once_stays_in_the_field(
+    page: Page, server: RunningServer, path: str
+) -> None:
     page.add_init_script(QUICK_HAND)
     page.goto(server.url + path)
     page.evaluate(PAINTED)
@@ -103,7 +105,7 @@ def refused(said: list[str], status: int) -> None:
     said.clear()
 
 
-def test_who_tries_too_often_learns_when_to_try_again(
+def test_a_person_who_tries_too_often_learns_when_to_try_again(
     page: Page, tmp_path: Path, quiet_console: list[str]
 ) -> None:
     with running_in_thread(tmp_path, clock=Hands(), auth_rate_limit="3/minute") as strict:
@@ -161,7 +163,7 @@ def test_a_sign_in_leads_to_the_part_of_a_page_that_a_link_meant(
     expect(page).to_have_url(f"{demo.url}/orgs/{org}/metrics?days=90#flaky")
 
 
-def test_who_was_signed_out_elsewhere_reads_why_and_comes_back(
+def test_a_person_who_was_signed_out_elsewhere_reads_why_and_comes_back(
     page: Page, server: RunningServer, quiet_console: list[str]
 ) -> None:
     shown = Dashboard(server.url, OWNER)
@@ -194,7 +196,9 @@ def test_a_refusal_that_came_when_its_page_was_gone_is_told(
     expect(page.get_by_role("status").filter(has_text="Your sign-in has ended")).to_be_visible()
 
 
-def test_who_signs_out_is_told_of_no_end(page: Page, server: RunningServer) -> None:
+def test_a_person_who_signs_out_sees_no_message_of_an_end(
+    page: Page, server: RunningServer
+) -> None:
     page.goto(f"{server.url}/orgs/{Dashboard(server.url, OWNER).sign_in(page.context)}/boxes")
 
     open_own_menu(page)
@@ -258,7 +262,7 @@ def test_through_a_provider_one_comes_to_where_one_wanted_to_go_once(
 
 
 @pytest.mark.usefixtures("strange_pages")
-def test_who_the_server_does_not_let_in_reads_why_on_the_page(
+def test_a_person_whom_the_server_does_not_let_in_reads_why_on_the_page(
     page: Page, provided: RunningServer
 ) -> None:
     at_provider(page, provided, "eve")
@@ -271,7 +275,7 @@ def test_who_the_server_does_not_let_in_reads_why_on_the_page(
 
 
 @pytest.mark.usefixtures("strange_pages")
-def test_who_says_no_at_the_provider_reads_so_on_the_page(
+def test_a_person_who_says_no_at_the_provider_reads_so_on_the_page(
     page: Page, provided: RunningServer
 ) -> None:
     page.goto(f"{provided.url}/sign-in")

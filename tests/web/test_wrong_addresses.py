@@ -91,7 +91,7 @@ def test_other_addresses_of_a_page_lead_to_it(page: Page, home: str) -> None:
     expect(page).to_have_url(f"{home}/boxes")
 
 
-def test_what_is_not_there_is_named_with_ways_on(
+def test_a_missing_page_is_named_with_links_to_others(
     page: Page, home: str, quiet_console: list[str]
 ) -> None:
     for path, title, sought in (

@@ -41,7 +41,7 @@ def test_anything_else_is_no_email(email: str) -> None:
     assert paths(Registration, PERSON | {"email": email}) == [["body", "email"]]
 
 
-def test_who_writes_no_email_reads_what_one_is() -> None:
+def test_a_person_who_writes_no_email_reads_what_one_is() -> None:
     found = issues(Registration, PERSON | {"email": "ada.example.org"})
 
     assert found == [(["body", "email"], "Should look like name@example.org")]

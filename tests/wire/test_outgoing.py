@@ -222,7 +222,7 @@ def test_a_reviewed_failure_shows_who_reviewed_it_and_keeps_its_automatic_class(
     assert (row["class"], row["automatic"]["class"]) == ("real_fw_bug", "ambiguous")
 
 
-def test_what_is_not_known_is_null() -> None:
+def test_unknown_values_are_null() -> None:
     row = sent(failures.ResolvedFailureAnswer.of(ORG, resolved(broken_by=None, fix=None)))
 
     assert set(row) == RESOLVED_KEYS

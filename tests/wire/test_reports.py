@@ -554,7 +554,7 @@ def test_values_at_fault_are_never_repeated() -> None:
     "raw",
     [b"", b"{", b"\xff", b'{"repo_key": "\xff"}', b"\xef\xbb\xbf{}", b"{} {}", b"[" * 100_000],
 )
-def test_what_is_no_json_is_one_fault_of_the_body(raw: bytes) -> None:
+def test_a_body_that_is_not_json_is_one_fault(raw: bytes) -> None:
     for model, _ in BODIES.values():
         assert paths(model, raw) == [["body"]]
 

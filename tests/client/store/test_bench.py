@@ -174,7 +174,7 @@ def test_what_a_list_of_reports_shows_is_known_of_each(store: BenchStore) -> Non
     ]
 
 
-def test_what_could_never_be_sent_is_not_kept(store: BenchStore) -> None:
+def test_a_report_that_can_never_be_sent_is_not_kept(store: BenchStore) -> None:
     with pytest.raises(CredentialMalformedError):
         keep(store, key="no key")
     with pytest.raises(ServerAddressError):
@@ -230,7 +230,7 @@ def test_the_bytes_of_a_store_are_those_of_its_reports(tmp_path: Path) -> None:
         keep(store, run_id=2)
 
 
-def test_what_was_sent_gives_its_room_on_the_disk_back(store: BenchStore) -> None:
+def test_sent_reports_free_their_space_on_the_disk(store: BenchStore) -> None:
     keep(store, run_id=1)
     before = store.file.stat().st_size
     noise = [{**TEST, "id": os.urandom(64).hex()} for _ in range(500)]
@@ -305,7 +305,7 @@ def test_looking_makes_no_file(store: BenchStore) -> None:
     assert not store.folder.exists()
 
 
-def test_what_failed_more_often_comes_later(store: BenchStore) -> None:
+def test_reports_that_failed_more_often_come_later(store: BenchStore) -> None:
     first, second = keep(store, run_id=1), keep(store, run_id=2)
 
     def order() -> list[int | None]:
@@ -380,7 +380,7 @@ def test_a_report_is_found_as_it_is_now_or_the_later_one_in_its_place(store: Ben
     assert store.found(first) is None
 
 
-def test_what_waits_is_counted_by_key_and_server(store: BenchStore) -> None:
+def test_pending_reports_are_counted_by_key_and_server(store: BenchStore) -> None:
     keep(store, run_id=1)
     keep(store, run_id=2, key=OTHER_KEY)
     keep(store, run_id=3, address=None, key=OTHER_KEY)
@@ -403,7 +403,7 @@ def test_a_store_whose_locks_cannot_be_made_says_so(store: BenchStore) -> None:
         pytest.fail("another process may send it, too")
 
 
-def test_what_is_no_folder_cannot_be_read(tmp_path: Path) -> None:
+def test_a_store_that_is_not_a_folder_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(StoreError, match="file cannot be read: Not a directory") as caught:
@@ -458,7 +458,7 @@ def test_a_report_for_a_server_that_is_not_known_goes_to_the_first_that_is(
     assert [one.address for one in waiting(store)] == [ADDRESS]
 
 
-def test_what_waits_never_follows_a_later_report_that_could_not_be_kept(
+def test_pending_reports_never_follow_a_later_one_that_could_not_be_kept(
     store: BenchStore,
 ) -> None:
     for run_id, address in ((1, ADDRESS), (1, OTHER_ADDRESS), (2, ADDRESS), (3, ADDRESS)):
@@ -601,7 +601,7 @@ def test_the_body_of_a_report_that_is_gone_is_an_error_with_its_name(store: Benc
     assert caught.value.fix == "Name another: hwci spool list"
 
 
-def test_what_is_removed_is_gone(store: BenchStore) -> None:
+def test_a_removed_report_is_gone(store: BenchStore) -> None:
     keep(store, run_id=1)
     store.remove(keep(store, run_id=2))
 

@@ -131,7 +131,9 @@ def test_it_does_not_grow_without_end(store: BenchStore, monkeypatch: pytest.Mon
     assert known(store, SERIES._replace(branch="branch-0")).runs
 
 
-def test_what_waits_is_not_forgotten(store: BenchStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pending_reports_are_not_forgotten(
+    store: BenchStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(memory, "RUNS_KEPT", 1)
     for run_id in (1, 2, 3):
         keep(store, run_id=run_id)
@@ -235,7 +237,7 @@ def one(store: BenchStore) -> BenchStore:
 OTHER_TESTS = [{**TEST, "id": "other"}]
 
 
-def test_the_same_report_again_replaces_nobody_elses(one: BenchStore) -> None:
+def test_the_same_report_again_replaces_no_other(one: BenchStore) -> None:
     again = [{**TEST, "outcome": "fail", "attempts": 3}]
     assert one.replaced(run_report(suite="s", tests=again)) is None
 
@@ -345,7 +347,9 @@ def test_a_job_on_several_boxes_has_the_number_only_if_it_is_the_first_on_each(
     assert claimed(store, job("a", "bench-2")) == 5
 
 
-def test_who_asks_for_a_run_id_without_claiming_it_leaves_it_to_others(store: BenchStore) -> None:
+def test_a_process_that_asks_for_a_run_id_without_claiming_it_leaves_it_to_others(
+    store: BenchStore,
+) -> None:
     assert store.run_id_of(job("a"), OWN, claim=False) == 5
     assert not store.folder.exists()
     assert claimed(store, job("b")) == 5

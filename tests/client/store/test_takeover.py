@@ -45,7 +45,7 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
-def test_who_looks_sees_all_and_changes_nothing(store: BenchStore, home: Path) -> None:
+def test_a_process_that_looks_sees_all_and_changes_nothing(store: BenchStore, home: Path) -> None:
     before = files(home)
 
     found = {(one.state, one.run_id, one.address) for one in store.reports()}
@@ -240,7 +240,7 @@ def test_older_processes_change_nothing_meanwhile(
     assert free == [False] * len(locks)
 
 
-def test_a_mark_that_is_damaged_holds_back_none(store: BenchStore, home: Path) -> None:
+def test_a_damaged_mark_delays_no_report(store: BenchStore, home: Path) -> None:
     [mark] = (home / "marks").iterdir()
     mark.write_text('[["acme/firmware"')
     with locked(mark, wait=False):
@@ -306,7 +306,7 @@ def test_it_is_known_wherever_the_reports_are_kept(
     assert list((home / "lanes").iterdir()) == []
 
 
-def test_of_too_many_series_those_that_were_written_last_are_taken_in(
+def test_the_series_written_last_are_taken_in_if_there_are_too_many(
     store: BenchStore, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.rmtree(home / "spool")
@@ -348,7 +348,7 @@ def loop(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [Path.mkdir, loop])
-def test_a_file_that_cannot_be_opened_stays_and_holds_back_none(
+def test_a_file_that_cannot_be_opened_stays_and_delays_no_report(
     store: BenchStore, home: Path, harm: Callable[[Path], None]
 ) -> None:
     [file] = (home / "spool").glob("00001769900000000000-*")
@@ -367,7 +367,7 @@ def test_a_file_that_cannot_be_opened_stays_and_holds_back_none(
     assert refused.reason.startswith("the file cannot be opened: ")
 
 
-def test_a_damaged_file_that_cannot_be_set_aside_holds_back_none(
+def test_a_damaged_file_that_cannot_be_set_aside_delays_no_report(
     store: BenchStore, home: Path
 ) -> None:
     shutil.rmtree(home / "spool/refused")

@@ -142,7 +142,7 @@ class TestCheck:
             ("item", "UPDATE item SET counted = 2"),
         ],
     )
-    async def test_what_is_derived_and_out_of_date_is_found_and_a_rebuild_mends_it(
+    async def test_outdated_derived_rows_are_found_and_a_rebuild_repairs_them(
         self, path: Path, table: str, statement: str
     ) -> None:
         alter(path, statement)
@@ -168,7 +168,7 @@ class TestCheck:
         assert (await storage.check()).without_digest == 0
         await storage.close()
 
-    async def test_a_check_beside_writers_is_of_one_moment_and_holds_nobody_up(
+    async def test_a_check_during_writes_sees_one_moment_and_delays_nobody(
         self, path: Path
     ) -> None:
         storage = open_storage(path)
@@ -248,7 +248,7 @@ class TestAfterAStopThatWasNotClean:
         await again.ready()
         await again.close()
 
-    async def test_damage_that_is_found_lets_nobody_in_now_or_later(
+    async def test_found_damage_closes_the_database_for_good(
         self, path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         crashed = await crashed_copy(path, tmp_path)

@@ -143,7 +143,7 @@ class TestSessions:
         assert await storage.read(lambda r: r.refresh_token(b"digest")) == used
         assert await storage.read(lambda r: r.refresh_token(b"unknown")) is None
 
-    async def test_of_many_who_use_a_token_at_once_one_wins(self, storage: Storage) -> None:
+    async def test_one_of_many_simultaneous_uses_of_a_token_wins(self, storage: Storage) -> None:
         await storage.write(sign_in)
         tries = (storage.write(lambda w: w.use_refresh_token(b"digest", NOON)) for _ in range(20))
         assert (await asyncio.gather(*tries)).count(True) == 1

@@ -94,7 +94,7 @@ class TestMembers:
         await storage.write(lambda w: w.set_role(ACME.id, BOB.id, Role.OWNER))
         assert await storage.read(lambda r: (r.owners(ACME.id), r.owners(OTHER.id))) == (2, 1)
 
-    async def test_who_is_removed_is_a_stranger_there_and_a_member_elsewhere(
+    async def test_a_person_who_is_removed_is_a_stranger_there_and_a_member_elsewhere(
         self, storage: Storage
     ) -> None:
         await storage.write(staffed)

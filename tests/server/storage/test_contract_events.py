@@ -138,7 +138,7 @@ class TestListening:
         await storage.write(append(1, OTHER.id))
         assert notified == [ACME.id, OTHER.id]
 
-    async def test_who_hears_finds_the_event(self, storage: Storage) -> None:
+    async def test_a_listener_that_hears_finds_the_event(self, storage: Storage) -> None:
         found: list[asyncio.Task[list[int]]] = []
         storage.listen(lambda org_id: found.append(asyncio.create_task(numbers(storage, org_id))))
         await storage.write(append(1))
@@ -166,7 +166,7 @@ class TestListening:
         await storage.write(append(1, OTHER.id))
         assert notified == [OTHER.id]
 
-    async def test_who_ended_the_listening_hears_no_more(self, storage: Storage) -> None:
+    async def test_a_listener_that_ended_hears_no_more(self, storage: Storage) -> None:
         notified: list[UUID] = []
         faults: list[object] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context))

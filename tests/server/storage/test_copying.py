@@ -258,7 +258,7 @@ async def test_a_restored_database_is_as_it_was_and_the_former_is_kept(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-async def test_what_root_restores_belongs_to_who_has_the_folder(
+async def test_a_file_that_root_restores_belongs_to_the_owner_of_the_folder(
     tmp_path: Path, backed_up: tuple[Path, Path]
 ) -> None:
     _, copy = backed_up
@@ -393,7 +393,7 @@ async def in_use(copy: Path) -> None:
         (in_use, "in use or was not closed"),
     ],
 )
-async def test_what_is_no_whole_backup_takes_no_ones_place(
+async def test_an_incomplete_backup_replaces_nothing(
     tmp_path: Path,
     backed_up: tuple[Path, Path],
     spoil: Callable[[Path], Awaitable[object]],

@@ -112,7 +112,7 @@ def test_a_report_with_any_value_altered_is_never_returned(
         read(writer)
 
 
-def test_what_is_no_compressed_text_any_more_is_damage_and_no_fault_of_the_program(
+def test_text_that_cannot_be_decompressed_is_damage_and_no_bug(
     connection: Connection,
 ) -> None:
     connection.execute("UPDATE changes SET body = ?", (zlib.compress(b"[[")[:-1] + b"x",))

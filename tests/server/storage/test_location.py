@@ -24,7 +24,7 @@ def test_a_file_has_its_key_and_its_socket_beside_it_whatever_link_names_it(
 
 
 @pytest.mark.parametrize("written", [MEMORY, "postgresql://host/hwci"])
-def test_what_is_no_file_has_nothing_beside_it(written: str) -> None:
+def test_a_missing_file_has_no_files_beside_it(written: str) -> None:
     found = Location(written)
 
     assert (found.file, found.key_file, found.socket) == (None, None, None)

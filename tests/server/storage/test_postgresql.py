@@ -214,7 +214,7 @@ async def test_reports_of_one_identity_at_once_leave_one_whole_one(postgresql: S
 
 
 @pytest.mark.parametrize("seed", rounds(range(3), range(100)))
-async def test_what_three_servers_take_at_once_is_derived_as_if_one_after_the_other(
+async def test_reports_to_three_servers_together_are_derived_as_if_in_turn(
     postgresql: Server, seed: int
 ) -> None:
     draw = HistoryDraw(seed)
@@ -286,7 +286,7 @@ async def _show_page(store: Storage) -> None:
     await store.write(lambda w: w.keep_decisions(ORG, version, decided), organization=ORG)
 
 
-async def test_of_two_who_take_one_e_mail_at_once_one_is_told_that_it_is_taken(
+async def test_one_of_two_who_register_an_e_mail_together_learns_that_it_is_taken(
     postgresql: Server,
 ) -> None:
     with postgresql.database() as location:

@@ -82,7 +82,7 @@ def sign_in(url: str) -> str:
     return str(ask(url, "POST", "/api/auth/login", json_body=body).json["accessToken"])
 
 
-async def test_of_those_who_use_the_set_up_tokens_of_two_servers_at_once_one_is_the_first_user(
+async def test_only_one_of_two_simultaneous_set_up_tokens_makes_the_first_user(
     postgresql: Server,
 ) -> None:
     async def register(url: str, email: str, token: str | None) -> int:

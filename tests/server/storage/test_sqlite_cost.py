@@ -208,7 +208,7 @@ def test_runs_of_a_commit_a_branch_or_a_period_are_found_by_index(
         assert searches == [f"SEARCH r USING INDEX {index}"], plan
 
 
-def test_of_runs_of_a_branch_only_those_of_the_box_are_read(connection: Connection) -> None:
+def test_only_the_runs_of_the_box_are_read_on_a_branch(connection: Connection) -> None:
     asked: list[str] = []
     connection.raw.set_trace_callback(asked.append)
     wanted = RunFilter(branch="main", box_key="b1", status=RunStatus.REPORTED)

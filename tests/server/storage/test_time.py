@@ -160,7 +160,7 @@ async def test_a_turn_lasts_until_the_work_is_done_although_its_caller_left(
     assert order == ["first", "second"]
 
 
-async def test_who_stops_waiting_for_a_turn_leaves_no_place_behind(
+async def test_a_caller_that_stops_waiting_for_a_turn_leaves_no_place_behind(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turns, "WAITING_OF_ONE_MAX", 3)

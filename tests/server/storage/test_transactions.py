@@ -105,7 +105,7 @@ async def test_a_reader_keeps_one_snapshot_while_others_write(storage: Storage) 
     assert await storage.read(lambda r: r.organization(third.id)) == third
 
 
-async def test_who_looks_up_waits_neither_for_long_reads_nor_for_the_writer(
+async def test_a_caller_that_looks_up_waits_neither_for_long_reads_nor_for_the_writer(
     storage: Storage,
 ) -> None:
     await storage.write(found)
