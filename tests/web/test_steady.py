@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from tests.web.conftest import Dashboard
 
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.own_tab
 
 WHO = re.compile(r"/api/auth/me$")
 RANGES = re.compile(r"/ci-analysis/ranked-tests\?")
-PHONE = {"width": 390, "height": 6000}
-DESK = {"width": 1280, "height": 4000}  # all that could move is seen: what is not, no browser tells
+PHONE: ViewportSize = {"width": 390, "height": 6000}
+DESK: ViewportSize = {"width": 1280, "height": 4000}  # all that could move is seen: what is not, no browser tells
 TELL_MOVES = """
   window.moved = [];
   const tell = ({ value, sources }) => {
