@@ -168,7 +168,7 @@ def test_the_job_runs_twister_where_its_files_are_and_pytest_else(
 
 
 def test_a_pushed_branch_of_a_pull_request_runs_once_on_github() -> None:
-    on = yaml.safe_load(job_text(JOBS["github"], [], "", ""))[True]  # YAML's word for "on"
+    on = yaml.safe_load(job_text(JOBS[CiSystem.GITHUB], [], "", ""))[True]  # YAML's word for "on"
 
     assert on == {"push": {"branches": ["main"]}, "pull_request": None}
 

@@ -111,7 +111,7 @@ def test_the_number_of_flaky_failures_leads_to_rows_that_say_how_many_runs_they_
     asked = Asked(demo, demo.token(), org, query)
     failing_runs = asked.page()["tiles"]["flakyFailures"]["count"]
     page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
-    page.locator(".tile", has_text="Flaky failures").locator(".figure a").click()
+    page.locator(".tile", has_text="Flaky failures").locator("strong a").click()
     for _ in range(2):
         expect(page.locator(".table-tools").get_by_role("status")).to_have_text(
             counted(asked.flakes(), "failure")
@@ -120,7 +120,9 @@ def test_the_number_of_flaky_failures_leads_to_rows_that_say_how_many_runs_they_
         page.reload()
 
 
-def test_a_flaky_test_leads_to_its_page_with_its_failures(page: Page, demo: Dashboard) -> None:
+def test_the_tile_leads_to_the_flakiest_tests_and_each_to_its_page_with_its_failures(
+    page: Page, demo: Dashboard
+) -> None:
     org, moment = demo.sign_in(page.context), system_clock().isoformat()
     query = {"days": 90, "asOf": moment}
     asked = Asked(demo, demo.token(), org, query)
@@ -129,6 +131,8 @@ def test_a_flaky_test_leads_to_its_page_with_its_failures(page: Page, demo: Dash
     broken = next(row for row in tests if not row["retryPasses"])
     for row in (flaky, broken):
         page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **OPEN})}")
+        page.get_by_label("Tiles").get_by_role("link", name="Flakiest tests").click()
+        expect(page.locator("#flaky")).to_be_in_viewport()
         page.locator("#flaky").get_by_role("link", name=row["testId"], exact=True).click()
 
         expect(page.get_by_role("heading", level=1, name=row["testId"])).to_be_visible()
@@ -244,13 +248,14 @@ def tiles(page: Any, causes: int, trends: Any) -> list[str]:
     merges, bugs, runs = counts["mergesChecked"], counts["realFwBugs"], counts["infraRuns"]
     beside = f"{bugs['benchOrHarness']} bench or harness, {bugs['ambiguous']} ambiguous"
     dismissed = f", {bugs['dismissed']} dismissed" if bugs["dismissed"] else ""
+    flaky = page["flakiestTests"]["total"] > 0
     shares = {one["tile"]: share(one["now"]) for one in trends["tiles"]}
     return [
         f"{merges['checked']:,}" + (f" and {unchecked:,} not checked" if unchecked else ""),
         f"of {counted(merges['announced'], 'merge')}{shares['mergesChecked']}",
         f"{bugs['real']:,}" + (f" from {counted(causes, 'cause')}" if causes else ""),
         beside + dismissed,
-        f"{counts['flakyFailures']['count']:,}",
+        f"{counts['flakyFailures']['count']:,}" + (" see Flakiest tests" if flaky else ""),
         "failing runs on commits that also passed",
         f"{runs['infra']:,}",
         f"of {counted(runs['total'], 'run report')}{shares['infraRuns']}",
@@ -338,7 +343,7 @@ def flaky(row: Any, all_products: bool) -> list[str]:
     """Write a flaky test."""
     product = [row["suite"]] if all_products else []
     never_both = row["flakyFailures"] == 0 == row["retryPasses"]
-    broken = " broken for a time" if never_both else ""
+    broken = " no flake seen" if never_both else ""
     if row["failedAttempts"] == row["attempts"]:
         broken = " broken"
     counts = ("boxes", "runReports", "attempts", "failedAttempts", "retryPasses")

@@ -724,7 +724,7 @@ def test_a_test_that_was_broken_until_its_fix_is_told_apart_from_flaky_ones(
         own.open("metrics")
 
         expect(rows(page, "flaky")).to_have_count(3)
-        told = page.get_by_text("broken for a time", exact=True)
+        told = page.get_by_text("no flake seen", exact=True)
         expect(rows(page, "flaky").filter(has=told).locator(".name a")).to_have_text(["fixed"])
 
 

@@ -16,7 +16,8 @@ pytestmark = pytest.mark.own_tab
 WHO = re.compile(r"/api/auth/me$")
 RANGES = re.compile(r"/ci-analysis/ranked-tests\?")
 PHONE: ViewportSize = {"width": 390, "height": 6000}
-DESK: ViewportSize = {"width": 1280, "height": 4000}  # all that could move is seen: what is not, no browser tells
+# All that could move is seen: what is not, no browser tells.
+DESK: ViewportSize = {"width": 1280, "height": 4000}
 TELL_MOVES = """
   window.moved = [];
   const tell = ({ value, sources }) => {

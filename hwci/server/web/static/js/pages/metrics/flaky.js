@@ -27,7 +27,7 @@ const FIGURES = [
 const NONE = "No attempt of a test failed in this period. Try a longer one.";
 const ALL_BROKEN = "Each test with a failed attempt is broken: none is flaky.";
 const BROKEN = "It never passed in this period";
-const FOR_A_TIME = "None of its failures is a flake, and no retry passed: it was broken on the commits where it failed";
+const NO_FLAKE = "None of its failures is a flake, and no retry passed: it is or was broken on the commits where it failed";
 const WITHIN = "Holds the true rate with 95 % certainty";
 const NEAR = "400px"; // below the visible part
 
@@ -134,8 +134,8 @@ function isBroken({ attempts, failedAttempts }) {
   return failedAttempts === attempts;
 }
 
-/** Whether a test passed on none of the commits on which it failed: it was broken there, whatever its rate. */
-function wasBroken({ flakyFailures, retryPasses }) {
+/** Whether a test passed on none of the commits on which it failed: it is broken there, whatever its rate. */
+function hasNoFlake({ flakyFailures, retryPasses }) {
   return flakyFailures === 0 && retryPasses === 0;
 }
 
@@ -159,7 +159,7 @@ function test(row, { params }, { asOf }) {
   const page = addressOf("test", params, { asOf, repoKey, suite, testId });
   return html`<a href=${page}><${LongName} name=${testId} /></a>
     ${isBroken(row) ? html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`
-      : wasBroken(row) && html` <${Badge} kind="quiet" title=${FOR_A_TIME}>broken for a time<//>`}`;
+      : hasNoFlake(row) && html` <${Badge} kind="quiet" title=${NO_FLAKE}>no flake seen<//>`}`;
 }
 
 /** A figure of a test, which leads to the runs that it counts. */

@@ -41,7 +41,7 @@ const CAUSES = {
   hardware_not_reached: "hardware never reached",
   no_tests: "ran no test",
   other_product: "only another product ran",
-  not_in_push_list: "a later run tested it, but did not name it",
+  not_in_push_list: "a later run built on it, but did not list it",
   [NOTHING_RAN]: "nothing ran",
 };
 

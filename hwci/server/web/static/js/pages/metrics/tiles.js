@@ -41,6 +41,7 @@ export function Tiles({ page, trend, against, causes, address }) {
       rowsOf=${(day) => addressOf("failures", address.params, { ...dayScope(address, day), label: "flake" })}
       changed=${changed("flakyFailures")} all=${flakyFailures.count}
       value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
+      from=${page.flakiestTests.total > 0 && html`see <${Part} ...${to("flaky")}>Flakiest tests<//>`}
       beside="failing runs on commits that also passed" />
     <${InfraTile} ...${{ page, trend, address }} changed=${changed("infraRuns")} sure=${sure("infraRuns")} />
     <${ChartsSwitch} open=${charts} />
