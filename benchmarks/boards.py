@@ -25,7 +25,8 @@ DAYS = (90, 400)
 ROUNDS = 5
 ANSWERS = (
     *("page", "days", "trends", "times-to-fix", "incidents", "causes", "gaps", "merge-plan"),
-    *("unchecked-merges", "boxes", "box", "flaky-tests", "test"),
+    *("unchecked-merges", "boxes", "box", "flaky-tests", "ranked-tests", "test", "bisection"),
+    "box-trends",
 )
 
 
@@ -48,7 +49,7 @@ def _figures(server: SignedIn, org_id: UUID, days: int) -> Iterator[Figure]:
     box = _read(server, org_id, "ci-analysis/boxes", days)["boxes"][0]["boxKey"]
     [row, *_] = _read(server, org_id, "ci-analysis/flaky-tests", days)["items"]
     test = {name: row[name] for name in ("repoKey", "suite", "testId")}
-    also = {"box": {"boxKey": box}, "test": test}
+    also = {"box": {"boxKey": box}, "test": test, "bisection": test}
     for name in ANSWERS:
         spent, waited = [], []
         for _ in range(ROUNDS):

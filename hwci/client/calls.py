@@ -19,6 +19,7 @@ from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
 from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
+from hwci.wire.analysis.box_trends import BoxTrendAnswer
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable, ReviewedAnswer, ReviewsBody
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody, UnsentChanges
@@ -720,6 +721,12 @@ def bisection(
     """
     query = query_of(BisectionQuery, test_id=test_id, good=good, bad=bad, **asked)
     return _read(f"{org_path(org_id)}/ci-analysis/bisection", ProgressAnswer, query)
+
+
+def box_trends(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[BoxTrendAnswer]]:
+    """List how the shares of each product and box changed against the period before."""
+    path = f"{org_path(org_id)}/ci-analysis/box-trends"
+    return _read(path, ListPage[BoxTrendAnswer], query_of(TableQuery, **table))
 
 
 def times_to_fix(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[TimesToFixAnswer]]:

@@ -66,6 +66,9 @@ class Asked:
     def times_to_fix(self) -> Any:
         return self._read("ci-analysis/times-to-fix", {"limit": 100})["items"]
 
+    def box_trends(self) -> Any:
+        return self._read("ci-analysis/box-trends", {"limit": 100})["items"]
+
     def causes(self) -> int:
         """Return how many causes the real firmware bugs have."""
         return int(self._read("ci-analysis/causes", {"table": "realBugs"})["total"])

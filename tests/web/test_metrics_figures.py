@@ -83,6 +83,30 @@ def test_the_times_to_detect_and_to_fix_are_the_apis(
 
 
 @of_each_period_and_product
+def test_the_changes_of_boxes_are_the_apis(
+    page: Page, demo: Dashboard, days: int, of: dict[str, str]
+) -> None:
+    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    query = {"days": days, "asOf": moment, **of}
+    page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
+    page.get_by_role("button", name="Boxes against the period before").click()
+    rows = Asked(demo, demo.token(), org, query).box_trends()
+
+    assert rows
+    expect(page.locator("#boxTrends tbody > tr")).to_have_count(len(rows))
+    assert page.locator("#boxTrends table").evaluate(CELLS) == [
+        bare(
+            [
+                row["suite"],  # all are of one repository
+                row["boxKey"] or "All boxes",
+                *(row[of]["says"] for of in ("reached", "blamed", "failedAttempts")),
+            ]
+        )
+        for row in rows
+    ]
+
+
+@of_each_period_and_product
 def test_the_numbers_of_infra_runs_lead_to_as_many_rows(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:

@@ -18,19 +18,20 @@ from hwci.analysis.benches.report import (
     read_runs,
     report_of,
 )
+from hwci.analysis.benches.shares import tallies, together
 from hwci.analysis.benches.trials import Earlier, box_of
 from hwci.analysis.certainty import Rate, rates
 from hwci.engine.history import Listing
+from hwci.engine.page.reading import Tally
 from hwci.engine.test_sets import tests_in
-from hwci.engine.vocabulary import Outcome, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hwci.analysis.benches.health import Health
-    from hwci.analysis.benches.report import BoxReport, Note, TestOnBox
+    from hwci.analysis.benches.report import BoxReport, Note, Read, TestOnBox
     from hwci.analysis.benches.trials import Trial, Trials
-    from hwci.analysis.outcomes import RecordedRuns, RunOutcomes
+    from hwci.analysis.outcomes import RecordedRuns
     from hwci.engine.facts import Product
     from hwci.engine.history import Scope
     from hwci.engine.periods import Period
@@ -95,9 +96,6 @@ def one_box(
     for on, runs in read.places.items():
         places[box_of(on)] += runs
     healths = {box: health_of(runs) for box, runs in places.items()}
-    every = [run for one in read.products for run in one.found.runs]
-    own = [run for run in every if run.box_key == box_key]
-    rest = [run for run in every if run.box_key != box_key]
     others = [health for box, health in healths.items() if box != box_key]
     alone = sorted(
         _alone(read.products, box_key), key=lambda one: (-one.commits, -one.of, *one[:2])
@@ -106,34 +104,22 @@ def one_box(
         report=report_of(read, compared_boxes(read), side, period),
         tests=[on_box(read, *one) for one in named[:most]],
         health=healths[box_key],
-        shares=_shares([healths[box_key]], own),
-        others=_shares(others, rest) if others else None,
+        shares=_shares([healths[box_key]], read, lambda box: box == box_key),
+        others=_shares(others, read, lambda box: box != box_key) if others else None,
         alone=Listing(alone[:most], len(alone)),
     )
 
 
-def _shares(healths: Sequence[Health], runs: Iterable[RunOutcomes]) -> Shares:
-    never = [one.unreached for one in healths]
+def _shares(healths: Sequence[Health], read: Read, is_of: Callable[[str], bool]) -> Shares:
+    """Return the shares of these boxes. `healths`: of the same."""
     lost = [one.lost for one in healths if one.lost is not None]
-    counted = Counter[str]()
-    for run in runs:
-        if run.hello_ok:
-            results = run.notable.values()
-            retries = sum(one.attempts - 1 for one in results)
-            fails = [one for one in results if one.outcome is Outcome.FAIL]
-            counted["results"] += run.ran.bit_count()
-            counted["retries"] += retries
-            counted["failed"] += retries + len(fails)
-            counted["blamed"] += sum(one.verdict is Verdict.INFRA for one in fails)
-    runs_of = sum(one.attempts for one in never)
-    pairs = [
-        (runs_of - sum(one.failed for one in never), runs_of),
-        (sum(one.failed for one in lost), sum(one.attempts for one in lost)),
-        (counted["blamed"], counted["results"]),
-        (counted["failed"], counted["results"] + counted["retries"]),
-    ]
-    there = iter(rates([pair for pair in pairs if pair[1]]))
-    return Shares(*(next(there) if total else None for _, total in pairs))
+    counted = together(
+        tallies(run for run in one.found.runs if is_of(run.box_key)) for one in read.products
+    )
+    of_lost = Tally(sum(one.failed for one in lost), sum(one.attempts for one in lost))
+    pairs = [counted.reached, of_lost, counted.blamed, counted.flaky]
+    there = iter(rates([pair for pair in pairs if pair.total]))
+    return Shares(*(next(there) if pair.total else None for pair in pairs))
 
 
 def _alone(products: Sequence[Trials], box_key: str) -> Iterator[Alone]:

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 
+from hwci.analysis.periods.box_trends import box_trends
 from hwci.analysis.periods.days import Days, by_day, calendar_days
 from hwci.analysis.periods.targets import targets
 from hwci.analysis.periods.times_to_fix import beside_before
@@ -10,6 +11,7 @@ from hwci.analysis.periods.trends import trends
 from hwci.engine.page.over_time import read_dates
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.wire.analysis.box_trends import BoxTrendAnswer
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.analysis.trends import TrendsAnswer
@@ -43,6 +45,16 @@ class Trends(Analysis):
             history, scope, period = about
             found = beside_before(history, scope, query.days, period)
             return query.page_of(query.slice_of(found), TimesToFixAnswer.of)
+
+        return await self._answer(viewer, query, work)
+
+    async def by_box(self, viewer: Viewer, query: TableQuery) -> ListPage[BoxTrendAnswer]:
+        """Return how the shares of each product and box changed against the period before."""
+
+        def work(about: Asked) -> ListPage[BoxTrendAnswer]:
+            history, scope, period = about
+            found = box_trends(history, scope, query.days, period)
+            return query.page_of(query.slice_of(found), BoxTrendAnswer.of)
 
         return await self._answer(viewer, query, work)
 

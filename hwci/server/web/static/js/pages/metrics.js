@@ -26,6 +26,7 @@ const AWAY_MILLISECONDS = 60_000;
 
 // What is shown to few, or rarely.
 const Days = later(() => import("./metrics/days.js"), "Days");
+const BoxTrends = later(() => import("./metrics/box_trends.js"), "BoxTrends");
 const TimesToFix = later(() => import("./metrics/times_to_fix.js"), "TimesToFix");
 const TurnOn = later(() => import("../parts/notices/turn_on.js"), "TurnOn");
 const FirstSteps = later(() => import("./metrics/first_steps.js"), "FirstSteps");
@@ -110,6 +111,7 @@ function Shown({ page, products, isWhole, ...rest }) {
     return html`<${FirstSteps} orgId=${rest.orgId} organization=${rest.organization} />`;
   }
   const table = { ...rest, page: data };
+  const asked = { orgId: rest.orgId, scope: { ...rest.scope, asOf: data.period.to } };
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
     <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.loading ? null : figures.data?.trends}
       causes=${figures.data?.realBugCauses} address=${rest.address} />
@@ -117,8 +119,12 @@ function Shown({ page, products, isWhole, ...rest }) {
       <${FailingNow} ...${table}>
         <${Pending} orgId=${rest.orgId} scope=${rest.scope} total=${figures.data?.pendingFailures} />
       <//>
-      <${DayByDay} trend=${{ ...figures, data: figures.data?.days ?? null }} address=${rest.address} />
-      <${Times} address=${rest.address} orgId=${rest.orgId} scope=${{ ...rest.scope, asOf: data.period.to }} turn=${rest.reviews.turn} />
+      <${Folded} address=${rest.address} title="Day by day" anchor="daily">
+        <${Days} trend=${{ ...figures, data: figures.data?.days ?? null }} /><//>
+      <${Folded} address=${rest.address} title="Time to detect and to fix" anchor="times" name="timesToFix">
+        <${TimesToFix} ...${asked} turn=${rest.reviews.turn} /><//>
+      <${Folded} address=${rest.address} title="Boxes against the period before" anchor="boxTrends">
+        <${BoxTrends} ...${asked} /><//>
       <${Merges} ...${table} />
       <${RealBugs} ...${table} />
       <${OtherFailures} ...${table} />
@@ -126,19 +132,11 @@ function Shown({ page, products, isWhole, ...rest }) {
   </div>`;
 }
 
-/** The trends as a table, collapsed until its title is clicked. */
-function DayByDay({ trend, address }) {
-  const open = address.query.get("daily") === "open";
-  const toggle = () => change({ daily: open ? null : "open" }, { replace: true });
-  return html`<${Collapsed} title="Day by day" anchor="daily" open=${open} onToggle=${toggle}><${Days} trend=${trend} /><//>`;
-}
-
-/** How long failures took, collapsed until its title is clicked. */
-function Times({ address, ...rest }) {
-  const open = address.query.get("timesToFix") === "open";
-  const toggle = () => change({ timesToFix: open ? null : "open" }, { replace: true });
-  return html`<${Collapsed} title="Time to detect and to fix" anchor="times" open=${open} onToggle=${toggle}>
-    <${TimesToFix} ...${rest} /><//>`;
+/** Collapsed until its title is clicked. `name`: of its state in the address. */
+function Folded({ address, title, anchor, name = anchor, children }) {
+  const open = address.query.get(name) === "open";
+  const toggle = () => change({ [name]: open ? null : "open" }, { replace: true });
+  return html`<${Collapsed} ...${{ title, anchor, open }} onToggle=${toggle}>${children}<//>`;
 }
 
 /** The failures of the rows above one by one: no tile counts them yet. `total`: none without an answer. */
