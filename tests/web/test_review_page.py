@@ -95,6 +95,7 @@ def test_keys_go_through_the_inbox_confirm_and_take_back(own: Site) -> None:
 
     expect(page.locator(".toast")).to_contain_text("2 failures counted as a real firmware bug")
     expect(opened(page)).to_contain_text("reviewed")
+    expect(page.locator(".inbox")).to_contain_text("1 cause to review")
     expect(opened(page).get_by_role("button").first).to_be_focused()
     assert sorted(audit(own)) == ["confirm", "confirm"]
     page.keyboard.press("c")  # there is nothing left to confirm
@@ -332,7 +333,7 @@ def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
 
         expect(rows(page)).to_have_count(103)
         expect(page.get_by_role("button", name="Show more")).to_have_count(0)
-        expect(page.get_by_text("103 causes, those that")).to_be_visible()
+        expect(page.get_by_text("102 causes to review, those")).to_be_visible()
         assert len(set(re.findall(r"branch-\d+ ·", page.locator(".inbox ol").inner_text()))) == 103
 
         page.get_by_role("searchbox", name="Search causes").fill("branch-42")

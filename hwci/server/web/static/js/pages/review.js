@@ -117,7 +117,8 @@ function Inbox({ address, orgId, me, path, query, search, found, products, may }
   }
   const keys = KEYS.filter(([key]) => may || "jk".includes(key));
   return html`<section class="part inbox" aria-label="To review">
-    <p class="quiet">${counted(more.total, "cause")}, those that the checks could not decide first.
+    <p class="quiet">${counted(more.total - causes.filter(isReviewed).length, "cause")} to review, those that the checks could not
+      decide first.
       <span class="by-key"> Keys:
         ${keys.map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}</span></p>
     ${asked && !named && !search && html`<p role="status">The cause of this address is not among these: it is reviewed, of another period or
@@ -130,6 +131,10 @@ function Inbox({ address, orgId, me, path, query, search, found, products, may }
     <div class="toast" role="status" tabindex="-1" ref=${toast}>${message && html`${message} ${together.last && html`<button type="button"
       onClick=${together.undo}>Undo</button>`} <${Refused} ...${{ together, id: UNDO, focus: toast }} />`}</div>
   </section>`;
+}
+
+function isReviewed({ failures }) {
+  return failures.every(({ review }) => review);
 }
 
 function done(reviewed) {
@@ -150,7 +155,7 @@ function useMore({ path, query, found, causes, setCauses }) {
     if (busy.current) return;
     busy.current = true;
     try {
-      const waiting = causes.filter(({ failures }) => failures.some(({ review }) => !review)).length;
+      const waiting = causes.filter((one) => !isReviewed(one)).length;
       const page = Math.floor(waiting / ASKED) + 1;
       const lists = await Promise.all([page, page + 1].map((one) => get(path, { ...query, page: one })));
       const known = new Set(causes.map(({ id }) => id));
