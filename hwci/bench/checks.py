@@ -246,7 +246,7 @@ def _sentence(fix: str) -> str:
 
 
 def _spool(to: Destination) -> Finding:
-    """Check what waits, and whether more could be kept."""
+    """Check the pending reports, and whether more could be kept."""
     store, nothing_kept = to.store, "nothing is kept when the server is away"
     if store is None:
         what = f"this user has no home: {nothing_kept}"

@@ -54,8 +54,8 @@ def test_a_job_that_names_no_server_keeps_its_report_and_says_so(
     assert cause.startswith(
         "cause: HWCI_URL is not set, so no server is known, and a key is never sent"
     )
-    assert "fix: Set HWCI_URL, or name the server: --url URL. What waits is kept in " in fix
-    assert "once the server is known, the next report and `hwci spool flush` send it" in fix
+    assert "fix: Set HWCI_URL, or name the server: --url URL. Pending reports are kept in " in fix
+    assert "once the server is known, the next report and `hwci spool flush` send them" in fix
     assert stranger.received == []
 
 
@@ -151,6 +151,6 @@ def test_a_sign_in_page_of_a_network_gets_the_key_once_per_command(
 
     assert "text/html, titled 'Sign in to GuestNet'" in done.err
     assert "1 report not taken, 2 not tried" in done.err
-    assert "What waits is kept in " in done.err
+    assert "Pending reports are kept in " in done.err
     assert flushed.code != 0
     assert [state for state, _, _ in listed(in_ci)] == ["waiting"] * 3

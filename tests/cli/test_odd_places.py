@@ -39,7 +39,7 @@ def test_a_spool_is_said_not_to_be_read(in_ci: Command, command: tuple[str, ...]
     code, _, err = in_ci(*command, HWCI_SPOOL_DIR=TOO_LONG)
 
     assert code == 1
-    assert err.startswith("error: What waits on this machine cannot be seen\ncause: xxx")
+    assert err.startswith("error: The pending reports on this machine cannot be read\ncause: xxx")
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def test_a_report_with_a_key_of_impossible_letters_waits_and_the_key_is_not_repe
     assert err.startswith(
         "warning: The merge was not announced\ncause: What was given as a CI key "
     )
-    assert "with the key, `hwci spool flush --any-key` sends it" in err
+    assert "with the key, `hwci spool flush --any-key` sends them" in err
     assert "\u00e9" not in err
     assert in_ci("spool", "flush", "--any-key").err.endswith(f"Sent 1 report to {server.url}.\n")
 

@@ -401,7 +401,7 @@ def test_a_report_whose_key_is_not_mounted_waits_for_it(
     assert answer.code == 0
     assert "warning: The run was not reported\n" in answer.err
     assert f"cause: {why}" in answer.err
-    assert "with the key, `hwci spool flush --any-key` sends it" in answer.err
+    assert "with the key, `hwci spool flush --any-key` sends them" in answer.err
     (tmp_path / "key").write_text(KEY)
     flushed = cli("spool", "flush", "--any-key", **server_of, HWCI_CI_KEY=None)
     assert flushed.code == 0, flushed.err

@@ -48,7 +48,10 @@ def test_a_report_that_does_not_reach_the_server_is_kept_and_the_error_says_wher
     assert code == 0
     warning, _, fix = err.splitlines()
     assert warning == "warning: The run was not reported"
-    assert f"What waits is kept in {tmp_path}/state/hwci/spool; the next report sends it" in fix
+    assert (
+        f"Pending reports are kept in {tmp_path}/state/hwci/spool; the next report sends them"
+        in fix
+    )
     assert listed(in_ci) == [("waiting", "bench-1", 1)]
 
 
@@ -103,7 +106,7 @@ def test_a_report_that_is_left_says_how_many_others_wait(in_ci: Command) -> None
         for run_id in (1, 2, 3):
             done = in_ci("report-run", "--body", "-", stdin=body(run_id), HWCI_URL=server.url)
 
-    assert "/state/hwci/spool, with 2 others; the next report sends it, too, and so " in done.err
+    assert "/state/hwci/spool, with 2 others; the next report sends them, too, and so " in done.err
 
 
 def change(statement: str, *values: object) -> None:
@@ -232,7 +235,7 @@ def test_a_refused_report_is_set_aside_and_the_list_says_why(in_ci: Command) -> 
     with answering(Answer(404, refusal), Answer(204)) as server:
         code, _, err = in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=server.url)
         assert code == 0
-        assert "What was refused is set aside in " in err
+        assert "Refused reports are set aside in " in err
         assert "--org" not in err
         again = in_ci("spool", "flush", HWCI_URL=server.url)
 
@@ -267,7 +270,7 @@ def test_a_report_for_another_key_is_always_shown_with_how_to_send_it(in_ci: Com
     with answering(Answer(401), Answer(204)) as server:
         there = {"HWCI_URL": server.url}
         refused = in_ci("report-run", "--body", "-", stdin=body(1), **there, HWCI_CI_KEY=WRONG_KEY)
-        assert f"once the key is right, `{command}` sends it" in refused.err
+        assert f"once the key is right, `{command}` sends them" in refused.err
         assert command in in_ci("report-run", "--body", "-", stdin=body(2), **there).err
         [waiting] = json.loads(in_ci("spool", "list", "--json", **there).out)
         assert waiting["reason"].startswith(f"meant for another key ({command}); 401 ")
@@ -385,7 +388,7 @@ def test_the_error_of_a_report_that_is_neither_sent_nor_kept_says_that_it_is_los
 
 
 def test_lost_reports_are_named_beside_pending_ones(tmp_path: Path) -> None:
-    full = StoreError("spool is full", "Send what waits")
+    full = StoreError("spool is full", "Send pending reports")
     [kept] = BenchStore(tmp_path).keep([PendingReport.of(announcement())], unused_url(), WRONG_KEY)
     lost = PendingReport("one", call=kept.call, unkept=full)
     fault = ConnectionFailedError(unused_url(), "Connection refused", sent=False)
@@ -394,8 +397,8 @@ def test_lost_reports_are_named_beside_pending_ones(tmp_path: Path) -> None:
 
     assert message.what == "Not sent: 0 of 2 were sent, and nothing is kept of one"
     assert message.cause == "1 report not taken, 1 not tried; and on the disk: spool is full"
-    assert f"What waits is kept in {tmp_path}; " in message.fix
-    assert message.fix.endswith("Send what waits. Then report again: what is not kept is lost")
+    assert f"Pending reports are kept in {tmp_path}; " in message.fix
+    assert message.fix.endswith("Send pending reports. Then report again: what is not kept is lost")
 
 
 def test_the_error_of_a_report_that_has_no_key_and_cannot_be_kept_says_that_it_is_lost(
@@ -430,7 +433,7 @@ def test_a_spool_that_cannot_be_read_is_an_error_of_three_lines_and_reports_go_o
         code, out, err = in_ci("spool", command, **there)
         assert (code, out) == (1, "")
         assert err.splitlines() == [
-            "error: What waits on this machine cannot be seen",
+            "error: The pending reports on this machine cannot be read",
             f"cause: spool cannot be read: {why}",
             "fix: Set HWCI_SPOOL_DIR to the folder of the reports, or let this user read it",
         ]
@@ -452,7 +455,7 @@ def test_a_key_that_cannot_be_read_hides_nothing_that_waits(
 
     code, out, err = in_ci("spool", "list", "--json", **keyless)
     assert (code, len(json.loads(out))) == (0, 1)
-    assert err == f"note: What waits for another key is not shown: key: {why}.\n"
+    assert err == f"note: Reports for another key are not shown: key: {why}.\n"
 
     code, out, err = in_ci("spool", "flush", **keyless)
     assert (code, out) == (4, "")
@@ -557,7 +560,7 @@ def test_an_answer_that_comes_byte_by_byte_holds_nothing_beyond_the_deadline(
 
         assert not server.dripped_out.is_set()
     assert done.code == (5 if command == "spool flush" else 0)
-    assert "--deadline gives it longer. What waits is kept in " in done.err
+    assert "--deadline gives it longer. Pending reports are kept in " in done.err
     assert len(listed(in_ci)) == 1
 
 

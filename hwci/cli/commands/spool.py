@@ -56,7 +56,7 @@ AnyServer = Annotated[
     ),
 ]
 RefusedToo = Annotated[
-    bool, typer.Option("--refused", help="Send what was refused again, too: the cause is gone.")
+    bool, typer.Option("--refused", help="Send refused reports again, too: the cause is gone.")
 ]
 
 spool = typer.Typer(no_args_is_help=True)
@@ -203,7 +203,7 @@ def _kept_again(store: "BenchStore", name: str, to: "Destination") -> "PendingRe
 
 
 def _note_others(store: "BenchStore", settings: Settings, own: str | None) -> None:
-    """Note what this command did not send. `own`: only what waits for this key was its to send."""
+    """Note what this command did not send. `own`: only reports for this key were its to send."""
     from hwci.client._address import parse_address
     from hwci.client.delivery import unsent
 
@@ -221,16 +221,16 @@ def _note_others(store: "BenchStore", settings: Settings, own: str | None) -> No
 
 
 def _known_key(settings: Settings) -> str | None:
-    """Return the key, to show what waits for another; a list needs none."""
+    """Return the key, to show reports for another; a list needs none."""
     try:
         return settings.ci_key()
     except ExplainedError as fault:
-        note(f"note: What waits for another key is not shown: {fault.message.cause}.")
+        note(f"note: Reports for another key are not shown: {fault.message.cause}.")
         return None
 
 
 def _known_address(settings: Settings) -> str | None:
-    """Return the address, to show what waits for another; a list needs none."""
+    """Return the address, to show reports for another; a list needs none."""
     from hwci.client._address import parse_address
     from hwci.client.errors import ServerAddressError
 
@@ -248,7 +248,7 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except StoreError as fault:
-        what = "What waits on this machine cannot be seen"
+        what = "The pending reports on this machine cannot be read"
         raise command_error(what, str(fault), fault.fix) from fault
 
 

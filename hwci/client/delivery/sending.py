@@ -98,7 +98,7 @@ def deliver(
     notify: Notify,
     when_kept: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Delivered:
-    """Send reports, then what waits for the same server and key. `failed` names what did not
+    """Send reports, then pending ones for the same server and key. `failed` names what did not
     happen when one was not sent; `deadline_s` None: the default. In the block of `when_kept`, which
     begins once all is on the disk, a SignalledError stops the sending.
     """
@@ -168,7 +168,7 @@ def keep_early(to: Destination, reports: Sequence[PendingReport]) -> None:
 
 
 class Selection(NamedTuple):
-    """Which of what waits is sent: what is for this server, or for `any_server`, and the key of
+    """Which pending reports are sent: those for this server, or for `any_server`, and the key of
     this fingerprint, or None: for any key; or `only` one report.
     """
 
@@ -184,7 +184,7 @@ def flush(
     deadline_s: float | None,
     notify: Notify,
 ) -> Outcome:
-    """Send what waits.
+    """Send pending reports.
 
     Raises:
         HwciError: the address is none, or the environment names an impossible proxy.
@@ -205,7 +205,7 @@ def flush(
 def _readdress(
     store: BenchStore, address: str, fingerprint: str | None, *, any_server: bool = False
 ) -> None:
-    """Send what waits for an unknown server, or for `any_server`, to this one."""
+    """Send pending reports for an unknown server, or for `any_server`, to this one."""
     with suppress(StoreError):  # it stays, for its own server
         store.readdress(address, fingerprint, any_server=any_server)
 
@@ -223,7 +223,7 @@ def _kept(to: Destination, reports: Sequence[PendingReport], notify: Notify) -> 
 def _sent(
     to: Destination, reports: Sequence[PendingReport], patience: Patience, notify: Notify
 ) -> tuple[Outcome, datetime | None]:
-    """Send reports, then what waits beside them. Return the server's time, too."""
+    """Send reports, then the other pending ones. Return the server's time, too."""
     try:
         client = Client(to.url, ci_key=to.key, timeout=patience.silence_s, retries=0)
     except ProxyAddressError as fault:
@@ -247,7 +247,7 @@ def _sent(
 def _send_waiting(
     dispatch: Dispatch, store: BenchStore, kept: PendingReport, outcome: Outcome, notify: Notify
 ) -> None:
-    """Send once each what waits for the server and key of the reports of an outcome, if all of
+    """Send once each pending report for the server and key of the reports of an outcome, if all of
     these were sent, as long as the deadline lasts.
     """
     of_these = (kept.address, kept.fingerprint)

@@ -17,7 +17,7 @@ from hwci.client.explained import NO_URL, NO_URL_FIX, ErrorMessage, ExitCode, ex
 from hwci.client.store import BenchStore, PendingReport
 from hwci.said import counted
 
-AGAIN = "once its cause is gone, `hwci spool flush --refused` sends what was refused again"
+AGAIN = "once the cause is gone, `hwci spool flush --refused` sends refused reports again"
 BY_NAME = "`hwci spool flush NAME` sends a superseded one all the same"
 DAMAGED_FIX = "Check the disk; report what was in it again, from the results of its job"
 
@@ -33,7 +33,7 @@ def for_other_key(count: int) -> str:
 
 
 def for_others(store: BenchStore, address: str, fingerprint: str | None) -> Iterator[str]:
-    """Return the notes on what waits for another key or server than these. `fingerprint` None: for
+    """Return the notes on reports for another key or server than these. `fingerprint` None: for
     any key. Only a person knows whether an address was wrong, or the server moved.
 
     Raises:
@@ -149,8 +149,8 @@ def not_sent(failed: str, outcome: Outcome, total: int) -> ErrorMessage:
 def without_key(message: ErrorMessage, reports: Sequence[PendingReport]) -> ErrorMessage:
     """Add where reports are that no key was there for."""
     if kept := next((one for one in reports if one.kept), None):
-        where = f"What waits is kept in {kept.file.parent}"
-        sender = "with the key, `hwci spool flush --any-key` sends it"
+        where = f"Pending reports are kept in {kept.file.parent}"
+        sender = "with the key, `hwci spool flush --any-key` sends them"
         message = replace(message, fix=f"{message.fix}. {where}; {sender}")
     return _with_lost(message, reports)
 
@@ -207,16 +207,16 @@ def place(outcome: Outcome, *, server_known: bool = True) -> str:
     places = []
     if kept := next((one for one in waiting if one.kept), None):
         faults = [unsent.fault for unsent in outcome.left]
-        sender = "the next report sends it, too, and so does `hwci spool flush`"
+        sender = "the next report sends them, too, and so does `hwci spool flush`"
         if any(isinstance(fault, UnauthorizedError) for fault in faults):
-            sender = "once the key is right, `hwci spool flush --any-key` sends it"
+            sender = "once the key is right, `hwci spool flush --any-key` sends them"
         elif not server_known:
-            sender = "once the server is known, the next report and `hwci spool flush` send it"
+            sender = "once the server is known, the next report and `hwci spool flush` send them"
         elif any(isinstance(fault, ConnectionFailedError | AnswerShapeError) for fault in faults):
             sender += ", with --any-server if the address was wrong"  # no hwci server answered
         beside = f", with {counted(outcome.beside, 'other')}" if outcome.beside > 0 else ""
-        places.append(f". What waits is kept in {kept.file.parent}{beside}; {sender}")
+        places.append(f". Pending reports are kept in {kept.file.parent}{beside}; {sender}")
     aside = [one.aside for one in outcome.refused if one.aside is not None and not one.damaged]
     if aside:
-        places.append(f". What was refused is set aside in {aside[0].file.parent}; {AGAIN}")
+        places.append(f". Refused reports are set aside in {aside[0].file.parent}; {AGAIN}")
     return "".join(places)

@@ -130,8 +130,8 @@ class BenchStore(StoreFile):
         if count - replaced >= self._reports_max or held + size > self._bytes_max:
             full = StoreError(
                 f"{self.folder} is full: it holds {count:,} reports, {held:,} bytes",
-                "Send what waits (hwci spool flush), and what was refused (hwci spool flush "
-                "--refused), or remove what was set aside: hwci spool remove NAME",
+                "Send pending reports (hwci spool flush) and refused ones (hwci spool flush "
+                "--refused), or remove those set aside: hwci spool remove NAME",
             )
             return replace(report, unkept=full)
         kept = replace(report, number=_next_number(db, report.created), file=self.file)
@@ -196,11 +196,11 @@ class BenchStore(StoreFile):
         )
 
     def others_waiting(self, address: str, fingerprint: str) -> int:
-        """Count what waits for a server, but for another key than this."""
+        """Count pending reports for a server, but for another key than this."""
         return sum(one.fingerprint != fingerprint for one in self.waiting_for(address, None))
 
     def elsewhere(self, address: str) -> int:
-        """Count what waits for other servers than this."""
+        """Count pending reports for other servers than this."""
         waiting = (one for one in self.reports() if one.state == "waiting")
         return sum(one.address not in {address, UNKNOWN} for one in waiting)
 
