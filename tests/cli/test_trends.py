@@ -48,7 +48,7 @@ def test_each_tile_is_shown_beside_the_period_before(signed_in: Command) -> None
     )
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("with_runs")
 def test_each_box_stands_beside_its_period_before(signed_in: Command) -> None:
     asked = ("metrics", "--table", "box-trends", "--days", "10", "--as-of", AS_OF)
     rows = json.loads(signed_in(*asked, "--json").out)

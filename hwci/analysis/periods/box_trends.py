@@ -9,6 +9,7 @@ have run other tests than before.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hwci.analysis.benches.shares import Tallies, tallies, together
 from hwci.analysis.certainty import ATTEMPTS_NEEDED
@@ -60,15 +61,38 @@ class ShareTrend:
         return f"{points}: {_written(self.now)}, before {_written(self.before)}"
 
 
-@dataclass(frozen=True, slots=True)
-class BoxTrend:
-    """The shares of a product on one of its boxes; on all where `box_key` is None."""
+class BoxTrend(NamedTuple):
+    """What a product did on one of its boxes; on all where `box_key` is None. Its shares are made
+    when asked for: of many boxes few are shown.
+    """
 
     product: Product
     box_key: str | None
-    reached: ShareTrend
-    blamed: ShareTrend
-    flaky: ShareTrend
+    now: Tallies
+    before: Tallies | None
+
+    @property
+    def reached(self) -> ShareTrend:
+        """Runs that reached the hardware."""
+        return self._trend("reached", [one.total for one in self._runs], by_run=True)
+
+    @property
+    def blamed(self) -> ShareTrend:
+        """Results that failed, and whose harness blamed the bench."""
+        return self._trend("blamed", [one.part for one in self._runs], by_run=False)
+
+    @property
+    def flaky(self) -> ShareTrend:
+        """Failed attempts, of all."""
+        return self._trend("flaky", [one.part for one in self._runs], by_run=False)
+
+    @property
+    def _runs(self) -> list[Tally]:
+        return [one.reached for one in (self.now, self.before) if one is not None]
+
+    def _trend(self, name: str, runs: Sequence[int], *, by_run: bool) -> ShareTrend:
+        before = None if self.before is None else getattr(self.before, name)
+        return ShareTrend(getattr(self.now, name), before, min(runs) >= ATTEMPTS_NEEDED, by_run)
 
 
 def box_trends(history: RecordedRuns, scope: Scope, days: int, period: Period) -> list[BoxTrend]:
@@ -92,9 +116,9 @@ def _of_product(found: ProductOutcomes, period: Period, compared: bool) -> Itera
     none = together([])
     if len({*now, *then}) > 1:
         of_all = [together(some.values()) for some in (now, then)]
-        yield _trend(found.product, None, of_all[0], of_all[1] if compared else None)
+        yield BoxTrend(found.product, None, of_all[0], of_all[1] if compared else None)
     for box in sorted(now, key=lambda box: (-now[box].reached.total, box)):
-        yield _trend(found.product, box, now[box], then.get(box, none) if compared else None)
+        yield BoxTrend(found.product, box, now[box], then.get(box, none) if compared else None)
 
 
 def _by_box(runs: Iterator[RunOutcomes]) -> Mapping[str, Tallies]:
@@ -102,22 +126,6 @@ def _by_box(runs: Iterator[RunOutcomes]) -> Mapping[str, Tallies]:
     for run in runs:
         by_box[run.box_key].append(run)
     return {box: tallies(some) for box, some in by_box.items()}
-
-
-def _trend(product: Product, box_key: str | None, now: Tallies, then: Tallies | None) -> BoxTrend:
-    def of(name: str, runs: Sequence[int], *, by_run: bool) -> ShareTrend:
-        before = None if then is None else getattr(then, name)
-        return ShareTrend(getattr(now, name), before, min(runs) >= ATTEMPTS_NEEDED, by_run)
-
-    both = [now.reached] if then is None else [now.reached, then.reached]
-    all_runs, on_hardware = [one.total for one in both], [one.part for one in both]
-    return BoxTrend(
-        product=product,
-        box_key=box_key,
-        reached=of("reached", all_runs, by_run=True),
-        blamed=of("blamed", on_hardware, by_run=False),
-        flaky=of("flaky", on_hardware, by_run=False),
-    )
 
 
 def _written(tally: Tally) -> str:
