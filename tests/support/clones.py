@@ -101,10 +101,10 @@ class Story:
                 self.lines.append(b"data %d\n%s" % (len(content), content))
         self.lines.append(b"")
 
-    def edit(self, parent: int, many: int = 2) -> Mapping[bytes, tuple[str, bytes] | None]:
+    def edit(self, parent: int) -> Mapping[bytes, tuple[str, bytes] | None]:
         """Make up edits of a tree."""
         edits: dict[bytes, tuple[str, bytes] | None] = {}
-        for _ in range(self.chance.randint(1, many)):
+        for _ in range(self.chance.randint(1, 2)):
             folder = self.chance.choice(["fw", "fw/drivers", "tests", "docs"])
             path = f"{folder}/{self.chance.randint(0, 6)}.c".encode()
             gone = path in self.trees[parent] and self.chance.random() < 0.2

@@ -118,20 +118,21 @@ def flush(
       hwci spool flush 00001795364188707589
     """
     from hwci.client.delivery import sending, unsent
+    from hwci.client.store import fingerprint_of
 
     settings = resolve(Flags(url, profile))
     store = _store(settings)
-    to, fingerprint = destination(settings), _own_key(settings)
+    to = destination(settings)
+    _require_key(to)
     settings.url_for_key(NOT_SENT)
-    if any_key:
-        fingerprint = None
+    fingerprint = None if any_key else fingerprint_of(to.key)
     with explained(NOT_SENT, by_ci_key=True):
         with _readable():
             store.reports()
             store.take_in()
             if refused:
                 note(f"{counted(store.put_back(), 'refused report')} to be sent again.")
-            only = None if name is None else _kept_again(store, name, to)
+            only = None if name is None else store.keep_again(_named(store, name), to.url, to.key)
         selected = sending.Selection(store, fingerprint, any_server, only)
         outcome = sending.flush(to, selected, deadline, note)
     note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
@@ -179,13 +180,9 @@ def remove(name: One) -> None:
     note(f"Removed the report {report.label} of {report.name}.")
 
 
-def _own_key(settings: Settings) -> str | None:
-    from hwci.client.store import fingerprint_of
-
-    to = destination(settings)
+def _require_key(to: "Destination") -> None:
     if to.no_key is not None:
         raise ExplainedError(replace(to.no_key.message, what=NOT_SENT, code=ExitCode.SIGN_IN))
-    return fingerprint_of(to.key)
 
 
 def _named(store: "BenchStore", name: str) -> "PendingReport":
@@ -195,11 +192,6 @@ def _named(store: "BenchStore", name: str) -> "PendingReport":
         fix = "Take a number that `hwci spool list --json` shows"
         raise wrong_usage(f"It is not clear which report {name!r} is", cause, fix)
     return found[0]
-
-
-def _kept_again(store: "BenchStore", name: str, to: "Destination") -> "PendingReport":
-    """Make the one report that is named pending for this server and key."""
-    return store.keep_again(_named(store, name), to.url, to.key)
 
 
 def _note_others(store: "BenchStore", settings: Settings, own: str | None) -> None:

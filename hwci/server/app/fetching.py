@@ -6,18 +6,16 @@ could take a client secret along or lead to a machine that only this server can 
 """
 
 import json
-import re
 from http import HTTPStatus
 
 import aiohttp
 from aiohttp import hdrs
 
 from hwci.server.errors import ProviderError
-from hwci.server.services.people.relying_party import Outgoing
+from hwci.server.services.people.relying_party import ERROR_CODE, Outgoing
 
 _PATIENCE = aiohttp.ClientTimeout(total=10, connect=5)
 _ANSWER_BYTES = 1024 * 1024
-_ERROR_CODE = re.compile(r"[a-z_]{1,64}", re.ASCII)
 
 
 class Fetching:
@@ -69,6 +67,6 @@ def _error_code(body: bytes) -> str:
     """Return the code of an OAuth error, for the log, and nothing else of the answer."""
     try:
         code = json.loads(body)["error"]
-        return f" {code}" if _ERROR_CODE.fullmatch(code) else ""
+        return f" {code}" if ERROR_CODE.fullmatch(code) else ""
     except (ValueError, LookupError, TypeError):
         return ""

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from http import HTTPStatus
 from typing import Any, TypeGuard, get_args, get_type_hints
 from uuid import UUID
 
@@ -143,11 +142,6 @@ class Route:
     def tagged(self) -> bool:
         """Whether a caller that has the answer already gets 304."""
         return Tags in self.parameters
-
-    @property
-    def successes(self) -> tuple[int, ...]:
-        """Every status of an answer that is no error."""
-        return (self.status, HTTPStatus.NOT_MODIFIED) if self.tagged else (self.status,)
 
     @property
     def errors(self) -> tuple[int, ...]:

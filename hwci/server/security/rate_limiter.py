@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import OrderedDict, defaultdict
 from itertools import islice
 from math import ceil
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from limits import RateLimitItem
 from limits.aio.storage import MemoryStorage, RedisStorage
@@ -17,6 +17,9 @@ from limits.errors import StorageError
 
 from hwci.server.clock import Clock
 from hwci.server.errors import LimiterError, SettingsError, pip_install
+
+if TYPE_CHECKING:
+    from valkey.asyncio import ConnectionPool
 
 VALKEY_SECONDS = 1.0
 """The longest wait for Valkey."""
@@ -63,20 +66,13 @@ def _within(log: "array[float]", now: float, expiry: int) -> "array[float]":
     return log[bisect_right(log, now - expiry) : bisect_right(log, now)]
 
 
-class Pool(Protocol):
-    """Connections to Valkey."""
-
-    async def disconnect(self) -> None:
-        """Close them."""
-
-
 class RateLimiter:
     """Counts events per key. What is refused is not counted."""
 
     def __init__(self, clock: Clock, valkey_url: str | None = None) -> None:
         """Raises `SettingsError`: the URL cannot be used for Valkey."""
         self._clock = clock
-        self._pool: Pool | None = None
+        self._pool: ConnectionPool | None = None
         self._storage: Memory | RedisStorage = Memory(clock)
         if valkey_url is not None:
             self._storage, self._pool = _in_valkey(valkey_url)
@@ -115,7 +111,7 @@ class RateLimiter:
             await self._pool.disconnect()
 
 
-def _in_valkey(url: str) -> tuple[RedisStorage, Pool]:
+def _in_valkey(url: str) -> "tuple[RedisStorage, ConnectionPool]":
     try:
         from valkey.asyncio import ConnectionPool  # noqa: PLC0415 - an extra of its own
     except ImportError as fault:

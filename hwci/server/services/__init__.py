@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Use cases. They know neither the web framework nor SQL."""
 
+from hwci.engine.periods import Period, last_days
 from hwci.server.clock import Clock
 from hwci.server.storage.ports import Storage
+from hwci.wire.queries import PeriodQuery, PlanQuery
 
 
 class Service:
@@ -11,3 +13,7 @@ class Service:
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
         self._clock = clock
+
+    def _period(self, query: PeriodQuery | PlanQuery) -> Period:
+        """Return the days that a query asks about; without an end, those until now."""
+        return last_days(query.days, query.as_of or self._clock())

@@ -10,6 +10,7 @@ from hwci.cli.commands.admin.database import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database
 from hwci.cli.session.connection import uuid_in
 from hwci.cli.session.prompts import new_password, password_in
+from hwci.cli.session.settings import DEFAULT_URL
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, write
 from hwci.client.explained import wrong_usage
@@ -22,8 +23,6 @@ Model = TypeVar("Model", bound="BaseModel")
 
 NOT_CREATED = "The user was not created"
 CHECK_EMAIL = "Check --email, and the --database"
-ADDRESS = "http://127.0.0.1:8080"
-"""The address of a server that was started without flags, seen from its own machine."""
 
 Email = Annotated[str, typer.Option(help="E-mail that the user signs in with.")]
 
@@ -96,10 +95,10 @@ def reset_password(*, email: Email, database: Database = None) -> None:
 
         made = ask(database, checked(ResetPassword, "No link was made", email=email))
     note(f"With this link {email} can set a new password, once, within 24 hours:")
-    write(f"{made.base_url or ADDRESS}/reset#{made.reset_token}")
+    write(f"{made.base_url or DEFAULT_URL}/reset#{made.reset_token}")
     if made.base_url is None:
-        note(f"Its address {ADDRESS} is a guess: replace it with the address of the server. Set")
-        note("HWCI_BASE_URL for the server, and the next link has it.")
+        note(f"Its address {DEFAULT_URL} is a guess: replace it with the address of the server.")
+        note("Set HWCI_BASE_URL for the server, and the next link has it.")
 
 
 def disable_user(*, email: Email, database: Database = None) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.history import Scope
-from hwci.engine.periods import Period, last_days
+from hwci.engine.periods import Period
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer
 from hwci.server.services.known import known_scope
@@ -36,9 +36,6 @@ def asked(reader: Reader, viewer: Viewer, query: PeriodQuery, period: Period) ->
 
 class Analysis(Service):
     """Answers beside the rules, of one subject."""
-
-    def _period(self, query: PeriodQuery) -> Period:
-        return last_days(query.days, query.as_of or self._clock())
 
     async def _answer(
         self, viewer: Viewer, query: PeriodQuery, work: Callable[[Asked], Found]

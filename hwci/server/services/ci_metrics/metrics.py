@@ -25,10 +25,11 @@ from hwci.engine.page.reading import (
     read_merges,
     read_resolved,
 )
-from hwci.engine.periods import Period, last_days, slots_of
+from hwci.engine.periods import Period, slots_of
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.clock import Clock
 from hwci.server.errors import HwciServerError, NotFoundError
+from hwci.server.services import Service
 from hwci.server.services.access import Member, Viewer, may_see, require_product
 from hwci.server.services.ci_metrics.decided import Decided, Notes
 from hwci.server.services.ci_metrics.tags import Tags
@@ -77,12 +78,11 @@ class Asked(NamedTuple):
         return read_resolved(*self)
 
 
-class Metrics:
+class Metrics(Service):
     """Reads of the CI Metrics feature. None instead of an answer: by its tag, the caller has it."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
+        super().__init__(storage, clock)
         self._notes = Notes()
 
     async def page(
@@ -266,9 +266,6 @@ class Metrics:
                 return work(Asked(history, scope, period, decided))
 
         return await self._storage.read(look, organization=org_id)
-
-    def _period(self, query: PeriodQuery | PlanQuery) -> Period:
-        return last_days(query.days, query.as_of or self._clock())
 
 
 def products_of(history: History, viewer: Viewer, query: PageQuery) -> ListPage[wire.ProductAnswer]:

@@ -6,6 +6,7 @@ of a provider's answers counts. Who may sign in, and as which user, is decided i
 """
 
 import asyncio
+import re
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +45,8 @@ class Outgoing:
     authorization: str | None = field(default=None, repr=False)
 
 
+ERROR_CODE = re.compile(r"[a-z_]{1,64}", re.ASCII)
+"""The error codes of a provider that are repeated to people and in the log."""
 Fetch = Callable[[Outgoing], Awaitable[bytes]]
 """Sends a request and returns the body of a good answer. Raises `ProviderError`."""
 

@@ -9,7 +9,6 @@ any of several servers may take the next one.
 """
 
 import logging
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -31,7 +30,13 @@ from hwci.server.services.audit import entry_of, record_everywhere
 from hwci.server.services.people import sessions
 from hwci.server.services.people.accounts import REFUSALS, new_user
 from hwci.server.services.people.invitations import still_stands
-from hwci.server.services.people.relying_party import Binding, Fetch, Person, RelyingParty
+from hwci.server.services.people.relying_party import (
+    ERROR_CODE,
+    Binding,
+    Fetch,
+    Person,
+    RelyingParty,
+)
 from hwci.server.services.people.sessions import email_key
 from hwci.server.services.people.sso_providers import providers_of
 from hwci.server.settings import Registration, Settings
@@ -46,7 +51,6 @@ LOG = logging.getLogger("hwci.server")
 _TICKET, _CODE = "sso+jwt", "sso-code+jwt"
 _TICKET_CLAIMS = ("provider", "state", "nonce", "verifier", "port", "challenge")
 _CODE_CLAIMS = ("sub", "sid", "challenge")
-_ERROR_CODE = re.compile(r"[a-z_]{1,64}", re.ASCII)
 
 _NOT_STARTED = (
     "This sign-in was not started in this browser, or more than 10 minutes ago; sign in again"
@@ -249,7 +253,7 @@ def _refusal_url(refusal: HwciServerError, claims: Mapping[str, str]) -> str:
 
 def _require_consent(party: RelyingParty, error: str | None) -> None:
     if error is not None:
-        code = error if _ERROR_CODE.fullmatch(error) else "error"
+        code = error if ERROR_CODE.fullmatch(error) else "error"
         raise ForbiddenError(f"{party.provider.title} did not sign you in ({code}); sign in again")
 
 
