@@ -296,7 +296,7 @@ def test_a_flake_that_failed_twice_on_its_commit_is_one_row_of_two_runs(own: Sit
         own.benches.report(run_id=number, tests=[test])
     own.open("metrics")
     tile = own.page.locator(".tile", has_text="Flaky failures")
-    expect(tile.locator(".figure")).to_have_text("2")
+    expect(tile.locator(".figure strong")).to_have_text("2")
 
     tile.get_by_role("link", name="2", exact=True).click()
 
