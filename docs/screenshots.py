@@ -43,7 +43,7 @@ PAGES: Sequence[Picture] = (
     Picture("metrics-light", "/metrics", _COMPARED),
     Picture("metrics-dark", "/metrics", _COMPARED, scheme="dark"),
     Picture("metrics-phone", "/metrics", _COMPARED, width=390, height=844),
-    Picture("flakiest-tests", "/metrics#flaky", ".heat rect"),
+    Picture("flakiest-tests", "/metrics#flaky", "#flaky .sure:text('to')"),
     Picture("failure", "/metrics", _COMMITS, by="#bugs tr:has-text('Automatic') a"),
     Picture("failures", "/failures", _ROW),
     Picture("runs", "/runs", _ROW),
