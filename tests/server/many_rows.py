@@ -18,8 +18,12 @@ RUNS = [
     run("6", 7, {"boot": "pass", "usb": "pass", "adc": "fail"}, "src/usb.c"),
     run("6", 8, {"flash": "fail"}),
 ]
-UNCHECKED = [("a", "main", "hardware"), ("b", "topic", None)]
-UNCHECKED += [("c", "main", None), ("d", "old", "app")]
+UNCHECKED = [
+    ("a", "main", "hardware"),
+    ("b", "topic", None),
+    ("c", "main", None),
+    ("d", "old", "app"),
+]
 CHECKED = [("1", "main", "hardware"), ("4", "topic", None), ("6", "old", "hardware")]
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import monotonic
@@ -171,10 +172,14 @@ def import_statistics(dashboard: Dashboard) -> None:
     """
     token = dashboard.token()
     organization = dashboard.ask("/api/auth/me", token)["organizations"][0]["id"]
+    end = monotonic() + PATIENCE_SECONDS
     while True:
-        with suppress(HTTPError):
+        try:
             dashboard.ask(f"/api/orgs/{organization}/ci-analysis/flaky-tests", token)
             return
+        except HTTPError as refused:
+            if refused.code != HTTPStatus.SERVICE_UNAVAILABLE or monotonic() > end:
+                raise
 
 
 @contextmanager

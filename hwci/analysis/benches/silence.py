@@ -126,8 +126,8 @@ def _gaps(
 def _usual(
     gaps: Sequence[tuple[datetime, datetime]], period: Period
 ) -> tuple[timedelta | None, int]:
-    """Return the middle of the longest gaps of the weeks, counted back from the end of the period;
-    None of too few. And how many weeks have a gap.
+    """Return the middle of the longest gaps of the weeks, counted back from the end of the period,
+    and how many weeks have a gap. The first is None if these are too few.
     """
     longest: dict[int, timedelta] = defaultdict(timedelta)
     for start, end in gaps:

@@ -7,7 +7,7 @@ have run other tests than before.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -74,25 +74,28 @@ class BoxTrend(NamedTuple):
     @property
     def reached(self) -> ShareTrend:
         """Runs that reached the hardware."""
-        return self._trend("reached", [one.total for one in self._runs], by_run=True)
+        return self._trend(lambda one: one.reached, lambda one: one.reached.total, by_run=True)
 
     @property
     def blamed(self) -> ShareTrend:
         """Results that failed, and whose harness blamed the bench."""
-        return self._trend("blamed", [one.part for one in self._runs], by_run=False)
+        return self._trend(lambda one: one.blamed, lambda one: one.reached.part, by_run=False)
 
     @property
     def flaky(self) -> ShareTrend:
         """Failed attempts, of all."""
-        return self._trend("flaky", [one.part for one in self._runs], by_run=False)
+        return self._trend(lambda one: one.flaky, lambda one: one.reached.part, by_run=False)
 
-    @property
-    def _runs(self) -> list[Tally]:
-        return [one.reached for one in (self.now, self.before) if one is not None]
-
-    def _trend(self, name: str, runs: Sequence[int], *, by_run: bool) -> ShareTrend:
-        before = None if self.before is None else getattr(self.before, name)
-        return ShareTrend(getattr(self.now, name), before, min(runs) >= ATTEMPTS_NEEDED, by_run)
+    def _trend(
+        self, share: Callable[[Tallies], Tally], runs: Callable[[Tallies], int], *, by_run: bool
+    ) -> ShareTrend:
+        both = [one for one in (self.now, self.before) if one is not None]
+        return ShareTrend(
+            now=share(self.now),
+            before=None if self.before is None else share(self.before),
+            is_enough=min(map(runs, both)) >= ATTEMPTS_NEEDED,
+            by_run=by_run,
+        )
 
 
 def box_trends(history: RecordedRuns, scope: Scope, days: int, period: Period) -> list[BoxTrend]:

@@ -53,8 +53,8 @@ class Benches(Analysis):
 
 
 def _seen(reader: Reader, viewer: Viewer, period: Period) -> Mapping[str, datetime]:
-    """Return when each box was last seen. Only its last time is kept: of a period that ended before
-    that, nobody knows.
+    """Return when each box was last seen, if that was in the period or before it. Only the last
+    time is kept, so a box that was seen later is left out.
     """
     seen = reader.boxes_seen(viewer.org_id)
     return {box: at for box, at in seen.items() if at <= period.end}
