@@ -6,10 +6,11 @@ CI system, git, default (contract, "Command line").
 report"), so names such as `main` or `HEAD~1` are looked up in git here.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from hwci.ci.fields import BY_NAME, FIELDS, in_order
@@ -20,11 +21,11 @@ from hwci.ci.systems import detected
 from hwci.ci.systems.system import (
     JobEnvironment,
     System,
-    UnreadableError,
     commit,
     former_slug,
     slug,
 )
+from hwci.client.bounded import MEBIBYTE, read_whole
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.hashes import is_hash
@@ -44,6 +45,8 @@ COMMIT_FIELDS = ("sha", "covers_shas", *HINTS)
 
 _COMMITS = frozenset({"sha", "before_sha", "previous_sha", "succeeded_sha"})
 """What a system reads as one commit."""
+EVENT_BYTES_MAX = 64 * MEBIBYTE
+"""GitHub cuts its events at 25 MB."""
 _SHOWN = 60
 """Characters of a wrong value that are shown."""
 _FULL = re.compile(r"[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64}|0{7,}")
@@ -253,11 +256,20 @@ def _of_project(project: Project | None, found: _Fields) -> _Fields:
 def _event(
     system: System | None, environ: Mapping[str, str]
 ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """Read what the system left in a file. Return also why that cannot be read."""
+    """Read the event that the system left in a file. Return also why that cannot be read."""
+    path = environ.get(system.event_path, "") if system else ""
+    if not system or not path:
+        return {}, ()
     try:
-        return (system.event(environ) if system else {}), ()
-    except UnreadableError as fault:
-        return {}, (str(fault),)
+        found = json.loads(read_whole(Path(path), EVENT_BYTES_MAX))
+        if isinstance(found, dict):
+            return found, ()
+        why = "it is not a JSON object"
+    except OSError as fault:
+        why = fault.strerror or str(fault)
+    except (ValueError, RecursionError):
+        why = "it is not JSON"
+    return {}, (f"The event of this run cannot be read ({system.event_path}): {path}: {why}",)
 
 
 def _merge_branches(
@@ -318,16 +330,10 @@ def _of_git(checkout: Repository | None, found: _Fields) -> _Fields:
     """Ask git for the fields that are still missing."""
     if checkout is None:
         return {}
-
-    def time_of_merge() -> datetime | None:
-        sha = found["sha"].value if "sha" in found else checkout.head()
-        return checkout.committed_at(sha) if sha else None
-
     asked: Mapping[str, Callable[[], object]] = {
         "repo_key": lambda: slug(checkout.remote_url() or ""),
         "sha": checkout.head,
         "branch": checkout.branch,
-        "merged_at": time_of_merge,
     }
     said = {name: ask() for name, ask in asked.items() if name not in found}
     return {name: Sourced(value, GIT) for name, value in said.items() if value}

@@ -43,9 +43,6 @@ class Desk(Repository):
     def remote_url(self) -> str | None:
         return self.url
 
-    def committed_at(self, sha: str) -> datetime | None:
-        return NOON if sha == HEAD else None
-
 
 def said(job: Job) -> dict[str, tuple[object, str]]:
     return {name: (result.value, result.source) for name, result in job.fields.items()}
@@ -148,10 +145,7 @@ def test_the_system_is_believed_before_git() -> None:
 
 
 def test_git_fills_in_what_the_system_leaves_out() -> None:
-    fields = said(find_job({}, recorded("buildkite-ui"), Desk(), None))
-
-    assert fields["sha"] == (HEAD, "git")
-    assert fields["merged_at"] == (NOON, "git")
+    assert said(find_job({}, recorded("buildkite-ui"), Desk(), None))["sha"] == (HEAD, "git")
 
 
 def test_a_desk_has_its_fields_from_git_and_defaults() -> None:
@@ -166,7 +160,6 @@ def test_a_desk_has_its_fields_from_git_and_defaults() -> None:
         "trigger": (Trigger.MANUAL, "default"),
         "branch": ("topic", "git"),
         "sha": (HEAD, "git"),
-        "merged_at": (NOON, "git"),
     }
 
 

@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from hwci.ci.detect import Notice, find_job, name_notice, product_notice
-from hwci.ci.fields import BY_NAME, Field, hello
+from hwci.ci.detect import GIT, Notice, find_job, name_notice, product_notice
+from hwci.ci.fields import BY_NAME, Field, hello, in_order
 from hwci.ci.git.repository import DeepeningRepository, GitError, Repository
 from hwci.ci.job import Job, Sourced
 from hwci.ci.project import Project, ProjectFileError, find_project
@@ -111,6 +111,16 @@ class JobContext:
     command: CommandContext
     git_fault: GitError | None = None
     only_looked: bool = False
+
+    def of_a_merge(self) -> "JobContext":
+        """Return this context with the time of the merge: git is asked if no source has it."""
+        sha = self.job.value("sha")
+        if self.repository is None or sha is None or "merged_at" in self.job.fields:
+            return self
+        if (time := self.repository.committed_at(sha)) is None:
+            return self
+        fields = in_order({**self.job.fields, "merged_at": Sourced(time, GIT)})
+        return replace(self, job=replace(self.job, fields=fields))
 
     def no_git(self) -> str | None:
         """Return why git cannot be asked, and what to do about it; None if it can."""
@@ -257,7 +267,7 @@ class JobDescription:
 
 def describe_job(command: CommandContext) -> JobDescription:
     """Return the description of this job, with since when a report would count changes."""
-    context = look_around(JobFlags(), command)
+    context = look_around(JobFlags(), command).of_a_merge()
     box = context.job.value("box_key")
     job = set_apart(context.job, () if box is None else (box,), claim=False)
     base, notes = base_of(job, past_runs(job), get_json)

@@ -41,7 +41,7 @@ def announce_merges(
         ExplainedError: wrong usage: a field is missing or breaks its rule.
     """
     merges = (
-        _announcements(job_context(flags, command))
+        _announcements(job_context(flags, command).of_a_merge())
         if body is None
         else [bodies.from_file(MergeAnnouncement.model_validate_json, body, beside=flags.given())]
     )

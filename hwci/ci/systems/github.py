@@ -9,13 +9,11 @@ and the workflow that calls it: it is that of the job that runs on this runner n
 skipped stays in the list, so one that is missing may have had another name.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from heapq import merge
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -28,7 +26,6 @@ from hwci.ci.systems.system import (
     Read,
     Reader,
     System,
-    UnreadableError,
     address,
     always,
     commit,
@@ -40,36 +37,16 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
-from hwci.client.bounded import MEBIBYTE, read_whole
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.base import parse_time
 
 EVENT = "GitHub's event file"
-EVENT_BYTES_MAX = 64 * MEBIBYTE
-"""GitHub cuts its events at 25 MB."""
 _PULLS = ("pull_request", "pull_request_target")
 QUEUED = "merge_group"
 """The event of a run that tries a merge in a queue."""
 _QUEUE = re.compile(r"(?:refs/heads/)?gh-readonly-queue/(?P<branch>.+)/pr-\d+-[0-9a-f]+")
 _WORDS = {"push": Trigger.MERGE, QUEUED: Trigger.MERGE, "schedule": Trigger.NIGHTLY}
-
-
-def _read_event(environ: Mapping[str, str]) -> Mapping[str, Any]:
-    path = environ.get("GITHUB_EVENT_PATH", "")
-    if not path:
-        return {}
-    try:
-        found = json.loads(read_whole(Path(path), EVENT_BYTES_MAX))
-        if isinstance(found, dict):
-            return found
-        why = "it is not a JSON object"
-    except OSError as fault:
-        why = fault.strerror or str(fault)
-    except (ValueError, RecursionError):
-        why = "it is not JSON"
-    what = f"The event of this run cannot be read (GITHUB_EVENT_PATH): {path}: {why}"
-    raise UnreadableError(what)
 
 
 def _in_event(*path: str, read: Read = str) -> Reader:
@@ -276,7 +253,7 @@ GITHUB = System(
     name="github",
     title="GitHub Actions",
     variable="GITHUB_ACTIONS",
-    event=_read_event,
+    event_path="GITHUB_EVENT_PATH",
     readers={
         "repo_key": (variable("GITHUB_REPOSITORY"),),
         "workflow": (variable("GITHUB_WORKFLOW"),),

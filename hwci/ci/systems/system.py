@@ -18,10 +18,6 @@ from hwci.engine.vocabulary import Trigger
 from hwci.wire.hashes import names_a_commit
 
 
-class UnreadableError(Exception):
-    """A file that a CI system left cannot be read, in words for people."""
-
-
 @dataclass(frozen=True, slots=True)
 class JobEnvironment:
     """What readers look at. `set_by_people`: the fields that flags and `HWCI_*` set."""
@@ -55,8 +51,9 @@ class System:
     """The variable that the system sets in each job."""
 
     readers: Mapping[str, Sequence[Reader]]
-    event: Callable[[Mapping[str, str]], Mapping[str, Any]] = lambda _: {}
-    """Read the file that the system left; raises UnreadableError."""
+    event_path: str = ""
+    """The variable that names the file with the event that started the run; empty: there is none.
+    """
 
     merger: str | None = None
     """The e-mail of the committer of merges that the system makes up to test a pull request, whose

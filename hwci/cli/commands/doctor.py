@@ -46,7 +46,7 @@ def doctor(
     from hwci.ci.reporting import JobFlags, look_around
 
     to = destination(resolve(Flags(url, profile)))
-    context = look_around(JobFlags(), command_context())
+    context = look_around(JobFlags(), command_context()).of_a_merge()
     found = [*check_reporting(context, to), sqlite_here()]
     if json:
         write_json(dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
