@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 from hwci.ci.git.repository import (
     DEEPENING,
@@ -93,21 +94,19 @@ def collect(
     """Return what a run on `sha` tests for the first time, after a run on `base_sha`."""
     deadline = Deadline(patience_s)
     try:
-        commit = present(repository, sha, deadline)
         if base_sha is None:
-            note = _fetch_parents(repository, commit, deadline)
-            alone = _collected(repository, (commit,), None, deadline)
-            return Collected(alone.changes, (*note, *alone.notes))
-        base = repository.commit(base_sha) or base_sha.lower()
-        if base == commit:
-            return Collected(None, (f"The run before was on {short(base)}, too: no changes.",))
+            tip = present(repository, sha, deadline)
+            notes = _fetch_parents(repository, tip, deadline)
+            return _collected(repository, (tip,), None, deadline, notes)
         try:
-            range_ = whole_range(repository, base, commit, deadline)
+            base, tip, commits = whole_range(repository, base_sha, sha, deadline)
         except (UnrelatedError, CutOffError) as fault:
-            why = _why_no_base(repository, base, fault)
-            alone = _collected(repository, (commit,), None, deadline)
-            return Collected(alone.changes, (why, *alone.notes))
-        return _collected(repository, range_, base, deadline)
+            tip = present(repository, sha, deadline)
+            notes = (_why_no_base(repository, base_sha.lower(), fault),)
+            return _collected(repository, (tip,), None, deadline, notes)
+        if base == tip:
+            return Collected(None, (f"The run before was on {short(tip)}, too: no changes.",))
+        return _collected(repository, commits, base, deadline)
     except GitError as fault:
         return Collected(None, (f"The changes are not known: {fault}. {fault.fix}".strip(),))
 
@@ -117,12 +116,12 @@ def between(folder: Path, base_sha: str, sha: str) -> Changes | None:
     folder is no clone that knows it. It fetches no commit.
     """
     repository = Repository(folder)
-    base, commit = repository.commit(base_sha), repository.commit(sha)
-    if base is None or commit is None:
+    commit = repository.commit(sha)
+    if commit is None:
         return None
     try:
-        range_ = commits_after(repository, base, commit)
-        return _collected(repository, range_, base, Deadline(0)).changes
+        base, _, commits = commits_after(repository, base_sha, commit)
+        return _collected(repository, commits, base, Deadline(0)).changes
     except (GitError, UnrelatedError, CutOffError):
         return None
 
@@ -140,14 +139,11 @@ def covered(
     if before.lower() == sha:
         return (sha,)
     try:
-        deadline = Deadline(patience_s)
-        commit = present(repository, sha, deadline)
-        base = repository.commit(before.lower()) or before.lower()
-        range_ = whole_range(repository, base, commit, deadline)
+        _, tip, commits = whole_range(repository, before, sha, Deadline(patience_s))
     except (GitError, UnrelatedError, CutOffError):
         return None
     # Each commit stands after all of its ancestors.
-    own = takewhile(lambda it: it == commit or not it.startswith(tuple(built)), reversed(range_))
+    own = takewhile(lambda it: it == tip or not it.startswith(tuple(built)), reversed(commits))
     return tuple(reversed(list(own)))[-limits.COVERS_MAX :]
 
 
@@ -174,11 +170,10 @@ def touched(repository: Repository, sha: str, push: Push = NOTHING_KNOWN) -> tup
 
 
 def _touched(repository: Repository, sha: str, push: Push, deadline: Deadline) -> tuple[str, ...]:
-    commit = present(repository, sha, deadline)
     if push.before is not None:
-        before = push.before.lower()
-        whole_range(repository, before, commit, deadline)
-        return paths_between(repository, before, commit, _patient(deadline))
+        before, tip, _ = whole_range(repository, push.before, sha, deadline)
+        return paths_between(repository, before, tip, _patient(deadline))
+    commit = present(repository, sha, deadline)
     listed = push.list_to(commit)
     parents = repository.commits([commit])[commit].parents
     if push.batched and not listed:
@@ -244,13 +239,16 @@ def _why_no_base(repository: Repository, base: str, fault: UnrelatedError | CutO
 
 
 def _collected(
-    repository: Repository, range_: Sequence[str], base: str | None, deadline: Deadline
+    repository: Repository,
+    range_: Sequence[str],
+    base: str | None,
+    deadline: Deadline,
+    notes: Sequence[str] = (),
 ) -> Collected:
     """Read commits with their files."""
     newest = range_[-limits.COMMITS_MAX :]
     commits = repository.commits(newest)
-    notes = []
-    files: Mapping[str, Files] = {}
+    notes, files = [*notes], dict[str, Files]()
     try:
         files = files_of(repository, commits, _patient(deadline))
     except GitError as fault:
@@ -288,45 +286,54 @@ def _patient(deadline: Deadline) -> float:
 # range counts only if it is proved.
 
 
-def whole_range(repository: Repository, base: str, sha: str, deadline: Deadline) -> tuple[str, ...]:
-    """Return the commits after `base`, up to and including `sha`. Deepen a shallow clone.
+class Range(NamedTuple):
+    """The commits after `base`, up to and including `tip`, each after its parents."""
+
+    base: str
+    tip: str
+    commits: tuple[str, ...]
+
+
+def whole_range(repository: Repository, base: str, sha: str, deadline: Deadline) -> Range:
+    """Return the commits after `base`, up to and including `sha`. Fetch `sha` if the clone lacks
+    it, and deepen a shallow clone.
 
     Raises:
         UnrelatedError: `base` is not an ancestor.
         CutOffError: the clone ends too early; its cause is why it was not deepened.
         GitError: git failed.
     """
+    tip = present(repository, sha, deadline)
     for depth in DEEPENING:
         try:
-            return commits_after(repository, base, sha)
+            return commits_after(repository, base, tip)
         except CutOffError:
             try:
-                fetch_commit(repository, sha, deadline, depth)
+                fetch_commit(repository, tip, deadline, depth)
             except GitError as fault:
                 raise CutOffError from fault
-    return commits_after(repository, base, sha)
+    return commits_after(repository, base, tip)
 
 
-def commits_after(repository: Repository, base: str, sha: str) -> tuple[str, ...]:
-    """Return the commits after `base`, up to and including `sha`, each after its parents.
-
-    Both are full hashes; `sha` is in the clone.
+def commits_after(repository: Repository, base: str, tip: str) -> Range:
+    """Return the commits after `base`, up to and including `tip`: a full hash, in the clone.
 
     Raises:
-        UnrelatedError: `base` is not an ancestor of `sha`.
+        UnrelatedError: `base` is not an ancestor of `tip`.
         CutOffError: the clone does not hold what is needed to know.
         GitError: git failed.
     """
-    cut = repository.cut()
+    cut, known = repository.cut(), repository.commit(base)
+    base = known or base.lower()
     if cut:
-        return _proved(_lineage(repository, sha), base, cut)
-    if repository.commit(base) is None:
+        return Range(base, tip, _proved(_lineage(repository, tip), base, cut))
+    if known is None:
         raise UnrelatedError
-    if base == sha:
-        return ()
-    after = _lineage(repository, sha, f"^{base}")
+    if base == tip:
+        return Range(base, tip, ())
+    after = _lineage(repository, tip, f"^{base}")
     onward = _onward_from(base, after)
-    if sha not in onward:
+    if tip not in onward:
         raise UnrelatedError
     # What descends from the base is new. Of what came from the side, each lowest commit has to be.
     lowest = (
@@ -335,8 +342,8 @@ def commits_after(repository: Repository, base: str, sha: str) -> tuple[str, ...
         if commit not in onward and not any(parent in after for parent in parents)
     )
     if any(repository.is_ancestor(commit, base) for commit in lowest):
-        return _proved(_lineage(repository, sha), base, cut)
-    return tuple(reversed(list(after)))
+        return Range(base, tip, _proved(_lineage(repository, tip), base, cut))
+    return Range(base, tip, tuple(reversed(list(after))))
 
 
 Lineage = Mapping[str, Sequence[str]]
