@@ -112,8 +112,7 @@ def read_key(path: Path) -> BoxKey:
         NotInstalledError: it does not exist.
         ExplainedError: others can read it, or it cannot be read.
     """
-    from hwci.client.bounded import read_at_most, refuse_pipe
-    from hwci.client.files import OF_OTHERS
+    from hwci.client.files import OF_OTHERS, read_at_most, refuse_pipe
 
     try:
         refuse_pipe(path)

@@ -25,7 +25,7 @@ from hwci.ci.systems.system import (
     former_slug,
     slug,
 )
-from hwci.client.bounded import MEBIBYTE, read_whole
+from hwci.client.files import MEBIBYTE, read_whole
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.hashes import is_hash

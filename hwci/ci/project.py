@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from hwci import __version__
-from hwci.client.bounded import read_whole
+from hwci.client.files import read_whole
 from hwci.engine.vocabulary import Verdict
 from hwci.said import counted
 from hwci.wire import limits

@@ -18,7 +18,7 @@ import aiohttp
 from yarl import URL
 
 from hwci.client._address import on_the_way, parse_address, proxy_of
-from hwci.client._call import Call, Credential
+from hwci.client._call import Call, Credential, Id
 from hwci.client._kept import KeptAnswers
 from hwci.client._protocol import (
     ANSWER_BYTES_MAX,
@@ -35,7 +35,6 @@ from hwci.client._protocol import (
     refused_token,
     retry_delay,
 )
-from hwci.client._writing import Id
 from hwci.client.following import Follower
 from hwci.wire.base import ListPage
 from hwci.wire.runs import RunEvent

@@ -11,9 +11,8 @@ from datetime import datetime
 from typing import NotRequired, TypedDict, TypeVar, Unpack
 
 from hwci.analysis.flaky.suspects import RankBy
-from hwci.client import calls_of_ci
-from hwci.client._call import Call, Credential
-from hwci.client._writing import Id, body_of, org_path, query_of, segment, written
+from hwci.client import _call
+from hwci.client._call import Call, Credential, Id, body_of, org_path, query_of, segment, written
 from hwci.engine.vocabulary import FailureClass, Label, Role, RunStatus
 from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
@@ -871,6 +870,6 @@ def _failure(org_id: Id, failure_id: Id) -> str:
 
 # What CI reports
 
-announce_merge = calls_of_ci.announce_merge
-report_run = calls_of_ci.report_run
-put_suite_config = calls_of_ci.put_suite_config
+announce_merge = _call.announce_merge
+report_run = _call.report_run
+put_suite_config = _call.put_suite_config

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from hwci.client._call import Call, Credential
+from hwci.client._call import Call, Credential, Id, org_path, query_of
 from hwci.client._protocol import (
     MEDIA,
     Credentials,
@@ -24,7 +24,6 @@ from hwci.client._protocol import (
     fault_of,
     retry_delay,
 )
-from hwci.client._writing import Id, org_path, query_of
 from hwci.client.errors import AnswerShapeError, InvalidCallError
 from hwci.engine.vocabulary import RunEventType
 from hwci.wire.errors import Issue

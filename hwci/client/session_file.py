@@ -200,8 +200,7 @@ class SessionFile:
         return content
 
     def _bytes(self) -> bytes:
-        from hwci.client.bounded import read_at_most, refuse_pipe
-        from hwci.client.files import OF_OTHERS
+        from hwci.client.files import OF_OTHERS, read_at_most, refuse_pipe
 
         refuse_pipe(self.path)
         with self.path.open("rb") as file:

@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from hwci.ci.fields import BY_NAME
 from hwci.ci.job import Job, Sourced
-from hwci.client.bounded import read_bytes
 from hwci.client.explained import (
     ExitCode,
     ExplainedError,
@@ -19,6 +18,7 @@ from hwci.client.explained import (
     not_empty,
     wrong_usage,
 )
+from hwci.client.files import read_bytes
 from hwci.wire.base import CiBody
 from hwci.wire.errors import issues_of
 from hwci.wire.reports import MergeAnnouncement, RunReport

@@ -16,8 +16,8 @@ from hwci.ci.git.repository import GitError, Repository
 from hwci.ci.job import Job
 from hwci.ci.project import ProjectFileError, project_path, read_project
 from hwci.ci.reporting.context import CommandContext
-from hwci.client.bounded import read_whole
 from hwci.client.explained import command_error, fault_lines, shortened, wrong_usage
+from hwci.client.files import read_whole
 from hwci.said import counted
 from hwci.wire import limits
 from hwci.wire.errors import issues_of

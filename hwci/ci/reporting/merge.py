@@ -18,7 +18,7 @@ from hwci.ci.reporting import bodies, clock
 from hwci.ci.reporting.bodies import OF_MERGE, missing_error
 from hwci.ci.reporting.context import PEOPLE, CommandContext, JobContext, JobFlags, job_context
 from hwci.ci.reporting.run import Done, Sending
-from hwci.client._writing import written
+from hwci.client._call import written
 from hwci.client.delivery.sending import deliver
 from hwci.client.store import PendingReport
 from hwci.engine.patterns import PathList

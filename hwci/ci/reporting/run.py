@@ -28,7 +28,7 @@ from hwci.ci.reporting.results import Results, missing_of_run, placed, results_o
 from hwci.ci.reporting.under_test import UnderTest, given, under_test
 from hwci.ci.results.model import BoxResults
 from hwci.ci.systems.api import get_json
-from hwci.client._writing import written
+from hwci.client._call import written
 from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_early
 from hwci.client.explained import ErrorMessage, ExplainedError, not_empty
 from hwci.client.store import PastRuns, PendingReport

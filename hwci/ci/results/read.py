@@ -27,7 +27,7 @@ from hwci.ci.results.model import FileResults
 from hwci.ci.results.pytest_results import is_pytest_results, pytest_results
 from hwci.ci.results.twister import SUITES, broken_twister_results, twister_results
 from hwci.ci.results.verdicts import Rule
-from hwci.client.bounded import is_file_or_folder
+from hwci.client.files import is_file_or_folder
 
 BLANK = b"\xef\xbb\xbf \t\r\n"
 JSON_BEGINS = (b"{", b"[")

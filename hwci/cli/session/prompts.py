@@ -41,7 +41,7 @@ def new_password(ways: str, *, from_stdin: bool) -> str:
 
 def password_in(path: str) -> str:
     """Read a password from a file."""
-    from hwci.client.bounded import read_bytes
+    from hwci.client.files import read_bytes
 
     # What is not UTF-8 becomes letters that no password may hold, so that it is refused as such.
     return read_bytes(path).decode("utf-8", "surrogateescape").rstrip("\r\n")

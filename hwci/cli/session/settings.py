@@ -153,7 +153,7 @@ def box_credential(
 
 
 def _from_file(name: str, environ: Mapping[str, str]) -> str:
-    from hwci.client.bounded import read_whole
+    from hwci.client.files import read_whole
 
     path = environ.get(name, "")
     if not path:

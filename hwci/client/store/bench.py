@@ -28,9 +28,8 @@ from typing import TypeVar
 from zlib import crc32
 
 from hwci.client._address import parse_address
-from hwci.client._call import Call, Credential
+from hwci.client._call import RUN_REPORT, Call, Credential, call_of_ci
 from hwci.client._protocol import usable
-from hwci.client.calls_of_ci import RUN_REPORT, call_of_ci
 from hwci.client.files import locked, state_home
 from hwci.client.store import memory
 from hwci.client.store.file import StoreError, StoreFile

@@ -17,9 +17,8 @@ from types import NoneType
 from typing import Any, Literal, get_args
 from zlib import crc32
 
-from hwci.client._call import Call
+from hwci.client._call import MERGE_ANNOUNCE, RUN_REPORT, Call, announce_merge, report_run
 from hwci.client._protocol import packed
-from hwci.client.calls_of_ci import MERGE_ANNOUNCE, RUN_REPORT, announce_merge, report_run
 from hwci.client.store.file import StoreError
 from hwci.client.store.memory import RunFacts, facts_of
 from hwci.wire.reports import MergeAnnouncement, RunReport

@@ -23,7 +23,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hwci.client.calls_of_ci import RUN_REPORT, call_of_ci
+from hwci.client._call import RUN_REPORT, call_of_ci
 from hwci.client.files import UNFINISHED, locked, remove_unfinished
 from hwci.client.store import memory
 from hwci.client.store.memory import PastRuns, ReportedRun, RunFacts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.client.bounded import MEBIBYTE, read_at_most, read_whole
+from hwci.client.files import MEBIBYTE, read_at_most, read_whole
 
 
 def why(path: Path, most: int) -> str | None:
