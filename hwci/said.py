@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How people read a number of things, a commit, a chance and a time that something lasted; the
-dashboard writes the first three so too.
+"""How people read a number of things, a commit and a chance, which the dashboard writes so too; a
+day; and a time that something lasted.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 _SHOWN = 12
 """Digits of a commit."""
@@ -19,6 +19,11 @@ def counted(number: int, one: str) -> str:
 def short(sha: str) -> str:
     """Abbreviate a commit; what a program reads carries it whole."""
     return sha[:_SHOWN]
+
+
+def day(at: datetime) -> str:
+    """Write `24 Nov`."""
+    return f"{at.day} {at:%b}"
 
 
 def percent(chance: float) -> str:

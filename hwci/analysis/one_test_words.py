@@ -1,58 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runs of one test say, in two or three sentences: the terminal and the dashboard show the
-same.
+"""What the runs of one test say: an answer, and the sentences on which it rests. The terminal and
+the dashboard show the same.
 
-This module decides whether a test is called steady, never passed, flaky or broken, where to look
-first, and puts the sentences together. Since when and how sure is decided in `suspects.py`, whether
-one box is worse in `benches`; their own words say so here, too.
+This module decides whether a test is called steady or never passed, and puts the sentences
+together. Whether it fails now or is flaky, and whom to suspect, is decided in `suspected.py`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.benches import words
-from hwci.analysis.benches.report import Note, worst_box_of
-from hwci.analysis.flaky.suspect_words import LIKELY, of_fixed, of_found
-from hwci.analysis.flaky.suspects import (
-    NEVER_PASSED,
-    RUNS_NEEDED,
-    Intermittent,
-    SeenProduct,
-)
+from hwci.analysis.benches.report import Note, worst_boxes_of
+from hwci.analysis.flaky.suspect_words import LIKELY, of_boxes, of_change, of_fixed, since_when
+from hwci.analysis.flaky.suspects import NEVER_PASSED, RUNS_NEEDED, SeenProduct, standing_out
 from hwci.analysis.one_test import OneTest, Tries
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
+from hwci.analysis.suspected import fails_on, fails_steadily, known_of, of_failing, suspected
 from hwci.engine.rules.flakiness import is_broken
-from hwci.said import counted, short
+from hwci.engine.rules.labels import Group
+from hwci.said import counted
 
 NO_STATISTICS = (
-    "since when, and whether on all boxes alike, is not known:"
+    "Whether it is flaky, and since when, is not known:"
     " the operator of the server installs hwci[statistics] for it"
 )
 
 
 class About(NamedTuple):
-    """A test, the runs of its product, and the latest note of each box that has one."""
+    """A test, the runs of its product, where it fails now, and the latest note of each box that has
+    one.
+    """
 
     history: RecordedRuns
     runs: ProductOutcomes
     test_id: str
+    pending: Sequence[Group]
     notes: Mapping[str, Note]
 
 
-def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -> str:
-    """Return what is to be said of a test: what it is, on which boxes, where to look first, and
-    what a retry gives. `tries`: those of all its boxes.
+class Concluded(NamedTuple):
+    """What is to be said of a test. `answer`: whether it fails now or is flaky, and whom to
+    suspect; `says`: on what that rests. `began_before`: it likely was so before the period, of
+    which there are runs.
     """
+
+    answer: str
+    says: str
+    began_before: bool = False
+
+
+def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -> Concluded:
+    """Return what is to be said of a test. `tries`: those of all its boxes."""
     steady = _without_failure(found, tries)
     if steady is not None:
-        said = [steady]
-    elif is_broken(tries.attempts, tries.failed_attempts):
-        said = [NEVER_PASSED, *_counts(found, tries)]
+        return Concluded(_sentences([steady]), "")
+    says: Sequence[str] = ()
+    began_before = False
+    if is_broken(tries.attempts, tries.failed_attempts):
+        answer = suspected(known_of(about.pending, NEVER_PASSED, None)).sentence
     elif not statistics:
-        said = [NO_STATISTICS, *_counts(found, tries)]
+        failing = fails_on(about.pending)
+        answer = NO_STATISTICS if failing is None else f"{of_failing(failing)}. {NO_STATISTICS}"
     else:
-        said = [*_since(about, found), *_counts(found, tries)]
-    return " ".join(f"{one[0].upper()}{one[1:]}." for one in said)
+        answer, says, began_before = _told(about, found)
+    says = [*says, *_counts(found, tries, answer)]
+    return Concluded(_sentences([answer]), _sentences(says), began_before)
+
+
+def _sentences(said: Iterable[str]) -> str:
+    return " ".join(f"{one[0].upper()}{one[1:]}." for one in said if one)
 
 
 def _without_failure(found: OneTest, tries: Tries) -> str | None:
@@ -68,46 +84,32 @@ def _without_failure(found: OneTest, tries: Tries) -> str | None:
     return None
 
 
-def _since(about: About, found: OneTest) -> Iterator[str]:
-    """Say since when it is so, and where to look first."""
-    history, runs, test_id, notes = about
-    worst = worst_box_of(runs, test_id, notes, history.check_time)
-    one_box = "" if len(found.boxes) == 1 else None  # which has a sentence of its own
-    on_boxes = one_box if worst is None else words.of_test(worst)
+def _told(about: About, found: OneTest) -> tuple[str, Sequence[str], bool]:
+    """Return the answer, on what it rests, and whether it was so before the period."""
+    history, runs, test_id, pending, notes = about
+    worst = worst_boxes_of(runs, [test_id], notes, history.check_time).get(test_id)
     suggested = SeenProduct(history, runs).suggested(test_id)
-    box = None if worst is None else worst.box_key
+    worst = standing_out(None if isinstance(suggested, str) else suggested, worst)
+    known = known_of(pending, suggested, worst)
+    answer = suspected(known).sentence
+    on_box = "" if worst is None else f"it {words.of_test(worst)}"
     if isinstance(suggested, str):
-        missing = f"not enough data to say since when: {suggested}"
-        yield f"{missing}; it {on_boxes}" if on_boxes else missing
-        if box is not None:
-            yield f"look at {box} first"
-        return
-    yield of_found(suggested, on_boxes)
-    yield from look_first(suggested, box)
-    yield of_fixed(suggested.fixed)
+        missing = "" if known.failing is None else f"not enough data to say more: {suggested}"
+        return answer, [missing, on_box], False
+    since = ""
+    if fails_steadily(known):
+        since = f"as its runs tell, it fails {since_when(suggested.since)}"
+        on_box = on_box or ("" if len(found.boxes) == 1 else of_boxes(suggested))
+    began_before = suggested.since.before >= LIKELY and not suggested.since.is_first
+    rests_on = [since, on_box, of_change(suggested.since), of_fixed(suggested.fixed)]
+    return answer, rests_on, began_before
 
 
-def look_first(found: Intermittent, box: str | None) -> Iterator[str]:
-    """Say where to look first, if anything tells: at the commit since which the test is flaky, else
-    at the `box` that is worse than the others, else at no bench.
-    """
-    since = found.since
-    if found.fixed.needed == 0:
-        return
-    if since.before < LIKELY and since.suspects[0].share >= LIKELY:
-        on_box = "" if box is None else f", on {box}"
-        yield f"look at {short(since.suspects[0].commit.sha)} first{on_box}"
-    elif box is not None:
-        yield f"look at {box} first"
-    elif since.before >= LIKELY and found.boxes.all_alike:
-        yield "look at the firmware and the test first: no bench stands out"
-
-
-def _counts(found: OneTest, tries: Tries) -> Iterator[str]:
+def _counts(found: OneTest, tries: Tries, answer: str) -> Iterator[str]:
     failed, runs = tries.first
     of_all = f"{failed:,} of all {runs:,} runs" if runs > 1 else "its only run"
     yield f"its first attempt failed in {of_all} {_on(found)}; {_given(found)}"
-    if len(found.boxes) == 1:
+    if len(found.boxes) == 1 and "only " not in answer:
         box = found.boxes[0].box_key
         yield f"only {box} ran it, so bench and firmware cannot be told apart"
 

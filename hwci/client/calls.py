@@ -26,7 +26,7 @@ from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.merges import ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
-from hwci.wire.analysis.suspects import RankedTestAnswer, SuspectAnswer
+from hwci.wire.analysis.suspects import InFewWords, RankedTestAnswer, SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import HealthAnswer, ListPage
@@ -693,6 +693,17 @@ def suspects(
     """List the same tests with what their runs suggest: since when, on which boxes, how sure."""
     query = query_of(SuspectsQuery, broken=broken, rank_by=rank_by, **table)
     return _read(f"{org_path(org_id)}/ci-analysis/flaky-tests", ListPage[SuspectAnswer], query)
+
+
+def suspects_in_few_words(
+    org_id: Id,
+    broken: bool | None = None,
+    rank_by: RankBy = RankBy.FLAKE_RATE,
+    **table: Unpack[SearchFilters],
+) -> Call[ListPage[InFewWords]]:
+    """List the same tests in few words: whether one fails now, or whom to suspect."""
+    query = query_of(SuspectsQuery, broken=broken, rank_by=rank_by, **table)
+    return _read(f"{org_path(org_id)}/ci-analysis/flaky-tests/answers", ListPage[InFewWords], query)
 
 
 def ranked_tests(

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conclusion about a test: each kind of test, by a planted cause."""
+"""The conclusion about a test and on what it rests: each kind of test, by a planted cause. Which
+answer is given is tested in `test_suspected.py`.
+"""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -8,9 +10,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hwci.analysis.flaky.suspect_words import of_fixed, of_found
+from hwci.analysis.flaky.suspect_words import of_fixed, of_found, since_when
+from hwci.analysis.flaky.suspects import pending_by_test
 from hwci.analysis.one_test import one_test
-from hwci.analysis.one_test_words import About, concluded, look_first
+from hwci.analysis.one_test_words import About, Concluded, concluded
 from hwci.analysis.periods.days import calendar_days
 from hwci.engine.facts import Facts
 from hwci.engine.history import Scope
@@ -24,27 +27,39 @@ BUG = Cause(Kind.BUG, ONE, rate=1.0)
 ON_ONE = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=0.3)
 
 
-def said(facts: Facts, *, statistics: bool = True) -> str:
+def told(facts: Facts, *, statistics: bool = True) -> Concluded:
     history = FullRecordedRuns(UUID(int=1), facts)
     [runs] = history.outcomes(Scope(), PERIOD)
     days = calendar_days(PERIOD, ZoneInfo("UTC"))
     found = one_test(history, runs, runs.tests[0], days, statistics=statistics)
     assert found.all is not None
-    about = About(history, runs, runs.tests[0], {})
+    pending = pending_by_test(history, Scope(), PERIOD).get((runs.product, runs.tests[0]), [])
+    about = About(history, runs, runs.tests[0], pending, {})
     return concluded(about, found, found.all, statistics=statistics)
+
+
+def said(facts: Facts, *, statistics: bool = True) -> str:
+    found = told(facts, statistics=statistics)
+    return f"{found.answer} {found.says}"
 
 
 @pytest.mark.parametrize(
     ("cause", "begins", "has"),
     [
-        (RACE, "Flaky since ", "in the same run, it passed 29 of 53 times."),
-        (replace(BUG, since=20), "Broken since ", "on all boxes alike, firmware only"),
-        (BUG, "It never passed in this period. ", "failed in 180 of all 180 runs on 5 boxes;"),
-        (ON_ONE, "Flaky since ", ". Look at bench-2 first. "),
+        (RACE, "Fails now on bench-4 and ", "in the same run, it passed 29 of 53 times."),
+        (
+            replace(BUG, since=20),
+            "Fails now on 5 boxes: on 27 commits of main since ",
+            (
+                ". As its runs tell, it fails since one of 3 commits, likeliest 8c497c680000"
+                " (33 %). On all boxes alike. The commit changed firmware only (67 % sure). Failed"
+            ),
+        ),
+        (BUG, "Fails now on 5 boxes: ", "failed in 180 of all 180 runs on 5 boxes;"),
         (
             ON_ONE,
-            "Flaky since ",
-            ", fails on bench-2 only (13 of 40 against 0 of 160 on the same commits), ",
+            "Flaky on bench-2 only, since one of 29 commits: suspect the bench. ",
+            "It fails on bench-2 only (13 of 40 against 0 of 160 on the same commits). ",
         ),
         (replace(RACE, rate=0.0), "Steady: ", "passed at the first attempt in all of "),
     ],
@@ -62,9 +77,22 @@ def test_since_when_is_what_flaky_tests_say() -> None:
     assert row.found is not None
     assert row.found.broken
 
-    text = said(facts).lower()
-    assert text.startswith(of_found(row.found))
-    assert f". {of_fixed(row.found.fixed)}. " in text
+    text = said(facts)
+    assert of_found(row.found).startswith(f"broken {since_when(row.found.since)}, ")
+    assert f" it fails {since_when(row.found.since)}. " in text
+    assert f". {of_fixed(row.found.fixed)}. ".lower() in text.lower()
+
+
+def test_what_began_before_the_period_says_so_and_what_began_with_the_first_run_does_not() -> None:
+    always = planted(replace(RACE, since=0), seed=3).facts
+    first, *_ = sorted(one.started_at for one in always.reports)
+    long_ago = replace(always.reports[0], run_id=1, started_at=first - timedelta(days=900))
+    early = replace(always, reports=(long_ago, *always.reports))
+
+    assert told(early).began_before
+    assert " since before 1 Jan (over 99 % sure)" in told(early).answer
+    assert not told(always).began_before
+    assert " since the first runs of 1 Jan (over 99 % sure)" in told(always).answer
 
 
 @pytest.mark.parametrize(("share", "is_named"), [(0.0999, False), (0.1, True)])
@@ -80,40 +108,11 @@ def test_a_commit_that_is_no_lead_is_not_named(share: float, is_named: bool) -> 
     assert ("likeliest" in text) is is_named
 
 
-@pytest.mark.parametrize(
-    ("before", "share", "alike", "box", "place"),
-    [
-        (0.1, 0.8, 0.5, None, "look at {sha} first"),
-        (0.1, 0.8, 0.5, "bench-2", "look at {sha} first, on bench-2"),
-        (0.1, 0.4, 0.5, "bench-2", "look at bench-2 first"),
-        (0.1, 0.4, 0.95, None, None),
-        (0.9, 0.0, 0.1, "bench-2", "look at bench-2 first"),
-        (0.9, 0.0, 0.95, None, "look at the firmware and the test first: no bench stands out"),
-        (0.9, 0.0, 0.5, None, None),
-        (0.9, 0.0, None, None, None),
-    ],
-)
-def test_where_to_look_first_is_the_commit_else_the_box_else_no_bench(
-    before: float, share: float, alike: float | None, box: str | None, place: str | None
-) -> None:
-    found = only(planted(RACE).facts).found
-    assert found is not None
-    best, *_ = found.since.suspects
-    since = replace(found.since, before=before, suspects=[best._replace(share=share)])
-    found = replace(found, since=since, boxes=replace(found.boxes, alike=alike))
-
-    expected = [] if place is None else [place.format(sha=best.commit.sha[:12])]
-
-    assert list(look_first(found, box)) == expected
-    partly = replace(found, boxes=replace(found.boxes, compared=found.boxes.boxes_total - 1))
-    assert not any("no bench" in one for one in look_first(partly, box))
-    assert not list(look_first(replace(found, fixed=replace(found.fixed, needed=0)), box))
-
-
 def test_one_box_cannot_be_told_from_the_firmware() -> None:
-    text = said(planted(RACE, boxes=1, runs=60).facts)
+    text = said(planted(replace(BUG, since=20), boxes=1, runs=60).facts)
 
     assert text.endswith(" Only bench-1 ran it, so bench and firmware cannot be told apart.")
+    assert "cannot be told apart" not in said(planted(RACE, boxes=1, runs=60).facts)
     assert "the only box" not in text
 
 
@@ -122,7 +121,7 @@ def test_too_few_runs_are_not_judged() -> None:
     few = replace(few, reports=few.reports[:8])
     none = planted(runs=60).facts
 
-    assert "Not enough data to say since when: 8 runs on main; 20 are needed." in said(few)
+    assert "Not enough data to say whether it is flaky: 8 runs on main; 20 are needed." in said(few)
     assert said(replace(none, reports=none.reports[:8])).startswith(
         "Not enough data to call it steady: it passed in 8 runs on "
     )
@@ -140,6 +139,7 @@ def test_without_statistics_the_counts_are_left() -> None:
     text = said(planted(RACE).facts, statistics=False)
 
     assert "hwci[statistics]" in text
+    assert text.startswith("Fails now on bench-4 and bench-5: on 2 commits of main since ")
     assert " failed in 53 of all 200 runs on 5 boxes; " in text
 
 

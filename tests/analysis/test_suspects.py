@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 from scipy.special import beta
 
+from hwci.analysis.benches.words import of_test
 from hwci.analysis.certainty import ATTEMPTS_NEEDED
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.onset import rates_beside
@@ -93,7 +94,7 @@ def test_a_race_that_was_there_before_the_period_is_not_put_on_a_commit_of_it() 
     found = only(planted(replace(RACE, since=0)).facts)
     assert found.found is not None
     assert found.found.since.before > 0.9
-    assert "since before this period" in of_suspect(found)
+    assert "flaky since the first runs of 1 Jan (over 99 % sure), " in of_suspect(found)
 
 
 def test_a_fixed_race_is_said_to_be_fixed_after_enough_clean_runs() -> None:
@@ -167,8 +168,12 @@ def test_a_test_that_fails_on_one_box_is_not_on_all_alike() -> None:
     assert found.found is not None
     assert (found.found.boxes.alike or 0) < 0.1
     assert found.found.boxes.boxes[0].box_key == "bench-2"
+    assert found.worst is not None
+    assert of_test(found.worst).startswith("fails on bench-2 only (19 of 41 against 0 of ")
+    assert of_test(found.worst) in of_suspect(found)
     worst = found.found.boxes.boxes[0].rate
-    assert f"most on bench-2 ({worst.failed} of {worst.attempts} runs on main)" in of_suspect(found)
+    told = f"most on bench-2 ({worst.failed} of {worst.attempts} runs on main)"
+    assert told in of_suspect(replace(found, worst=None))
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_each_box_has_a_row_with_its_rate_and_what_its_runs_did(signed_in: Comma
     assert code == 0
     assert " ".join(one).startswith("bench-1 0 of 4: 0.0 % (0.0-")
     assert " ".join(two).startswith("bench-2 4 of 4: 100.0 % (")
-    assert err.startswith("Not enough data to say since when: ")
+    assert err.startswith("Not enough data to say whether it is flaky: ")
     assert "Its first attempt failed in 4 of all 8 runs on 2 boxes; " in err
     assert "Of 4 results that were tried again in their run, 4 passed." in err
     assert "There are no runs of a commit and box where it had failed before." in err

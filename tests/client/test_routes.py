@@ -122,6 +122,9 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.explain_unchecked_merges: calls.explain_unchecked_merges(ORG, **FOUND),
     calls.plan_merges: calls.plan_merges(ORG, **PERIOD, page=2),
     calls.suspects: calls.suspects(ORG, False, RankBy.LOWER_BOUND, **FOUND),
+    calls.suspects_in_few_words: calls.suspects_in_few_words(
+        ORG, False, RankBy.LOWER_BOUND, **FOUND
+    ),
     calls.ranked_tests: calls.ranked_tests(ORG, False, **FOUND),
     calls.ranked_history: calls.ranked_history(ORG, False, **FOUND),
     calls.bisection: calls.bisection(

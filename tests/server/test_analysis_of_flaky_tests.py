@@ -85,7 +85,20 @@ def test_ranked_tests_are_the_specifications_rows_by_the_lower_bound(
     assert [name(row) for row in as_the_table] == [name(row) for row in table]
 
 
-@pytest.mark.parametrize("path", ["flaky-tests", "ranked-tests", "ranked-tests/history"])
+@pytest.mark.parametrize("query", ["", "&rankBy=lowerBound", "&broken=false", "&limit=1&page=2"])
+def test_the_answers_are_those_of_the_same_rows(told: RunningServer, query: str) -> None:
+    rows = items(told, f"ci-analysis/flaky-tests?{PERIOD}{query}")
+    names = ("repoKey", "suite", "testId", "answer")
+
+    assert items(told, f"ci-analysis/flaky-tests/answers?{PERIOD}{query}") == [
+        {name: row[name] for name in names} for row in rows
+    ]
+    assert rows
+
+
+@pytest.mark.parametrize(
+    "path", ["flaky-tests", "flaky-tests/answers", "ranked-tests", "ranked-tests/history"]
+)
 def test_a_server_without_statistics_says_so(
     told: RunningServer, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:

@@ -24,7 +24,7 @@ VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
 # What stands in the cells, but for blanks and for times, which are told from now.
 CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {
     const read = cell.cloneNode(true);
-    const later = "time, .copy-status, .heat, .why, .one-line, .history, .sure";
+    const later = "time, .copy-status, .heat, .why, .one-line, .history, .sure, .whom";
     read.querySelectorAll(later).forEach(one => one.remove());
     return read.textContent.replace(/\\s/g, "");
 }))"""

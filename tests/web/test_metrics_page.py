@@ -228,6 +228,22 @@ def test_an_unfolded_test_says_what_its_runs_suggest(
     )
 
 
+def test_each_flaky_test_says_whether_it_fails_now_or_whom_to_suspect(
+    page: Page, metrics: str, demo: Dashboard
+) -> None:
+    organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
+    suspects = "ci-analysis/flaky-tests?days=90&broken=false&limit=100"
+    items = demo.ask(f"/api{organization}/{suspects}", demo.token())["items"]
+    answers = {one["testId"]: one["answer"] for one in items}
+    assert {"fixed", "fails now on bench-2", "flaky on bench-2 only"} <= {*answers.values()}
+    page.goto(f"{metrics}?days=90&flaky.rows=all")
+    part(page, "flaky").scroll_into_view_if_needed()
+    shown = rows(page, "flaky").locator(".whom")
+    expect(shown.first).not_to_be_empty()
+    tests = rows(page, "flaky").locator("td:first-child a").all_inner_texts()
+    expect(shown).to_have_text([answers[one] for one in tests])
+
+
 def test_flaky_tests_are_ranked_by_what_their_rate_is_at_least_if_that_is_chosen(
     page: Page, metrics: str, demo: Dashboard
 ) -> None:

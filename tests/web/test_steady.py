@@ -14,7 +14,7 @@ from tests.web.conftest import Dashboard
 pytestmark = pytest.mark.own_tab
 
 WHO = re.compile(r"/api/auth/me$")
-RANGES = re.compile(r"/ci-analysis/ranked-tests\?")
+RANGES = re.compile(r"/ci-analysis/(ranked-tests|flaky-tests/answers)\?")
 PHONE: ViewportSize = {"width": 390, "height": 6000}
 # All that could move is seen: what is not, no browser tells.
 DESK: ViewportSize = {"width": 1280, "height": 4000}
@@ -99,7 +99,7 @@ def test_nothing_moves_when_it_is_known_who_reads_the_page(
     assert moved(page) == []
 
 
-def test_nothing_moves_when_the_ranges_of_flake_rates_come(
+def test_nothing_moves_when_what_runs_suggest_of_flaky_tests_comes(
     page: Page, addresses: dict[str, str]
 ) -> None:
     held = hold(page, RANGES)
@@ -116,6 +116,7 @@ def test_nothing_moves_when_the_ranges_of_flake_rates_come(
         route.continue_()
 
     expect(page.locator("#flaky tbody tr .sure").first).to_contain_text("%")
+    expect(page.locator("#flaky tbody tr .whom").first).to_contain_text("f")
     assert moved(page) == []
 
 

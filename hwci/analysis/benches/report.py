@@ -27,7 +27,7 @@ from hwci.analysis.benches.strata import Strata, Sum
 from hwci.analysis.benches.trials import Earlier, Side, Trial, Trials, alike, box_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
@@ -126,19 +126,20 @@ def benches(
     return Benches(rows, len(order), [on_box(read, *one) for one in tests[:most]], len(tests))
 
 
-def worst_box_of(
+def worst_boxes_of(
     outcomes: ProductOutcomes,
-    test_id: str,
+    test_ids: Collection[str],
     notes: Mapping[str, Note],
     check_time: Callable[[], None],
-) -> TestOnBox | None:
-    """Return the row of a test among those that fail more on one box; None: it is not among them.
-    Where it has several, the one with the highest odds.
+) -> Mapping[str, TestOnBox]:
+    """Return the rows of these tests of a product, where they fail more on one box. If a test has
+    several, that with the highest odds.
     """
     read = read_runs([outcomes], notes, check_time)
-    number = outcomes.number_of(test_id)
-    worst = next((one for one in named_tests(read) if one[0].test == number), None)
-    return None if worst is None else on_box(read, *worst)
+    worst: dict[str, tuple[At, Comparison]] = {}
+    for at, found in named_tests(read):
+        worst.setdefault(outcomes.tests[at.test], (at, found))
+    return {one: on_box(read, *worst[one]) for one in test_ids if one in worst}
 
 
 class Read(NamedTuple):

@@ -13,7 +13,7 @@ from datetime import timedelta
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from hwci.said import counted, lasted
+from hwci.said import counted, day, lasted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ class Silence:
         last, *earlier = self.longer
         said = f"silent for {lasted(last.length)} now"
         if last.end is not None:
-            said = f"was silent for {lasted(last.length)} until {last.end.day} {last.end:%b}"
+            said = f"was silent for {lasted(last.length)} until {day(last.end)}"
         more = ""
         if earlier:
             length = sum((one.length for one in earlier), timedelta())

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hwci.analysis.benches.compare import COMMITS_MIN, Comparison, Counts, Missing
-from hwci.said import counted
+from hwci.said import counted, day
 
 if TYPE_CHECKING:
     from hwci.analysis.benches.health import LostRun
-    from hwci.analysis.benches.report import BoxReport, Figures, Note, TestOnBox
+    from hwci.analysis.benches.report import BoxReport, Figures, TestOnBox
 
 _TEN = 10
 
@@ -21,8 +21,8 @@ def of_box(box: BoxReport) -> str:
     if box.note is None:
         return said
     if box.idle:
-        return f"no run since the note of {_day(box.note)}; before it: {said}"
-    since = f"since the note of {_day(box.note)}: {said}"
+        return f"no run since the note of {day(box.note.at)}; before it: {said}"
+    since = f"since the note of {day(box.note.at)}: {said}"
     return since if box.before is None else f"{since}; before it: {of_figures(box.before)}"
 
 
@@ -43,10 +43,15 @@ def of_test(test: TestOnBox) -> str:
     against = f"{_against(test.comparison.counts)} on the same commits"
     if test.note is not None:
         when = "before" if test.before else "since"
-        against = f"{against}, {when} the note of {_day(test.note)}"
+        against = f"{against}, {when} the note of {day(test.note.at)}"
     if test.only:
         return f"fails on {test.box_key} only ({against})"
     return f"{_times(test.comparison)} on {test.box_key} as on the others ({against})"
+
+
+def more_often(test: TestOnBox) -> str:
+    """Say how many times as often a test fails on its box as on the others."""
+    return f"{_number(test.comparison.times_as_often)} times as often"
 
 
 def of_lost(lost: LostRun) -> str:
@@ -70,10 +75,6 @@ def _missing(box: Figures) -> str:
         None: "",
     }
     return what[box.missing]
-
-
-def _day(note: Note) -> str:
-    return f"{note.at.day} {note.at:%b}"
 
 
 def _times(found: Comparison) -> str:

@@ -3,11 +3,12 @@
 
 from collections.abc import Iterator
 
+from hwci.analysis.benches import words
 from hwci.analysis.certainty import SURE
 from hwci.analysis.flaky.branch_order import CommitKind
-from hwci.analysis.flaky.suspects import STRONG, BoxesCompared, Fixed, Intermittent, Suspect
+from hwci.analysis.flaky.suspects import STRONG, BoxesCompared, Fixed, Intermittent, Since, Suspect
 from hwci.analysis.flaky.weighing import Effort
-from hwci.said import counted, percent, short
+from hwci.said import counted, day, percent, short
 
 LIKELY = 0.5
 """From this chance on a commit, or the time before the period, is named."""
@@ -23,30 +24,43 @@ def of_suspect(row: Suspect) -> str:
     """Say what the runs of a test suggest, or what is missing for that."""
     if row.found is None:
         return f"not enough data: {row.missing}"
-    return ", ".join([of_found(row.found), *_to_do_words(row.found)])
+    on_boxes = None if row.worst is None else words.of_test(row.worst)
+    return ", ".join([of_found(row.found, on_boxes), *_to_do_words(row.found)])
 
 
 def of_found(found: Intermittent, on_boxes: str | None = None) -> str:
     """Say since when a test is flaky, on which boxes, and what the commit changed. `on_boxes`: what
     is known better of its boxes; empty: it is said elsewhere.
     """
-    boxes = on_boxes
-    if boxes is None:
-        boxes = _boxes_words(found.boxes, found.since.branch)
-    return ", ".join(filter(None, [_since_words(found), boxes, _kind_words(found)]))
+    boxes = of_boxes(found) if on_boxes is None else on_boxes
+    return ", ".join(filter(None, [_since_words(found), boxes, _kind_words(found.since)]))
 
 
-def _kind_words(found: Intermittent) -> str:
-    kind, share = max(found.since.kinds.items(), key=lambda one: one[1])
-    if found.since.before >= LIKELY:
+def of_boxes(found: Intermittent) -> str:
+    """Say on which boxes a test is flaky."""
+    return _boxes_words(found.boxes, found.since.branch)
+
+
+def of_change(since: Since) -> str:
+    """Say in a sentence what the commit changed; nothing if it likely was before the period."""
+    kind = _kind_words(since)
+    if kind.startswith(_KIND_WORDS[CommitKind.UNKNOWN]):
+        return kind
+    return f"the commit changed {kind}" if kind else ""
+
+
+def _kind_words(since: Since) -> str:
+    kind, share = max(since.kinds.items(), key=lambda one: one[1])
+    if since.before >= LIKELY:
         return ""
-    sure = "" if share >= STRONG else _sure(share)
-    return f"{_KIND_WORDS[kind]}{sure}"
+    how_sure = "" if share >= STRONG else sure(share)
+    return f"{_KIND_WORDS[kind]}{how_sure}"
 
 
 def _to_do_words(found: Intermittent) -> Iterator[str]:
-    if found.bisection and found.bisection.runs and found.since.before < LIKELY:
-        yield _effort_words(found.bisection)
+    takes = found.bisection if found.since.before < LIKELY else None
+    if takes and takes.runs:
+        yield _effort_words(takes)
     yield of_fixed(found.fixed)
 
 
@@ -77,23 +91,28 @@ _KIND_WORDS = {
 
 
 def _since_words(found: Intermittent) -> str:
-    since, is_fixed = found.since, found.fixed.needed == 0
     flaky = "broken" if found.broken else "flaky"
-    if is_fixed:
-        flaky = f"fixed{_sure(found.fixed.chance)}, was {flaky}"
+    if found.fixed.needed == 0:
+        flaky = f"fixed{sure(found.fixed.chance)}, was {flaky}"
+    return f"{flaky} {since_when(found.since)}"
+
+
+def since_when(since: Since) -> str:
+    """Say since which commit, or before which day."""
     if since.before >= LIKELY:
-        return f"{flaky} since before this period{_sure(since.before)}"
+        began = "the first runs of" if since.is_first else "before"
+        return f"since {began} {day(since.begins_at)}{sure(since.before)}"
     best = since.suspects[0]
     if best.share >= LIKELY:
-        seen = best.commit.seen_at
-        return f"{flaky} since {short(best.commit.sha)} of {seen.day} {seen:%b}{_sure(best.share)}"
-    one_of = f"{flaky} since one of {since.suspects_total} commits"
+        return f"since {short(best.commit.sha)} of {day(best.commit.seen_at)}{sure(best.share)}"
+    one_of = f"since one of {since.suspects_total} commits"
     if best.share < WORTH_A_LOOK:
         return one_of
     return f"{one_of}, likeliest {short(best.commit.sha)} ({percent(best.share)})"
 
 
-def _sure(chance: float) -> str:
+def sure(chance: float) -> str:
+    """Say in brackets how sure something is."""
     return f" ({percent(chance)} sure)"
 
 

@@ -9,23 +9,27 @@ tests are flaky, and their order, is the table's of the specification (`rules/fl
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple
 
 from hwci import said
+from hwci.analysis.benches.report import Note, TestOnBox, worst_boxes_of
 from hwci.analysis.certainty import SURE, Rate, chance_of_passes, clean_runs_needed, rates
 from hwci.analysis.flaky.branch_order import CommitKind, OrderedCommit, branch_order
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import Counts, Effort, chance_alike, effort
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
-from hwci.engine.facts import Product
+from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.reading import read_flakiest
 from hwci.engine.page.tables import FlakySelection, flakiest_tests
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import FlakyTest
-from hwci.engine.vocabulary import Outcome
+from hwci.engine.rules.labels import Group, groups_of
+from hwci.engine.vocabulary import Label, Outcome
 
 RUNS_NEEDED = 20
 FAILURES_NEEDED = 2
@@ -43,6 +47,9 @@ SET_HOLDS = 0.9
 NEVER_PASSED = "it never passed in this period"
 STRONG = 0.9
 """A chance that is called sure; one below 10 % is called sure not to be."""
+
+
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 class RankBy(StrEnum):
@@ -65,14 +72,16 @@ class SuspectCommit(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Since:
     """Which commit of a branch made the test flaky: the fewest that hold it with 90 %, likeliest
-    first, and how many they are; `before` is the chance that none of the period did. `kinds`: by
-    what commits changed, if one of the period did. `ends`: a commit some way before all of these,
-    on which it ran and did not fail, and the last on which it failed from them on; None: there are
-    no such two.
+    first, and how many they are; `before` is the chance that none of the period did, whose first
+    run began at `begins_at` (`is_first`: no run was reported before that). `kinds`: by what commits
+    changed, if one of the period did. `ends`: a commit some way before all of these, on which it
+    ran and did not fail, and the last on which it failed from them on; None: there are no such two.
     """
 
     branch: str
     before: float
+    begins_at: datetime
+    is_first: bool
     suspects: Sequence[SuspectCommit]
     suspects_total: int
     kinds: Mapping[CommitKind, float]
@@ -122,8 +131,7 @@ class Fixed:
 @dataclass(frozen=True, slots=True)
 class Intermittent:
     """What the runs of a flaky test suggest. `broken`: every run since failed until the last
-    failure, retries too. `bisection`: of the suspects; None: there is nothing to look for, as it is
-    fixed or its commit is sure, or it takes too many runs.
+    failure, retries too. `rate`: about that of its first attempts that fail since then.
     """
 
     runs: int
@@ -131,19 +139,30 @@ class Intermittent:
     broken: bool
     boxes: BoxesCompared
     fixed: Fixed
-    bisection: Effort | None
+    rate: float
+
+    @property
+    def bisection(self) -> Effort | None:
+        """A bisection of the suspects; None: there is nothing to look for, as it is fixed or its
+        commit is sure, or it takes too many runs.
+        """
+        if self.fixed.needed == 0 or any(one.share >= SURE for one in self.since.suspects):
+            return None
+        return effort(max(1, self.since.suspects_total), self.rate, self.boxes.boxes_total)
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
     """A flaky test of the specification's table, its rate, and what its runs suggest; or what is
-    missing for that.
+    missing for that. `worst`: the box on which it fails more; `pending`: its failures that are.
     """
 
     test: FlakyTest
     rate: Rate
     found: Intermittent | None
     missing: str | None
+    worst: TestOnBox | None = None
+    pending: Sequence[Group] = ()
 
 
 def flaky_tests(
@@ -152,22 +171,58 @@ def flaky_tests(
     period: Period,
     selection: FlakySelection,
     rank_by: RankBy = RankBy.FLAKE_RATE,
+    notes: Mapping[str, Note] | None = None,
 ) -> Listing[Suspect]:
     """Return the selected rows of "Flakiest tests" with what their runs suggest. A sort that is
-    asked for goes before a rank.
+    asked for goes before a rank. `notes`: the latest one of each box that has any.
     """
     rows = read_flakiest(history, scope, period)
     if rank_by is RankBy.LOWER_BOUND:
         rows = by_lower_bound(rows)
     shown = flakiest_tests(rows, selection)
     outcomes = history.outcomes(scope, period) if shown.items else ()
-    products = {Product(row.repo_key, row.suite) for row in shown.items}
-    seen = {one.product: SeenProduct(history, one) for one in outcomes if one.product in products}
+    of_product: dict[Product, list[str]] = defaultdict(list)
+    for row in shown.items:
+        of_product[Product(row.repo_key, row.suite)].append(row.test_id)
+    seen, worst = {}, {}
+    for one in outcomes:
+        if one.product in of_product:
+            seen[one.product] = SeenProduct(history, one)
+            worst[one.product] = worst_boxes_of(
+                one, of_product[one.product], notes or {}, history.check_time
+            )
+    pending = pending_by_test(history, scope, period) if seen else {}
     found = []
     for row, rate in zip(shown.items, flake_rates(shown.items), strict=True):
         history.check_time()
-        found.append(seen[Product(row.repo_key, row.suite)].suspect(row, rate))
+        product = Product(row.repo_key, row.suite)
+        suspect = seen[product].suspect(row, rate)
+        found.append(
+            replace(
+                suspect,
+                worst=standing_out(suspect.found, worst[product].get(row.test_id)),
+                pending=pending.get((product, row.test_id), ()),
+            )
+        )
     return Listing(found, shown.total)
+
+
+def standing_out(found: Intermittent | None, worst: TestOnBox | None) -> TestOnBox | None:
+    """Return the box on which a test fails more, unless it is sure that all have one rate."""
+    is_sure = found is not None and found.boxes.all_alike
+    return None if worst is None or (is_sure and not worst.only) else worst
+
+
+def pending_by_test(
+    history: RecordedRuns, scope: Scope, period: Period
+) -> Mapping[TestKey, Sequence[Group]]:
+    """Return the pending failures of each test that failed in the period."""
+    found: dict[TestKey, list[Group]] = defaultdict(list)
+    for group in groups_of(history, history.failures(scope, period)):
+        if group.label is Label.PENDING:
+            lane = group.first.key.lane
+            found[lane.product, lane.test_id].append(group)
+    return found
 
 
 def flake_rates(rows: Sequence[FlakyTest]) -> list[Rate]:
@@ -198,7 +253,7 @@ class SeenProduct:
     """
 
     def __init__(self, history: RecordedRuns, product: ProductOutcomes) -> None:
-        self._product = product
+        self._history, self._product = history, product
         ran: dict[str, int] = defaultdict(int)
         for run in product.runs:
             ran[run.branch] += run.hello_ok
@@ -209,6 +264,15 @@ class SeenProduct:
         self._at = {one.sha: at for at, one in enumerate(self._order)}
         self._tried = product.first_attempts()
         self._alike = Counter(self._tried.values())  # how many tests have the same counts
+
+    @property
+    def _begins_at(self) -> datetime:
+        return self._product.runs[0].started_at
+
+    @cached_property
+    def _is_first(self) -> bool:
+        before = Period(_EARLIEST, self._begins_at - timedelta(microseconds=1))
+        return not self._history.run_counts(Scope(*self._product.product), before).total
 
     def rates(self, test_id: str) -> Rates:
         """Return the rates that a test with runs may have, beside what the other tests do."""
@@ -255,20 +319,14 @@ class SeenProduct:
         since = self._since(places, found, counted)
         flaky = flaky_runs(places, counted, found)
         failed = sum(one.tries.first_failed for one in flaky)
-        passed, boxes = len(flaky) - failed, {one.box_key for one in flaky}
         state = fixed(flaky, found)
-        is_known = any(one.share >= SURE for one in since.suspects)
-        takes = None
-        if state.needed != 0 and not is_known:
-            rate = (failed + 0.5) / (failed + passed + 1)
-            takes = effort(max(1, since.suspects_total), rate, len(boxes))
         return Intermittent(
             runs=len(counted),
             since=since,
             broken=_is_broken(flaky[: len(flaky) - state.clean_runs]),
             boxes=boxes_compared(flaky),
             fixed=state,
-            bisection=takes,
+            rate=(failed + 0.5) / (len(flaky) + 1),
         )
 
     def _since(self, places: Sequence[int], found: Onset, counted: Sequence[Counted]) -> Since:
@@ -281,6 +339,8 @@ class SeenProduct:
         return Since(
             branch=self._branch,
             before=found.before + found.never,
+            begins_at=self._begins_at,
+            is_first=self._is_first,
             suspects=shares[: min(total, SHOWN_MAX)],
             suspects_total=total,
             kinds=dict(kinds),

@@ -22,8 +22,10 @@ def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None
     if form is Format.JSON:
         render.emit_json(found)
         return
-    if form is Format.TABLE and found.says is not None:
-        render.note(found.says)
+    if form is Format.TABLE and found.answer is not None:
+        render.note(found.answer)
+        if found.says:
+            render.note(found.says)
     render.emit(boxes(found.period.end), found.boxes, form, links)
     if form is Format.TABLE and found.all is not None:
         more = found.boxes_total - len(found.boxes)

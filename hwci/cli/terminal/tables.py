@@ -299,11 +299,12 @@ def suspects(view: View) -> Layout[SuspectAnswer]:
             Column("Test", lambda row: row.test_id),
             *product_columns(view),
             Column("Flake rate (95 % within)", interval, right=True, width=INTERVAL_WIDTH),
+            Column("In short", lambda row: row.answer),
             Column("What its runs suggest", lambda row: row.text),
         ],
         "repoKey suite testId flakeRate.failed flakeRate.attempts flakeRate.rate flakeRate.low "
         "flakeRate.high found.since.before found.since.suspectsTotal found.boxes.alike "
-        "found.fixed.chance found.fixed.cleanRuns found.fixed.needed missing text",
+        "found.fixed.chance found.fixed.cleanRuns found.fixed.needed missing answer text",
         "No test of the period had a failed attempt, or none was reported (hwci report-run).",
     )
 

@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from hwci.analysis import one_test
 from hwci.analysis.certainty import ATTEMPTS_NEEDED
+from hwci.analysis.one_test_words import Concluded
 from hwci.analysis.periods.days import Days
 from hwci.analysis.renames import OtherName
 from hwci.engine.page.over_time import BOXES_MAX
@@ -189,8 +190,10 @@ class OneTestAnswer(Answer):
     """A test over a period and the days of `zone` in it. `all` null: no run had it. At most 50
     boxes are shown, by name. `retries`: results whose first attempt failed and that were tried
     again in the same run. `reruns`: runs on a commit and box where the test had failed before.
-    `before` and `since`: another name of it, null if reports show none, or several. `says`
-    is the conclusion that people read; null: no run had it.
+    `before` and `since`: another name of it, null if reports show none, or several. `answer`
+    is what people read first: whether it fails now or is flaky, and whom to suspect; `says`: on
+    what that rests. Null: no run had it. `beganBefore`: it likely was so before the period, of
+    which there are runs.
     """
 
     period: PeriodAnswer
@@ -198,6 +201,8 @@ class OneTestAnswer(Answer):
     suite: str
     test_id: str
     zone: str
+    answer: str | None
+    began_before: bool
     says: str | None
     days: Sequence[CalendarDay]
     all: TriesAnswer | None
@@ -213,7 +218,7 @@ class OneTestAnswer(Answer):
     def of(
         cls,
         found: one_test.OneTest,
-        says: str | None,
+        concluded: Concluded | None,
         query: OneTestQuery,
         days: Sequence[Days],
     ) -> Self:
@@ -225,7 +230,9 @@ class OneTestAnswer(Answer):
             suite=query.suite,
             test_id=query.test_id,
             zone=query.zone,
-            says=says,
+            began_before=concluded is not None and concluded.began_before,
+            answer=None if concluded is None else concluded.answer,
+            says=None if concluded is None else concluded.says,
             days=[*map(CalendarDay.of_days, days)],
             all=None if found.all is None else TriesAnswer.of(found.all),
             boxes=[*map(_on_box, found.boxes[:BOXES_MAX])],

@@ -11,6 +11,7 @@ from typing import Self
 from hwci.analysis import certainty
 from hwci.analysis.flaky import suspect_words, suspects
 from hwci.analysis.flaky.branch_order import CommitKind
+from hwci.analysis.suspected import known_of, suspected
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.wire.base import Answer, Time
 from hwci.wire.metrics import FlakyTestAnswer
@@ -143,15 +144,34 @@ class IntermittentAnswer(Answer):
     bisection: BisectionAnswer | None
 
 
+class InFewWords(Answer):
+    """A row of "Flakiest tests": whether it fails now, or else whom to suspect."""
+
+    repo_key: str
+    suite: str
+    test_id: str
+    answer: str
+
+    @classmethod
+    def of(cls, row: suspects.Suspect) -> Self:
+        """Make one row."""
+        test = row.test
+        return cls(
+            repo_key=test.repo_key, suite=test.suite, test_id=test.test_id, answer=_answer(row)
+        )
+
+
 class SuspectAnswer(Answer):
     """A row of "Flakiest tests" with the interval of its flake rate and what its runs suggest:
-    `text` in a line; `found` null: `missing` says what there is too little of.
+    `answer` as `InFewWords` has it, `text` in a line. `found` null: `missing` says what there is
+    too little of.
     """
 
     repo_key: str
     suite: str
     test_id: str
     flake_rate: RateAnswer
+    answer: str
     text: str
     found: IntermittentAnswer | None
     missing: str | None
@@ -164,10 +184,15 @@ class SuspectAnswer(Answer):
             suite=row.test.suite,
             test_id=row.test.test_id,
             flake_rate=RateAnswer.of(row.rate),
+            answer=_answer(row),
             text=suspect_words.of_suspect(row),
             found=None if row.found is None else _found(row.found),
             missing=row.missing,
         )
+
+
+def _answer(row: suspects.Suspect) -> str:
+    return suspected(known_of(row.pending, row.found or row.missing or "", row.worst)).few_words
 
 
 def _found(found: suspects.Intermittent) -> IntermittentAnswer:

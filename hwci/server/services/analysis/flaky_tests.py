@@ -3,7 +3,10 @@
 "Answers beside the rules").
 """
 
-from hwci.analysis.flaky.suspects import by_lower_bound, flake_rates, flaky_tests
+from collections.abc import Callable
+from typing import TypeVar
+
+from hwci.analysis.flaky.suspects import Suspect, by_lower_bound, flake_rates, flaky_tests
 from hwci.engine.history import Listing
 from hwci.engine.page.over_time import flaky_over_time
 from hwci.engine.page.reading import read_flakiest
@@ -11,12 +14,16 @@ from hwci.engine.page.tables import flakiest_tests
 from hwci.engine.periods import slots_of
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.analysis.asking import Analysis, Asked, asked
+from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.analysis.statistics import require_statistics
-from hwci.wire.analysis.suspects import RankedTestAnswer, SuspectAnswer
-from hwci.wire.base import ListPage
+from hwci.server.storage.ports import Reader
+from hwci.wire.analysis.suspects import InFewWords, RankedTestAnswer, SuspectAnswer
+from hwci.wire.base import Answer, ListPage
 from hwci.wire.metrics import FlakyTestHistory
 from hwci.wire.queries import FlakyQuery, SuspectsQuery
+
+Row = TypeVar("Row", bound=Answer)
 
 
 class FlakyTests(Analysis):
@@ -24,14 +31,24 @@ class FlakyTests(Analysis):
 
     async def listed(self, viewer: Viewer, query: SuspectsQuery) -> ListPage[SuspectAnswer]:
         """Return the rows of "Flakiest tests", each with what its runs suggest."""
+        return await self._suspects(viewer, query, SuspectAnswer.of)
+
+    async def answered(self, viewer: Viewer, query: SuspectsQuery) -> ListPage[InFewWords]:
+        """Return the same rows in few words, which takes less time."""
+        return await self._suspects(viewer, query, InFewWords.of)
+
+    async def _suspects(
+        self, viewer: Viewer, query: SuspectsQuery, of: Callable[[Suspect], Row]
+    ) -> ListPage[Row]:
         require_statistics()
+        period = self._period(query)
 
-        def work(about: Asked) -> ListPage[SuspectAnswer]:
-            return query.page_of(
-                flaky_tests(*about, query.selection, query.rank_by), SuspectAnswer.of
-            )
+        def work(reader: Reader) -> ListPage[Row]:
+            about = asked(reader, viewer, query, period)
+            notes = notes_of(reader, viewer, period)
+            return query.page_of(flaky_tests(*about, query.selection, query.rank_by, notes), of)
 
-        return await self._answer(viewer, query, work)
+        return await self._storage.read(work, organization=viewer.org_id)
 
     async def ranked(self, viewer: Viewer, query: FlakyQuery) -> ListPage[RankedTestAnswer]:
         """Return the rows of "Flakiest tests" by the lower end of the interval of their rate."""

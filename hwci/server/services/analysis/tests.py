@@ -3,6 +3,7 @@
 
 from typing import NamedTuple
 
+from hwci.analysis.flaky.suspects import pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
 from hwci.analysis.periods.days import calendar_days
@@ -45,7 +46,9 @@ class Tests(Analysis):
             if runs is None or found.all is None:
                 require_known_test(history, product, query.test_id)
                 return OneTestAnswer.of(found, None, query, days)
-            about = About(history, runs, query.test_id, notes_of(reader, viewer, period))
+            pending = pending_by_test(history, scope, period).get((product, query.test_id), [])
+            notes = notes_of(reader, viewer, period)
+            about = About(history, runs, query.test_id, pending, notes)
             says = concluded(about, found, found.all, statistics=statistics)
             return OneTestAnswer.of(found, says, query, days)
 

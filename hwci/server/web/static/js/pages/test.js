@@ -24,6 +24,7 @@ import { Names } from "./test/names.js";
 import { Strips } from "./test/strips.js";
 
 const DAYS = 90;
+const YEAR = 365; // days
 const NEEDED = ["repoKey", "suite", "testId"];
 
 /** The page. */
@@ -62,9 +63,20 @@ function Past({ address, orgId, query }) {
     ${error && html`<${Failed} error=${error} again=${again} />`}
     ${test.all === null
       ? html`<${Empty}>No run of this period had the test. Choose a longer period.<//>`
-      : html`<p>${test.says}</p><${Names} test=${test} orgId=${orgId} /><${Shown} ...${{ test, orgId, query }} />`}
+      : html`<p class="answer">${test.answer}</p>
+        ${test.says && html`<p>${test.says}</p>`}
+        ${test.beganBefore && html`<${Earlier} address=${address} days=${test.period.days} />`}
+        <${Names} test=${test} orgId=${orgId} /><${Shown} ...${{ test, orgId, query }} />`}
     <${Failures} ...${{ address, orgId, query }} />
   `;
+}
+
+/** The way to the runs before the period, where it likely began. */
+function Earlier({ address, days }) {
+  const longer = days < DAYS ? DAYS : YEAR;
+  if (days >= YEAR) return null;
+  const query = { ...Object.fromEntries(address.query), days: longer };
+  return html`<p><a href=${addressOf(address.page, address.params, query)}>Since when? Look back ${longer} days</a></p>`;
 }
 
 /** The way on where the test is not there. */

@@ -14,7 +14,8 @@ export function WholeTest({ failure: { repoKey, suite, testId }, orgId }) {
   const test = { repoKey, suite, testId };
   const { data, error } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/test`, { ...test, days: DAYS });
   return html`<${Section} title=${`The test in ${DAYS} days`}>
-    <p>${error ? error.message : data?.says} <${HistoryLink} test=${test} orgId=${orgId} /></p>
+    <p>${error ? error.message : data && html`<strong>${data.answer}</strong> ${data.says}`}
+      ${" "}<${HistoryLink} test=${test} orgId=${orgId} /></p>
     <p class="quiet">Flakes are not checked: only resolved failures are.</p>
   <//>`;
 }

@@ -8,7 +8,7 @@ import { html, useEffect, useRef, useState } from "../../html.js";
 import { Failed } from "../../parts/notices/notice.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { Section } from "../../parts/section.js";
-import { PagedTable, tableState } from "../../parts/table/table.js";
+import { FEW, PagedTable, tableState } from "../../parts/table/table.js";
 import { Badge, LongName } from "../../parts/values/values.js";
 import { BoxStrips, MergedStrip } from "./heat.js";
 
@@ -33,7 +33,8 @@ const NEAR = "400px"; // below the visible part
 
 /** The table. The strips are asked for when it comes near, once for each page of it. */
 export function FlakiestTests({ address, base, orgId, scope, several, page, figures, reviews }) {
-  const { sort, query: asked } = tableState("flaky", address.query);
+  const { sort, whole, query: asked } = tableState("flaky", address.query);
+  const analysis = `/api/orgs/${orgId}/ci-analysis/flaky-tests`;
   const ranked = address.query.get("flaky.rank") === "low";
   const byLow = ranked && sort === null; // a column that is sorted by goes before
   const intervals = `/api/orgs/${orgId}/ci-analysis/ranked-tests`;
@@ -50,14 +51,17 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   // Rows that are ranked by it have their interval themselves.
   const sure = useAnswer(wanted && !byLow ? intervals : null, { ...scope, ...asked, broken, sort: sort ?? "-flakeRate" });
   const within = new Map(sure.data?.items.map((one) => [keyOf(one), one]));
+  const few = whole ? {} : { limit: FEW }; // an answer takes longer than a row
+  const rankBy = byLow ? "lowerBound" : null;
+  const answers = useAnswer(wanted ? `${analysis}/answers` : null, { ...scope, ...asked, ...few, broken, rankBy });
+  const answered = new Map(answers.data?.items.map((one) => [keyOf(one), one.answer]));
   const unfolded = address.query.get("flaky.boxes");
-  const analysis = wanted && unfolded !== null ? `/api/orgs/${orgId}/ci-analysis/flaky-tests` : null;
-  const suspects = useAnswer(analysis, { ...scope, ...asked, broken, rankBy: byLow ? "lowerBound" : null });
+  const suspects = useAnswer(wanted && unfolded !== null ? analysis : null, { ...scope, ...asked, broken, rankBy });
   const heat = (row) => html`<${MergedStrip} history=${histories.get(keyOf(row))} period=${page.period} />`;
   const strips = (row) => html`<${BoxStrips} history=${histories.get(keyOf(row))} answer=${answer} ...${{ orgId, period: page.period }} />`;
   const boxes = (row) => html`<${Boxes} row=${row} open=${unfolded === keyOf(row)} />`;
   const columns = [
-    { key: "test", title: "Test", sort: "testId", name: true, cell: (row) => test(row, address, scope) },
+    { key: "test", title: "Test", sort: "testId", name: true, cell: (row) => test(row, address, scope, answered.get(keyOf(row))) },
     ...productColumn(page.product, several),
     { key: "boxes", title: "Boxes", sort: "boxes", numeric: true, cell: boxes },
     ...FIGURES.map(([key, title, asked, words]) => {
@@ -153,13 +157,14 @@ function keyOf({ repoKey, suite, testId }) {
   return JSON.stringify([repoKey, suite, testId]);
 }
 
-/** A test, which leads to its own page. */
-function test(row, { params }, { asOf }) {
+/** A test, which leads to its own page, and below it whether it fails now or whom to suspect; its place is kept. */
+function test(row, { params }, { asOf }, answer) {
   const { repoKey, suite, testId } = row;
   const page = addressOf("test", params, { asOf, repoKey, suite, testId });
   return html`<a href=${page}><${LongName} name=${testId} /></a>
     ${isBroken(row) ? html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`
-      : hasNoFlake(row) && html` <${Badge} kind="quiet" title=${NO_FLAKE}>no flake seen<//>`}`;
+      : hasNoFlake(row) && html` <${Badge} kind="quiet" title=${NO_FLAKE}>no flake seen<//>`}
+    ${" "}<span class="under whom" title=${answer}>${answer ?? "\u00a0"}</span>`;
 }
 
 /** A figure of a test, which leads to the runs that it counts. */

@@ -12,7 +12,7 @@ import { Csv, Foot, lastPage, turnTo } from "./pages.js";
 import { Rows } from "./rows.js";
 
 const ROWS = 20; // of a page, unless the address has another number
-const FEW = 5; // rows of a table beside others, until all are asked for
+export const FEW = 5; // rows of a table beside others, until all are asked for
 export const WORTH_A_SEARCH = 6; // rows: fewer are seen at a glance
 const TYPING_PAUSE_MILLISECONDS = 250;
 

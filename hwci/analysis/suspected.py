@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a test fails now, is flaky or was fixed, and whom to suspect: in a sentence or two for
+the page of the test, in few words for its row of "Flakiest tests".
+
+This module decides which of the answers is given. Since when and how sure is decided in
+`suspects.py`, whether one box is worse in `benches`, what is still failing in `rules/labels.py`.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from hwci.analysis.benches import words
+from hwci.analysis.benches.report import TestOnBox
+from hwci.analysis.flaky.branch_order import CommitKind
+from hwci.analysis.flaky.suspect_words import LIKELY, since_when, sure
+from hwci.analysis.flaky.suspects import NEVER_PASSED, STRONG, Intermittent
+from hwci.engine.rules.labels import Group
+from hwci.said import counted, day, short
+
+NAMED = 2
+"""So many boxes are named; more are counted."""
+IN_A_ROW = 3
+"""A test that failed on so many commits of one box without a pass fails; on fewer it may be flaky.
+"""
+
+_RACE_IN = {
+    CommitKind.FIRMWARE: "a race in the firmware is likely",
+    CommitKind.HARNESS: "a race in the harness is likely",
+    CommitKind.BOTH: "a race in the firmware or in the harness is likely",
+}
+
+
+class Failing(NamedTuple):
+    """Where a test fails now: on so many commits of a branch, without a pass since. `in_a_row`: the
+    most on one box.
+    """
+
+    branch: str
+    boxes: Sequence[str]
+    commits: int
+    in_a_row: int
+    sha: str
+    since: datetime
+
+
+class Known(NamedTuple):
+    """What is known of a test that failed: where it fails now, what its runs suggest or what is
+    missing for that, and the box that is worse than the others.
+    """
+
+    failing: Failing | None
+    found: Intermittent | str
+    worst: TestOnBox | None
+
+
+class Suspected(NamedTuple):
+    """The answer, as a sentence and in few words."""
+
+    sentence: str
+    few_words: str
+
+
+def known_of(pending: Sequence[Group], found: Intermittent | str, worst: TestOnBox | None) -> Known:
+    """Return what is known of a test. `pending`: its failures that are. What runs suggest is of one
+    branch, so a failure on another one is left out beside it.
+    """
+    branch = None if isinstance(found, str) else found.since.branch
+    return Known(fails_on(pending, branch), found, worst)
+
+
+def fails_on(pending: Sequence[Group], branch: str | None = None) -> Failing | None:
+    """Return where a test fails now on a branch; None: on that which failed last."""
+    if branch is None and pending:
+        branch = max(pending, key=lambda one: one.last.last_started_at).first.key.lane.branch
+    groups = [group for group in pending if group.first.key.lane.branch == branch]
+    if not groups:
+        return None
+    first = min((group.first for group in groups), key=lambda one: one.place)
+    return Failing(
+        branch=branch,
+        boxes=sorted({group.first.key.lane.box_key for group in groups}),
+        commits=len({one.key.sha for group in groups for one in group.failures}),
+        in_a_row=max(len(group.failures) for group in groups),
+        sha=first.key.sha,
+        since=first.first.started_at,
+    )
+
+
+def fails_steadily(known: Known) -> bool:
+    """Whether a test fails now as one does that is broken, not as one that is flaky."""
+    found = known.found
+    is_broken = isinstance(found, str) or found.broken
+    return known.failing is not None and (is_broken or known.failing.in_a_row >= IN_A_ROW)
+
+
+def suspected(known: Known) -> Suspected:
+    """Answer whether a test is flaky, and whom to suspect."""
+    if known.failing is None:
+        return _of_found(known)
+    now, found, boxes = of_failing(known.failing), known.found, _boxes(known.failing)
+    few_words = f"fails now on {boxes}"
+    if not isinstance(found, str) and found.fixed.needed == 0:
+        fixed = _of_found(known)
+        return Suspected(f"{fixed.sentence}. It has not passed on {boxes} since", fixed.few_words)
+    if found == NEVER_PASSED or not fails_steadily(known):
+        return Suspected(f"{now}. {_of_found(known).sentence}", few_words)
+    box = None if known.worst is None else known.worst.box_key
+    if isinstance(found, str):
+        first = [] if box is None else [f"Look at {box} first"]
+    else:
+        first = [f"{one[0].upper()}{one[1:]}" for one in look_first(found, box)]
+    return Suspected(". ".join([now, *first]), few_words)
+
+
+def look_first(found: Intermittent, box: str | None) -> Iterator[str]:
+    """Say where to look first, if anything tells: at the commit since which the test fails, else at
+    the `box` that is worse than the others, else at no bench.
+    """
+    if _has_commit(found):
+        on_box = "" if box is None else f", on {box}"
+        yield f"look at {_likeliest(found)} first{on_box}"
+    elif box is not None:
+        yield f"look at {box} first"
+    elif found.boxes.all_alike:
+        yield "look at the firmware and the test first: no bench stands out"
+
+
+def of_failing(failing: Failing) -> str:
+    """Say where a test fails now, and since when."""
+    on = f"on {counted(failing.commits, 'commit')} of {failing.branch}"
+    since = f"since {short(failing.sha)} of {day(failing.since)}"
+    return f"Fails now on {_boxes(failing)}: {on} {since}"
+
+
+def _boxes(failing: Failing) -> str:
+    if len(failing.boxes) > NAMED:
+        return f"{len(failing.boxes):,} boxes"
+    return " and ".join(failing.boxes)
+
+
+def _has_commit(found: Intermittent) -> bool:
+    """Whether one commit likely did it."""
+    return found.since.before < LIKELY and found.since.suspects[0].share >= LIKELY
+
+
+def _likeliest(found: Intermittent) -> str:
+    return short(found.since.suspects[0].commit.sha)
+
+
+def _of_found(known: Known) -> Suspected:
+    found = known.found
+    if found == NEVER_PASSED:
+        return Suspected(f"Broken: {NEVER_PASSED}", "broken")
+    if isinstance(found, str):
+        return Suspected(f"Not enough data to say whether it is flaky: {found}", "not enough data")
+    when = since_when(found.since)
+    if found.fixed.needed == 0:
+        was = "broken" if found.broken else "flaky"
+        return Suspected(f"Fixed{sure(found.fixed.chance)}: it was {was} {when}", "fixed")
+    if found.broken:
+        return Suspected(f"Broken {when}: no run of it passed until its last failure", "broken")
+    if known.worst is not None:
+        return _on_one_box(found, known.worst)
+    return _on_boxes(found)
+
+
+def _on_one_box(found: Intermittent, worst: TestOnBox) -> Suspected:
+    box, when = worst.box_key, since_when(found.since)
+    how = f"on {box} only"
+    if not worst.only:
+        how = f"on several boxes, {words.more_often(worst)} on {box}"
+    few_words = f"flaky on {box} only" if worst.only else f"flaky, mostly on {box}"
+    if worst.note is not None and worst.before:
+        noted = f"before the note of {day(worst.note.at)}"
+        return Suspected(f"Flaky {how}, {noted}: what was done may have mended it", few_words)
+    if _has_commit(found):
+        first = f"look at {_likeliest(found)} on that bench"
+        return Suspected(f"Flaky {how}, {when}: {first}", few_words)
+    whom = "suspect the bench" if worst.only else "the bench alone is not to blame"
+    return Suspected(f"Flaky {how}, {when}: {whom}", few_words)
+
+
+def _on_boxes(found: Intermittent) -> Suspected:
+    boxes, when = found.boxes, since_when(found.since)
+    worst = boxes.boxes[0].box_key
+    commit = f"flaky since {_likeliest(found)}" if _has_commit(found) else ""
+    if boxes.boxes_total == 1:
+        why = f"only {worst} ran it, so run it on another box to tell the bench from the firmware"
+        return Suspected(f"Flaky {when}: {why}", commit or f"flaky on {worst}, the only box")
+    if boxes.all_alike:
+        race = "a race in the firmware or in the test is likely"
+        if commit:
+            kind, share = max(found.since.kinds.items(), key=lambda one: one[1])
+            race = _RACE_IN.get(kind, "suspect that commit") if share >= LIKELY else race
+        where = "on all boxes alike"
+        return Suspected(f"Flaky {where} {when}: {race}", f"{commit or 'flaky'}, all boxes alike")
+    if boxes.alike is not None and boxes.alike <= 1 - STRONG:
+        few_words = f"flaky, mostly on {worst}"
+        return Suspected(f"Flaky {when}, and most on {worst}: suspect the bench", few_words)
+    return Suspected(
+        f"Flaky {when}: not enough data to say whether on one box or on all",
+        commit or "flaky",
+    )
