@@ -98,9 +98,6 @@ def shows_checks(page: Page, evidence: Evidence) -> None:
     decided = [check for check in evidence["checks"] if check["decided"]]
     shown = page.locator(".check[data-reason]")
     assert shown.evaluate_all(ASKED) == [[one["reason"], f"{one['found']}."] for one in decided]
-    assert page.locator(".check.decided .reason").all_inner_texts() == [
-        check["reasonText"] for check in decided
-    ]
 
     passed, left = (len(evidence["checks"]) - len(decided), len(CHECKS) - len(evidence["checks"]))
     words = [f"{counted(passed, 'check')} passed", f"{left} not reached"]
@@ -118,9 +115,12 @@ def shows_checks(page: Page, evidence: Evidence) -> None:
 
 
 def answered(check: Evidence) -> list[str]:
-    """Return the answer of a check as it is drawn and read aloud, and its claim."""
-    answer = "✗not passed, this decided:" if check["decided"] else "✓passed:"
-    return [answer, CLAIMS[check["reason"]]]
+    """Return the answer of a check as it is drawn and read aloud, and its claim; or why it did not
+    pass.
+    """
+    if check["decided"]:
+        return ["✗not passed, this decided:", check["reasonText"]]
+    return ["✓passed:", CLAIMS[check["reason"]]]
 
 
 @pytest.mark.parametrize("reason", DEMO_HAS)

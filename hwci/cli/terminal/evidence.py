@@ -316,10 +316,9 @@ def _about(step: Step, found: FailureEvidence) -> str:
 
 def _check(number: int, claim: str, check: CheckAnswer) -> Iterator[str]:
     passed, failed, _ = _marks()
-    yield f"{number}. {failed if check.decided else passed} {claim}"
+    # Beside the sign of what failed, the claim would read as true.
+    yield f"{number}. {f'{failed} {check.reason_text}' if check.decided else f'{passed} {claim}'}"
     yield f"   {check.found}"
-    if check.decided:
-        yield f"   {check.reason_text}"
     places = [
         f"run {run_number(check.run)} attempt {check.run.run_attempt} on {check.run.box_key}"
         if check.run

@@ -48,14 +48,10 @@ export function Checks({ evidence, story, orgId, show, open }) {
     <p class="quiet">A real firmware bug passes all of them, in this order; the first that does not pass decides.
       ${resolved.review ? " The review replaces what they say." : ""}</p>
     ${deciding
-      ? html`<ol class="checks"><${Check} check=${deciding} claim=${claimOf(deciding)} ...${shared} /></ol>`
+      ? html`<ol class="checks"><${Check} check=${deciding} ...${shared} /></ol>`
       : html`<p class="conclusion">All checks passed: real firmware bug.</p>`}
     <${Others} ...${shared} deciding=${deciding} open=${open} />
   <//>`;
-}
-
-function claimOf({ reason }) {
-  return STEPS.flatMap(([, , claims]) => claims).find(([known]) => known === reason)?.[1];
 }
 
 /** The other checks by steps: those before the deciding one passed, those after it were not asked. */
@@ -83,6 +79,7 @@ function CommitCount({ about, evidence }) {
   return total !== null && html`<p class="quiet">${counted(total, "reported commit")} ${WHERE[about]}</p>`;
 }
 
+/** A check: what holds if it passed, or was not reached; else why it did not. Beside a ✗ the claim would read as true. */
 function Check({ claim, check, ...shared }) {
   if (!check) {
     return html`<li class="check not-reached">
@@ -90,9 +87,8 @@ function Check({ claim, check, ...shared }) {
     </li>`;
   }
   return html`<li class=${check.decided ? "check decided" : "check"} data-reason=${check.reason}>
-    <p class="asked"><${Answer} decided=${check.decided} /> <span class="claim">${claim}</span></p>
+    <p class="asked"><${Answer} decided=${check.decided} /> <span class="claim">${check.decided ? check.reasonText : claim}</span></p>
     <p class="found">${check.found}.</p>
-    ${check.decided && html`<p class="reason">${check.reasonText}</p>`}
     <${LookedAt} check=${check} ...${shared} />
   </li>`;
 }
