@@ -26,7 +26,9 @@ def test_its_shares_stand_beside_the_others_and_what_failed_on_it_alone_below(
     assert code == 0
     assert f"bench-2: {SAYS}" in out
     assert "Runs that reached the hardware: 12 of 12, 100.0 % (" in out
-    assert "Flake rate: failed attempts: 12 of 48, 25.0 % (" in out
+    same = "12 of 48, 25.0 %; others 0 of 48, 0.0 %"
+    assert f"First attempts that failed, same tests and commits: {same}" in out
+    assert "Failed attempts, of all tests: 12 of 48, 25.0 % (" in out
     assert "; others 0 of 48, 0.0 % (0.0-" in out
     assert "Silence: no run for " in out
     assert "; not enough data to say what is usual: " in out

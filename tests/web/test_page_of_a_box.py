@@ -29,12 +29,15 @@ def bare(text: str) -> str:
     return re.sub(r"\s", "", text)
 
 
+def rate(part: int, total: int) -> str:
+    return bare(f"{100 * part / total:.1f} % ({part:,} of {total:,})")
+
+
 def written(share: Any) -> str:
     if share is None:
         return "none"
-    rate, counts = share["part"] / share["total"], f"({share['part']:,} of {share['total']:,})"
     ends = (None if share[end] is None else 100 * share[end] for end in ("low", "high"))
-    return bare(f"{100 * rate:.1f} % {counts} {between(*ends)}")
+    return rate(share["part"], share["total"]) + bare(between(*ends))
 
 
 @pytest.mark.parametrize(("days", "of"), [(90, {}), (30, PRODUCT)])
@@ -50,9 +53,15 @@ def test_every_figure_on_the_page_is_the_apis(
         expect(page.get_by_role("heading", level=1)).to_have_text(box)
         expect(page.get_by_text(found["box"]["says"])).to_be_visible()
         rows = page.get_by_role("region", name="Shares").locator("tbody tr")
-        expect(rows).to_have_count(len(SHARES))
+        expect(rows).to_have_count(1 + len(SHARES))
+        counts = found["box"]["counts"]
+        same = [
+            rate(counts["failed"], counts["results"]),
+            rate(counts["othersFailed"], counts["othersResults"]),
+        ]
         assert [[bare(one) for one in cells(row)[1:]] for row in rows.all()] == [
-            [written(found["shares"][one]), written(found["others"][one])] for one in SHARES
+            same,
+            *([written(found["shares"][one]), written(found["others"][one])] for one in SHARES),
         ]
         hours = round(found["boardSeconds"] / 3600)
         expect(page.get_by_text(f"{hours:,} board hour")).to_be_visible()

@@ -14,7 +14,7 @@ from hwci.said import short
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hwci.wire.analysis.benches import ShareAnswer
+    from hwci.wire.analysis.benches import BoxHealthAnswer, ShareAnswer
     from hwci.wire.analysis.one_box import AloneAnswer, OneBoxAnswer
 
 _HOUR = 3600
@@ -22,7 +22,7 @@ _SHARES = {
     "reached": "Runs that reached the hardware",
     "lost_board": "Of these, lost their board",
     "blamed": "Results blamed on the bench",
-    "failed_attempts": "Flake rate: failed attempts",
+    "failed_attempts": "Failed attempts, of all tests",
 }
 
 
@@ -60,6 +60,7 @@ def _lines(found: OneBoxAnswer) -> Iterator[str]:
         yield f"No run of this period was on {found.box_key}."
         return
     yield f"{found.box_key}: {found.box.says}"
+    yield from _of_the_same(found.box)
     for name, title in _SHARES.items():
         others = "" if found.others is None else f"; others {_of(getattr(found.others, name))}"
         yield f"{title}: {_of(getattr(found.shares, name))}{others}"
@@ -76,6 +77,20 @@ def _lines(found: OneBoxAnswer) -> Iterator[str]:
         yield f"Last heartbeat: {tables.ago(silence.last_seen_at, found.period.end)}"
     for test in found.tests:
         yield f"{test.test_id} {test.says}"
+
+
+def _of_the_same(box: BoxHealthAnswer) -> Iterator[str]:
+    """Write the counts that are compared: the others are of all runs, whatever they tested."""
+    counts = box.counts
+    if counts.results and counts.others_results:
+        here, there = (
+            f"{failed:,} of {results:,}, {100 * failed / results:.1f} %"
+            for failed, results in (
+                (counts.failed, counts.results),
+                (counts.others_failed, counts.others_results),
+            )
+        )
+        yield f"First attempts that failed, same tests and commits: {here}; others {there}"
 
 
 def _of(share: ShareAnswer | None) -> str:

@@ -15,25 +15,38 @@ const SHARES = [
   ["reached", "Runs that reached the hardware"],
   ["lostBoard", "Of these, lost their board midway"],
   ["blamed", "Results that the harness blamed on the bench"],
-  ["failedAttempts", "Flake rate: failed attempts of tests"],
+  ["failedAttempts", "Failed attempts, of all tests"],
 ];
 
 /** How the box compares, in a sentence and in shares. */
 export function Shares({ found, orgId }) {
   const { box, shares, others, tests } = found;
-  const rows = SHARES.map(([key, title]) => ({ share: key, title, box: shares[key], others: others?.[key] ?? null }));
+  const all = SHARES.map(([key, title]) => ({ share: key, title, box: shares[key], others: others?.[key] ?? null }));
+  const rows = [ofTheSame(box), ...all];
   return html`
     <p>${box.comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}${box.says}</p>
     ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>
       <${TestLink} test=${one} orgId=${orgId} /> ${one.says}
     </li>`)}</ul>`}
-    <p class="quiet">The sentence above compares the same tests on the same commits. The shares below count all runs of the period,
-      whatever they tested. Below each: the range that holds the true share with 95 % certainty.</p>
+    <p class="quiet">Only the first row compares like with like: it is what the sentence above counts. The other rows count all runs of
+      the period, whatever they tested, so a test that was broken on every box is in them, too. Below each: the range that holds
+      the true share with 95 % certainty.</p>
     <${PlainTable} name="shares" label="Shares" rows=${rows} rowKey=${({ share: key }) => key} columns=${COLUMNS} />
     <${LostRuns} runs=${[...box.lostRuns, ...(box.before?.lostRuns ?? [])]} />
     <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")} in this period. Last clean run:
       ${" "}${found.lastCleanRunAt ? html`<${Time} at=${found.lastCleanRunAt} />` : "none"}.</p>
   `;
+}
+
+/** The counts that are compared; an interval of each would not be that of their comparison. */
+function ofTheSame({ counts: { failed, results, othersFailed, othersResults }, note, idle }) {
+  const when = note ? (idle ? ", before the note" : ", since the note") : "";
+  return {
+    share: "same",
+    title: `First attempts that failed, of the same tests on the same commits${when}`,
+    box: results > 0 ? { part: failed, total: results } : null,
+    others: othersResults > 0 ? { part: othersFailed, total: othersResults } : null,
+  };
 }
 
 /** The latest runs that lost their board, and from which test on. */
@@ -66,8 +79,8 @@ const COLUMNS = [
 
 function share(one) {
   if (!one) return html`<span class="quiet">none</span>`;
-  return html`${percent((100 * one.part) / one.total)} (${count(one.part)} of ${count(one.total)})
-    ${" "}<span class="under">${range(hundred(one.low), hundred(one.high))}</span>`;
+  const within = "low" in one && html` <span class="under">${range(hundred(one.low), hundred(one.high))}</span>`;
+  return html`${percent((100 * one.part) / one.total)} (${count(one.part)} of ${count(one.total)})${within}`;
 }
 
 function hundred(share) {
