@@ -7,14 +7,17 @@ Before any run each rate has the prior of Jeffreys, Beta(½, ½).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp, lgamma
+from math import exp, lgamma, sqrt
+from statistics import NormalDist
 
 SURE = 0.95
+DEVIATIONS = NormalDist().inv_cdf((1 + SURE) / 2)
+"""So many standard deviations to either side hold a value with this certainty."""
 ATTEMPTS_NEEDED = 4
 """With fewer attempts no interval is shown. Even if all attempts end alike, it holds one half: of
 three it reaches to 53.6 %, so it does not say whether the test fails more often than not. Of four
-it ends below one half (44.5 %). It is the same for the intervals of shares (Wilson,
-`periods/days.py`).
+it ends below one half (44.5 %). It is the same for the intervals of shares
+(`wilson`).
 """
 RUNS_MAX = 10_000
 """A larger number of runs is not shown: nobody waits for so many."""
@@ -44,6 +47,17 @@ class Rate:
 def shown_interval(attempts: int, low: float, high: float) -> tuple[float, float] | None:
     """Return an interval as people see it: None if it rests on too few attempts."""
     return (low, high) if attempts >= ATTEMPTS_NEEDED else None
+
+
+def wilson(rate: float, number: float, deviations: float = DEVIATIONS) -> tuple[float, float]:
+    """Return Wilson's interval of a rate of so many independent cases. One of nothing begins at 0,
+    one of all ends at 1.
+    """
+    squared = deviations**2 / number
+    middle = rate + squared / 2
+    half = deviations * sqrt(rate * (1 - rate) / number + squared / 4 / number)
+    low, high = (middle - half) / (1 + squared), (middle + half) / (1 + squared)
+    return (0.0 if rate == 0 else low), (1.0 if rate == 1 else high)
 
 
 def rates(counts: Sequence[tuple[int, int]]) -> list[Rate]:

@@ -6,8 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from hwci.analysis.benches.by_parts import SureShare, sure_shares
 from hwci.analysis.periods.box_trends import BoxTrend, ShareTrend, box_trends
-from hwci.analysis.periods.trends import period_before, share_change
+from hwci.analysis.periods.trends import change_between, period_before, share_change
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import Tally
@@ -24,13 +25,13 @@ OLDEST = report("0:P", -3 * DAYS * DAY)
 """Of before the period before, so that that is known whole."""
 
 
-def then(number: int) -> float:
+def then(number: int, day: int = 0) -> float:
     """Return a minute of the period before."""
-    return -2 * DAYS * DAY + 60 + number
+    return (day - 2 * DAYS) * DAY + 60 + number
 
 
-def now(number: int) -> float:
-    return -DAYS * DAY + 60 + number
+def now(number: int, day: int = 0) -> float:
+    return (day - DAYS) * DAY + 60 + number
 
 
 def run(at: float, results: str, box: str = "box-1", suite: str = SUITE) -> Report:
@@ -44,11 +45,16 @@ def found(*reports: Report, scope: Scope = ALL) -> list[BoxTrend]:
     return box_trends(FullRecordedRuns(ORG, Facts(reports=reports)), scope, DAYS, PERIOD)
 
 
+def counts(trend: ShareTrend) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """Return the counts of a share, of now and of before."""
+    return trend.now[:2], None if trend.before is None else trend.before[:2]
+
+
 PAST = (
     OLDEST,
-    *(run(then(n), "P P F I P", "box-2") for n in range(4)),
+    *(run(then(0, day), "P P F I P", "box-2") for day in range(4)),
     run(then(9), "L", "box-2"),
-    *(run(now(n), "P P P P P", "box-2") for n in range(3)),
+    *(run(now(0, day), "P P P P P", "box-2") for day in range(3)),
     run(now(7), "P3 P P P P", "box-2"),
     *(run(now(n), "L") for n in range(20, 25)),
 )
@@ -58,15 +64,29 @@ def test_each_share_of_a_box_stands_beside_that_of_before_with_both_counts() -> 
     of_all, first, second = found(*PAST)
 
     assert [one.box_key for one in (of_all, first, second)] == [None, "box-1", "box-2"]
-    assert (second.reached.now, second.reached.before) == (Tally(4, 4), Tally(4, 5))
-    assert (second.blamed.now, second.blamed.before) == (Tally(0, 20), Tally(4, 20))
-    assert (second.flaky.now, second.flaky.before) == (Tally(2, 22), Tally(8, 20))
-    assert second.flaky.says == "-30.9 points: 9.1 % (2 of 22), before 40.0 % (8 of 20)"
-    assert second.reached.within == share_change(Tally(4, 4), Tally(4, 5))
-    assert second.blamed.within is None
+    assert counts(second.reached) == ((4, 4), (4, 5))
+    assert counts(second.blamed) == ((0, 20), (4, 20))
+    assert counts(second.flaky) == ((2, 22), (8, 20))
+    assert second.reached.change == share_change(Tally(4, 4), Tally(4, 5))
     assert second.reached.says.startswith("+20.0 points (95 % sure: ")
     assert second.reached.says.endswith("): 100.0 % (4 of 4), before 80.0 % (4 of 5)")
-    assert of_all.reached.now == Tally(4, 9)
+    assert second.flaky.says.startswith("-30.9 points (95 % sure: -")
+    assert second.flaky.says.endswith("): 9.1 % (2 of 22), before 40.0 % (8 of 20)")
+    assert counts(of_all.reached) == ((4, 9), (4, 5))
+
+
+def test_a_change_of_results_is_as_sure_as_both_shares_by_their_parts_are() -> None:
+    # The runs of box 2 are on the first days of three and of four, of which each has seven parts.
+    *_, second = found(*PAST)
+    late = {0: Tally(2, 12), 3: Tally(0, 5), 6: Tally(0, 5)}
+    early = dict.fromkeys((0, 2, 4, 6), Tally(2, 5))
+
+    both = sure_shares(late, early)
+    assert [second.flaky.now, second.flaky.before] == both
+    [now_within, then_within] = [one.within for one in both]
+    assert now_within is not None
+    assert then_within is not None
+    assert second.flaky.change == change_between(2 / 22, now_within, 8 / 20, then_within)
 
 
 def test_without_enough_runs_in_both_there_is_no_change() -> None:
@@ -77,13 +97,26 @@ def test_without_enough_runs_in_both_there_is_no_change() -> None:
 
     few = [one for one in PAST if one.started_at != minute(now(7))]
     *_, second = found(*few)
-    assert second.reached.now == Tally(3, 3)
+    assert counts(second.reached)[0] == (3, 3)
     assert (second.reached.change, second.blamed.change, second.flaky.change) == (None, None, None)
+    assert (second.reached.now.within, second.flaky.now.within) == (None, None)
+
+
+def test_without_enough_results_to_see_how_they_scatter_their_share_has_no_change() -> None:
+    at_once = [
+        report("a:P", of(0), run_id=number, tests=[item("P", "t0"), item("F", "t1")])
+        for of in (then, now)
+        for number in range(9)
+    ]
+    [row] = found(OLDEST, *at_once)
+    assert row.reached.change is not None
+    assert row.flaky.says == "50.0 % (9 of 18), before: not enough data"
 
 
 def test_where_the_days_before_were_not_all_recorded_nothing_is_compared() -> None:
     *_, second = found(*PAST[1:])
-    assert (second.flaky.before, second.flaky.says) == (None, "9.1 % (2 of 22)")
+    assert second.flaky.before is None
+    assert second.flaky.says.startswith("9.1 % (2 of 22; 95 % sure: ")
 
 
 def test_a_box_that_ran_only_before_has_no_row_and_another_product_is_left_out() -> None:
@@ -99,25 +132,26 @@ def test_a_box_that_ran_only_before_has_no_row_and_another_product_is_left_out()
 def test_of_ten_thousand_boxes_each_has_a_row() -> None:
     rows = found(OLDEST, *(run(now(n % 60), "P F", f"box-{n}") for n in range(10_000)))
     assert len(rows) == 10_001
-    assert rows[0].flaky.now == Tally(10_000, 20_000)
+    assert rows[0].flaky.now[:2] == (10_000, 20_000)
 
 
 def test_an_instant_of_the_border_counts_once() -> None:
     at = (PERIOD.start - minute(0)) / timedelta(minutes=1)
     [one] = found(OLDEST, run(at, "P"))
-    assert (one.reached.now, one.reached.before) == (Tally(1, 1), Tally(0, 0))
+    assert counts(one.reached) == ((1, 1), (0, 0))
 
 
 def test_a_run_in_parts_counts_once_and_reached_if_each_part_did() -> None:
     at = now(0)
     lost = report("a:L", at, run_id=7, workflow="late")
     for parts in ((lost, report("a:P", at, run_id=7)), (report("a:P", at, run_id=7), lost)):
-        assert found(OLDEST, *parts)[0].reached.now == Tally(0, 1)
+        assert found(OLDEST, *parts)[0].reached.now[:2] == (0, 1)
 
 
 def test_a_change_of_less_than_is_written_has_no_sign_of_its_own() -> None:
-    trend = ShareTrend(Tally(1, 5000), Tally(2, 5000), is_enough=True, by_run=False)
-    assert trend.says.startswith("0.0 points: ")
+    shares = [SureShare(part, 5000, (0.0, 0.001)) for part in (1, 2)]
+    trend = ShareTrend(*shares)
+    assert trend.says.startswith("0.0 points (95 % sure: ")
 
 
 @pytest.mark.parametrize("seed", range(rounds(10, 200)))
@@ -145,9 +179,9 @@ def test_the_shares_are_what_the_items_of_either_period_add_up_to(seed: int) -> 
             reached = [one for one in ran if one.hello_ok]
             items = [one for of in reached for one in of.tests]
             fails = [one for one in items if one.outcome is Outcome.FAIL]
-            assert getattr(row.reached, which) == (len(reached), len(ran))
+            assert getattr(row.reached, which)[:2] == (len(reached), len(ran))
             blamed = sum(one.verdict is Verdict.INFRA for one in fails)
-            assert getattr(row.blamed, which) == (blamed, len(items))
+            assert getattr(row.blamed, which)[:2] == (blamed, len(items))
             attempts = sum(one.attempts for one in items)
             passes = len(items) - len(fails)
-            assert getattr(row.flaky, which) == (attempts - passes, attempts)
+            assert getattr(row.flaky, which)[:2] == (attempts - passes, attempts)

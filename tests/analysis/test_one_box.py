@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """One box over time, by small pictures."""
 
+from hwci.analysis.benches.by_parts import SureShare, sure_shares
 from hwci.analysis.benches.one_box import Alone, OneBox, one_box
 from hwci.analysis.benches.report import Note, benches
+from hwci.analysis.certainty import Rate
 from hwci.engine.facts import Facts, Product, Report
 from hwci.engine.history import Scope
+from hwci.engine.page.reading import Tally
 from tests.engine.timeline import ALL, EVER, ORG, REPO, SUITE, item, minute, report
 from tests.support.outcomes import FullRecordedRuns
 
 TESTS = ("boot", "i2c")
+DAY = 24 * 60
 
 
 def history(*reports: Report) -> FullRecordedRuns:
@@ -44,16 +48,33 @@ PAST = (
 def test_its_shares_stand_beside_those_of_all_other_boxes() -> None:
     one = found(*PAST)
     assert one.others is not None
-    pairs = [
-        [(share.failed, share.attempts) for share in shares if share is not None]
-        for shares in (one.shares, one.others)
-    ]
+    pairs = [[counts(share) for share in shares] for shares in (one.shares, one.others)]
 
     assert pairs == [
         [(3, 4), (0, 3), (1, 6), (7, 9)],
         [(4, 4), (0, 4), (0, 8), (1, 8)],
     ]
-    assert all(share and share.low <= share.rate <= share.high for share in one.shares)
+    for share in (one.shares.reached, one.shares.lost):
+        assert share is not None
+        assert share.low <= share.rate <= share.high
+
+
+def counts(share: Rate | SureShare | None) -> tuple[int, int]:
+    assert share is not None
+    return share[:2] if isinstance(share, SureShare) else (share.failed, share.attempts)
+
+
+def test_its_shares_of_results_are_as_sure_as_they_and_those_of_the_others_scatter() -> None:
+    days = range(8)
+    past = [run(f"{at}", at * DAY, "F P" if at == 2 else "P P") for at in days]
+    others = [run(f"{at}", at * DAY, "P P", "box-2") for at in days]
+    one = found(*past, *others)
+
+    assert one.others is not None
+    quiet = {**dict.fromkeys(range(6), Tally(0, 2)), 6: Tally(0, 4)}
+    shares = sure_shares({**quiet, 2: Tally(1, 2)}, quiet)
+    assert [one.shares.flaky, one.others.flaky] == shares
+    assert one.shares.blamed == sure_shares(quiet, quiet)[0]
 
 
 def test_a_test_failed_alone_where_no_other_box_that_ran_it_at_the_commit_failed_it() -> None:
@@ -75,6 +96,11 @@ def test_an_only_box_has_no_others_and_one_that_never_reached_has_no_results() -
     assert never.reached is not None
     assert (never.reached.failed, never.reached.attempts) == (0, 1)
     assert never[1:] == (None, None, None)
+
+
+def test_results_of_one_instant_have_a_share_and_no_interval() -> None:
+    flaky = found(*(run(sha, 1, "P F") for sha in "abc")).shares.flaky
+    assert flaky == SureShare(3, 6, None)
 
 
 def test_it_stands_as_in_the_answer_about_all_boxes_with_its_note() -> None:

@@ -22,6 +22,7 @@ from tests.simulation.calibration.fixes import claims_of, is_fixed
 from tests.simulation.calibration.flaky_tests import entropy, flip_rate
 from tests.simulation.calibration.onsets import came_again, chances, observed, said, told
 from tests.simulation.calibration.page import Line, auc, reliability, share, table
+from tests.simulation.calibration.shares import FLEET, look
 from tests.simulation.fleet import Cause, Kind, Plan, simulate
 
 
@@ -190,3 +191,14 @@ def test_a_search_that_knows_the_rate_repeats_until_all_steps_are_right() -> Non
     assert repeats_that_suffice(Case(20, 1.0, 0)) == 1
     assert repeats_that_suffice(Case(2, 0.5, 0)) == 5
     assert repeats_that_suffice(Case(20, 0.05, 0)) == 90
+
+
+def test_a_change_of_shares_is_looked_at_by_parts_and_by_number_with_the_same_shares() -> None:
+    lost = look(simulate(replace(FLEET, runs=100, lost=0.1), [], 1))
+    ours, by_number = lost
+
+    assert ours.now[:2] == by_number.now[:2]
+    assert ours.change.change == by_number.change.change == ours.now.share - ours.before.share
+    assert ours.now.total + ours.before.total >= 100 * FLEET.tests
+    widths = [one.change.high - one.change.low for one in lost]
+    assert widths[0] > 2 * widths[1]

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from hwci.analysis.benches.by_parts import sure_shares
 from hwci.analysis.benches.health import health_of
 from hwci.analysis.benches.report import (
     compared_boxes,
@@ -23,18 +24,19 @@ from hwci.analysis.benches.trials import Earlier, box_of
 from hwci.analysis.certainty import Rate, rates
 from hwci.engine.history import Listing
 from hwci.engine.page.reading import Tally
+from hwci.engine.periods import Period
 from hwci.engine.test_sets import tests_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from hwci.analysis.benches.by_parts import SureShare
     from hwci.analysis.benches.health import Health
-    from hwci.analysis.benches.report import BoxReport, Note, Read, TestOnBox
+    from hwci.analysis.benches.report import BoxReport, Note, TestOnBox
     from hwci.analysis.benches.trials import Trial, Trials
     from hwci.analysis.outcomes import RecordedRuns
     from hwci.engine.facts import Product
     from hwci.engine.history import Scope
-    from hwci.engine.periods import Period
 
 
 class Shares(NamedTuple):
@@ -45,8 +47,8 @@ class Shares(NamedTuple):
 
     reached: Rate | None
     lost: Rate | None
-    blamed: Rate | None
-    flaky: Rate | None
+    blamed: SureShare | None
+    flaky: SureShare | None
 
 
 class Alone(NamedTuple):
@@ -97,6 +99,17 @@ def one_box(
         places[box_of(on)] += runs
     healths = {box: health_of(runs) for box, runs in places.items()}
     others = [health for box, health in healths.items() if box != box_key]
+    starts = [run.started_at for one in read.products for run in one.found.runs]
+    ran = Period(min(starts), max(starts))
+    counted = [
+        together(
+            tallies((run for run in one.found.runs if (run.box_key == box_key) is own), ran)
+            for one in read.products
+        )
+        for own in (True, False)
+    ]
+    blamed = sure_shares(*(one.blamed for one in counted))
+    flaky = sure_shares(*(one.flaky for one in counted))
     alone = sorted(
         _alone(read.products, box_key), key=lambda one: (-one.commits, -one.of, *one[:2])
     )
@@ -104,22 +117,25 @@ def one_box(
         report=report_of(read, compared_boxes(read), side, period),
         tests=[on_box(read, *one) for one in named[:most]],
         health=healths[box_key],
-        shares=_shares([healths[box_key]], read, lambda box: box == box_key),
-        others=_shares(others, read, lambda box: box != box_key) if others else None,
+        shares=_shares([healths[box_key]], counted[0].reached, blamed[0], flaky[0]),
+        others=_shares(others, counted[1].reached, blamed[1], flaky[1]) if others else None,
         alone=Listing(alone[:most], len(alone)),
     )
 
 
-def _shares(healths: Sequence[Health], read: Read, is_of: Callable[[str], bool]) -> Shares:
-    """Return the shares of these boxes. `healths`: of the same."""
+def _shares(
+    healths: Sequence[Health], reached: Tally, blamed: SureShare, flaky: SureShare
+) -> Shares:
+    """Return the shares of boxes. `healths`: of the same."""
     lost = [one.lost for one in healths if one.lost is not None]
-    counted = together(
-        tallies(run for run in one.found.runs if is_of(run.box_key)) for one in read.products
-    )
     of_lost = Tally(sum(one.failed for one in lost), sum(one.attempts for one in lost))
-    pairs = [counted.reached, of_lost, counted.blamed, counted.flaky]
-    there = iter(rates([pair for pair in pairs if pair.total]))
-    return Shares(*(next(there) if pair.total else None for pair in pairs))
+    there = iter(rates([pair for pair in (reached, of_lost) if pair.total]))
+    return Shares(
+        reached=next(there) if reached.total else None,
+        lost=next(there) if of_lost.total else None,
+        blamed=blamed if blamed.total else None,
+        flaky=flaky if flaky.total else None,
+    )
 
 
 def _alone(products: Sequence[Trials], box_key: str) -> Iterator[Alone]:

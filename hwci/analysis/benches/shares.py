@@ -3,49 +3,68 @@
 bench, attempts that failed. It decides what is a part of what, over any runs.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from hwci.analysis.benches.by_parts import Parts, added, part_of
 from hwci.analysis.outcomes import RunOutcomes
 from hwci.engine.page.reading import Tally
+from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, Verdict
 
 
 class Tallies(NamedTuple):
-    """Parts and their wholes. `reached`: runs that reached the hardware. `blamed`: results that
-    failed, and whose harness blamed the bench. `flaky`: failed attempts, of all.
+    """Parts and their wholes. `reached`: runs that reached the hardware. By parts of the time:
+    `blamed`, results that failed, and whose harness blamed the bench; `flaky`, failed attempts, of
+    all.
     """
 
     reached: Tally
-    blamed: Tally
-    flaky: Tally
+    blamed: Parts
+    flaky: Parts
 
 
-def tallies(runs: Iterable[RunOutcomes]) -> Tallies:
-    """Count runs of one product. A run whose report came in parts is one on each box, which reached
-    the hardware if all of its parts did.
+class _Results:
+    """Counts of one part of a period."""
+
+    def __init__(self) -> None:
+        self.all = self.retries = self.failed = self.blamed = 0
+
+
+def tallies(runs: Iterable[RunOutcomes], ran: Period) -> Tallies:
+    """Count runs of one product. `ran`: from the first to the last run of all that they are beside.
+    A run whose report came in parts is one on each box, which reached the hardware if all of its
+    parts did.
     """
     reached: dict[tuple[str, int, int], bool] = {}
-    results = retries = fails = blamed = 0
+    by_part: dict[int, _Results] = defaultdict(_Results)
     for run in runs:
         key = run.box_key, run.ci_run_id, run.run_attempt
         reached[key] = run.hello_ok and reached.get(key, True)
-        if run.hello_ok:
-            results += run.ran.bit_count()
+        if run.hello_ok and run.ran:
+            results = by_part[part_of(run.started_at, ran)]
+            results.all += run.ran.bit_count()
             for one in run.notable.values():
                 failed = one.outcome is Outcome.FAIL
-                retries += one.attempts - 1
-                fails += failed
-                blamed += failed and one.verdict is Verdict.INFRA
+                results.retries += one.attempts - 1
+                results.failed += failed
+                results.blamed += failed and one.verdict is Verdict.INFRA
     return Tallies(
         reached=Tally(sum(reached.values()), len(reached)),
-        blamed=Tally(blamed, results),
-        flaky=Tally(retries + fails, results + retries),
+        blamed={at: Tally(one.blamed, one.all) for at, one in by_part.items()},
+        flaky={
+            at: Tally(one.retries + one.failed, one.all + one.retries)
+            for at, one in by_part.items()
+        },
     )
 
 
 def together(some: Iterable[Tallies]) -> Tallies:
-    """Add what was counted of several products or boxes."""
-    parts = [sum(pair) for pair in zip(*((n for one in t for n in one) for t in some), strict=True)]
-    found = parts or [0] * 6
-    return Tallies(*(Tally(*found[at : at + 2]) for at in range(0, 6, 2)))
+    """Add what was counted of several products or boxes in the same time."""
+    found = [*some]
+    return Tallies(
+        reached=Tally(*(sum(one.reached[at] for one in found) for at in (0, 1))),
+        blamed=added(one.blamed for one in found),
+        flaky=added(one.flaky for one in found),
+    )

@@ -2,19 +2,21 @@
 """How the shares of each product and box changed against the period before (ADR 0074).
 
 This module decides which rows there are, when there is enough data for a change, and how it is
-said. What is counted is in `benches/shares.py`. It does not know why a share changed: a box may
-have run other tests than before.
+said. What is counted is in `benches/shares.py`, how sure that is in `benches/by_parts.py`. It does
+not know why a share changed: a box may have run other tests than before.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from hwci.analysis.benches.by_parts import SureShare, sure_shares
 from hwci.analysis.benches.shares import Tallies, tallies, together
 from hwci.analysis.certainty import ATTEMPTS_NEEDED
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
-from hwci.analysis.periods.trends import ShareChange, before_of, share_change
+from hwci.analysis.periods.days import share
+from hwci.analysis.periods.trends import ShareChange, before_of, change_between
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import Tally
@@ -23,41 +25,29 @@ from hwci.engine.periods import Period
 
 @dataclass(frozen=True, slots=True)
 class ShareTrend:
-    """A share of a period and of the one before; None: that was not all recorded. `is_enough`: each
-    has as many runs as a change needs. `by_run`: a share of runs, whose change has an interval.
-    Results of one run fail together, so that an interval by their number would be far too narrow.
-    """
+    """A share of a period and of the one before; None: that was not all recorded."""
 
-    now: Tally
-    before: Tally | None
-    is_enough: bool
-    by_run: bool
+    now: SureShare
+    before: SureShare | None
 
     @property
-    def change(self) -> float | None:
-        """How much the share changed; None: not enough data."""
-        if self.before is None or not self.is_enough or not self.now.total or not self.before.total:
+    def change(self) -> ShareChange | None:
+        """How much the share changed, with the interval; None: not enough data."""
+        if self.before is None or self.now.within is None or self.before.within is None:
             return None
-        return self.now.part / self.now.total - self.before.part / self.before.total
-
-    @property
-    def within(self) -> ShareChange | None:
-        """The change of a share of runs, with its interval."""
-        if not self.by_run or self.before is None or self.change is None:
-            return None
-        return share_change(self.now, self.before)
+        return change_between(
+            self.now.share, self.now.within, self.before.share, self.before.within
+        )
 
     @property
     def says(self) -> str:
         """The change, the share, and that of before in words."""
         if self.before is None:
-            return _written(self.now)
+            return _written(self.now, _sure(self.now.within, _percent))
         if self.change is None:
             return f"{_written(self.now)}, before: not enough data"
-        points = f"{_points(self.change)} points"
-        if self.within is not None:
-            low, high = _points(self.within.low), _points(self.within.high)
-            points = f"{points} (95 % sure: {low} to {high})"
+        change, *within = self.change
+        points = f"{_points(change)} points ({_sure(within, _points)})"
         return f"{points}: {_written(self.now)}, before {_written(self.before)}"
 
 
@@ -73,29 +63,35 @@ class BoxTrend(NamedTuple):
 
     @property
     def reached(self) -> ShareTrend:
-        """Runs that reached the hardware."""
-        return self._trend(lambda one: one.reached, lambda one: one.reached.total, by_run=True)
+        """Runs that reached the hardware, each by itself as in the tile (`periods/trends.py`)."""
+        counted = [one.reached for one in self._both]
+        return self._trend([*map(_of_runs, counted)], [one.total for one in counted])
 
     @property
     def blamed(self) -> ShareTrend:
         """Results that failed, and whose harness blamed the bench."""
-        return self._trend(lambda one: one.blamed, lambda one: one.reached.part, by_run=False)
+        return self._of_results(sure_shares(*(one.blamed for one in self._both)))
 
     @property
     def flaky(self) -> ShareTrend:
         """Failed attempts, of all."""
-        return self._trend(lambda one: one.flaky, lambda one: one.reached.part, by_run=False)
+        return self._of_results(sure_shares(*(one.flaky for one in self._both)))
 
-    def _trend(
-        self, share: Callable[[Tallies], Tally], runs: Callable[[Tallies], int], *, by_run: bool
-    ) -> ShareTrend:
-        both = [one for one in (self.now, self.before) if one is not None]
-        return ShareTrend(
-            now=share(self.now),
-            before=None if self.before is None else share(self.before),
-            is_enough=min(map(runs, both)) >= ATTEMPTS_NEEDED,
-            by_run=by_run,
+    @property
+    def _both(self) -> list[Tallies]:
+        return [self.now] if self.before is None else [self.now, self.before]
+
+    def _of_results(self, shares: Sequence[SureShare]) -> ShareTrend:
+        return self._trend(shares, [one.reached.part for one in self._both])
+
+    @staticmethod
+    def _trend(shares: Sequence[SureShare], runs: Sequence[int]) -> ShareTrend:
+        """Leave out the intervals of too few runs."""
+        now, *before = (
+            one if number >= ATTEMPTS_NEEDED else one._replace(within=None)
+            for one, number in zip(shares, runs, strict=True)
         )
+        return ShareTrend(now, before[0] if before else None)
 
 
 def box_trends(history: RecordedRuns, scope: Scope, days: int, period: Period) -> list[BoxTrend]:
@@ -107,33 +103,56 @@ def box_trends(history: RecordedRuns, scope: Scope, days: int, period: Period) -
     found: list[BoxTrend] = []
     for one in history.outcomes(scope, Period(start, period.end)):
         history.check_time()
-        found += _of_product(one, period, before is not None)
+        found += _of_product(one, period, before)
     return found
 
 
-def _of_product(found: ProductOutcomes, period: Period, compared: bool) -> Iterator[BoxTrend]:
-    now = _by_box(run for run in found.runs if run.started_at >= period.start)
-    then = _by_box(run for run in found.runs if run.started_at < period.start)
+def _of_product(
+    found: ProductOutcomes, period: Period, before: Period | None
+) -> Iterator[BoxTrend]:
+    now = _by_box([run for run in found.runs if run.started_at >= period.start])
+    then = None
+    if before is not None:
+        then = _by_box([run for run in found.runs if run.started_at < period.start])
     if not now:
         return
+    if len({*now, *(then or ())}) > 1:
+        was = None if then is None else together(then.values())
+        yield BoxTrend(found.product, None, together(now.values()), was)
     none = together([])
-    if len({*now, *then}) > 1:
-        of_all = [together(some.values()) for some in (now, then)]
-        yield BoxTrend(found.product, None, of_all[0], of_all[1] if compared else None)
     for box in sorted(now, key=lambda box: (-now[box].reached.total, box)):
-        yield BoxTrend(found.product, box, now[box], then.get(box, none) if compared else None)
+        yield BoxTrend(found.product, box, now[box], None if then is None else then.get(box, none))
 
 
-def _by_box(runs: Iterator[RunOutcomes]) -> Mapping[str, Tallies]:
+def _by_box(runs: Sequence[RunOutcomes]) -> Mapping[str, Tallies]:
+    """Count the runs of a period, which are in the order of their starts, on each box."""
+    if not runs:
+        return {}
+    ran = Period(runs[0].started_at, runs[-1].started_at)
     by_box: dict[str, list[RunOutcomes]] = defaultdict(list)
     for run in runs:
         by_box[run.box_key].append(run)
-    return {box: tallies(some) for box, some in by_box.items()}
+    return {box: tallies(some, ran) for box, some in by_box.items()}
 
 
-def _written(tally: Tally) -> str:
-    part, total = tally
-    return f"{100 * part / total:.1f} % ({part:,} of {total:,})" if total else "none"
+def _of_runs(counted: Tally) -> SureShare:
+    found = share(*counted)
+    return SureShare(*counted, None if found is None else (found.low, found.high))
+
+
+def _written(one: SureShare, sure: str = "") -> str:
+    if not one.total:
+        return "none"
+    counts = f"{one.part:,} of {one.total:,}"
+    return f"{100 * one.share:.1f} % ({'; '.join(filter(None, (counts, sure)))})"
+
+
+def _sure(within: Sequence[float] | None, written: Callable[[float], str]) -> str:
+    return "" if within is None else f"95 % sure: {' to '.join(map(written, within))}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def _points(change: float) -> str:

@@ -11,16 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import pairwise
-from math import sqrt
-from statistics import NormalDist
 
-from hwci.analysis.certainty import SURE, shown_interval
+from hwci.analysis.certainty import shown_interval, wilson
 from hwci.engine.page.over_time import Dates
 from hwci.engine.periods import Period
 
 DAYS_MAX = 92
 """Up to so many days of a period are shown one by one: 90 days touch 91. More are grouped."""
-_DEVIATIONS = NormalDist().inv_cdf((1 + SURE) / 2)
 _NEXT = timedelta(microseconds=1)
 
 
@@ -80,11 +77,7 @@ def share(part: int, total: int) -> Share | None:
     """Return a share with its interval; None of nothing."""
     if total == 0:
         return None
-    squared = _DEVIATIONS**2 / total
-    middle = part / total + squared / 2
-    half = _DEVIATIONS * sqrt(part * (total - part) / total**3 + squared / 4 / total)
-    low, high = (middle - half) / (1 + squared), (middle + half) / (1 + squared)
-    return Share(part, total, 0.0 if part == 0 else low, 1.0 if part == total else high)
+    return Share(part, total, *wilson(part / total, total))
 
 
 def calendar_days(period: Period, zone: tzinfo) -> list[Days]:

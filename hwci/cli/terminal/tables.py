@@ -346,15 +346,16 @@ def box_trends(_: View) -> Layout[BoxTrendAnswer]:
         Column("Results blamed on the bench", lambda row: row.blamed.says),
         Column("Flake rate: failed attempts", lambda row: row.failed_attempts.says),
     ]
-    figures = "now.part now.total before.part before.total points"
+    sides = [f"{of}.{one}" for of in ("now", "before") for one in ("part", "total", "low", "high")]
+    figures = [*sides, "points", "within.low", "within.high"]
     keys = ["repoKey suite boxKey"]
     for of in ("reached", "blamed", "failedAttempts"):
-        keys += [f"{of}.{one}" for one in figures.split()]
+        keys += [f"{of}.{one}" for one in figures]
     return Layout(
         "box-trends",
         "Boxes against the period before",
         columns,
-        " ".join([*keys, "reached.within.low", "reached.within.high"]),
+        " ".join(keys),
         "No box reported in this period. Look further back with --days.",
     )
 

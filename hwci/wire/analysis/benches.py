@@ -12,6 +12,7 @@ from pydantic import Field
 
 from hwci.analysis import certainty
 from hwci.analysis.benches import compare, health, report, silence, words
+from hwci.analysis.benches.by_parts import SureShare
 from hwci.analysis.benches.compare import Missing
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, Time
@@ -39,6 +40,12 @@ class ShareAnswer(Answer):
         """Make a share of a rate."""
         low, high = rate.shown_interval or (None, None)
         return cls(part=rate.failed, total=rate.attempts, low=low, high=high)
+
+    @classmethod
+    def of_results(cls, found: SureShare) -> Self:
+        """Make a share of results."""
+        low, high = found.within or (None, None)
+        return cls(part=found.part, total=found.total, low=low, high=high)
 
 
 class CountsAnswer(Answer):

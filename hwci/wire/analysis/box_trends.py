@@ -5,29 +5,34 @@ the rules"). No figure is computed here.
 
 from typing import Self
 
+from hwci.analysis.benches.by_parts import SureShare
 from hwci.analysis.periods import box_trends
-from hwci.engine.page.reading import Tally
 from hwci.wire.analysis.trends import ShareChangeAnswer
 from hwci.wire.base import Answer
 
 
 class PartAnswer(Answer):
-    """So many of all."""
+    """So many of all. `low` and `high`: the interval in percent that holds the true share with
+    95 %; null of too little for an interval.
+    """
 
     part: int
     total: int
+    low: float | None
+    high: float | None
 
     @classmethod
-    def of(cls, tally: Tally) -> Self:
+    def of(cls, found: SureShare) -> Self:
         """Make a part."""
-        return cls(part=tally.part, total=tally.total)
+        low, high = (None, None) if found.within is None else (100 * one for one in found.within)
+        return cls(part=found.part, total=found.total, low=low, high=high)
 
 
 class ShareTrendAnswer(Answer):
     """A share in a period and in as many days before it; `before` null: these were not all
-    recorded. `points`: by how many percentage points it changed; null: not enough data. `within`:
-    the same with the interval that holds the true change with 95 %; null for shares of results,
-    which fail together. `says`: all of it in words.
+    recorded. `within`: by how many percentage points it changed, and the interval that holds the
+    true change with 95 %; null: not enough data. `points`: the same without the interval. `says`:
+    all of it in words.
     """
 
     says: str
@@ -39,12 +44,13 @@ class ShareTrendAnswer(Answer):
     @classmethod
     def of(cls, found: box_trends.ShareTrend) -> Self:
         """Make the change of a share."""
+        within = None if found.change is None else ShareChangeAnswer.of(found.change)
         return cls(
             says=found.says,
             now=PartAnswer.of(found.now),
             before=None if found.before is None else PartAnswer.of(found.before),
-            points=None if found.change is None else 100 * found.change,
-            within=None if found.within is None else ShareChangeAnswer.of(found.within),
+            points=None if within is None else within.points,
+            within=within,
         )
 
 

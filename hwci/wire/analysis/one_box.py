@@ -9,6 +9,7 @@ from typing import Self
 
 from hwci.analysis import certainty
 from hwci.analysis.benches import one_box
+from hwci.analysis.benches.by_parts import SureShare
 from hwci.engine.periods import Period
 from hwci.wire.analysis.benches import BoxHealthAnswer, ShareAnswer, TestOnBoxAnswer
 from hwci.wire.base import Answer, Name, Time
@@ -37,10 +38,10 @@ class SharesAnswer(Answer):
     def of(cls, shares: one_box.Shares) -> Self:
         """Make the shares."""
         return cls(
-            reached=_share(shares.reached),
-            lost_board=_share(shares.lost),
-            blamed=_share(shares.blamed),
-            failed_attempts=_share(shares.flaky),
+            reached=_of_runs(shares.reached),
+            lost_board=_of_runs(shares.lost),
+            blamed=_of_results(shares.blamed),
+            failed_attempts=_of_results(shares.flaky),
         )
 
 
@@ -97,8 +98,12 @@ class OneBoxAnswer(Answer):
         )
 
 
-def _share(rate: certainty.Rate | None) -> ShareAnswer | None:
+def _of_runs(rate: certainty.Rate | None) -> ShareAnswer | None:
     return None if rate is None else ShareAnswer.of(rate)
+
+
+def _of_results(found: SureShare | None) -> ShareAnswer | None:
+    return None if found is None else ShareAnswer.of_results(found)
 
 
 def _alone(found: one_box.Alone) -> AloneAnswer:

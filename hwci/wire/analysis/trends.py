@@ -43,7 +43,7 @@ class CountAnswer(Answer):
 
 class ShareChangeAnswer(Answer):
     """How many percentage points a share changed by, and the interval that holds the true change
-    with 95 %, as if each merge or run were by itself.
+    with 95 %: of merges and runs as if each were by itself.
     """
 
     points: float

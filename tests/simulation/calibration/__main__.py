@@ -10,10 +10,11 @@ from tests.simulation.calibration import (
     flaky_tests,
     incidents,
     onsets,
+    shares,
 )
 from tests.simulation.calibration.asked import asked
 
-PARTS = (onsets, flaky_tests, fixes, benches, incidents, bisection)
+PARTS = (onsets, flaky_tests, fixes, benches, shares, incidents, bisection)
 PAGE = Path(__file__).parents[3] / "docs/calibration.md"
 
 _HEAD = """\
