@@ -4,6 +4,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,8 @@ def test_a_table_can_be_had_alone_and_whole(signed_in: Command) -> None:
         "retryPasses",
         "flakyFailures",
         "flakeRate",
+        "low",
+        "high",
     ]
 
 
@@ -220,6 +223,47 @@ def test_flakiest_tests_by_the_lower_bound_are_the_same_rows_with_it(signed_in: 
     assert "| At least (95 %) |" in out
     assert "| not enough data |" in out
     assert "At least" not in signed_in(*table, "-o", "md").out
+
+
+def test_each_flake_rate_stands_with_the_range_that_holds_it_in_the_order_of_the_api(
+    signed_in: Command,
+) -> None:
+    table = ("metrics", "--table", "flakiest-tests")
+    plain = [row["testId"] for row in json.loads(signed_in(*table, "--json").out)]
+    ranked = json.loads(signed_in(*table, "--lower-bound", "--json").out)
+    sure = {row["testId"]: row for row in ranked}
+
+    for asked in (table, ("metrics",)):
+        shown = signed_in(*asked, "-o", "md").out.split("| Flake rate (95 % within) |")[1]
+        rates = re.findall(r"\S+ % \([^)]*\)", shown)
+        assert rates[: len(plain)] == [rate(sure[test]) for test in plain]
+    rows = [*csv.DictReader(io.StringIO(signed_in(*table, "-o", "csv").out))]
+    assert [row["low"] for row in rows] == [low(sure[test]) for test in plain]
+
+
+def rate(row: Any) -> str:
+    told = "not enough data" if row["low"] is None else f"{row['low']:.1f}-{row['high']:.1f}"
+    return f"{row['flakeRate']:.1f} % ({told})"
+
+
+def low(row: Any) -> str:
+    return "" if row["low"] is None else f"{row['low']:.3f}"
+
+
+def test_without_statistics_on_the_server_flake_rates_stand_alone(
+    signed_in: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
+    table = ("metrics", "--table", "flakiest-tests")
+    plain = json.loads(signed_in(*table, "--json").out)
+
+    for asked in (table, ("metrics",)):
+        code, out, err = signed_in(*asked, COLUMNS="200")
+        assert (code, err) == (0, "")
+        assert "95 % within" not in out
+        assert all(f"{row['flakeRate']:.1f} %" in out for row in plain)
+    rows = [*csv.DictReader(io.StringIO(signed_in(*table, "-o", "csv").out))]
+    assert [row["low"] for row in rows] == [""] * len(plain)
 
 
 def test_checked_merges_are_a_table_with_the_run_that_checked_each(signed_in: Command) -> None:

@@ -3,6 +3,7 @@
 they look; the server computes the figures.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,15 @@ import typer
 
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, tables
-from hwci.cli.terminal.metrics_page import Overview, Scope, TableName, layout, show, view_of
+from hwci.cli.terminal.metrics_page import (
+    Flakiest,
+    Overview,
+    Scope,
+    TableName,
+    layout,
+    show,
+    view_of,
+)
 from hwci.cli.terminal.render import Format
 from hwci.client.explained import wrong_usage
 from hwci.engine.vocabulary import Label
@@ -19,14 +28,19 @@ from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from uuid import UUID
 
     from hwci.client import Call, Client
+    from hwci.wire.analysis.suspects import RankedTestAnswer
     from hwci.wire.base import ListPage
-    from hwci.wire.metrics import MetricsPage
+    from hwci.wire.metrics import FlakyTestAnswer, MetricsPage
+
+    Shaped = Callable[[tables.View], tables.Layout[Any]]
 
 LIMIT_DEFAULT = 10
+AS_THE_PAGE = "-flakeRate"
+"""The order of "Flakiest tests", for an answer that has another one by itself."""
 
 
 @connected(by_key=True)
@@ -120,11 +134,38 @@ def ask(client: "Client", org_id: "UUID", scope: Scope, limit: int) -> Overview:
 
     page = client.send(_page(org_id, scope, limit))
     same = scope._replace(as_of=page.period.end)._asdict()
+    flakiest = _flakiest(client, org_id, same, page, limit)
     pending = client.send(calls.list_failures(org_id, Label.PENDING, **same, limit=limit))
     incidents = client.send(calls.list_incidents(org_id, Label.PENDING, **same, limit=1))
     causes = client.send(calls.list_causes(org_id, OfTable.REAL_BUGS, **same, limit=1))
     trends = client.send(calls.trends(org_id, **same))
-    return Overview(page, causes.total, trends, pending, incidents.total, scope)
+    return Overview(page, flakiest, causes.total, trends, pending, incidents.total, scope)
+
+
+def _flakiest(
+    client: "Client", org_id: "UUID", same: dict[str, Any], page: "MetricsPage", limit: int
+) -> Flakiest:
+    """Return the flakiest tests of a page with their intervals, or without if the server does not
+    tell these.
+    """
+    from hwci.client import calls
+    from hwci.client.errors import ApiError
+    from hwci.wire.analysis.suspects import RankedTestAnswer
+    from hwci.wire.base import ListPage
+
+    plain = page.flakiest_tests
+    if plain.total:
+        with suppress(ApiError):
+            ranked = calls.ranked_tests(org_id, **same, sort=AS_THE_PAGE, limit=limit)
+            return Flakiest(client.send(ranked), sure=True)
+    unsure = ListPage[RankedTestAnswer](**{**dict(plain), "items": _unsure(plain.items)})
+    return Flakiest(unsure, sure=False)
+
+
+def _unsure(rows: "Iterable[FlakyTestAnswer]") -> "list[RankedTestAnswer]":
+    from hwci.wire.analysis.suspects import RankedTestAnswer
+
+    return [RankedTestAnswer(**dict(row), low=None, high=None) for row in rows]
 
 
 def _show_whole(
@@ -144,18 +185,44 @@ def _show_whole(
     asked = scope._replace(as_of=end)._asdict()
     if hide_broken:
         asked["broken"] = False
-    table = getattr(calls, name.name.lower())
-    shaped: Callable[[tables.View], tables.Layout[Any]] = partial(layout, name)
-    if lower_bound and name is TableName.SUSPECTS:
-        asked["rank_by"] = RankBy.LOWER_BOUND
-    elif lower_bound:
-        table, shaped = calls.ranked_tests, tables.ranked_tests
-    whole: Call[ListPage[Any]] = table(server.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)
-    rows = list(server.items(whole))
+    shaped: Shaped
+    if name is TableName.FLAKIEST_TESTS:
+        rows, shaped = _whole_flakiest(server, asked, form, lower_bound=lower_bound)
+    else:
+        if lower_bound:
+            asked["rank_by"] = RankBy.LOWER_BOUND
+        rows = _whole(server, getattr(calls, name.name.lower()), asked)
+        shaped = partial(layout, name)
     shape = shaped(view_of(rows, scope, end))
     if hide_broken and _note_broken(server, asked):
         shape = replace(shape, empty="No other test of the period had a failed attempt.")
     render.emit(shape, rows, form, server.links)
+
+
+def _whole_flakiest(
+    server: Connection, asked: dict[str, Any], form: Format, *, lower_bound: bool
+) -> tuple[list[Any], "Shaped"]:
+    """Return the flakiest tests: by the lower bound, as the API gives them, or these with their
+    intervals, if the server tells them.
+    """
+    from hwci.client import calls
+    from hwci.client.errors import ApiError
+
+    if lower_bound:
+        return _whole(server, calls.ranked_tests, asked), tables.ranked_tests
+    if form is not Format.JSON:
+        with suppress(ApiError):
+            rows = _whole(server, calls.ranked_tests, {**asked, "sort": AS_THE_PAGE})
+            return rows, partial(tables.flakiest_tests, sure=True)
+    plain = _whole(server, calls.flakiest_tests, asked)
+    shown = plain if form is Format.JSON else _unsure(plain)
+    return shown, partial(tables.flakiest_tests, sure=False)
+
+
+def _whole(
+    server: Connection, table: "Callable[..., Call[ListPage[Any]]]", asked: dict[str, Any]
+) -> list[Any]:
+    return list(server.items(table(server.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)))
 
 
 def _note_broken(server: Connection, asked: dict[str, Any]) -> int:

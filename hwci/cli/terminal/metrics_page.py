@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from hwci.wire.analysis.suspects import RankedTestAnswer
     from hwci.wire.analysis.trends import CountAnswer, TrendsAnswer
     from hwci.wire.base import ListPage
     from hwci.wire.failures import FailureAnswer
@@ -56,12 +57,21 @@ class Scope(NamedTuple):
     as_of: datetime | None = None
 
 
+class Flakiest(NamedTuple):
+    """Rows of "Flakiest tests". `sure`: with the intervals of their rates."""
+
+    rows: ListPage[RankedTestAnswer]
+    sure: bool
+
+
 class Overview(NamedTuple):
-    """The metrics page, and of the same instant how many causes its real firmware bugs have, its
-    tiles with their intervals, what is still failing, and how many incidents that is.
+    """The metrics page, and of the same instant its flakiest tests with their intervals, how many
+    causes its real firmware bugs have, its tiles with their intervals, what is still failing, and
+    how many incidents that is.
     """
 
     page: MetricsPage
+    flakiest: Flakiest
     causes: int
     trends: TrendsAnswer
     pending: ListPage[FailureAnswer]
@@ -125,7 +135,9 @@ class Block(NamedTuple):
 
 
 def layout(name: TableName, view: tables.View) -> tables.Layout[Any]:
-    """Return the layout of a table: the function of its name makes it."""
+    """Return the layout of a table other than the flakiest tests: the function of its name makes
+    it.
+    """
     found: tables.Layout[Any] = getattr(tables, name.name.lower())(view)
     return found
 
@@ -215,15 +227,18 @@ def _blocks(found: Overview) -> Iterator[Block]:
         TableName.UNCHECKED_MERGES: page.unchecked_merges,
         TableName.REAL_BUGS: page.real_bugs,
         TableName.OTHER_FAILURES: page.other_failures,
-        TableName.FLAKIEST_TESTS: page.flakiest_tests,
+        TableName.FLAKIEST_TESTS: found.flakiest.rows,
     }
     shown = [row for rows in (*four.values(), found.pending) for row in rows.items]
     view = view_of(shown, found.scope, page.period.end)
     for name, rows in four.items():
         fits = rows.total <= limits.PAGE_LIMIT_MAX
         way = f"--limit {rows.total}" if fits else f"--table {name}"
-        sure = SURE if name is TableName.FLAKIEST_TESTS and rows.items else ()
-        yield Block(layout(name, view), rows, way, beside=sure)
+        if name is TableName.FLAKIEST_TESTS:
+            shape = tables.flakiest_tests(view, sure=found.flakiest.sure)
+            yield Block(shape, rows, way, beside=SURE if rows.items else ())
+        else:
+            yield Block(layout(name, view), rows, way)
     ways = [pending_command(found.scope, of) for of in ("failures", "incidents")]
     beside = [f"a row for each incident: {ways[1]}"] if found.incidents else []
     yield Block(tables.pending(view), found.pending, ways[0], found.incidents, beside)

@@ -7,7 +7,7 @@ spreadsheet gets (whole hashes, exact times). It computes no figure and prints n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from hwci.wire.analysis.suspects import RankedTestAnswer, SuspectAnswer
     from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
     from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
-    from hwci.wire.metrics import CheckedMergeAnswer, FlakyTestAnswer, UncheckedMerge
+    from hwci.wire.metrics import CheckedMergeAnswer, UncheckedMerge
     from hwci.wire.runs import RunAnswer
 
 Row = TypeVar("Row", bound="BaseModel")
 
-INTERVAL_WIDTH = 17  # "10.0 % (10.0-10.0)" in one line or two
+INTERVAL_WIDTH = len("10.0 % (10.0-10.0)")
 TIME_WIDTH = 16  # the clock's time in one line, and how long ago it was below
 CLASS_WORDS = {
     "real_fw_bug": "real firmware bug",
@@ -245,8 +245,13 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
     )
 
 
-def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
-    """Tests with failed attempts, the highest rate first."""
+def flakiest_tests(view: View, *, sure: bool) -> Layout[RankedTestAnswer]:
+    """Tests with failed attempts, the highest rate first. `sure`: the server told how sure these
+    are.
+    """
+    rate: Column[RankedTestAnswer] = Column(
+        "Flake rate", lambda row: f"{row.flake_rate:.1f} %", right=True, whole=True
+    )
     return Layout(
         "flakiest-tests",
         "Flakiest tests",
@@ -258,18 +263,18 @@ def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
             Column("Attempts", lambda row: str(row.attempts), right=True, spare=1),
             Column("Failed", lambda row: str(row.failed_attempts), right=True),
             Column("Retry passes", lambda row: str(row.retry_passes), right=True, spare=1),
-            Column("Flake rate", lambda row: f"{row.flake_rate:.1f} %", right=True, whole=True),
+            _sure_rate(lambda row: within(row.flake_rate, row.low, row.high)) if sure else rate,
             Column("", lambda row: "broken" if row.broken else ""),
         ],
         "repoKey suite testId boxes runReports attempts failedAttempts retryPasses "
-        "flakyFailures flakeRate",
+        "flakyFailures flakeRate low high",
         "No test of the period had a failed attempt, or none was reported (hwci report-run).",
     )
 
 
 def ranked_tests(view: View) -> Layout[RankedTestAnswer]:
     """The same tests by the lower end of the interval of their rate."""
-    layout: Layout[Any] = flakiest_tests(view)
+    layout = flakiest_tests(view, sure=True)
     *columns, broken = layout.columns
     at_least: Column[RankedTestAnswer] = Column(
         "At least (95 %)",
@@ -277,13 +282,11 @@ def ranked_tests(view: View) -> Layout[RankedTestAnswer]:
         right=True,
         whole=True,
     )
-    return Layout(
-        layout.name,
-        layout.title,
-        [*columns, at_least, broken],
-        f"{layout.fields} low high",
-        layout.empty,
-    )
+    return replace(layout, columns=[*columns, at_least, broken])
+
+
+def _sure_rate(show: Callable[[Row], str]) -> Column[Row]:
+    return Column("Flake rate (95 % within)", show, right=True, width=INTERVAL_WIDTH)
 
 
 def suspects(view: View) -> Layout[SuspectAnswer]:
@@ -298,7 +301,7 @@ def suspects(view: View) -> Layout[SuspectAnswer]:
         [
             Column("Test", lambda row: row.test_id),
             *product_columns(view),
-            Column("Flake rate (95 % within)", interval, right=True, width=INTERVAL_WIDTH),
+            _sure_rate(interval),
             Column("In short", lambda row: row.answer),
             Column("What its runs suggest", lambda row: row.text),
         ],
