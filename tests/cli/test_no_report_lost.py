@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from hwci.client import Client, calls
-from hwci.client.delivery import dispatch as dispatch_module
-from hwci.client.delivery.dispatch import Dispatch, Patience
+from hwci.client.delivery import sending
+from hwci.client.delivery.sending import Dispatch, Patience
 from hwci.client.store import BenchStore, PendingReport, fingerprint_of
 from hwci.wire.reports import RunReport
 from tests.cli.bad_proxy import RETRY_AFTER_S, Trap, Way, bad_way
@@ -60,7 +60,7 @@ def test_reports_over_a_bad_way_are_stored_each_once_and_whole(
 ) -> None:
     # On a busy machine an answer may take longer than is left of a deadline: such a request would
     # be sent and its answer missed.
-    monkeypatch.setattr(dispatch_module, "TRY_LEAST_S", 60.0)
+    monkeypatch.setattr(sending, "TRY_LEAST_S", 60.0)
     server, way = lossy
     stores = [BenchStore(tmp_path / f"bench-{number}") for number in range(BENCHES)]
     run_ids = range(1, REPORTS + 1)

@@ -281,7 +281,7 @@ def test_a_dry_run_says_if_the_given_base_is_not_sent(
 KILLED_BEFORE_IT_SENDS = """
 import os, signal
 from hwci.cli.main import main
-from hwci.client.delivery.dispatch import Dispatch
+from hwci.client.delivery.sending import Dispatch
 
 Dispatch.send = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 main()

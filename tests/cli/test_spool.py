@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import pytest
 
 from hwci.client import Client, calls
-from hwci.client.delivery.dispatch import Dispatch, Outcome, Patience, Unsent
-from hwci.client.delivery.unsent import not_sent
+from hwci.client.delivery.sending import Dispatch, Patience
+from hwci.client.delivery.unsent import Outcome, Unsent, not_sent
 from hwci.client.errors import ConnectionFailedError
 from hwci.client.store import BenchStore, PendingReport, StoreError
 from hwci.wire.reports import MergeAnnouncement
@@ -89,7 +89,7 @@ def test_a_report_says_how_many_its_deadline_left_waiting(
             in_ci("report-run", "--body", "-", stdin=body(run_id), HWCI_URL=server.url)
         hours = count(0, 3600)  # each look at the clock is an hour after the last
         clock = SimpleNamespace(monotonic=lambda: next(hours), sleep=time.sleep)
-        monkeypatch.setattr("hwci.client.delivery.dispatch.time", clock)
+        monkeypatch.setattr("hwci.client.delivery.sending.time", clock)
 
         slow = {"HWCI_URL": server.url, "HWCI_DEADLINE": "10800"}
         done = in_ci("report-run", "--body", "-", "--strict", stdin=body(4), **slow)

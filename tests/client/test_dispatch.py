@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from hwci.client import Client
-from hwci.client.delivery.dispatch import UNHEARD_S, Dispatch, Outcome, Patience
+from hwci.client.delivery.sending import UNHEARD_S, Dispatch, Patience
+from hwci.client.delivery.unsent import Outcome
 from hwci.client.store import BenchStore, PendingReport
 from tests.support.answering import Answer, AnsweringServer, answering, unused_url
 from tests.support.pending import KEY, in_state, keep, pending, run_ids, waiting
@@ -273,7 +274,7 @@ def test_a_round_ends_with_the_deadline_and_what_is_left_waits(
     clock = SimpleNamespace(monotonic=lambda: next(moments))
     with answering(Answer(204), Answer(204), Answer(204)) as server:
         mine = kept_for(server, store, 1, 2, 3)
-        monkeypatch.setattr("hwci.client.delivery.dispatch.time", clock)
+        monkeypatch.setattr("hwci.client.delivery.sending.time", clock)
         outcome, _ = dispatched(server, store, mine, deadline_s=10)
 
     assert (outcome.sent, outcome.untried) == (mine[:2], mine[2:])
@@ -286,7 +287,7 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
         there = SimpleNamespace(monotonic=lambda: self.now)
-        monkeypatch.setattr("hwci.client.delivery.dispatch.time", there)
+        monkeypatch.setattr("hwci.client.delivery.sending.time", there)
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -332,7 +333,7 @@ def test_a_server_that_answers_again_restarts_the_ten_seconds(
     given = [STRANGER, STRANGER, STRANGER, ITS_OWN, STRANGER, STRANGER, STRANGER, ITS_OWN]
     with answering(*given, STRANGER) as server, Client(server.url, ci_key=KEY, retries=0) as client:
         slow = Patience(unheard_s=UNHEARD_S, first_s=8)
-        monkeypatch.setattr("hwci.client.delivery.dispatch.random.random", lambda: 0.5)
+        monkeypatch.setattr("hwci.client.delivery.sending.random.random", lambda: 0.5)
         Dispatch(client, store, slow, sleep=clock.sleep).send(
             [keep(store, address=server.url, run_id=1)]
         )

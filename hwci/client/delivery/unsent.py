@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages about reports that were not sent: why, where they are now, and what to do next.
-Whether to send is decided in `hwci.client.delivery.dispatch`; nothing is sent or kept from here.
+"""What became of reports, and the messages about those that were not sent: why, where they are now,
+and what to do next. Whether to send is decided in `hwci.client.delivery.sending`; nothing is sent
+or kept from here.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from hwci.client.delivery.dispatch import Outcome, Unsent
 from hwci.client.errors import (
     AnswerShapeError,
     ConnectionFailedError,
+    HwciError,
     TimedOutError,
     UnauthorizedError,
 )
@@ -20,6 +21,44 @@ from hwci.said import counted
 AGAIN = "once the cause is gone, `hwci spool flush --refused` sends refused reports again"
 BY_NAME = "`hwci spool flush NAME` sends a superseded one all the same"
 DAMAGED_FIX = "Check the disk; report what was in it again, from the results of its job"
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """A report that the server did not take, and why. `aside`: how it is set aside here. `fault`
+    None: it was refused to another process, or it is damaged.
+    """
+
+    report: PendingReport
+    fault: HwciError | None
+    aside: PendingReport | None = None
+
+    @property
+    def damaged(self) -> bool:
+        """Whether the report cannot be read, so that no server has seen it."""
+        return self.aside is not None and self.aside.state == "damaged"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of reports. `untried`: an earlier one showed that nothing is accepted.
+    `elsewhere`: another process sent them, or put them aside as a later report came.
+    """
+
+    sent: list[PendingReport] = field(default_factory=list)
+    refused: list[Unsent] = field(default_factory=list)
+    left: list[Unsent] = field(default_factory=list)
+    untried: list[PendingReport] = field(default_factory=list)
+    elsewhere: list[PendingReport] = field(default_factory=list)
+    asked_s: float = 0.0
+    """Seconds that the server asked to wait, before anything was tried."""
+    beside: int = 0
+    """How many others are pending for the same server and key, if they were counted."""
+
+    @property
+    def unsent(self) -> list[Unsent]:
+        """Those that were tried without success."""
+        return [*self.refused, *self.left]
 
 
 def for_other_key(count: int) -> str:
