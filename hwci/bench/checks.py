@@ -19,8 +19,7 @@ from hwci.bench.box_key import NotInstalledError, box_file, read_key
 from hwci.ci.reporting import JobContext, clock, missing_fields, way
 from hwci.ci.reporting.base import BASE_FIX
 from hwci.ci.reporting.push import stood_before
-from hwci.ci.reporting.remembered import past_runs
-from hwci.ci.reporting.under_test import base_of
+from hwci.ci.reporting.under_test import base_of, remembered
 from hwci.ci.systems import api_of
 from hwci.ci.systems.api import GetJson, for_one_report, get_json
 from hwci.client import Call, Client, calls
@@ -61,7 +60,7 @@ def check_reporting(context: JobContext, to: Destination) -> list[Finding]:
         _checkout(context),
         _ci(context),
         _product(context),
-        *_earlier(context),
+        *_earlier(context, to),
         _spool(to),
         _box_key(context.command.environ),
     ]
@@ -199,7 +198,7 @@ def _product(context: JobContext) -> Finding:
     return Finding("product", State.OK, f"{product.value}, from {product.source}")
 
 
-def _earlier(context: JobContext) -> list[Finding]:
+def _earlier(context: JobContext, to: Destination) -> list[Finding]:
     """Look for the run and the push before this one, as a report would. The CI's API answers,
     mostly only with a token that the job must be given. A job without a box only announces merges.
     """
@@ -211,11 +210,12 @@ def _earlier(context: JobContext) -> list[Finding]:
     ):
         return []  # another finding shows that: no report is made, or it holds no changes
     request = for_one_report(get_json)
-    return [*_earlier_run(context, request), *_earlier_push(context, request)]
+    return [*_earlier_run(context, to, request), *_earlier_push(context, request)]
 
 
-def _earlier_run(context: JobContext, request: GetJson) -> list[Finding]:
-    base, notes = base_of(context.job, past_runs(context.job), request)
+def _earlier_run(context: JobContext, to: Destination, request: GetJson) -> list[Finding]:
+    _, past = remembered(context.job, (), to.store)
+    base, notes = base_of(context.job, past, request)
     if not notes:
         what = "none that tested is known yet"
         if base.value is not None:

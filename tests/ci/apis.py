@@ -11,7 +11,7 @@ from typing import Any
 from hwci.ci.detect import find_job
 from hwci.ci.job import Job, Sourced
 from hwci.ci.reporting.base import find_base
-from hwci.ci.reporting.remembered import series_of
+from hwci.ci.reporting.under_test import series_of
 from hwci.ci.systems.api import get_json
 from hwci.ci.systems.buildkite import run_id_of
 from hwci.client.store import PastRuns, ReportedRun

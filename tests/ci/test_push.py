@@ -15,8 +15,7 @@ import pytest
 from hwci.ci.detect import find_job
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job
-from hwci.ci.reporting.remembered import series_of
-from hwci.ci.reporting.under_test import UnderTest, under_test
+from hwci.ci.reporting.under_test import UnderTest, series_of, under_test
 from hwci.client.store import BenchStore, PendingReport
 from hwci.wire.reports import RunReport
 from tests.ci.answering import Answering, answering
@@ -62,7 +61,7 @@ class Bench:
         return BenchStore(self.folder / "spool")
 
     def look(self, job: Job, server: Answering) -> UnderTest:
-        past = self.store.past_runs(series_of(job))
+        past = self.store.recall(series_of(job)).past
         return under_test(job, Repository(self.folder / "origin"), past, asking(server))
 
     def keep(self, report: RunReport) -> None:

@@ -11,8 +11,7 @@ import pytest
 from hwci.ci.detect import find_job
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job
-from hwci.ci.reporting.remembered import series_of
-from hwci.ci.reporting.under_test import UnderTest, under_test
+from hwci.ci.reporting.under_test import UnderTest, series_of, under_test
 from hwci.client.store import BenchStore, PastRuns, PendingReport
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.reports import PartOf, RunReport
@@ -46,7 +45,7 @@ class Bench:
         return find_job(fields, {}, None, None)
 
     def look(self, job: Job) -> UnderTest:
-        past = self.store.past_runs(series_of(job))
+        past = self.store.recall(series_of(job)).past
         return under_test(job, Repository(self.folder / "origin"), past, nobody)
 
     def test(self, commit: int, run_id: int, *, hello_ok: bool = True, **more: Any) -> UnderTest:

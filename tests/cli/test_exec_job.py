@@ -3,6 +3,7 @@
 
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hwci.ci.detect import find_job
-from hwci.ci.reporting.remembered import series_of
+from hwci.ci.reporting.under_test import series_of
 from hwci.client.store import BenchStore
 from tests.ci.answering import answering as answering_api
 from tests.ci.apis import APIS, NEWER, answers_of
@@ -53,6 +54,34 @@ def test_a_run_that_the_ci_counts_is_not_taken_for_one_that_a_person_numbers(
     assert str(one["run_id"]) == environ["GITHUB_RUN_ID"]
     assert one["changes"]["base_sha"] is None
     assert f"{GITHUB} does not show what {APIS[GITHUB].name} on {NEWER[:12]} tested" in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("exec", "--junit=r.xml", *shell("touch r.xml")), ("report-run", "--hello=ok", "r.xml")],
+    ids=["exec", "report-run"],
+)
+def test_a_store_that_the_disk_damaged_is_named_by_who_sets_it_aside(
+    bench: Bench, taking: AnsweringServer, command: tuple[str, ...]
+) -> None:
+    (bench.folder / "r.xml").write_text(PASSES)
+    file = BenchStore(Path(bench.environ["XDG_STATE_HOME"]) / "hwci/spool").file
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"no database" * 1_000)
+    environ = in_github(bench, "http://127.0.0.1:1")
+
+    ran = subprocess.run(
+        [sys.executable, "-m", "hwci", *command],
+        cwd=bench.folder,
+        env={**bench.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    assert len(reports(taking)) == 1
+    assert f"warning: 1 file is damaged and set aside: {file}.damaged-" in ran.stderr
 
 
 @pytest.mark.parametrize(

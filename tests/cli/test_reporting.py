@@ -331,7 +331,7 @@ def test_a_bench_remembers_a_run_by_the_reports_that_were_not_refused(
     in_ci(*run, HWCI_URL=choosy.url)
 
     lane = RunSeries("acme/firmware", "hil", "main", "hil")
-    run_of_lane = BenchStore(results / "state/hwci/spool").past_runs(lane).reported(4711)
+    run_of_lane = BenchStore(results / "state/hwci/spool").recall(lane).past.reported(4711)
     assert (run_of_lane is not None) is remembered
     assert run_of_lane is None or run_of_lane.hello_ok
     again = [argument.replace("one.xml", "two.xml.gz") for argument in run]

@@ -16,10 +16,10 @@ from hwci.ci.git.repository import DeepeningRepository, GitError, Repository
 from hwci.ci.job import Job, Sourced
 from hwci.ci.project import Project, ProjectFileError, find_project
 from hwci.ci.reporting.bodies import missing_fields
-from hwci.ci.reporting.remembered import past_runs, set_apart
-from hwci.ci.reporting.under_test import base_of
+from hwci.ci.reporting.under_test import base_of, remembered
 from hwci.ci.systems.api import get_json
 from hwci.client.explained import not_empty, wrong_usage
+from hwci.client.store import bench_store
 from hwci.engine.vocabulary import Trigger
 
 PEOPLE = ("-", "HWCI_")
@@ -269,8 +269,9 @@ def describe_job(command: CommandContext) -> JobDescription:
     """Return the description of this job, with since when a report would count changes."""
     context = look_around(JobFlags(), command).of_a_merge()
     box = context.job.value("box_key")
-    job = set_apart(context.job, () if box is None else (box,), claim=False)
-    base, notes = base_of(job, past_runs(job), get_json)
+    boxes = () if box is None else (box,)
+    job, past = remembered(context.job, boxes, bench_store(command.environ))
+    base, notes = base_of(job, past, get_json)
     fields = {**job.fields, "base_sha": base}
     if (product := job.product()) is not None:
         fields["suite"] = product

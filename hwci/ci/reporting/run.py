@@ -22,16 +22,16 @@ from hwci.ci.reporting.context import (
     job_context,
     note_unclear_hello,
 )
-from hwci.ci.reporting.remembered import past_runs, replaced, set_apart
 from hwci.ci.reporting.report import draft, head_of, reports_of, written_reports
 from hwci.ci.reporting.results import Results, missing_of_run, placed, results_of
-from hwci.ci.reporting.under_test import UnderTest, given, under_test
+from hwci.ci.reporting.under_test import UnderTest, given, remembered, under_test
 from hwci.ci.results.model import BoxResults
 from hwci.ci.systems.api import get_json
 from hwci.client._call import written
 from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_early
+from hwci.client.delivery.unsent import DAMAGED_FIX, damaged
 from hwci.client.explained import ErrorMessage, ExplainedError, not_empty
-from hwci.client.store import PastRuns, PendingReport
+from hwci.client.store import BenchStore, PastRuns, PendingReport, bench_store
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.said import counted
 from hwci.wire.limits import TESTS_MAX
@@ -137,11 +137,12 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     # A run that no CI counts is named by its start.
     started_at = context.job.value("started_at") or results.started_at() or command.clock()
     job = context.job.with_run_id(started_at)
-    job = set_apart(job, results.boxes, claim=sending.to is not None)
-    context, past = replace(context, job=job), past_runs(job)
+    store = bench_store(command.environ) if sending.to is None else sending.to.store
+    job, past = remembered(job, results.boxes, store, claim=sending.to is not None)
+    context = replace(context, job=job)
     command.warn(*results.uncounted(job))
     early, _ = reports_of(job, results, given(job))
-    replacing = replaced(early, command.environ)  # as long as this run is not among them
+    replacing = _replaced(early, store)  # as long as this run is not among them
     if sending.to is not None and request.asks_git:
         keep_early(sending.to, [PendingReport.of(report) for report in early])
     found = _under_test(context, request, past, base_noted=sending.to is None)
@@ -168,7 +169,10 @@ def check_run(
     if missing := missing_of_run(job, files, ran=True):
         raise missing_error("report", missing)
     boxes = list(dict.fromkeys(box for box, _ in placed(job, files))) or [job.value("box_key")]
-    job = set_apart(job, boxes, claim=True)
+    store = bench_store(command.environ)
+    job, _ = remembered(job, boxes, store, claim=True)
+    if store is not None and store.damaged:
+        command.warn(f"{damaged(store.damaged)}. {DAMAGED_FIX}")
     results = Results({box: BoxResults(started_at=started_at) for box in boxes})
     _, error = reports_of(job, results, given(job))
     if error is not None:
@@ -213,7 +217,8 @@ def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) ->
     """Return what a report holds so far: what is missing stays missing."""
     found = given(context.job)
     if "sha" in context.job.fields:
-        found = _under_test(context, request, past_runs(context.job))
+        _, past = remembered(context.job, (), bench_store(context.command.environ))
+        found = _under_test(context, request, past)
     context.command.warn(*_notices(context, request))
     job, boxes, conclusion = context.job, dict[str, BoxResults](), None
     if "tests" not in missing:
@@ -235,6 +240,21 @@ def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) ->
 
 
 # What people should know of it
+
+
+def _replaced(reports: Sequence[RunReport], store: BenchStore | None) -> tuple[str, ...]:
+    """Return warnings of reports that replace those of other tests, or of the same tests at another
+    time or commit: most likely another job's, or old results.
+    """
+    return tuple(
+        f"The report of {report.box_key} replaces {other}: same run {report.run_id}, attempt "
+        f"{report.run_attempt} and box. If the tests did not run again since, run them. If they are"
+        " of two jobs, set HWCI_RUN_ID to a number of its"
+        " own for each, the same in every attempt; in a matrix of GitHub, under `env:` of the job: "
+        "`HWCI_RUN_ID: ${{ github.run_id }}${{ strategy.job-index }}`"
+        for report in reports
+        if store is not None and (other := store.replaced(report)) is not None
+    )
 
 
 def _notices(context: JobContext, request: RunRequest) -> tuple[str, ...]:

@@ -1,22 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run has under test: its changes and the commits that it covers, the same for each of its
-boxes and attempts (spec, "Run report"; semantics, 5.1).
+boxes and attempts (spec, "Run report"; semantics, 5.1). This module asks what this bench remembers
+of the runs before it, and git; what is remembered is decided in `hwci.client.store.memory`.
+
+A CI may have one number for all jobs of a build: two of them on one box would replace each other's
+reports (spec, "Run report"). The first that comes to a box keeps the number, each other one gets a
+run id of its own; a further attempt has that of the first (contract, "Run ids").
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
+from hwci.ci.fields import in_order
 from hwci.ci.git.changes import collect, covered
 from hwci.ci.git.repository import PATIENCE_S, Deadline, Repository
-from hwci.ci.job import Job, Sourced
+from hwci.ci.job import Job, Sourced, job_run_id
 from hwci.ci.reporting.base import NOBODY, RUN_KEPT_HERE, find_base
 from hwci.ci.reporting.push import covers_less, stood_before
 from hwci.ci.systems.api import GetJson, for_one_report
-from hwci.client.store import PastRuns
+from hwci.client.store import BenchStore, JobOfBuild, PastRuns, RunSeries
 from hwci.engine.vocabulary import Trigger
 from hwci.said import short
 from hwci.wire import limits
 from hwci.wire.reports import Changes
+
+
+def series_of(job: Job) -> RunSeries | None:
+    """Return the run series of a job; None if its parts are not all known."""
+    suite = job.product()
+    names = [job.value(name) for name in ("repo_key", "workflow", "branch")]
+    names.append(suite.value if suite else None)
+    return RunSeries(*names) if all(names) else None
+
+
+def remembered(
+    job: Job, boxes: Iterable[str], store: BenchStore | None, *, claim: bool = False
+) -> tuple[Job, PastRuns]:
+    """Return a job with the run id that it has on the boxes that it reports, and what this bench
+    knows now of its run series. `claim`: the bench remembers the run id.
+    """
+    if store is None:
+        return job, PastRuns()
+    repo_key, run_id = job.fields.get("repo_key"), job.fields.get("run_id")
+    if job.name is None or not (repo_key and run_id):
+        return job, store.recall(series_of(job)).past
+    own = job_run_id(run_id.value, job.name)
+    build = JobOfBuild(repo_key.value, tuple(boxes), run_id.value, job.name, own)
+    known = store.recall(series_of(job), build, claim=claim)
+    if known.run_id == run_id.value:
+        return job, known.past
+    of_job = Sourced(known.run_id, f"{run_id.source} and the job")
+    fields = in_order({"ci_run": run_id, **job.fields, "run_id": of_job})
+    return replace(job, fields=fields), known.past
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from hwci.client._protocol import usable
 from hwci.client.files import locked, state_home
 from hwci.client.store import memory
 from hwci.client.store.file import StoreError, StoreFile
-from hwci.client.store.memory import JobOfBuild, PastRuns, RunSeries, facts_of
+from hwci.client.store.memory import JobOfBuild, PastRuns, Recalled, RunSeries, facts_of
 from hwci.client.store.pending import LISTED, UNKNOWN, PendingReport, identity_of
 from hwci.client.store.takeover import OlderFolders, Taken, older_identity
 from hwci.wire.reports import RunReport
@@ -234,23 +234,20 @@ class BenchStore(StoreFile):
 
     # What is remembered of runs: nothing, where the store cannot be read
 
-    def past_runs(self, series: RunSeries | None) -> PastRuns:
-        """Return what this bench knows now of a series of runs."""
-        known = PastRuns(series)
-        if series is not None:
-            with suppress(StoreError):
-                known = self.read(lambda db: memory.past_runs(db, series)) or known
-        return self._older.with_runs_of(known)
-
-    def run_id_of(self, job: JobOfBuild, own: int, *, claim: bool) -> int:
-        """Return the run id of a job: `own` if another job has the number of its build on one of
-        its boxes. `claim`: it is remembered.
+    def recall(
+        self, series: RunSeries | None, job: JobOfBuild | None = None, *, claim: bool = False
+    ) -> Recalled:
+        """Return what this bench knows now of a series of runs, and the run id of a job: its own if
+        another job has the number of its build on one of its boxes. `claim`: it is remembered.
         """
+        if claim:
+            with suppress(StoreError):
+                return self._change(lambda db: memory.recall(db, series, job, claim=True))
+        known = None
         with suppress(StoreError):
-            if claim:
-                return self.write(lambda db: memory.claim_run_id(db, job, own))
-            return self.read(lambda db: memory.run_id_of(db, job, own)) or job.number
-        return job.number
+            known = self.read(lambda db: memory.recall(db, series, job, claim=False))
+        past, run_id = known or Recalled(PastRuns(series), None if job is None else job.number)
+        return Recalled(self._older.with_runs_of(past), run_id)
 
     def replaced(self, report: RunReport) -> str | None:
         """Return what else a report would replace: other tests, product or start."""

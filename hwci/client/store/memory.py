@@ -68,12 +68,15 @@ class ReportedRun(NamedTuple):
 
 
 class JobOfBuild(NamedTuple):
-    """A job that reports as some boxes, in a build whose number is that of all its jobs."""
+    """A job that reports as some boxes, in a build whose number is that of all its jobs. `own`: its
+    run id where another job has that number.
+    """
 
     repo_key: str
     boxes: Sequence[str]
     number: int
     name: str
+    own: int
 
     @property
     def digests(self) -> list[tuple[str, str]]:
@@ -121,6 +124,13 @@ class PastRuns:
         """Return the changes that the first run on a commit reported."""
         found = (self.first_attempt(run.run_id, sha) for run in self.runs if run.sha == sha)
         return next((changes for changes in found if changes is not None), None)
+
+
+class Recalled(NamedTuple):
+    """What this bench knows for a job. `run_id`: that of the job; None if no job was named."""
+
+    past: PastRuns
+    run_id: int | None
 
 
 class RunFacts(NamedTuple):
@@ -189,24 +199,29 @@ def know(db: sqlite3.Connection, identity: str, number: int, tests: str, product
     )
 
 
-def run_id_of(db: sqlite3.Connection, job: JobOfBuild, own: int) -> int:
+def recall(
+    db: sqlite3.Connection, series: RunSeries | None, job: JobOfBuild | None, *, claim: bool
+) -> Recalled:
+    """Read what is known of a series, and the run id of a job. `claim`: that is remembered."""
+    run_id = None if job is None else run_id_of(db, job)
+    if claim and job is not None:
+        rows = [(*digests, run_id) for digests in job.digests]
+        db.executemany("INSERT OR IGNORE INTO jobs (build, job, run_id) VALUES (?, ?, ?)", rows)
+        db.execute(
+            "DELETE FROM jobs WHERE number <= (SELECT max(number) FROM jobs) - ?", (JOBS_KEPT,)
+        )
+    return Recalled(PastRuns() if series is None else past_runs(db, series), run_id)
+
+
+def run_id_of(db: sqlite3.Connection, job: JobOfBuild) -> int:
     """Return the run id of a job: the number of the build if it has that on each of its boxes, or
-    no other job of the build came before on them; else `own`.
+    no other job of the build came before on them; else its own.
     """
     for build, name in job.digests:
         known = dict(db.execute("SELECT job, run_id FROM jobs WHERE build = ?", (build,)))
-        if known.get(name, own if known else job.number) != job.number:
-            return own
+        if known.get(name, job.own if known else job.number) != job.number:
+            return job.own
     return job.number
-
-
-def claim_run_id(db: sqlite3.Connection, job: JobOfBuild, own: int) -> int:
-    """Return the run id of a job, and remember it for its further attempts."""
-    run_id = run_id_of(db, job, own)
-    rows = [(*digests, run_id) for digests in job.digests]
-    db.executemany("INSERT OR IGNORE INTO jobs (build, job, run_id) VALUES (?, ?, ?)", rows)
-    db.execute("DELETE FROM jobs WHERE number <= (SELECT max(number) FROM jobs) - ?", (JOBS_KEPT,))
-    return run_id
 
 
 def past_runs(db: sqlite3.Connection, series: RunSeries) -> PastRuns:

@@ -38,7 +38,7 @@ from tests.support.pending import (
 ROUNDS = 6
 """Damaged files that a test makes."""
 SERIES = RunSeries("acme/firmware", "hardware", "main", "hardware")
-JOB = JobOfBuild("acme/firmware", ("bench-1",), 5, "job")
+JOB = JobOfBuild("acme/firmware", ("bench-1",), 5, "job", 1)
 MANY = [{**TEST, "id": f"test {number}"} for number in range(40)]
 
 
@@ -54,7 +54,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def filled(store: BenchStore) -> Path:
-    store.run_id_of(JOB, 1, claim=True)
+    store.recall(SERIES, JOB, claim=True)
     store.sent(keep(store, run_id=200))
     store.keep([pending(run_id=run_id, tests=MANY) for run_id in range(1, 31)], ADDRESS, KEY)
     return store.file
@@ -82,7 +82,7 @@ def test_a_damaged_file_is_set_aside_whole_and_the_next_report_is_kept(
     with pytest.raises(StoreError, match="cannot be read: ") as caught:
         store.reports()
     assert caught.value.fix.startswith("Check the disk")
-    assert store.past_runs(SERIES) == PastRuns(SERIES)
+    assert store.recall(SERIES).past == PastRuns(SERIES)
     assert store.waiting_for(ADDRESS, None) == []
 
     keep(store, run_id=99)
@@ -122,9 +122,9 @@ def test_what_can_be_read_of_a_damaged_file_is_kept(full: Path, tmp_path: Path) 
     [message] = store.damaged
     read = len(run_ids(store)) - 1
     assert 15 <= read < 30
-    assert store.run_id_of(JOB._replace(name="other"), 1, claim=False) == 1
+    assert store.recall(SERIES, JOB._replace(name="other")).run_id == 1
     assert store.replaced(run_report(run_id=200, suite="t")) == "one of product hardware"
-    assert store.past_runs(SERIES).runs[0] == ReportedRun(200, "a" * 40, True)
+    assert store.recall(SERIES).past.runs[0] == ReportedRun(200, "a" * 40, True)
     assert message.endswith(f" ({read} of its reports could be read, and are kept)")
     for one in waiting(store):
         with store.taken(one) as call:

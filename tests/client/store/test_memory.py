@@ -31,7 +31,7 @@ def sent(store: BenchStore, run_id: int, sha: str, **fields: Any) -> None:
 
 
 def known(store: BenchStore, series: RunSeries | None = SERIES) -> PastRuns:
-    return store.past_runs(series)
+    return store.recall(series).past
 
 
 def hello_ok(store: BenchStore, run_id: int) -> bool | None:
@@ -310,11 +310,11 @@ OWN = 10**12
 
 
 def job(name: str, *boxes: str, number: int = 5, repo: str = "acme/firmware") -> JobOfBuild:
-    return JobOfBuild(repo, boxes or ("bench-1",), number, name)
+    return JobOfBuild(repo, boxes or ("bench-1",), number, name, OWN)
 
 
-def claimed(store: BenchStore, of: JobOfBuild) -> int:
-    return store.run_id_of(of, OWN, claim=True)
+def claimed(store: BenchStore, of: JobOfBuild) -> int | None:
+    return store.recall(None, of, claim=True).run_id
 
 
 def test_the_first_job_of_a_build_on_a_box_has_its_number_and_others_have_their_own(
@@ -350,10 +350,10 @@ def test_a_job_on_several_boxes_has_the_number_only_if_it_is_the_first_on_each(
 def test_a_process_that_asks_for_a_run_id_without_claiming_it_leaves_it_to_others(
     store: BenchStore,
 ) -> None:
-    assert store.run_id_of(job("a"), OWN, claim=False) == 5
+    assert store.recall(None, job("a")).run_id == 5
     assert not store.folder.exists()
     assert claimed(store, job("b")) == 5
-    assert store.run_id_of(job("a"), OWN, claim=False) == OWN
+    assert store.recall(None, job("a")).run_id == OWN
 
 
 def test_only_the_newest_jobs_are_remembered(
@@ -363,7 +363,7 @@ def test_only_the_newest_jobs_are_remembered(
     for number in (1, 2, 3):
         claimed(store, job("a", number=number))
 
-    others = [store.run_id_of(job("b", number=number), OWN, claim=False) for number in (1, 2, 3)]
+    others = [store.recall(None, job("b", number=number)).run_id for number in (1, 2, 3)]
     assert others == [1, OWN, OWN]
 
 
@@ -373,4 +373,4 @@ def test_a_job_has_the_number_of_its_build_where_nothing_can_be_remembered(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
 
-    assert BenchStore(tmp_path / "file").run_id_of(job("a"), OWN, claim=claim) == 5
+    assert BenchStore(tmp_path / "file").recall(None, job("a"), claim=claim).run_id == 5

@@ -81,7 +81,7 @@ def test_a_keeper_that_is_killed_loses_nothing_and_leaves_nothing_torn(tmp_path:
 
         kept = run_ids(store)
         assert kept in (list(range(1, said + 1)), list(range(1, said + 2)))
-        assert [run.run_id for run in store.past_runs(SERIES).runs] == kept
+        assert [run.run_id for run in store.recall(SERIES).past.runs] == kept
         assert all(store.body(one) for one in waiting(store))
         with closing(sqlite3.connect(store.file)) as db:
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -98,7 +98,7 @@ def test_a_sender_that_is_killed_leaves_what_it_had_not_sent(tmp_path: Path) -> 
 
     assert set(sent) - {0} == set(range(1, 13))
     assert waiting(store) == in_state(store, "refused") == []
-    assert [run.run_id for run in store.past_runs(SERIES).runs] == list(range(1, 13))
+    assert [run.run_id for run in store.recall(SERIES).past.runs] == list(range(1, 13))
 
 
 def test_processes_that_write_at_once_lose_nothing_of_each_other(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_processes_that_write_at_once_lose_nothing_of_each_other(tmp_path: Path)
 
     store = BenchStore(tmp_path)
     assert len(run_ids(store)) == len({one.number for one in waiting(store)}) == 20
-    assert len(store.past_runs(SERIES).runs) == 20
+    assert len(store.recall(SERIES).past.runs) == 20
 
     senders = [Child(send_all, tmp_path) for _ in range(3)]
     sent = [run_id for sender in senders for run_id in sender.rest()]

@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 from hwci.client.files import locked
-from hwci.client.store import BenchStore, RunSeries, StoreError, bench_store, memory
+from hwci.client.store import (
+    BenchStore,
+    JobOfBuild,
+    RunSeries,
+    StoreError,
+    bench_store,
+    memory,
+)
 from tests.support.pending import (
     ADDRESS,
     KEY,
@@ -264,12 +271,22 @@ def test_a_file_that_is_set_aside_is_listed_by_its_name_and_time(
     ]
 
 
+def test_a_job_that_claims_its_run_id_takes_in_what_is_remembered(
+    store: BenchStore, home: Path
+) -> None:
+    known = store.recall(SERIES, JobOfBuild("r", ("b",), 5, "job", 6), claim=True)
+
+    assert known.run_id == 5
+    assert [run.run_id for run in known.past.runs][:2] == [101, 102]
+    assert list((home / "lanes").iterdir()) == []
+
+
 def test_reports_are_taken_in_where_nothing_is_remembered(home: Path) -> None:
     store = BenchStore(home / "spool")
     keep(store, run_id=99)
 
     assert run_ids(store) == [1, 2, 3, 4, 6, None, 7, 99]
-    assert 101 not in [run.run_id for run in store.past_runs(SERIES).runs]
+    assert 101 not in [run.run_id for run in store.recall(SERIES).past.runs]
 
 
 # What the bench remembers
@@ -279,7 +296,7 @@ def test_what_was_tested_and_reported_is_known_before_and_after(
     store: BenchStore, home: Path
 ) -> None:
     for at in (store, BenchStore(home / "spool", home)):
-        known = at.past_runs(SERIES)
+        known = at.recall(SERIES).past
         assert [(run.run_id, run.hello_ok) for run in known.runs[:2]] == [(101, True), (102, False)]
         assert known.last_tested(200) in {f"{101:040x}", f"{7:040x}"}
         changes = known.first_attempt(101, f"{101:040x}")
@@ -302,7 +319,7 @@ def test_it_is_known_wherever_the_reports_are_kept(
     assert store is not None
     store.take_in()
 
-    assert [run.run_id for run in store.past_runs(SERIES).runs][:2] == [101, 102]
+    assert [run.run_id for run in store.recall(SERIES).past.runs][:2] == [101, 102]
     assert list((home / "lanes").iterdir()) == []
 
 
@@ -317,14 +334,14 @@ def test_the_series_written_last_are_taken_in_if_there_are_too_many(
 
     store.take_in()
 
-    assert [run.run_id for run in store.past_runs(SERIES).runs] == [101, 102]
+    assert [run.run_id for run in store.recall(SERIES).past.runs] == [101, 102]
 
 
 def test_reports_that_waited_count_as_their_runs_did(store: BenchStore) -> None:
     """Whoever kept one may have been killed before its run was remembered: a mark says so."""
     store.take_in()
 
-    known = store.past_runs(SERIES)
+    known = store.recall(SERIES).past
     assert {run.run_id for run in known.runs} == {101, 102, 1, 2, 3, 4, 6, 7}
     assert known.runs[0].run_id == 101
 
@@ -335,9 +352,9 @@ def test_torn_files_of_memory_say_nothing(store: BenchStore, home: Path) -> None
     for path in (home / "reported").iterdir():
         path.write_bytes(b"\xff")
 
-    assert store.past_runs(SERIES).runs == ()
+    assert store.recall(SERIES).past.runs == ()
     keep(store)
-    assert [run.run_id for run in store.past_runs(SERIES).runs if run.run_id > 100] == []
+    assert [run.run_id for run in store.recall(SERIES).past.runs if run.run_id > 100] == []
 
 
 # Files of which nothing can be asked
