@@ -4,9 +4,8 @@ bench remembers of its runs (ADR 0033). `BenchStore` is all that others need of 
 """
 
 from hwci.client.store.bench import ASKED_MAX_S, BenchStore, bench_store, fingerprint_of, no_place
-from hwci.client.store.file import StoreError
 from hwci.client.store.memory import JobOfBuild, PastRuns, ReportedRun, RunSeries
-from hwci.client.store.pending import UNKNOWN, PendingReport
+from hwci.client.store.pending import UNKNOWN, PendingReport, StoreError
 
 __all__ = [
     "ASKED_MAX_S",

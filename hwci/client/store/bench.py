@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: S608 - statements are put together from constants of this room
+
 """The bench store: reports from before they are sent until the server has them, and what the bench
 remembers of their runs (contract, "Command line"; ADR 0031 and 0033).
 
@@ -16,25 +16,22 @@ address to which it must not be sent. Older versions share the locks in `.sendin
 
 import gzip
 import hashlib
-import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
-from zlib import crc32
 
 from hwci.client._address import parse_address
-from hwci.client._call import RUN_REPORT, Call, Credential, call_of_ci
+from hwci.client._call import RUN_REPORT, Call, Credential
 from hwci.client._protocol import usable
 from hwci.client.files import locked, state_home
-from hwci.client.store import memory
-from hwci.client.store.file import StoreError, StoreFile
+from hwci.client.store import memory, pending
+from hwci.client.store.file import StoreFile
 from hwci.client.store.memory import JobOfBuild, PastRuns, Recalled, RunSeries, facts_of
-from hwci.client.store.pending import LISTED, UNKNOWN, PendingReport, identity_of
+from hwci.client.store.pending import UNKNOWN, PendingReport, StoreError, identity_of
 from hwci.client.store.takeover import OlderFolders, Taken, older_identity
 from hwci.wire.reports import RunReport
 
@@ -133,11 +130,11 @@ class BenchStore(StoreFile):
                 "--refused), or remove those set aside: hwci spool remove NAME",
             )
             return replace(report, unkept=full)
-        kept = replace(report, number=_next_number(db, report.created), file=self.file)
-        _put(db, kept)
-        _overtake(db, kept)
+        kept = replace(report, number=pending.next_number(db, report.created), file=self.file)
+        pending.put(db, kept)
+        pending.overtake(db, kept)
         which = "state = 'superseded' AND identity = ? AND fingerprint != ?"
-        aside = _rows(db, which, kept.identity, kept.fingerprint)
+        aside = pending.rows(db, which, kept.identity, kept.fingerprint)
         return replace(kept, supersedes=tuple(self._report(row) for row in aside))
 
     def overtake(self, report: PendingReport, address: str) -> None:
@@ -170,7 +167,7 @@ class BenchStore(StoreFile):
         return [*sorted([*stored, *older], key=lambda one: one.number), *aside]
 
     def _stored(self, db: sqlite3.Connection) -> list[PendingReport]:
-        return [self._report(row) for row in _rows(db, "TRUE")]
+        return [self._report(row) for row in pending.rows(db, "TRUE")]
 
     def _report(self, row: sqlite3.Row) -> PendingReport:
         return PendingReport.of_row(row, self.file)
@@ -180,13 +177,10 @@ class BenchStore(StoreFile):
         with any key. What failed more often comes later, so that what a proxy never lets pass
         delays no other. Nothing if the store cannot be read.
         """
-        found: list[PendingReport] = []
-        with suppress(StoreError):
-            found = self.read(self._stored) or []
         return sorted(
             (
                 one
-                for one in found
+                for one in self._known(self._stored) or ()
                 if one.state == "waiting"
                 and one.address in {address, UNKNOWN}
                 and fingerprint in {None, one.fingerprint}
@@ -215,13 +209,13 @@ class BenchStore(StoreFile):
         """Return a report as it is now, or the later one that waits in its place."""
         later = "number > ? AND identity = ? AND address = ? AND state = 'waiting'"
         which = (f"number = ? OR ({later})", report.number, report.number)
-        rows = self.read(lambda db: _rows(db, *which, report.identity, report.address))
+        rows = self.read(lambda db: pending.rows(db, *which, report.identity, report.address))
         return self._report(rows[0]) if rows else None
 
     def body(self, report: PendingReport) -> bytes:
         """Return the body of a report, as JSON."""
         if report.call is None:
-            call = self.read(lambda db: _call(db, report.number))
+            call = self.read(lambda db: pending.call_of(db, report.number))
         else:
             call = report.call
         if call is None:
@@ -243,9 +237,7 @@ class BenchStore(StoreFile):
         if claim:
             with suppress(StoreError):
                 return self._change(lambda db: memory.recall(db, series, job, claim=True))
-        known = None
-        with suppress(StoreError):
-            known = self.read(lambda db: memory.recall(db, series, job, claim=False))
+        known = self._known(lambda db: memory.recall(db, series, job, claim=False))
         past, run_id = known or Recalled(PastRuns(series), None if job is None else job.number)
         return Recalled(self._older.with_runs_of(past), run_id)
 
@@ -253,9 +245,7 @@ class BenchStore(StoreFile):
         """Return what else a report would replace: other tests, product or start."""
         identities = (identity_of(RUN_REPORT, vars(report)), older_identity(report))
         facts = facts_of(report)
-        with suppress(StoreError):
-            return self.read(lambda db: memory.replaced(db, identities, facts))
-        return None
+        return self._known(lambda db: memory.replaced(db, identities, facts))
 
     # Sending
 
@@ -277,11 +267,11 @@ class BenchStore(StoreFile):
 
         def settle(db: sqlite3.Connection) -> None:
             if not report.kept and report.facts is not None:
-                number = _next_number(db, self._clock())
+                number = pending.next_number(db, self._clock())
                 facts = report.facts
                 memory.settle(db, memory.begin(db, facts), tested=facts.tested)
                 memory.know(db, report.identity, number, facts.tests, facts.product)
-            for row in _rows(db, "number = ? AND run IS NOT NULL", report.number):
+            for row in pending.rows(db, "number = ? AND run IS NOT NULL", report.number):
                 memory.settle(db, row["run"], tested=row["tested"])
                 memory.know(db, row["identity"], row["number"], row["tests"], row["product"])
             db.execute("DELETE FROM reports WHERE number = ?", (report.number,))
@@ -299,8 +289,8 @@ class BenchStore(StoreFile):
 
     def _tried(self, report: PendingReport, **now: object) -> None:
         def change(db: sqlite3.Connection) -> None:
-            for row in _rows(db, "number = ? AND state = 'waiting'", report.number):
-                _update(db, report.number, tries=row["tries"] + 1, **now)
+            for row in pending.rows(db, "number = ? AND state = 'waiting'", report.number):
+                pending.update(db, report.number, tries=row["tries"] + 1, **now)
 
         self._change(change)
 
@@ -322,10 +312,10 @@ class BenchStore(StoreFile):
 
     def _readdress(self, db: sqlite3.Connection, report: PendingReport, address: str) -> None:
         if address in report.overtaken:
-            _update(db, report.number, state="superseded")
+            pending.update(db, report.number, state="superseded")
         else:
-            _update(db, report.number, address=address, not_before=0.0)
-            _overtake(db, replace(report, address=address))
+            pending.update(db, report.number, address=address, not_before=0.0)
+            pending.overtake(db, replace(report, address=address))
 
     @contextmanager
     def _sending(self, identity: str) -> Iterator[bool]:
@@ -337,8 +327,8 @@ class BenchStore(StoreFile):
     def _to_send(self, report: PendingReport) -> Call[None] | None:
         before = len(self.damaged)
         which = ("number = ? AND state = 'waiting'", report.number)
-        rows, call = self.write(  # it sets the file aside if that is damaged
-            lambda db: (_rows(db, *which), report.call or _call(db, report.number))
+        rows, call = self._change(  # it sets the file aside if that is damaged
+            lambda db: (pending.rows(db, *which), report.call or pending.call_of(db, report.number))
         )
         if not rows and len(self.damaged) > before:
             raise StoreError(f"{self.file} was damaged")
@@ -346,7 +336,9 @@ class BenchStore(StoreFile):
             return None
         if call is None:
             reason = "the disk has damaged it"
-            self._change(lambda db: _update(db, report.number, state="damaged", reason=reason))
+            self._change(
+                lambda db: pending.update(db, report.number, state="damaged", reason=reason)
+            )
             self.damaged.append(f"report {report.label} in {self.file}")
         return call
 
@@ -361,10 +353,10 @@ class BenchStore(StoreFile):
         """Make refused reports pending again, in their order. Return how many."""
 
         def change(db: sqlite3.Connection) -> int:
-            rows = _rows(db, "state = 'refused'")
+            rows = pending.rows(db, "state = 'refused'")
             for row in rows:
-                _update(db, row["number"], state="waiting", reason="", not_before=0.0)
-                _overtake(db, self._report(row))
+                pending.update(db, row["number"], state="waiting", reason="", not_before=0.0)
+                pending.overtake(db, self._report(row))
             return len(rows)
 
         return self._change(change)
@@ -379,8 +371,8 @@ class BenchStore(StoreFile):
 
         def change(db: sqlite3.Connection) -> PendingReport:
             now = self._clock()
-            number = _next_number(db, now)
-            _update(
+            number = pending.next_number(db, now)
+            pending.update(
                 db,
                 report.number,
                 number=number,
@@ -393,9 +385,9 @@ class BenchStore(StoreFile):
                 not_before=0.0,
                 overtaken="[]",
             )
-            [row] = _rows(db, "number = ?", number)
+            [row] = pending.rows(db, "number = ?", number)
             kept = self._report(row)
-            _overtake(db, kept)
+            pending.overtake(db, kept)
             return kept
 
         return self._change(change)
@@ -412,67 +404,18 @@ class BenchStore(StoreFile):
         """Take in what older versions kept, as each change does once."""
         if not self._taken_in and self._older.hold_any():
             with self._older.locked(self.folder):
-                self.write(lambda db: self._older.take(db, partial(self._import, db)), self._clear)
+                self.write(self._older.take, self._clear)
         self._taken_in = True
-
-    def _import(self, db: sqlite3.Connection, report: PendingReport) -> None:
-        known = _rows(db, "number = ?", report.number)
-        if not known:
-            _put(db, report)
-        elif known[0]["identity"] != report.identity:
-            _put(db, replace(report, number=_next_number(db, report.created)))
-        for row in _rows(db, "identity = ? AND state = 'waiting'", report.identity):
-            _overtake(db, self._report(row))
 
     def _clear(self, taken: Taken) -> None:
         self.damaged += map(str, self._older.clear(taken))
 
+    def _known(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Run `work`, which changes nothing; None if there is no store, or it cannot be read."""
+        with suppress(StoreError):
+            return self.read(work)
+        return None
+
     def _change(self, work: Callable[[sqlite3.Connection], T]) -> T:
         self.take_in()
         return self.write(work)
-
-
-def _rows(db: sqlite3.Connection, which: str, *values: object) -> list[sqlite3.Row]:
-    """Read what is known of reports, without their bodies, in their order."""
-    select = f"SELECT {LISTED} FROM reports WHERE {which} ORDER BY number"
-    return db.execute(select, values).fetchall()
-
-
-def _update(db: sqlite3.Connection, report: int, **now: object) -> None:
-    fields = ", ".join(f"{name} = ?" for name in now)
-    db.execute(f"UPDATE reports SET {fields} WHERE number = ?", (*now.values(), report))
-
-
-def _put(db: sqlite3.Connection, report: PendingReport) -> None:
-    row = report.row()
-    row["run"] = None if report.facts is None else memory.begin(db, report.facts)
-    marks = ", ".join(f":{name}" for name in row)
-    db.execute(f"INSERT INTO reports ({', '.join(row)}) VALUES ({marks})", row)
-
-
-def _overtake(db: sqlite3.Connection, newer: PendingReport) -> None:
-    """Keep earlier reports of the same identity from being sent after this one."""
-    earlier = "identity = ? AND number < ? AND state IN ('waiting', 'refused')"
-    for row in _rows(db, earlier, newer.identity, newer.number):
-        if row["address"] != newer.address:
-            overtaken = {*json.loads(row["overtaken"]), newer.address}
-            _update(db, row["number"], overtaken=json.dumps(sorted(overtaken)))
-        elif row["state"] == "waiting" and row["fingerprint"] == newer.fingerprint:
-            db.execute("DELETE FROM reports WHERE number = ?", (row["number"],))
-        else:
-            _update(db, row["number"], state="superseded")
-
-
-def _next_number(db: sqlite3.Connection, created: float) -> int:
-    """Return a number above all that are stored, whatever the clock."""
-    [last] = db.execute(f"SELECT max(number) FROM ({_NUMBERS})").fetchone()
-    return max(int(created * 1e6), 1 + (last or 0))
-
-
-def _call(db: sqlite3.Connection, number: int) -> Call[None] | None:
-    """Return the call that sends a report; None if it is gone or damaged."""
-    select = "SELECT path, body, compressed, checksum FROM reports WHERE number = ?"
-    for path, body, compressed, expected in db.execute(select, (number,)):
-        if isinstance(body, bytes) and crc32(body) == expected:
-            return call_of_ci(path, body, compressed=bool(compressed))
-    return None

@@ -20,6 +20,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from hwci.client.files import locked
+from hwci.client.store.pending import StoreError
 
 T = TypeVar("T")
 
@@ -28,7 +29,6 @@ VERSION = 1
 """Increase it if an older hwci cannot use the file: an older one leaves a newer file alone."""
 BUSY_S = 60.0
 """Seconds to wait for another program that has the file open, such as a shell of SQLite."""
-FIX = "Set HWCI_SPOOL_DIR to a folder that this user may write and that outlives the job"
 _SET_ASIDE = re.compile(rf"{NAME}\.damaged-[0-9]+")
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 """`SQLITE_ERROR`: our statements are correct, so the tables must be damaged."""
@@ -58,14 +58,6 @@ SCHEMA = (
 `known`: what was sent under an identity. `jobs`: the run ids of jobs that share a number, in the
 order in which they came. `reports`: those that the server does not have.
 """
-
-
-class StoreError(Exception):
-    """The store cannot be used, or has no room. `fix`: what a person can do."""
-
-    def __init__(self, what: str, fix: str = FIX) -> None:
-        super().__init__(what)
-        self.fix = fix
 
 
 class StoreFile:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: S608 - statements are put together from constants of this room
 """A pending report: from when it is built until the server has it, in memory or in the store. Its
 body is compressed once, kept as it is, and sent as it is.
 
-This module decides what is known of a report, and which two are of one identity; `bench.py`
-decides what becomes of it.
+This module decides what is known of a report, which two are of one identity, and how the table of
+reports holds them; `bench.py` decides what becomes of them.
 """
 
 import hashlib
@@ -17,10 +18,16 @@ from types import NoneType
 from typing import Any, Literal, get_args
 from zlib import crc32
 
-from hwci.client._call import MERGE_ANNOUNCE, RUN_REPORT, Call, announce_merge, report_run
+from hwci.client._call import (
+    MERGE_ANNOUNCE,
+    RUN_REPORT,
+    Call,
+    announce_merge,
+    call_of_ci,
+    report_run,
+)
 from hwci.client._protocol import packed
-from hwci.client.store.file import StoreError
-from hwci.client.store.memory import RunFacts, facts_of
+from hwci.client.store.memory import RunFacts, begin, facts_of
 from hwci.wire.reports import MergeAnnouncement, RunReport
 
 State = Literal["waiting", "refused", "superseded", "damaged", "unreadable"]
@@ -38,6 +45,17 @@ _IDENTITIES: Mapping[str, Sequence[str]] = {
 }
 """The fields that make two reports the same one (spec, "CI report endpoints"): the later replaces.
 """
+
+FIX = "Set HWCI_SPOOL_DIR to a folder that this user may write and that outlives the job"
+_NUMBERS = "SELECT number FROM reports UNION ALL SELECT number FROM known"
+
+
+class StoreError(Exception):
+    """The store cannot be used, or has no room. `fix`: what a person can do."""
+
+    def __init__(self, what: str, fix: str = FIX) -> None:
+        super().__init__(what)
+        self.fix = fix
 
 
 def identity_of(path: str, content: Mapping[str, object]) -> str:
@@ -167,3 +185,54 @@ def _is_sound(row: sqlite3.Row) -> bool:
         return False
     identity = typed and _IDENTITY.fullmatch(row["identity"]) is not None
     return identity and row["state"] in get_args(State) and isinstance(overtaken, list)
+
+
+# The table of reports
+
+
+def rows(db: sqlite3.Connection, which: str, *values: object) -> list[sqlite3.Row]:
+    """Read what is known of reports, without their bodies, in their order."""
+    select = f"SELECT {LISTED} FROM reports WHERE {which} ORDER BY number"
+    return db.execute(select, values).fetchall()
+
+
+def update(db: sqlite3.Connection, report: int, **now: object) -> None:
+    """Change fields of the report with a number."""
+    fields = ", ".join(f"{name} = ?" for name in now)
+    db.execute(f"UPDATE reports SET {fields} WHERE number = ?", (*now.values(), report))
+
+
+def put(db: sqlite3.Connection, report: PendingReport) -> None:
+    """Insert a report, and the run that the bench remembers of it."""
+    row = report.row()
+    row["run"] = None if report.facts is None else begin(db, report.facts)
+    marks = ", ".join(f":{name}" for name in row)
+    db.execute(f"INSERT INTO reports ({', '.join(row)}) VALUES ({marks})", row)
+
+
+def overtake(db: sqlite3.Connection, newer: PendingReport) -> None:
+    """Keep earlier reports of the same identity from being sent after this one."""
+    earlier = "identity = ? AND number < ? AND state IN ('waiting', 'refused')"
+    for row in rows(db, earlier, newer.identity, newer.number):
+        if row["address"] != newer.address:
+            overtaken = {*json.loads(row["overtaken"]), newer.address}
+            update(db, row["number"], overtaken=json.dumps(sorted(overtaken)))
+        elif row["state"] == "waiting" and row["fingerprint"] == newer.fingerprint:
+            db.execute("DELETE FROM reports WHERE number = ?", (row["number"],))
+        else:
+            update(db, row["number"], state="superseded")
+
+
+def next_number(db: sqlite3.Connection, created: float) -> int:
+    """Return a number above all that are stored, whatever the clock."""
+    [last] = db.execute(f"SELECT max(number) FROM ({_NUMBERS})").fetchone()
+    return max(int(created * 1e6), 1 + (last or 0))
+
+
+def call_of(db: sqlite3.Connection, number: int) -> Call[None] | None:
+    """Return the call that sends a report; None if it is gone or damaged."""
+    select = "SELECT path, body, compressed, checksum FROM reports WHERE number = ?"
+    for path, body, compressed, expected in db.execute(select, (number,)):
+        if isinstance(body, bytes) and crc32(body) == expected:
+            return call_of_ci(path, body, compressed=bool(compressed))
+    return None

@@ -15,7 +15,7 @@ import re
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from hwci.client._call import RUN_REPORT, call_of_ci
 from hwci.client.files import UNFINISHED, locked, remove_unfinished
-from hwci.client.store import memory
+from hwci.client.store import memory, pending
 from hwci.client.store.memory import PastRuns, ReportedRun, RunFacts
 from hwci.client.store.pending import PendingReport, State, identity_of
 from hwci.wire.reports import RunReport
@@ -92,8 +92,8 @@ class OlderFolders:
                     held.enter_context(locked(lock, wait=True))
             yield
 
-    def take(self, db: sqlite3.Connection, put: Callable[[PendingReport], None]) -> Taken:
-        """Put all into the store: each report by `put`, the oldest first."""
+    def take(self, db: sqlite3.Connection) -> Taken:
+        """Put all into the store, the oldest report first."""
         taken = Taken()
         if self.state is not None:  # first, as the runs are in their order there
             _take_lanes(db, self.state / "lanes", taken)
@@ -105,7 +105,7 @@ class OlderFolders:
                     remove_unfinished(spool / name)
             for report in _readable_in(spool, taken):
                 if report.identity not in busy:
-                    put(report)
+                    _take_report(db, report)
                     taken.done.append(report.file)
         return taken
 
@@ -280,6 +280,16 @@ def _take_reported(db: sqlite3.Connection, reported: Path, taken: Taken) -> None
                 number = path.stat().st_mtime_ns // 1_000
                 memory.know(db, path.name, number, tests, product)
             taken.done.append(path)
+
+
+def _take_report(db: sqlite3.Connection, report: PendingReport) -> None:
+    known = pending.rows(db, "number = ?", report.number)
+    if not known:
+        pending.put(db, report)
+    elif known[0]["identity"] != report.identity:
+        pending.put(db, replace(report, number=pending.next_number(db, report.created)))
+    for row in pending.rows(db, "identity = ? AND state = 'waiting'", report.identity):
+        pending.overtake(db, PendingReport.of_row(row, report.file))
 
 
 def older_identity(report: RunReport) -> str:
