@@ -1,35 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-
+# ruff: noqa: S608 - statements are put together from constants of this room
 """The bench store: reports from before they are sent until the server has them, and what the bench
-remembers of their runs (contract, "Command line"; ADR 0031 and 0033).
+remembers of their runs, in one file (contract, "Command line"; ADR 0031 and 0033).
 
 This module decides how reports are kept, whole or not at all if a process is killed; which of
-several with one identity is the latest; and that only one process at a time sends a report. It
-sends nothing and knows no server.
+several with one identity is the latest; that only one process at a time sends a report; and what
+becomes of a file that the disk damaged. It sends nothing and knows no server. The statements are in
+`pending.py` and `memory.py`.
 
 The number of a report only grows, over processes, keys and clocks. The organization of a key is
 unknown here, so two keys of one server may belong to the same one: the later report counts. An
 earlier one of the same key is removed, as the server would replace it. One of another key is
 superseded, for a person to decide. One for another server stays pending for it, and records the
 address to which it must not be sent. Older versions share the locks in `.sending`.
+
+The file is a SQLite database with a rollback journal: home folders may be on network file systems.
+Every writer waits for the lock `.lock`, as an older hwci does. So the file can be renamed while no
+process has it open, and processes do not compete for SQLite's own locks.
 """
 
 import gzip
 import hashlib
+import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 from hwci.client._address import parse_address
 from hwci.client._call import RUN_REPORT, Call, Credential
 from hwci.client._protocol import usable
 from hwci.client.files import locked, state_home
 from hwci.client.store import memory, pending
-from hwci.client.store.file import StoreFile
 from hwci.client.store.memory import JobOfBuild, PastRuns, Recalled, RunSeries, facts_of
 from hwci.client.store.pending import UNKNOWN, PendingReport, StoreError, identity_of
 from hwci.client.store.takeover import OlderFolders, Taken, older_identity
@@ -44,7 +51,14 @@ REPORTS_MAX = 10_000
 BYTES_MAX = 200_000_000
 """Bytes of the compressed reports that a store holds."""
 _LOCKS = 64
-_NUMBERS = "SELECT number FROM reports UNION ALL SELECT number FROM known"
+NAME = "bench.sqlite3"
+VERSION = 1
+"""Increase it if an older hwci cannot use the file: an older one leaves a newer file alone."""
+BUSY_S = 60.0
+"""Seconds to wait for another program that has the file open, such as a shell of SQLite."""
+_SET_ASIDE = re.compile(rf"{NAME}\.damaged-[0-9]+")
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+"""`SQLITE_ERROR`: our statements are correct, so the tables must be damaged."""
 
 
 def bench_store(environ: Mapping[str, str]) -> "BenchStore | None":
@@ -69,7 +83,7 @@ def fingerprint_of(key: str) -> str:
     return hashlib.sha256(f"hwci-spool:{key}".encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-class BenchStore(StoreFile):
+class BenchStore:
     """The store in a folder. `state`, `older`: where older versions keep what they remember, and
     reports elsewhere. A method raises StoreError if the store cannot be read or written, unless it
     says otherwise.
@@ -85,7 +99,10 @@ class BenchStore(StoreFile):
         reports_max: int = REPORTS_MAX,
         bytes_max: int = BYTES_MAX,
     ) -> None:
-        super().__init__(folder)
+        self.folder = folder
+        self.file = folder / NAME
+        self.damaged: list[str] = []
+        """What was damaged and set aside, as a text for people."""
         self._older = OlderFolders((folder, *older), state)
         self._taken_in = False
         self._clock = clock
@@ -151,7 +168,7 @@ class BenchStore(StoreFile):
 
     def reports(self) -> list[PendingReport]:
         """Return all reports, in their order."""
-        stored = self.read(self._stored) or []
+        stored = self._read(self._stored) or []
         numbers = {one.number for one in stored}
         older = [one for one in self._older.reports() if one.number not in numbers]
         aside = [
@@ -162,7 +179,8 @@ class BenchStore(StoreFile):
                 file=path,
                 created=path.stat().st_mtime,
             )
-            for path in self.set_aside()
+            for path in (self.folder / name for name in sorted(self._listed()))
+            if _SET_ASIDE.fullmatch(path.name)
         ]
         return [*sorted([*stored, *older], key=lambda one: one.number), *aside]
 
@@ -209,13 +227,13 @@ class BenchStore(StoreFile):
         """Return a report as it is now, or the later one that waits in its place."""
         later = "number > ? AND identity = ? AND address = ? AND state = 'waiting'"
         which = (f"number = ? OR ({later})", report.number, report.number)
-        rows = self.read(lambda db: pending.rows(db, *which, report.identity, report.address))
+        rows = self._read(lambda db: pending.rows(db, *which, report.identity, report.address))
         return self._report(rows[0]) if rows else None
 
     def body(self, report: PendingReport) -> bytes:
         """Return the body of a report, as JSON."""
         if report.call is None:
-            call = self.read(lambda db: pending.call_of(db, report.number))
+            call = self._read(lambda db: pending.call_of(db, report.number))
         else:
             call = report.call
         if call is None:
@@ -404,7 +422,7 @@ class BenchStore(StoreFile):
         """Take in what older versions kept, as each change does once."""
         if not self._taken_in and self._older.hold_any():
             with self._older.locked(self.folder):
-                self.write(self._older.take, self._clear)
+                self._write(self._older.take, self._clear)
         self._taken_in = True
 
     def _clear(self, taken: Taken) -> None:
@@ -413,9 +431,139 @@ class BenchStore(StoreFile):
     def _known(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Run `work`, which changes nothing; None if there is no store, or it cannot be read."""
         with suppress(StoreError):
-            return self.read(work)
+            return self._read(work)
         return None
 
     def _change(self, work: Callable[[sqlite3.Connection], T]) -> T:
         self.take_in()
-        return self.write(work)
+        return self._write(work)
+
+    # The file, which any number of processes may share
+
+    def _write(
+        self, work: Callable[[sqlite3.Connection], T], then: Callable[[T], None] | None = None
+    ) -> T:
+        """Run `work` in one transaction, in a new file if this one is damaged. `then` runs once the
+        result is on the disk, before any other process can write.
+
+        Raises:
+            StoreError: nothing was changed.
+        """
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with locked(self.folder / ".lock", wait=True):
+                try:
+                    done = self._transact(work)
+                except sqlite3.DatabaseError as fault:
+                    if getattr(fault, "sqlite_errorcode", 0) & 0xFF not in _DAMAGE:
+                        raise
+                    self._set_aside()
+                    done = self._transact(work)
+                if then is not None:
+                    then(done)
+                return done
+        except (OSError, sqlite3.Error) as fault:
+            place = self.folder if isinstance(fault, OSError) else self.file
+            raise StoreError(f"{place} cannot be written: {_why(fault)}") from fault
+
+    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Run `work`, which changes nothing; None if there is no file.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        try:
+            if NAME not in self._listed():
+                return None
+            with closing(self._open()) as db:
+                return work(db)
+        except OSError as fault:
+            fix = "Set HWCI_SPOOL_DIR to the folder of the reports, or let this user read it"
+            raise StoreError(f"{self.folder} cannot be read: {_why(fault)}", fix) from fault
+        except sqlite3.Error as fault:
+            fix = "Check the disk; the next report sets the file aside, and goes on without it"
+            raise StoreError(f"{self.file} cannot be read: {_why(fault)}", fix) from fault
+
+    def _listed(self) -> list[str]:
+        try:
+            return [path.name for path in self.folder.iterdir()]
+        except FileNotFoundError:
+            if os.path.lexists(self.folder):
+                raise
+            return []  # nothing was ever kept
+
+    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
+        with closing(self._open()) as db, db:
+            if self.file.stat().st_size == 0:  # sent reports free their space
+                db.execute("PRAGMA auto_vacuum = FULL")
+            db.execute("PRAGMA journal_mode = TRUNCATE")  # no WAL: see above
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("BEGIN IMMEDIATE")
+            for statement in (*memory.TABLES, *pending.TABLES):
+                db.execute(statement)
+            if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                db.execute(f"PRAGMA user_version = {VERSION}")
+            return work(db)
+
+    def _open(self) -> sqlite3.Connection:
+        if hasattr(os, "geteuid") and self.file.stat().st_uid != os.geteuid():
+            raise StoreError(f"{self.file} belongs to another user")
+        name = quote(os.fsencode(self.file.absolute()))
+        db = sqlite3.connect(f"file:{name}?mode=rw", uri=True, timeout=BUSY_S, isolation_level=None)
+        try:
+            db.row_factory = sqlite3.Row
+            db.text_factory = lambda text: text.decode(errors="replace")
+            [version] = db.execute("PRAGMA user_version").fetchone()
+            if version > VERSION:
+                raise StoreError(
+                    f"{self.file} was written by a newer hwci (version {version}; this one knows "
+                    f"{VERSION})",
+                    "Use the newer hwci on this bench, or set HWCI_SPOOL_DIR to another folder",
+                )
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _set_aside(self) -> None:
+        """Rename the damaged file, and copy what can be read of it into a new one."""
+        aside = self.folder / f"{NAME}.damaged-{time.time_ns()}"
+        with suppress(FileNotFoundError):  # it must not be applied to the new file
+            self.file.with_name(f"{NAME}-journal").rename(f"{aside}-journal")
+        self.file.rename(aside)
+        rows = _readable_rows(aside)
+        self._transact(lambda db: _put(db, rows))
+        many = sum(table == "reports" for table, _ in rows)
+        self.damaged.append(f"{aside} ({many:,} of its reports could be read, and are kept)")
+
+
+def _why(fault: Exception) -> str:
+    return (fault.strerror if isinstance(fault, OSError) else None) or str(fault)
+
+
+def _readable_rows(file: Path) -> list[tuple[str, sqlite3.Row]]:
+    """Read a damaged file row by row, from both ends of each table."""
+    rows = []
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        db.row_factory = sqlite3.Row
+        for table in ("runs", "known", "jobs", "reports"):
+            ids: set[int] = set()
+            for way in ("ASC", "DESC"):
+                with suppress(sqlite3.Error):
+                    for row in db.execute(f"SELECT rowid FROM {table} ORDER BY rowid {way}"):
+                        ids.add(row[0])
+            for one in sorted(ids):
+                with suppress(sqlite3.Error):
+                    select = f"SELECT rowid, * FROM {table} WHERE rowid = ?"
+                    rows += [(table, row) for row in db.execute(select, (one,))]
+    return rows
+
+
+def _put(db: sqlite3.Connection, rows: Sequence[tuple[str, sqlite3.Row]]) -> None:
+    """Insert the rows of a damaged file that fit the tables."""
+    for table, row in rows:
+        names = row.keys()[1:]
+        into = f"{table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+        with suppress(sqlite3.Error):
+            db.execute(f"INSERT OR IGNORE INTO {into}", tuple(row)[1:])

@@ -35,6 +35,21 @@ KNOWN_KEPT = 2_000
 JOBS_KEPT = 2_000
 """Jobs of which the run id is remembered, the newest."""
 
+TABLES = (
+    """CREATE TABLE IF NOT EXISTS runs (
+        id INTEGER PRIMARY KEY, series TEXT NOT NULL, run_id INTEGER NOT NULL, sha TEXT NOT NULL,
+        tested INTEGER, changes TEXT, UNIQUE (series, run_id, sha))""",
+    """CREATE TABLE IF NOT EXISTS known (
+        identity TEXT PRIMARY KEY, number INTEGER NOT NULL, tests TEXT NOT NULL,
+        product TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS jobs (
+        number INTEGER PRIMARY KEY, build TEXT NOT NULL, job TEXT NOT NULL,
+        run_id INTEGER NOT NULL, UNIQUE (build, job))""",
+)
+"""`runs`: the runs of this bench, in their order; `tested` null: no report of it was sent yet.
+`known`: what was sent under an identity. `jobs`: the run ids of jobs that share a number, in the
+order in which they came.
+"""
 _COUNTS = "(runs.tested IS NOT NULL OR reports.number IS NOT NULL)"
 _RUNS = "runs LEFT JOIN reports ON reports.run = runs.id AND reports.state = 'waiting'"
 

@@ -187,7 +187,20 @@ def _is_sound(row: sqlite3.Row) -> bool:
     return identity and row["state"] in get_args(State) and isinstance(overtaken, list)
 
 
-# The table of reports
+# The table of reports: those that the server does not have
+
+TABLES = (
+    """CREATE TABLE IF NOT EXISTS reports (
+        number INTEGER PRIMARY KEY, state TEXT NOT NULL, identity TEXT NOT NULL,
+        path TEXT NOT NULL, name TEXT NOT NULL, repo_key TEXT, run_id INTEGER,
+        run_attempt INTEGER, sha TEXT, address TEXT NOT NULL, fingerprint TEXT NOT NULL,
+        created REAL NOT NULL, tries INTEGER NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '',
+        not_before REAL NOT NULL DEFAULT 0, overtaken TEXT NOT NULL DEFAULT '[]',
+        run INTEGER REFERENCES runs, tested INTEGER, tests TEXT, product TEXT,
+        compressed INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS reports_by_identity ON reports (identity)",
+    "CREATE INDEX IF NOT EXISTS reports_by_run ON reports (run)",
+)
 
 
 def rows(db: sqlite3.Connection, which: str, *values: object) -> list[sqlite3.Row]:
