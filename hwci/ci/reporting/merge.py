@@ -20,12 +20,10 @@ from hwci.ci.reporting.context import PEOPLE, CommandContext, JobContext, JobFla
 from hwci.ci.reporting.run import Done, Sending
 from hwci.client._call import written
 from hwci.client.delivery.sending import deliver
-from hwci.client.store import PendingReport
 from hwci.engine.patterns import PathList
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.reports import MergeAnnouncement
 
-NOT_ANNOUNCED = "The merge was not announced"
 ONLY_THE_LAST = (
     "The commits of the push are not known: only the files that its last one, a merge, changed are "
     "checked, and no commit that was pushed with it"
@@ -48,13 +46,7 @@ def announce_merges(
     if sending.to is None or not merges:
         _warn_of_times(merges, None, command)
         return Done(bodies=tuple(written(one) for one in merges))
-    delivered = deliver(
-        sending.to,
-        [PendingReport.of(one) for one in merges],
-        NOT_ANNOUNCED,
-        sending.deadline_s,
-        command.notify,
-    )
+    delivered = deliver(sending.to, merges, sending.deadline_s, command.notify)
     command.show(clock.warning(delivered.server_time, command.clock()))
     _warn_of_times(merges, delivered.server_time, command)
     for one in merges if delivered.sent else ():

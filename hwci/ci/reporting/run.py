@@ -31,13 +31,12 @@ from hwci.client._call import written
 from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_early
 from hwci.client.delivery.unsent import DAMAGED_FIX, damaged
 from hwci.client.explained import ErrorMessage, ExplainedError, not_empty
-from hwci.client.store import BenchStore, PastRuns, PendingReport, bench_store
+from hwci.client.store import BenchStore, PastRuns, bench_store
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.said import counted
 from hwci.wire.limits import TESTS_MAX
 from hwci.wire.reports import Changes, RunReport
 
-NOT_REPORTED = "The run was not reported"
 CANCELLED_DEADLINE_S = 5.0
 """A CI that cancels a job waits a few seconds; what is not sent by then stays pending."""
 UNNAMED = "an unnamed box"
@@ -144,7 +143,7 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     early, _ = reports_of(job, results, given(job))
     replacing = _replaced(early, store)  # as long as this run is not among them
     if sending.to is not None and request.asks_git:
-        keep_early(sending.to, [PendingReport.of(report) for report in early])
+        keep_early(sending.to, early)
     found = _under_test(context, request, past, base_noted=sending.to is None)
     reports, failed = reports_of(job, results, found)
     warnings = command.warn(*_notices(context, request), *replacing)
@@ -292,11 +291,11 @@ def _send(
         if reports:
             delivered = deliver(
                 to,
-                [PendingReport.of(report, remember=job is not None) for report in reports],
-                NOT_REPORTED,
+                reports,
                 sending.deadline_s,
                 command.notify,
                 sending.when_kept,
+                remember=job is not None,
             )
         command.show(clock.warning(delivered.server_time, command.clock()))
         doubts = clock.unlikely(reports, delivered.server_time, command.clock())

@@ -24,7 +24,7 @@ from hwci.client._call import Call
 from hwci.client._protocol import BACKOFF_FIRST_S, BACKOFF_MAX_S
 from hwci.client._sync import Client
 from hwci.client.delivery import unsent
-from hwci.client.delivery.unsent import Outcome, Unsent
+from hwci.client.delivery.unsent import Outcome, Reports, Unsent
 from hwci.client.errors import (
     ApiError,
     ConnectionFailedError,
@@ -104,15 +104,17 @@ class Destination:
         except HwciError as fault:
             raise ExplainedError(explain(fault, failed)) from fault
 
-    def keep(self, reports: Sequence[PendingReport]) -> list[PendingReport]:
-        """Put reports on the disk; what could not be kept has the reason in `unkept`.
+    def keep(self, reports: Reports, *, remember: bool = True) -> list[PendingReport]:
+        """Put reports on the disk; what could not be kept has the reason in `unkept`. `remember`:
+        the bench counts from their runs.
 
         Raises:
             HwciError: the address is invalid.
         """
+        pending = [PendingReport.of(one, remember=remember) for one in reports]
         if self.store is None:
-            return [replace(one, unkept=no_place()) for one in reports]
-        return self.store.keep(reports, self.url if self.known else None, self.key)
+            return [replace(one, unkept=no_place()) for one in pending]
+        return self.store.keep(pending, self.url if self.known else None, self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,44 +357,46 @@ def _asked(fault: HwciError) -> float:
 
 def deliver(
     to: Destination,
-    reports: Sequence[PendingReport],
-    failed: str,
+    reports: Reports,
     deadline_s: float | None,
     notify: Notify,
     when_kept: Callable[[], AbstractContextManager[None]] = nullcontext,
+    *,
+    remember: bool = True,
 ) -> Delivered:
-    """Send reports, then pending ones for the same server and key. `failed` names what did not
-    happen when one was not sent; `deadline_s` None: the default. In the block of `when_kept`, which
-    begins once all is on the disk, a SignalledError stops the sending.
+    """Send reports, then pending ones for the same server and key. `deadline_s` None: the default.
+    In the block of `when_kept`, which begins once all is on the disk, a SignalledError stops the
+    sending. `remember`: the bench counts from their runs.
     """
-    no_key = to.no_key
+    failed, no_key = unsent.failed(reports), to.no_key
     if no_key is not None and not to.keeps:
         fix = f"{no_key.message.fix}. {NO_KEY_NO_REPORT}"
         return Delivered(message=replace(no_key.message, what=failed, fix=fix))
     try:
         parse_address(to.url)
-        reports = _kept(to, reports, notify)
+        pending = to.keep(reports, remember=remember)
     except HwciError as fault:
         return Delivered(message=explain(fault, failed, by_ci_key=True))
-    kept = all(one.kept for one in reports)
+    _tell_kept(pending, notify)
+    kept = all(one.kept for one in pending)
     if no_key is not None:
-        message = unsent.without_key(replace(no_key.message, what=failed), reports)
+        message = unsent.without_key(replace(no_key.message, what=failed), pending)
         return Delivered(kept=kept, message=message)
     if not to.known:
-        return Delivered(kept=kept, message=unsent.without_server(failed, reports))
+        return Delivered(kept=kept, message=unsent.without_server(failed, pending))
     try:
         with when_kept() if kept else nullcontext():
             patience = _patience(deadline_s, kept and to.lasts)
-            outcome, server_time = _sent(to, reports, patience, notify)
+            outcome, server_time = _sent(to, pending, patience, notify)
     except SignalledError as fault:
-        return Delivered(kept=True, message=unsent.cut_short(failed, str(fault), reports))
+        return Delivered(kept=True, message=unsent.cut_short(failed, str(fault), pending))
     if not outcome.unsent and not outcome.untried:
         return Delivered(sent=True, server_time=server_time)
     left = [*(one.report for one in outcome.left), *outcome.untried]
     return Delivered(
         kept=not outcome.refused and all(one.kept for one in left),
         server_time=server_time,
-        message=unsent.not_sent(failed, outcome, len(reports)),
+        message=unsent.not_sent(failed, outcome, len(pending)),
     )
 
 
@@ -423,7 +427,7 @@ def _notices(dispatch: Dispatch, notify: Notify) -> Iterator[None]:
         thread.join()
 
 
-def keep_early(to: Destination, reports: Sequence[PendingReport]) -> None:
+def keep_early(to: Destination, reports: Reports) -> None:
     """Put reports on the disk that `deliver` will replace, and report what goes wrong."""
     if to.keeps:
         with suppress(HwciError):
@@ -473,14 +477,12 @@ def _readdress(
         store.readdress(address, fingerprint, any_server=any_server)
 
 
-def _kept(to: Destination, reports: Sequence[PendingReport], notify: Notify) -> list[PendingReport]:
-    kept = to.keep(reports)
-    for one in kept:
+def _tell_kept(reports: Sequence[PendingReport], notify: Notify) -> None:
+    for one in reports:
         if one.supersedes:
             notify(f"note: {unsent.superseded(one.supersedes)}")
-    if line := unsent.unkept(kept):
+    if line := unsent.unkept(reports):
         notify(f"warning: {line}.")
-    return kept
 
 
 def _sent(

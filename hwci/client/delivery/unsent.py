@@ -17,8 +17,10 @@ from hwci.client.errors import (
 from hwci.client.explained import NO_URL, NO_URL_FIX, ErrorMessage, ExitCode, explain, shortened
 from hwci.client.store import BenchStore, PendingReport
 from hwci.said import counted
+from hwci.wire.reports import MergeAnnouncement, RunReport
 
 AGAIN = "once the cause is gone, `hwci spool flush --refused` sends refused reports again"
+Reports = Sequence[RunReport] | Sequence[MergeAnnouncement]
 BY_NAME = "`hwci spool flush NAME` sends a superseded one all the same"
 DAMAGED_FIX = "Check the disk; report what was in it again, from the results of its job"
 
@@ -59,6 +61,12 @@ class Outcome:
     def unsent(self) -> list[Unsent]:
         """Those that were tried without success."""
         return [*self.refused, *self.left]
+
+
+def failed(reports: Reports) -> str:
+    """Return what did not happen when one of these was not sent."""
+    merges = any(isinstance(one, MergeAnnouncement) for one in reports)
+    return "The merge was not announced" if merges else "The run was not reported"
 
 
 def for_other_key(count: int) -> str:
