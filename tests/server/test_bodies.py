@@ -328,6 +328,14 @@ def test_a_body_is_one_whole_gzip_member(harm: Callable[[bytes], bytes]) -> None
     ]
 
 
+@pytest.mark.parametrize("data", [b"{}", gzip.compress(b"{}")[:4] + b"\xff" * 20])
+def test_a_body_that_is_not_gzip_is_refused_in_words(data: bytes) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        inflate(data, 2)
+
+    assert [issue.message for issue in caught.value.issues] == ["The body is not in gzip format"]
+
+
 def test_a_body_is_not_inflated_beyond_its_limit() -> None:
     bomb = gzip.compress(bytes(16 * 1024 * 1024))
     tracemalloc.start()

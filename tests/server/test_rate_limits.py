@@ -490,8 +490,10 @@ def test_options_of_valkey_that_cannot_be_used_stop_the_server() -> None:
 
 def test_without_its_client_a_valkey_stops_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "valkey.asyncio", None)
-    with pytest.raises(SettingsError, match=r"-m pip install .*'valkey>="):
+    with pytest.raises(SettingsError, match=r"-m pip install .*'valkey>=") as caught:
         RateLimiter(system_clock, "valkey://127.0.0.1:6379")
+    why = "HWCI_VALKEY_URL is set, and the client of Valkey is not installed; run: "
+    assert str(caught.value).startswith(why)
 
 
 # Our own client
