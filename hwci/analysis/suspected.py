@@ -71,8 +71,10 @@ def known_of(pending: Sequence[Group], found: Intermittent | str, worst: TestOnB
 
 def fails_on(pending: Sequence[Group], branch: str | None = None) -> Failing | None:
     """Return where a test fails now on a branch; None: on that which failed last."""
-    if branch is None and pending:
-        branch = max(pending, key=lambda one: one.last.last_started_at).first.key.lane.branch
+    if not pending:
+        return None
+    last = max(pending, key=lambda one: one.last.last_started_at).first.key.lane
+    branch = branch or last.branch
     groups = [group for group in pending if group.first.key.lane.branch == branch]
     if not groups:
         return None

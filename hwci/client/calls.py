@@ -504,6 +504,12 @@ class SearchFilters(TableFilters, total=False):
     sort: str | None
 
 
+class FlakyFilters(SearchFilters, total=False):
+    """What else narrows "Flakiest tests"."""
+
+    flaked: bool | None
+
+
 def list_products(
     org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
 ) -> Call[ListPage[ProductAnswer]]:
@@ -653,7 +659,7 @@ def other_failures(
 
 
 def flakiest_tests(
-    org_id: Id, broken: bool | None = None, **table: Unpack[SearchFilters]
+    org_id: Id, broken: bool | None = None, **table: Unpack[FlakyFilters]
 ) -> Call[ListPage[FlakyTestAnswer]]:
     """List the flakiest tests, the highest rate first; `broken` False: none that are broken."""
     query = query_of(FlakyQuery, broken=broken, **table)
@@ -662,7 +668,7 @@ def flakiest_tests(
 
 
 def flaky_history(
-    org_id: Id, broken: bool | None = None, **table: Unpack[SearchFilters]
+    org_id: Id, broken: bool | None = None, **table: Unpack[FlakyFilters]
 ) -> Call[ListPage[FlakyTestHistory]]:
     """List the same tests over time and boxes, in the slots of the trend."""
     query = query_of(FlakyQuery, broken=broken, **table)
@@ -688,7 +694,7 @@ def suspects(
     org_id: Id,
     broken: bool | None = None,
     rank_by: RankBy = RankBy.FLAKE_RATE,
-    **table: Unpack[SearchFilters],
+    **table: Unpack[FlakyFilters],
 ) -> Call[ListPage[SuspectAnswer]]:
     """List the same tests with what their runs suggest: since when, on which boxes, how sure."""
     query = query_of(SuspectsQuery, broken=broken, rank_by=rank_by, **table)
@@ -699,7 +705,7 @@ def suspects_in_few_words(
     org_id: Id,
     broken: bool | None = None,
     rank_by: RankBy = RankBy.FLAKE_RATE,
-    **table: Unpack[SearchFilters],
+    **table: Unpack[FlakyFilters],
 ) -> Call[ListPage[InFewWords]]:
     """List the same tests in few words: whether one fails now, or whom to suspect."""
     query = query_of(SuspectsQuery, broken=broken, rank_by=rank_by, **table)
@@ -707,7 +713,7 @@ def suspects_in_few_words(
 
 
 def ranked_tests(
-    org_id: Id, broken: bool | None = None, **table: Unpack[SearchFilters]
+    org_id: Id, broken: bool | None = None, **table: Unpack[FlakyFilters]
 ) -> Call[ListPage[RankedTestAnswer]]:
     """List the flakiest tests by the lower end of the interval of their rate."""
     query = query_of(FlakyQuery, broken=broken, **table)
@@ -715,7 +721,7 @@ def ranked_tests(
 
 
 def ranked_history(
-    org_id: Id, broken: bool | None = None, **table: Unpack[SearchFilters]
+    org_id: Id, broken: bool | None = None, **table: Unpack[FlakyFilters]
 ) -> Call[ListPage[FlakyTestHistory]]:
     """List these tests over time and boxes, in the slots of the trend."""
     query = query_of(FlakyQuery, broken=broken, **table)

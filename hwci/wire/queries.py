@@ -259,16 +259,19 @@ class OthersQuery(ResolvedQuery):
 
 
 class FlakyQuery(SearchQuery[FlakyColumn]):
-    """Query of "Flakiest tests". `broken`: those that never passed in the period, or others."""
+    """Query of "Flakiest tests". `broken`: those that never passed in the period, or others.
+    `flaked`: those of which a flake was seen, or others.
+    """
 
     sort: Annotated[Sort[FlakyColumn], _SortBy(FlakyColumn)] | None = None
     broken: Flag | None = None
+    flaked: Flag | None = None
 
     @property
     def selection(self) -> FlakySelection:
         """Which rows, in which order."""
         page = (self.search, self.sort, self.offset, self.limit)
-        return FlakySelection(*page, self.broken)
+        return FlakySelection(*page, self.broken, self.flaked)
 
 
 class SuspectsQuery(FlakyQuery):

@@ -77,6 +77,7 @@ RUNS: dict[str, Any] = {
 }
 PERIOD: dict[str, Any] = {"days": 7, "repo_key": "r", "suite": "s", "as_of": NOON, "limit": 5}
 FOUND = {**PERIOD, "page": 2, "search": "uart", "sort": "-suite"}
+FLAKY = {**FOUND, "flaked": True}
 
 # Each function of `calls`, asked for all that it can be asked for.
 WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
@@ -117,16 +118,16 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.checked_merges: calls.checked_merges(ORG, **FOUND),
     calls.real_bugs: calls.real_bugs(ORG, **FOUND),
     calls.other_failures: calls.other_failures(ORG, FailureClass.AMBIGUOUS, **FOUND),
-    calls.flakiest_tests: calls.flakiest_tests(ORG, False, **FOUND),
-    calls.flaky_history: calls.flaky_history(ORG, False, **FOUND),
+    calls.flakiest_tests: calls.flakiest_tests(ORG, False, **FLAKY),
+    calls.flaky_history: calls.flaky_history(ORG, False, **FLAKY),
     calls.explain_unchecked_merges: calls.explain_unchecked_merges(ORG, **FOUND),
     calls.plan_merges: calls.plan_merges(ORG, **PERIOD, page=2),
-    calls.suspects: calls.suspects(ORG, False, RankBy.LOWER_BOUND, **FOUND),
+    calls.suspects: calls.suspects(ORG, False, RankBy.LOWER_BOUND, **FLAKY),
     calls.suspects_in_few_words: calls.suspects_in_few_words(
-        ORG, False, RankBy.LOWER_BOUND, **FOUND
+        ORG, False, RankBy.LOWER_BOUND, **FLAKY
     ),
-    calls.ranked_tests: calls.ranked_tests(ORG, False, **FOUND),
-    calls.ranked_history: calls.ranked_history(ORG, False, **FOUND),
+    calls.ranked_tests: calls.ranked_tests(ORG, False, **FLAKY),
+    calls.ranked_history: calls.ranked_history(ORG, False, **FLAKY),
     calls.bisection: calls.bisection(
         ORG,
         "boot",

@@ -24,7 +24,7 @@ from hwci.engine.page.tables import (
     unchecked_merges,
 )
 from hwci.engine.periods import Period, last_days
-from hwci.engine.rules.flakiness import FlakyTest, never_passed
+from hwci.engine.rules.flakiness import FlakyTest, has_flaked, never_passed
 from hwci.engine.rules.merges import commits_checked
 from hwci.engine.vocabulary import Label
 from tests.engine.timeline import (
@@ -355,22 +355,29 @@ def test_a_test_that_passed_before_the_period_only_is_broken_in_it() -> None:
     assert (row.flaky_failures, row.broken) == (1, True)
 
 
-def test_broken_tests_are_left_out_or_alone_when_asked() -> None:
+def test_broken_tests_and_those_without_a_flake_are_left_out_or_alone_when_asked() -> None:
     past = Past(
         [
-            report("a:-", 1, tests=[item("F", "broken"), item("F", "flake")]),
+            report("a:-", 1, tests=[item("F", "broken"), item("F", "flake"), item("F", "fixed")]),
             report("a:-", 2, tests=[item("P", "flake"), item("P2", "retried")]),
+            report("b:-", 3, tests=[item("P", "fixed")]),
         ]
     )
 
-    def listed(broken: bool | None) -> list[str]:
-        found = flakiest_tests(past.read().flakiest_tests, FlakySelection(broken=broken, limit=20))
+    def listed(**wanted: bool) -> list[str]:
+        found = flakiest_tests(past.read().flakiest_tests, FlakySelection(limit=20, **wanted))
         assert found.total == len(found.items)
         return sorted(row.test_id for row in found.items)
 
-    assert listed(None) == ["broken", "flake", "retried"]
-    assert listed(True) == ["broken"]
-    assert listed(False) == ["flake", "retried"]
+    assert listed() == ["broken", "fixed", "flake", "retried"]
+    assert listed(broken=True) == ["broken"]
+    assert listed(broken=False) == ["fixed", "flake", "retried"]
+    assert listed(flaked=True) == ["flake", "retried"]
+    assert listed(flaked=False) == ["broken", "fixed"]
+    assert listed(flaked=False, broken=False) == ["fixed"]
+    for test in past.history.test_runs(ALL, EVER):
+        [(_, name)] = past.history.test_keys([test.test])
+        assert has_flaked(test) is (name in listed(flaked=True))
 
 
 def test_products_never_share_a_test() -> None:

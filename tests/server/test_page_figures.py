@@ -49,6 +49,10 @@ def test_each_figure_is_that_of_its_own_route(
     if product is not None:
         asked |= {name: products["items"][product][name] for name in ("repoKey", "suite")}
 
+    table = "ci-metrics/flakiest-tests"
+    flaked = read(table, {**asked, "flaked": "true", "limit": 3})
+    if not flaked["total"]:
+        flaked = read(table, {**asked, "broken": "false", "limit": 3})
     assert read("ci-analysis/page", {**asked, "zone": ZONE, "limit": 3}) == {
         "days": read("ci-analysis/days", {**asked, "zone": ZONE}),
         "trends": read("ci-analysis/trends", asked),
@@ -56,6 +60,6 @@ def test_each_figure_is_that_of_its_own_route(
         "incidents": read("ci-analysis/incidents", {**asked, **PENDING}),
         "pendingFailures": read("ci-failures", {**asked, **PENDING})["total"],
         "uncheckedMerges": read("ci-analysis/unchecked-merges", {**asked, "limit": 3}),
-        "flakyTests": read("ci-metrics/flakiest-tests", {**asked, "broken": "false", "limit": 3}),
+        "flakyTests": flaked,
         "products": products,
     }

@@ -19,7 +19,7 @@ from tests.web.reading import TABLES, Asked, between, of_each_period_and_product
 pytestmark = pytest.mark.clock
 
 # What shows all rows of the specification's tables.
-OPEN = {"other": "open", "flaky.broken": "all", **{f"{name}.rows": "all" for name in TABLES}}
+OPEN = {"other": "open", "flaky.tests": "all", **{f"{name}.rows": "all" for name in TABLES}}
 VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
 # What stands in the cells, but for blanks and for times, which are told from now.
 CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {

@@ -232,11 +232,11 @@ def test_each_flaky_test_says_whether_it_fails_now_or_whom_to_suspect(
     page: Page, metrics: str, demo: Dashboard
 ) -> None:
     organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
-    suspects = "ci-analysis/flaky-tests?days=90&broken=false&limit=100"
+    suspects = "ci-analysis/flaky-tests?days=90&limit=100"
     items = demo.ask(f"/api{organization}/{suspects}", demo.token())["items"]
     answers = {one["testId"]: one["answer"] for one in items}
     assert {"fixed", "fails now on bench-2", "flaky on bench-2 only"} <= {*answers.values()}
-    page.goto(f"{metrics}?days=90&flaky.rows=all")
+    page.goto(f"{metrics}?days=90&flaky.tests=all&flaky.rows=all")
     part(page, "flaky").scroll_into_view_if_needed()
     shown = rows(page, "flaky").locator(".whom")
     expect(shown.first).not_to_be_empty()
@@ -248,7 +248,7 @@ def test_flaky_tests_are_ranked_by_what_their_rate_is_at_least_if_that_is_chosen
     page: Page, metrics: str, demo: Dashboard
 ) -> None:
     organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
-    query = "ci-analysis/ranked-tests?days=90&broken=false"
+    query = "ci-analysis/ranked-tests?days=90&flaked=true"
     told = demo.ask(f"/api{organization}/{query}", demo.token())["items"]
     table, tests = part(page, "flaky"), rows(page, "flaky").locator("td:first-child a")
     page.goto(f"{metrics}?days=90&flaky.rows=all")
@@ -718,9 +718,9 @@ def test_a_test_that_never_passed_stands_apart_from_flaky_ones(page: Page, tmp_p
         )
         expect(found).to_contain_text(["retried"])
 
-        switch.filter(has_text="Show broken tests").click()
+        switch.filter(has_text="Add the 1 without a flake").click()
 
-        expect(page).to_have_url(re.compile(r"flaky\.broken=all"))
+        expect(page).to_have_url(re.compile(r"flaky\.tests=all"))
         expect(found).to_contain_text(["boot", "retried"])
         expect(found.filter(has=page.get_by_text("broken", exact=True))).to_contain_text(["boot"])
 
@@ -739,7 +739,10 @@ def test_a_test_that_was_broken_until_its_fix_is_told_apart_from_flaky_ones(
         own.benches.report(run_id=3, sha="b" * 40, tests=[test("fixed", "pass")])
         own.open("metrics")
 
-        expect(rows(page, "flaky")).to_have_count(3)
+        names = rows(page, "flaky").locator(".name a")
+        expect(names).to_have_text(["flake", "retried"])
+        part(page, "flaky").get_by_role("button", name="Add the 1 without a flake").click()
+        expect(names).to_have_text(["fixed", "flake", "retried"])
         told = page.get_by_text("no flake seen", exact=True)
         expect(rows(page, "flaky").filter(has=told).locator(".name a")).to_have_text(["fixed"])
 
@@ -755,7 +758,7 @@ def test_where_no_test_is_broken_nothing_is_asked_for_and_no_switch_is_shown(
         own.open("metrics")
         expect(rows(page, "flaky")).to_contain_text(["retried"])
 
-        expect(part(page, "flaky").get_by_role("button", name="Show broken tests")).to_have_count(0)
+        expect(part(page, "flaky").get_by_role("button", name="Add the")).to_have_count(0)
         assert not [path for path in asked if path.endswith("/flakiest-tests")]
 
 
@@ -766,6 +769,23 @@ def test_where_each_failing_test_is_broken_the_table_says_so(page: Page, tmp_pat
         own.open("metrics")
         expect(part(page, "flaky")).to_contain_text("Each test with a failed attempt is broken")
 
-        part(page, "flaky").get_by_role("button", name="Show broken tests").click()
+        part(page, "flaky").get_by_role("button", name="Add the 1 broken").click()
 
         expect(rows(page, "flaky")).to_contain_text("boot")
+
+
+def test_where_nothing_is_tried_again_all_that_are_not_broken_are_shown(
+    page: Page, tmp_path: Path
+) -> None:
+    def test(name: str, outcome: str) -> dict[str, object]:
+        return {"id": name, "outcome": outcome, "attempts": 1, "duration_s": 1.0}
+
+    with site(page, tmp_path) as own:
+        for number, outcome in enumerate(("fail", "pass")):
+            tests = [test("broken", "fail"), test("fixed", outcome)]
+            own.benches.report(run_id=number, sha=f"{number:040x}", tests=tests)
+        own.open("metrics")
+
+        expect(rows(page, "flaky").locator(".name a")).to_have_text(["fixed"])
+        part(page, "flaky").get_by_role("button", name="Add the 1 broken").click()
+        expect(rows(page, "flaky").locator(".name a")).to_have_text(["broken", "fixed"])

@@ -74,9 +74,12 @@ class OtherSelection(Selection[ResolvedColumn]):
 
 @dataclass(frozen=True)
 class FlakySelection(Selection[FlakyColumn]):
-    """Which of the flakiest tests are shown: those that are `broken`, or the others; None: all."""
+    """Which of the flakiest tests are shown: those that are `broken`, or the others; those of which
+    a flake was seen (`flaked`), or the others; None: all.
+    """
 
     broken: bool | None = None
+    flaked: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +229,11 @@ def other_failures(
 
 def flakiest_tests(tests: Sequence[FlakyTest], selection: FlakySelection) -> Listing[FlakyTest]:
     """List tests with a failed attempt, highest flake rate first by default."""
-    rows = [row for row in tests if selection.broken in {None, row.broken}]
+    rows = [
+        row
+        for row in tests
+        if selection.broken in {None, row.broken} and selection.flaked in {None, row.flaked}
+    ]
     return FLAKIEST.listing(rows, selection)
 
 

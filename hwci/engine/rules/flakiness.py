@@ -20,6 +20,11 @@ def is_broken(attempts: int, failed_attempts: int) -> bool:
     return failed_attempts == attempts
 
 
+def is_flake_seen(retry_passes: int, flaky_failures: int) -> bool:
+    """Whether a test passed where it failed."""
+    return retry_passes > 0 or flaky_failures > 0
+
+
 class FlakyTest(NamedTuple):
     """A row of "Flakiest tests". `flake_rate` is a percentage (metric rule 1)."""
 
@@ -38,6 +43,11 @@ class FlakyTest(NamedTuple):
     def broken(self) -> bool:
         """Whether the test never passed in the period."""
         return is_broken(self.attempts, self.failed_attempts)
+
+    @property
+    def flaked(self) -> bool:
+        """Whether a flake of it was seen: a retry passed, or its failing commit did."""
+        return is_flake_seen(self.retry_passes, self.flaky_failures)
 
 
 def flakiest(
@@ -84,6 +94,11 @@ def _row(key: TestKey, test: TestRuns) -> FlakyTest:
         flaky_failures=test.flakes,
         flake_rate=_rate(failed, attempts),
     )
+
+
+def has_flaked(test: TestRuns) -> bool:
+    """Whether a flake of a test was seen."""
+    return is_flake_seen(retry_passes_of(test.notable), test.flakes)
 
 
 def never_passed(test: TestRuns) -> bool:

@@ -33,8 +33,8 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
 
     @property
     def flaky(self) -> FlakyQuery:
-        """The flaky tests without the broken ones."""
-        return FlakyQuery.model_validate({**self._asked, "limit": self.limit, "broken": False})
+        """The flaky tests of which a flake was seen."""
+        return FlakyQuery.model_validate({**self._asked, "limit": self.limit, "flaked": True})
 
     @property
     def products(self) -> PageQuery:
@@ -49,8 +49,8 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
 class PageFiguresAnswer(Answer):
     """The figures beside `ci-metrics`. `real_bug_causes`: how many causes the real firmware bugs
     have, as the list of causes counts them; `incidents`: those that still fail, 100 at most;
-    `pending_failures`: how many failures these are one by one; `flaky_tests`: without those that
-    never passed; `products`: 100 at most.
+    `pending_failures`: how many failures these are one by one; `flaky_tests`: those of which a
+    flake was seen, or where there are none, those that are not broken; `products`: 100 at most.
     """
 
     days: DaysAnswer

@@ -13,7 +13,7 @@ from hwci.analysis.periods.days import Days, calendar_days
 from hwci.analysis.periods.trends import before_of
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.reading import read_classified
-from hwci.engine.rules.flakiness import flakiest, never_passed
+from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
 from hwci.engine.vocabulary import FailureClass
 from hwci.server.services.access import Member
 from hwci.server.services.analysis.asking import Analysis, Asked, asked
@@ -62,7 +62,10 @@ class PageFigures(Analysis):
 
 def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTestAnswer]:
     history, scope, period = about
-    tests = [one for one in history.test_runs(scope, period) if not never_passed(one)]
+    failed = history.test_runs(scope, period)
+    tests = [one for one in failed if has_flaked(one)]
+    # Where nothing is tried again, no flake is seen, and any of them may be flaky.
+    tests = tests or [one for one in failed if not never_passed(one)]
     rows = Listing(flakiest(history, tests, query.limit), len(tests))
     return query.page_of(rows, FlakyTestAnswer.model_validate)
 

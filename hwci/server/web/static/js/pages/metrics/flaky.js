@@ -40,23 +40,23 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const intervals = `/api/orgs/${orgId}/ci-analysis/ranked-tests`;
   const table = byLow ? intervals : `${base}/flakiest-tests`;
   const [place, near] = useNear();
-  const wanted = near && page.flakiestTests.total > 0;
-  // The specification's table has broken tests, too. Their rate is the highest, so they are on top.
-  const someBroken = page.flakiestTests.items.some(isBroken);
-  const all = address.query.get("flaky.broken") === "all";
-  const broken = all ? null : "false";
-  const first = byLow ? undefined : all || !someBroken ? page.flakiestTests : withoutBroken(figures);
-  const answer = useAnswer(wanted ? `${table}/history` : null, { ...scope, ...asked, broken });
+  const all = address.query.get("flaky.tests") === "all";
+  const usual = flaking(figures);
+  const kind = all ? {} : usual;
+  const first = byLow ? undefined : all ? page.flakiestTests : firstOf(figures);
+  const hidden = page.flakiestTests.total - (figures.data?.flakyTests.total ?? page.flakiestTests.total);
+  const wanted = near && page.flakiestTests.total > 0 && !(figures.loading && !all);
+  const answer = useAnswer(wanted ? `${table}/history` : null, { ...scope, ...asked, ...kind });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
   // Rows that are ranked by it have their interval themselves.
-  const sure = useAnswer(wanted && !byLow ? intervals : null, { ...scope, ...asked, broken, sort: sort ?? "-flakeRate" });
+  const sure = useAnswer(wanted && !byLow ? intervals : null, { ...scope, ...asked, ...kind, sort: sort ?? "-flakeRate" });
   const within = new Map(sure.data?.items.map((one) => [keyOf(one), one]));
   const few = whole ? {} : { limit: FEW }; // an answer takes longer than a row
   const rankBy = byLow ? "lowerBound" : null;
-  const answers = useAnswer(wanted ? `${analysis}/answers` : null, { ...scope, ...asked, ...few, broken, rankBy });
+  const answers = useAnswer(wanted ? `${analysis}/answers` : null, { ...scope, ...asked, ...few, ...kind, rankBy });
   const answered = new Map(answers.data?.items.map((one) => [keyOf(one), one.answer]));
   const unfolded = address.query.get("flaky.boxes");
-  const suspects = useAnswer(wanted && unfolded !== null ? analysis : null, { ...scope, ...asked, broken, rankBy });
+  const suspects = useAnswer(wanted && unfolded !== null ? analysis : null, { ...scope, ...asked, ...kind, rankBy });
   const heat = (row) => html`<${MergedStrip} history=${histories.get(keyOf(row))} period=${page.period} />`;
   const strips = (row) => html`<${BoxStrips} history=${histories.get(keyOf(row))} answer=${answer} ...${{ orgId, period: page.period }} />`;
   const boxes = (row) => html`<${Boxes} row=${row} open=${unfolded === keyOf(row)} />`;
@@ -77,19 +77,27 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const below = (row) => unfolded === keyOf(row) && html`${strips(row)}<${Suspicion} row=${row} answer=${suspects} />`;
   return html`<${Section} title="Flakiest tests" total=${page.flakiestTests.total} anchor="flaky">
     <div ref=${place}></div>
-    ${(someBroken || all) && html`<${Broken} shown=${all} />`}
+    ${hidden > 0 && html`<${Others} all=${all} number=${hidden} what=${usual.flaked ? "without a flake" : "broken"} />`}
     ${page.flakiestTests.total > 0 && html`<${Rank} on=${byLow} />`}
     ${answer.error?.isPassing &&
       html`<${Failed} error=${answer.error} again=${answer.again}><p>The failed attempts by day are not shown.</p><//>`}
     <${PagedTable} folds name="flaky" label="Flakiest tests" thing="test" path=${table}
-      query=${{ ...scope, broken }} first=${first} turn=${reviews.turn} address=${address}
+      query=${{ ...scope, ...kind }} first=${first} turn=${reviews.turn} address=${address}
       columns=${columns} below=${below} rowKey=${keyOf}
       empty=${page.flakiestTests.total > 0 ? ALL_BROKEN : NONE} />
   <//>`;
 }
 
-/** The first rows of those that are not broken; null: somebody asks for them, undefined: nobody will. */
-function withoutBroken({ data, error, loading }) {
+/**
+ * Which tests are shown unless all are asked for (ADR 0099): those of which a flake was seen. The specification's table
+ * has broken ones, too, and their rate is the highest. Where no flake was seen, those that passed at all.
+ */
+function flaking({ data }) {
+  return data?.flakyTests.items.some((row) => !hasNoFlake(row)) ? { flaked: "true" } : { broken: "false" };
+}
+
+/** The first rows of these; null: somebody asks for them, undefined: nobody will. */
+function firstOf({ data, error, loading }) {
   if (loading) return null;
   return error ? undefined : data.flakyTests;
 }
@@ -107,11 +115,12 @@ function useNear() {
   return [place, near];
 }
 
-/** The switch that shows broken tests, with a sentence that explains them: a tooltip would be missed. */
-function Broken({ shown }) {
-  const turn = () => change({ "flaky.broken": shown ? null : "all", "flaky.page": null });
-  return html`<p class="pending"><button type="button" aria-pressed=${shown ? "true" : "false"} onClick=${turn}>Show broken tests</button>
-    ${" "}<span class="quiet">A test that never passed in this period is broken, not flaky: fix it like a bug.</span></p>`;
+/** The switch that shows all tests, with a sentence about those that it adds: a tooltip would be missed. */
+function Others({ all, number, what }) {
+  const turn = () => change({ "flaky.tests": all ? null : "all", "flaky.page": null });
+  return html`<p class="pending"><button type="button" aria-pressed=${all ? "true" : "false"} onClick=${turn}>
+      Add the ${count(number)} ${what}</button>
+    ${" "}<span class="quiet">A test that never passed where it failed was broken there, not flaky: fix it like a bug.</span></p>`;
 }
 
 /** The switch between the rate as it was counted and what it is at least; a tooltip would be missed. */
