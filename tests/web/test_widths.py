@@ -209,3 +209,26 @@ def test_a_table_by_cause_shows_its_buttons_at_1024_pixels(page: Page, demo: Das
         expect(page.locator(f"{part} [data-title=Review] button").first).to_be_visible()
 
         assert page.locator(f"{part} .table-scroll").evaluate_all(OUT_OF_SIGHT) == [0]
+
+
+@pytest.mark.parametrize("name", ["failures", "runs"])
+def test_on_a_phone_a_list_begins_with_a_few_rows_and_a_click_shows_more(
+    page: Page, demo: Dashboard, name: str
+) -> None:
+    address = f"{demo.url}/orgs/{demo.sign_in(page.context)}/{name}"
+    rows, switch = (
+        page.locator("tbody tr"),
+        page.get_by_role("button", name=re.compile("^Show all")),
+    )
+    page.set_viewport_size({"width": 390, "height": 740})
+    page.goto(address)
+    expect(rows).to_have_count(5)
+
+    switch.click()
+
+    expect(rows).to_have_count(20)
+    expect(page).to_have_url(re.compile(rf"{name}\.rows=all"))
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(address)
+    expect(rows).to_have_count(20)
+    expect(switch).to_have_count(0)

@@ -45,7 +45,7 @@ function Listed({ address, orgId, scope, products, several }) {
   };
   return html`<section class="part">
     <${Filters} orgId=${orgId} scope=${scope} filters=${filters} first=${first} clear=${clear} />
-    <${PagedTable} name="failures" label="Failures" thing="failure" path=${`/api/orgs/${orgId}/ci-failures`} totalled
+    <${PagedTable} foldsOnPhone name="failures" label="Failures" thing="failure" path=${`/api/orgs/${orgId}/ci-failures`} totalled
       query=${{ ...scope, ...filters }} address=${address} columns=${failureColumns(orgId, scope, several)}
       rowKey=${({ id }) => id}
       unknown=${html`<button type="button" onClick=${() => clear({ repoKey: null, suite: null })}>Show all products</button>`}

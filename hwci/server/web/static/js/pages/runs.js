@@ -34,7 +34,7 @@ export function Runs({ address, orgId, organization }) {
     <section class="part moving runs">
       <${Filters} orgId=${orgId} organization=${organization} filters=${filters} first=${first} clear=${clear} />
       ${isHashStart(filters.sha)
-        ? html`<${PagedTable} name="runs" label="Runs" thing="run" path=${base} query=${filters} turn=${turn}
+        ? html`<${PagedTable} foldsOnPhone name="runs" label="Runs" thing="run" path=${base} query=${filters} turn=${turn}
             held=${held} address=${address} searched=${false} totalled=${isFiltered(filters)}
             columns=${columns(orgId, filters)} rowKey=${(run) => run.id}
             unknown=${html`<button type="button" onClick=${() => clear()}>Show all runs</button>`}

@@ -12,6 +12,7 @@ import { Csv, Foot, lastPage, turnTo } from "./pages.js";
 import { Rows } from "./rows.js";
 
 const ROWS = 20; // of a page, unless the address has another number
+const PHONE = "(max-width: 40rem)"; // as the style sheets have it
 export const FEW = 5; // rows of a table beside others, until all are asked for
 export const WORTH_A_SEARCH = 6; // rows: fewer are seen at a glance
 const TYPING_PAUSE_MILLISECONDS = 250;
@@ -22,7 +23,7 @@ const TYPING_PAUSE_MILLISECONDS = 250;
  * to the answer, as `useAnswer` has it; `below(row)`: what stands under a row; `thing`: what a row is,
  * for "3 merges"; `searched`: whether the API searches it; that is offered once there are rows enough;
  * `totalled`: always show how many rows there are; `unknown`: the way out when a filter names what does not exist;
- * `folds`: it begins with a few rows, and a click shows all.
+ * `folds`: it begins with a few rows, and a click shows all; `foldsOnPhone`: only where each row takes half the window.
  */
 export function PagedTable(props) {
   const { name, path, query, address, first, turn, held, thing, label, searched = true, totalled, unknown } = props;
@@ -47,17 +48,18 @@ export function PagedTable(props) {
   `;
 }
 
-function Found({ name, columns, rowKey, below, thing, empty, label, asked, list, busy, path, query, folds }) {
+function Found({ name, columns, rowKey, below, thing, empty, label, asked, list, busy, path, query, folds, foldsOnPhone }) {
   const shown = useShown(name, columns);
   if (list.items.length === 0) return html`<${Nothing} ...${{ name, asked, list, thing, empty }} />`;
   const onSort = (sort) => change({ [`${name}.sort`]: sort, [`${name}.page`]: null });
-  const few = folds && !asked.whole;
+  const may = folds || (foldsOnPhone && matchMedia(PHONE).matches);
+  const few = may && !asked.whole;
   return html`
     <${Rows} columns=${shown} rows=${few ? list.items.slice(0, FEW) : list.items} rowKey=${rowKey} below=${below} label=${label}
       busy=${busy} sort=${asked.sort} onSort=${onSort} />
     <${Foot} ...${{ name, list, label, path, rowKey, few }} query=${{ ...query, sort: asked.sort, search: asked.search || null }}>
       <${Columns} table=${name} columns=${columns} label=${label} />
-      ${folds && (few || asked.all) && list.total > FEW && html`<${ShowAll} ...${{ name, label, few }} total=${list.total} />`}
+      ${may && (few || asked.all) && list.total > FEW && html`<${ShowAll} ...${{ name, label, few }} total=${list.total} />`}
     <//>
   `;
 }
