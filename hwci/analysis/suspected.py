@@ -161,7 +161,7 @@ def _of_found(known: Known) -> Suspected:
         was = "broken" if found.broken else "flaky"
         return Suspected(f"Fixed{sure(found.fixed.chance)}: it was {was} {when}", "fixed")
     if found.broken:
-        return Suspected(f"Broken {when}: no run of it passed until its last failure", "broken")
+        return Suspected(f"Broken {when}: no run of it passed until it failed last", "broken")
     if known.worst is not None:
         return _on_one_box(found, known.worst)
     return _on_boxes(found)

@@ -71,7 +71,7 @@ def of_fixed(fixed: Fixed) -> str:
 
 def _fixed_words(fixed: Fixed) -> Iterator[str]:
     if fixed.clean_runs:
-        yield f"{counted(fixed.clean_runs, 'clean run')} since its last failure"
+        yield f"{counted(fixed.clean_runs, 'clean run')} since its last failed run"
     else:
         yield "failed again in its newest run"
     if fixed.needed is None or fixed.needed > WAITED_FOR:

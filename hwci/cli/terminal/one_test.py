@@ -48,10 +48,10 @@ def boxes(now: datetime) -> tables.Layout[OnBoxAnswer]:
         [
             column("Box", lambda row: row.box_key),
             column("First attempt failed (95 % within)", _rate, right=True),
-            column("Passed", lambda row: f"{row.passed:,}", right=True),
+            column("Runs passed", lambda row: f"{row.passed:,}", right=True),
             column("On a retry", lambda row: f"{row.retried:,}", right=True),
-            column("Failed", lambda row: f"{row.failed:,}", right=True),
-            column("Lost", lambda row: f"{row.lost:,}", right=True),
+            column("Runs failed", lambda row: f"{row.failed:,}", right=True),
+            column("Runs lost", lambda row: f"{row.lost:,}", right=True),
             column("Took (9 of 10 within)", _took, right=True, spare=1),
             column("Last run", lambda row: tables.ago(row.last_run_at, now), spare=1),
         ],

@@ -261,7 +261,7 @@ def flakiest_tests(view: View, *, sure: bool) -> Layout[RankedTestAnswer]:
             Column("Boxes", lambda row: str(row.boxes), right=True, spare=1),
             Column("Reports", lambda row: str(row.run_reports), right=True, spare=1),
             Column("Attempts", lambda row: str(row.attempts), right=True, spare=1),
-            Column("Failed", lambda row: str(row.failed_attempts), right=True),
+            Column("Failed attempts", lambda row: str(row.failed_attempts), right=True),
             Column("Retry passes", lambda row: str(row.retry_passes), right=True, spare=1),
             _sure_rate(lambda row: within(row.flake_rate, row.low, row.high)) if sure else rate,
             Column("", lambda row: "broken" if row.broken else ""),

@@ -68,7 +68,7 @@ function tests({ repoKey, suite, branch, failures, failuresTotal, testsTotal, bo
   return html`<details>
       <summary>${testsTotal === 1 ? html`<${LongName} name=${failures[0].testId} />` : counted(testsTotal, "test")} on ${where}</summary>
       <ul class="commits">${failures.map((one) => html`<li key=${one.id}>${link(one)} <span class="quiet">${box(one)}</span></li>`)}</ul>
-      ${failuresTotal > failures.length && html`<p class="quiet">and ${counted(failuresTotal - failures.length, "more failure")}</p>`}
+      ${failuresTotal > failures.length && html`<p class="quiet">and ${count(failuresTotal - failures.length)} more</p>`}
     </details>
     <span class="under">${branch}${testsTotal === 1 && html` ${history}`}</span>`;
 }

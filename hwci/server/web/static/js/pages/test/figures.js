@@ -13,10 +13,10 @@ import { Time } from "../../parts/values/values.js";
  * @type {[string, string, object?][]}
  */
 const FIGURES = [
-  ["passed", "Passed"],
+  ["passed", "Runs passed"],
   ["retried", "On a retry", { retryPass: true }],
-  ["failed", "Failed"],
-  ["lost", "Lost"],
+  ["failed", "Runs failed"],
+  ["lost", "Runs lost"],
 ];
 const VERDICTS = [
   ["device", "device"],
@@ -72,8 +72,8 @@ function verdicts({ verdicts: found }) {
 
 /** What trying again gave, and how the rates are to be read. */
 export function Given({ test: { retries, reruns, all } }) {
-  return html`<p>${given(retries, "A retry in the same run", "retry", "retries")}
-    ${" "}${given(reruns, "A run again on the same commit and box", "run", "runs")}</p>
+  return html`<p>${given(retries, "Retried in the same run", "result")}
+    ${" "}${given(reruns, "Run again on the commit and box of a failed run", "run")}</p>
     <p class="quiet">${all.first.missing === NO_STATISTICS ? NO_INTERVALS : WITHIN} Rates leave out lost runs. “Took” has the
       runs that passed at the first attempt: half of them took no longer than the first time, nine of ten no longer than the second.</p>`;
 }
@@ -82,7 +82,7 @@ const NO_STATISTICS = "no_statistics";
 const WITHIN = "Below each rate: the range that holds the true rate with 95 % certainty.";
 const NO_INTERVALS = "Rates have no intervals: the operator of the server installs hwci[statistics] for them.";
 
-function given({ tries, passed }, what, one, many) {
-  if (tries === 0) return `${what}: none after a failure.`;
-  return `${what}: ${count(passed)} of ${counted(tries, one, many)} after a failure passed.`;
+function given({ tries, passed }, what, one) {
+  if (tries === 0) return `${what}: none.`;
+  return `${what}: ${counted(tries, one)}, of which ${count(passed)} passed then.`;
 }

@@ -2,7 +2,7 @@
 // Failures of one cause as one line: which tests on how many boxes, what broke them and what fixed them.
 
 import { addressOf } from "../../address.js";
-import { counted } from "../../format.js";
+import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
 import { LongName, Sha, Subject, Time } from "./values.js";
 import { classBadge, verdict } from "./words.js";
@@ -47,5 +47,5 @@ export function CauseFailures({ orgId, cause: { failures, failuresTotal } }) {
       ${one.review && html`<span class="under">${one.review.action === "confirm" ? "Confirmed" : "Dismissed"} by ${one.status}${
         one.review.note && `: ${one.review.note}`}</span>`}
     </li>`)}</ul>
-    ${failuresTotal > failures.length && html`<p class="quiet">and ${counted(failuresTotal - failures.length, "more failure")}</p>`}`;
+    ${failuresTotal > failures.length && html`<p class="quiet">and ${count(failuresTotal - failures.length)} more</p>`}`;
 }
