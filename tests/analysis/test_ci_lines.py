@@ -3,15 +3,19 @@
 them that `hwci init` prints.
 """
 
+import re
+import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from hwci.analysis.failures.ci_lines import lines_of, system_of
 from hwci.analysis.failures.gaps import Gap
 from hwci.ci.systems import SYSTEMS
 from hwci.engine.vocabulary import CiSystem
+from tests.support.clones import git
 
 JOBS = Path(__file__).parents[2] / "hwci/ci/jobs"
 PAGES = {
@@ -73,3 +77,40 @@ def test_the_rule_of_a_verdict_is_one_that_a_project_may_have() -> None:
     [rule] = tomllib.loads(one.lines)["verdict"]
     assert set(rule) == {"message", "verdict"}
     assert rule["verdict"] == "device"
+
+
+def test_a_token_of_buildkite_is_a_secret_whose_name_a_cluster_may_have() -> None:
+    for gap in (Gap.NO_CHANGES, Gap.UNCONNECTED_FIX):
+        [one] = lines_of(gap, PAGES[CiSystem.BUILDKITE])
+        [step] = yaml.safe_load(f"steps:\n  - key: hil\n{one.lines}")["steps"]
+        [(variable, name)] = step["secrets"].items()
+        assert variable == "BUILDKITE_API_TOKEN"
+        assert not name.lower().startswith(("buildkite", "bk"))
+
+
+def test_a_shell_of_jenkins_fetches_with_the_credential_of_the_clone() -> None:
+    [one] = lines_of(Gap.CUT_LISTS, PAGES[CiSystem.JENKINS])
+    code = [line for line in one.lines.splitlines() if not line.startswith("//")]
+    assert code[0] == "withCredentials([gitUsernamePassword(credentialsId: 'git')]) {"
+    assert (code[-1], len(code)) == ("}", 3)
+
+
+SHELLS = [CiSystem.BUILDKITE, CiSystem.CIRCLECI, CiSystem.JENKINS, None]
+
+
+@pytest.mark.parametrize("system", SHELLS)
+def test_the_line_of_a_shell_completes_a_shallow_clone_and_takes_a_whole_one(
+    system: CiSystem | None, tmp_path: Path
+) -> None:
+    [one] = lines_of(Gap.CUT_LISTS, PAGES[system] if system else [])
+    [command] = re.findall(r"git fetch [^']*", one.lines)
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    origin.mkdir()
+    git(origin, "init", "-q")
+    for number in range(3):
+        git(origin, "commit", "-q", "--allow-empty", "-m", str(number))
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", str(clone))
+    assert git(clone, "rev-list", "--count", "HEAD").strip() == "1"
+    for _ in range(2):
+        subprocess.run(["bash", "-e", "-c", command], cwd=clone, check=True, capture_output=True)
+        assert git(clone, "rev-list", "--count", "HEAD").strip() == "3"

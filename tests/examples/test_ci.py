@@ -120,6 +120,7 @@ def buildkite(job: str) -> tuple[str, dict[str, str]]:
         hook = (EXAMPLES / "buildkite/hooks/post-command").read_text()
         return hook, {"BUILDKITE_STEP_KEY": "hil", "BUILDKITE_COMMAND_EXIT_STATUS": "1"}
     [said] = read("buildkite/pipeline.yml")
+    assert said["secrets"] == ["HWCI_CI_KEY"]  # a cluster gives a job no other secret
     [step] = [one for one in said["steps"] if one["key"] == job]
     return step["command"].replace("$$", "$"), {"HWCI_WHEEL": said["env"]["HWCI_WHEEL"]}
 

@@ -83,10 +83,15 @@ _CLONE = {
     CiSystem.AZURE: """\
       - checkout: self
         fetchDepth: 0""",
-    CiSystem.JENKINS: f"sh '{_UNSHALLOW}'",
+    CiSystem.JENKINS: f"""\
+// Only if the job has "Shallow clone" among its clone behaviours: take that away, or name here the
+// credential that it clones with (of an SSH key: gitSshPrivateKey).
+withCredentials([gitUsernamePassword(credentialsId: 'git')]) {{
+    sh '{_UNSHALLOW}'
+}}""",
     None: _UNSHALLOW,
 }
-"""The whole history."""
+"""The whole history. Jenkins gives a shell none of the credentials that it clones with."""
 _FIND_BASE = {
     **_CLONE,
     CiSystem.GITHUB: f"""\
@@ -101,7 +106,8 @@ _FIND_BASE = {
   # GITLAB_TOKEN, a masked variable with the scope read_api, finds the job before this one
 {_CLONE[CiSystem.GITLAB]}""",
     CiSystem.BUILDKITE: f"""\
-    # BUILDKITE_API_TOKEN, a secret with the scope read_builds, finds the build before this one
+    secrets: # of the cluster: a token with the scope read_builds finds the build before this one
+      BUILDKITE_API_TOKEN: HWCI_BUILDKITE_TOKEN
 {_CLONE[CiSystem.BUILDKITE]}""",
     CiSystem.AZURE: f"""\
 {_CLONE[CiSystem.AZURE]}
