@@ -158,7 +158,7 @@ class Repository:
     def fault(self) -> GitError | None:
         """Return why git cannot work here, None if it can."""
         try:
-            self.run("rev-parse", "--git-dir")
+            _ = self._shallow_file  # it is needed later
         except GitError as fault:
             return fault
         return None
