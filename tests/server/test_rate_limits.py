@@ -239,6 +239,11 @@ def tried(server: RunningServer, address: str, **said: str) -> Reply:
     return ask(server.url, "POST", "/api/auth/login", origin, json_body=body)
 
 
+def test_off_is_no_limit_for_a_site_of_ipv6(tmp_path: Path) -> None:
+    with running_in_thread(tmp_path, auth_rate_limit="off", trusted_proxies=INSIDE) as server:
+        assert tried(server, "2001:db8::1").status == 401
+
+
 def test_a_client_that_guesses_a_password_waits_and_its_owner_does_not(tmp_path: Path) -> None:
     hands = Hands()
     guesser, elsewhere = "192.0.2.1", "192.0.2.2"
