@@ -163,7 +163,7 @@ class Dispatch:
 
     def __init__(
         self,
-        client: "Client",
+        client: Client,
         store: BenchStore | None,
         patience: Patience,
         sleep: Callable[[float], None] = time.sleep,
@@ -284,7 +284,7 @@ class Dispatch:
             self.outcome.refused.append(Unsent(report, None, now))
         return True, None
 
-    def _carry(self, report: PendingReport, call: "Call[None]") -> tuple[bool, HwciError | None]:
+    def _carry(self, report: PendingReport, call: Call[None]) -> tuple[bool, HwciError | None]:
         try:
             self._client.send(call, within=self._left())
         except HwciError as fault:

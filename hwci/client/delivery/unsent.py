@@ -19,8 +19,9 @@ from hwci.client.store import BenchStore, PendingReport
 from hwci.said import counted
 from hwci.wire.reports import MergeAnnouncement, RunReport
 
-AGAIN = "once the cause is gone, `hwci spool flush --refused` sends refused reports again"
 Reports = Sequence[RunReport] | Sequence[MergeAnnouncement]
+
+AGAIN = "once the cause is gone, `hwci spool flush --refused` sends refused reports again"
 BY_NAME = "`hwci spool flush NAME` sends a superseded one all the same"
 DAMAGED_FIX = "Check the disk; report what was in it again, from the results of its job"
 
