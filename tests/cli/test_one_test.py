@@ -43,8 +43,8 @@ def test_each_box_has_a_row_with_its_rate_and_what_its_runs_did(signed_in: Comma
     assert " ".join(two).startswith("bench-2 4 of 4: 100.0 % (")
     assert err.startswith("Not enough data to say whether it is flaky: ")
     assert "Its first attempt failed in 4 of all 8 runs on 2 boxes; " in err
-    assert "Of 4 results that were tried again in their run, 4 passed." in err
-    assert "There are no runs of a commit and box where it had failed before." in err
+    assert "Retried in the same run: 4 results, of which 4 passed then." in err
+    assert "Run again on the commit and box of a failed run: none." in err
 
 
 @pytest.mark.usefixtures("with_reports")

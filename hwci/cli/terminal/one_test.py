@@ -31,8 +31,9 @@ def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None
         more = found.boxes_total - len(found.boxes)
         if more:
             render.note(f"… {more:,} more boxes")
-        render.note(_given(found.retries, "results that were tried again in their run"))
-        render.note(_given(found.reruns, "runs of a commit and box where it had failed before"))
+        render.note(_given(found.retries, "Retried in the same run", "result"))
+        again = "Run again on the commit and box of a failed run"
+        render.note(_given(found.reruns, again, "run"))
         if found.before is not None:
             render.note(_renamed(f"have been called {found.before.test_id} until", found.before))
         if found.since is not None:
@@ -86,7 +87,7 @@ def _renamed(called: str, other: OtherNameAnswer) -> str:
     )
 
 
-def _given(given: GivenAnswer, what: str) -> str:
+def _given(given: GivenAnswer, what: str, one: str) -> str:
     if not given.tries:
-        return f"There are no {what}."
-    return f"Of {given.tries:,} {what}, {given.passed:,} passed."
+        return f"{what}: none."
+    return f"{what}: {counted(given.tries, one)}, of which {given.passed:,} passed then."
