@@ -202,7 +202,10 @@ def test_the_chance_of_a_test_on_a_box_is_near_the_exact_one(seed: int) -> None:
     strata.gather()
     if (0, 0, 0) in strata.by_test:
         [chance] = chances_by_curve(strata.by_test[0, 0, 0][None])
-        assert chance == pytest.approx(exact[hits:].sum(), rel=0.35, abs=0.004)
+        expected = exact[hits:].sum()
+        assert chance == pytest.approx(expected, rel=0.35, abs=0.007)
+        # Where it decides what is named, it errs to the side that names nothing.
+        assert chance > expected or expected > 0.05
 
 
 def test_the_curve_and_the_false_discoveries_are_those_of_scipy() -> None:
