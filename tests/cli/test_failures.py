@@ -186,7 +186,7 @@ def test_edits_of_the_configuration_stand_last() -> None:
     ]
     found = ExplanationAnswer.model_construct(edits=edits, complete=True)
     text = "\n".join(str(one) for one in what_if.section(what_if.Explained(found)))
-    wrong = text.index("Only if the paths are configured wrongly:")
+    wrong = text.index("Only if the configured paths are wrong or missing:")
     assert (
         text.index("if verdict") < text.index("if review") < wrong < text.index("if patternAdded")
     )

@@ -150,7 +150,7 @@ def test_what_would_change_the_class_is_said_with_what_to_do(
     expect(said).to_contain_text(WOULD_BE[FailureClass(first["class"])])
     expect(said).to_contain_text(first["toDo"])
     patterns = {(one["class"], one["kind"]) for one in found if one["pattern"] is not None}
-    heading = "Only if the paths are configured wrongly:"
+    heading = "Only if the configured paths are wrong or missing:"
     expect(reader.page.get_by_text(heading)).to_have_count(1 if patterns else 0)
     expect(reader.page.locator(f"p:text-is('{heading}') + .what-if > li")).to_have_count(
         len(patterns)

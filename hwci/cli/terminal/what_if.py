@@ -51,7 +51,7 @@ def _lines(found: ExplanationAnswer) -> Iterator[str]:
     ordered = sorted(found.edits, key=_place)
     for is_pattern, edits in groupby(ordered, _is_pattern):
         if is_pattern:
-            yield "Only if the paths are configured wrongly:"
+            yield "Only if the configured paths are wrong or missing:"
         for _, alike in groupby(edits, lambda one: (one.failure_class, one.kind)):
             yield from _first_of(list(alike))
     if not found.complete:

@@ -23,7 +23,7 @@ export function WhatIf({ orgId, failureId }) {
   const patterns = data.edits.filter((edit) => edit.pattern !== null);
   return html`<${Section} title="What would change the class">
     <${Edits} edits=${data.edits.filter((edit) => edit.pattern === null)} />
-    ${patterns.length > 0 && html`<p>Only if the paths are configured wrongly:</p><${Edits} edits=${patterns} />`}
+    ${patterns.length > 0 && html`<p>Only if the configured paths are wrong or missing:</p><${Edits} edits=${patterns} />`}
     ${!data.complete && html`<p class="quiet">There may be more: not everything was tried.</p>`}
   <//>`;
 }
