@@ -16,7 +16,7 @@ from hwci.analysis.benches.words import of_test
 from hwci.analysis.certainty import ATTEMPTS_NEEDED
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.onset import rates_beside
-from hwci.analysis.flaky.suspect_words import of_suspect
+from hwci.analysis.flaky.suspect_words import of_change, of_suspect
 from hwci.analysis.flaky.suspects import Intermittent, RankBy, SeenProduct
 from hwci.analysis.flaky.weighing import Counts, chance_alike
 from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
@@ -77,6 +77,26 @@ def test_the_line_says_it_in_words() -> None:
     )
     assert "on all boxes alike, firmware only, " in text
     assert " until we may call it fixed (95 %)" in text
+
+
+@pytest.mark.parametrize(
+    ("shares", "says"),
+    [
+        ((0.95, 0.05, 0), "the commit changed firmware only"),
+        ((0.6, 0.4, 0), "the commit changed firmware only (60 % sure)"),
+        (
+            (0.34, 0.33, 0.33),
+            "the commit changed firmware only (34 %) or harness only (33 %)",
+        ),
+    ],
+)
+def test_what_the_commit_changed_is_named_only_where_it_is_likely(
+    shares: Sequence[float], says: str
+) -> None:
+    kinds = (CommitKind.FIRMWARE, CommitKind.HARNESS, CommitKind.OTHER)
+    since = found_in(planted(RACE).facts).since
+    shared = dict(zip(kinds, shares, strict=True))
+    assert of_change(replace(since, before=0.1, kinds=shared)) == says
 
 
 def _firmware(changes: Changes) -> tuple[Commit, ...]:

@@ -50,11 +50,13 @@ def of_change(since: Since) -> str:
 
 
 def _kind_words(since: Since) -> str:
-    kind, share = max(since.kinds.items(), key=lambda one: one[1])
     if since.before >= LIKELY:
         return ""
-    how_sure = "" if share >= STRONG else sure(share)
-    return f"{_KIND_WORDS[kind]}{how_sure}"
+    (kind, share), *others = sorted(since.kinds.items(), key=lambda one: -one[1])
+    if share >= LIKELY or not others:
+        return f"{_KIND_WORDS[kind]}{'' if share >= STRONG else sure(share)}"
+    both = ((kind, share), others[0])
+    return " or ".join(f"{_KIND_WORDS[one]} ({percent(chance)})" for one, chance in both)
 
 
 def _to_do_words(found: Intermittent) -> Iterator[str]:
