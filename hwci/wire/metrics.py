@@ -203,7 +203,7 @@ class CheckingRun(RunOnBox):
 
 class CheckedMergeAnswer(MergeAnswer):
     """An announced merge that a run checked. `suite` null: Unassigned. `first_run`: of the runs
-    that checked it the one that started first. `subject`: of the commit, if a report has it.
+    that checked it the one that started first. `subject`: of the commit, if a run has it.
     """
 
     first_run: CheckingRun

@@ -22,6 +22,7 @@ where a server orders them by an id of its own.
 
 from datetime import datetime, timedelta
 
+from tests.reference.checks import changes_of_run, run_of
 from tests.reference.facts import (
     Announcement,
     Event,
@@ -156,12 +157,13 @@ def checked_merges(
 
 
 def subject_of(facts: Facts, merge: Announcement) -> str | None:
-    """Return the first line of the commit's message as any report lists it."""
+    """Return the first line of the commit's message as the changes of any run list it (§5.1)."""
+    runs = {run_of(one) for one in facts.reports.values() if one.repo == merge.repo}
     told = {
         commit.subject
-        for report in facts.reports.values()
-        if report.repo == merge.repo and report.changes is not None
-        for commit in report.changes.commits
+        for source in (changes_of_run(facts, run) for run in runs)
+        if source is not None and source.changes is not None
+        for commit in source.changes.commits
         if commit.sha == merge.sha
     }
     return min(told) if told else None

@@ -30,7 +30,7 @@ class UncheckedCause(StrEnum):
 @dataclass(frozen=True, slots=True)
 class UncheckedMerge:
     """An unchecked merge and its cause. `run`: of the runs that tell it the earliest; None if
-    nothing ran. `subject`: the first line of the commit's message, if a report has it.
+    nothing ran. `subject`: the first line of the commit's message, if a run has it.
     """
 
     announcement: Announcement

@@ -171,7 +171,7 @@ FLAKIEST: Table[FlakyTest, FlakyColumn] = Table(
 
 class CheckedMerge(NamedTuple):
     """A row of the merges checked on hardware: the merge, and the run that checked it first.
-    `subject`: the first line of the commit's message, if a report has it.
+    `subject`: the first line of the commit's message, if a run has it.
     """
 
     announcement: Announcement

@@ -21,7 +21,7 @@ from hwci.wire.queries import TableQuery
 class ExplainedMergeAnswer(MergeAnswer):
     """A merge that no run checked, with the cause. `run`: of the runs that tell it the earliest;
     null if nothing ran, or if it is of a product that the reader key may not see. `subject`: of the
-    commit, if a report has it.
+    commit, if a run has it.
     """
 
     cause: UncheckedCause
