@@ -228,6 +228,12 @@ def test_every_name_that_stands_twice_is_named_outer_ones_first(server: RunningS
     ]
 
 
+def test_a_text_that_no_database_holds_is_named(server: RunningServer) -> None:
+    reply = send(server.url, server.ci_key, raw("extra", r'"\u0000"'))
+
+    assert [issue["message"] for issue in reply.json["issues"]] == ["Text should not hold U+0000"]
+
+
 def test_a_number_that_is_not_finite_is_named(server: RunningServer) -> None:
     reply = send(server.url, server.ci_key, raw("extra", "[-1e999]"))
 
