@@ -271,6 +271,19 @@ def test_a_body_in_chunks_is_held_to_the_same_limit(server: RunningServer) -> No
     assert ask(server.url, "POST", path, ci_key(server.ci_key), JSON, data=good).status == 204
 
 
+@pytest.mark.parametrize("way", ["plain", "in chunks", "gzip"])
+def test_a_body_of_as_many_bytes_as_the_limit_is_taken(server: RunningServer, way: str) -> None:
+    path, data = "/api/ci/merge-announce", json.dumps(announcement()).encode()
+    data = data.ljust(limits.BODY_BYTES)
+    if way == "gzip":
+        reply = send_gzip(server, gzip.compress(data))
+    else:
+        sent = data if way == "plain" else [data]
+        reply = ask(server.url, "POST", path, ci_key(server.ci_key), JSON, data=sent)
+
+    assert reply.status == 204
+
+
 def test_a_large_report_is_taken_and_its_faults_are_found(server: RunningServer) -> None:
     files = [f"src/module_{number:04}/{'x' * 40}.c" for number in range(2_000)]
     commits = [{"sha": f"{number:040x}", "subject": "s", "files": files} for number in range(30)]
