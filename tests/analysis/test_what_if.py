@@ -11,7 +11,6 @@ from itertools import count
 
 from hwci.analysis.failures.what_if import Edit, EditKind, Trying, what_if, with_pattern
 from hwci.engine.facts import Changes, Facts, Product, Report, Review, SuiteConfig
-from hwci.engine.full_history import FullHistory
 from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of
 from hwci.engine.rules.reports import report_order
@@ -19,6 +18,7 @@ from hwci.engine.vocabulary import FileKind, Verdict
 from tests.analysis.drawn import drawn, resolved
 from tests.engine.timeline import ORG, changes, commit
 from tests.server.storage.histories import NOON
+from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
 
 
@@ -81,7 +81,7 @@ def sent(report: Report, group: Group, edit: Edit) -> Report:
 
 
 def judged(facts: Facts, group: Group) -> Classification:
-    history = FullHistory(ORG, facts)
+    history = FullRecordedRuns(ORG, facts)
     failure = history.failure(group.first.id)
     assert failure is not None
     return Classifier(history).shown(group_of(history, failure))
@@ -93,7 +93,7 @@ def lists_and_verdicts(facts: Facts, group: Group) -> Iterator[Edit]:
     """
     for verdict in {Verdict.DEVICE, Verdict.INFRA} - {group.first.first.verdict}:
         yield Edit(EditKind.VERDICT, verdict=verdict)
-    history = FullHistory(ORG, facts)
+    history = FullRecordedRuns(ORG, facts)
     repo_key = group.first.key.lane.repo_key
     lists = [one.changes for one in facts.reports if one.repo_key == repo_key and one.changes]
     for sha in {one.sha for of in lists for one in of.commits}:
@@ -122,7 +122,7 @@ def test_every_edit_made_for_real_gives_the_class_that_was_said() -> None:
     seen: Counter[EditKind] = Counter()
     for facts, group in some(rounds(100, 500)):
         now = judged(facts, group)
-        history = FullHistory(ORG, facts)
+        history = FullRecordedRuns(ORG, facts)
         named = {one.edit: one.then for one in what_if(history, group).found}
         for edit in Trying(history, group).edits():
             real = judged(made(facts, group, edit), group)
@@ -139,7 +139,7 @@ def test_no_verdict_and_no_list_that_would_change_the_class_is_left_out() -> Non
     seen: Counter[EditKind] = Counter()
     for facts, group in some(rounds(100, 500)):
         now = judged(facts, group).failure_class
-        named = {one.edit for one in what_if(FullHistory(ORG, facts), group).found}
+        named = {one.edit for one in what_if(FullRecordedRuns(ORG, facts), group).found}
         for edit in lists_and_verdicts(facts, group):
             real = judged(made(facts, group, edit), group).failure_class
             assert (edit in named) == (real is not now), edit
@@ -152,7 +152,7 @@ def test_what_git_has_of_unsent_changes_gives_the_class_that_was_said() -> None:
     seen: Counter[bool] = Counter()
     draw = random.Random(5)
     for facts, group in some(rounds(200, 500)):
-        history = FullHistory(ORG, facts)
+        history = FullRecordedRuns(ORG, facts)
         runs = (one.run for one in Trying(history, group).edits() if one.assumed is not None)
         ends = {(one.changes.base_sha, one.sha): None for one in runs if one is not None}
         of_git = {(base, sha): known(draw, base, sha) for base, sha in ends if base is not None}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What would change a class, by pictures: each kind of edit in the words that people read."""
 
+from dataclasses import replace
+
 import pytest
 
 from hwci.analysis.failures.advice import advice
@@ -8,7 +10,12 @@ from hwci.analysis.failures.what_if import FILES_TRIED, EditKind, what_if
 from hwci.engine.facts import Commit
 from hwci.engine.history import OutOfTimeError
 from tests.engine.hurried import Hurried
-from tests.engine.timeline import Past, changes, commit, report, seen
+from tests.engine.timeline import ORG, Past, changes, commit, item, report, seen
+from tests.support.outcomes import FullRecordedRuns
+
+
+def recorded(past: Past) -> FullRecordedRuns:
+    return FullRecordedRuns(ORG, past.facts)
 
 
 def conditions(past: Past, sha: str, *kinds: EditKind) -> list[tuple[str, str]]:
@@ -16,7 +23,7 @@ def conditions(past: Past, sha: str, *kinds: EditKind) -> list[tuple[str, str]]:
     group = past.group(sha)
     return [
         (advice(group.first.id, one.edit).condition, one.then.failure_class.value)
-        for one in what_if(past.history, group).found
+        for one in what_if(recorded(past), group).found
         if one.edit.kind in kinds
     ]
 
@@ -53,6 +60,31 @@ def test_a_fix_that_no_report_leads_to_would_be_connected_by_the_run_that_sent_n
         (f"{sent} firmware alone", "real_fw_bug"),
         (f"{sent} harness alone", "bench_or_harness"),
     ]
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_run_beside_the_test_that_sent_nothing_would_connect_the_fix(lost: bool) -> None:
+    between = report("c:L" if lost else "c:P", 3, run_id=7, tests=[] if lost else [item("P", "x")])
+    past = Past(
+        [
+            report("a:P", 1),
+            report("b:F", 2, sent=changes("a", commit("b", "fw"))),
+            between,
+            report("d:P", 4, sent=changes("c", commit("d", "fw"))),
+        ]
+    )
+    sent = "run 7 on box-1 had sent the changes from b to c, and these were changes of"
+
+    assert past.reason("b") == "fix_unconnected"
+    named = conditions(past, "b", EditKind.CHANGES_SENT)
+    assert named == [
+        (f"{sent} firmware alone", "real_fw_bug"),
+        (f"{sent} harness alone", "bench_or_harness"),
+    ]
+    for kind, (_, then) in zip(("fw", "hs"), named, strict=True):
+        made = replace(between, changes=changes("b", commit("c", kind)))
+        reports = [made if one is between else one for one in past.reports]
+        assert Past(reports).judged("b").failure_class.value == then
 
 
 def test_a_run_is_not_named_where_another_may_be_the_first_on_its_commit() -> None:
@@ -136,16 +168,20 @@ def test_more_files_than_are_tried_are_told(beyond: int) -> None:
         ]
     )
 
-    assert bool(beyond) is not what_if(past.history, past.group("b")).complete
+    assert bool(beyond) is not what_if(recorded(past), past.group("b")).complete
+
+
+class HurriedRuns(Hurried, FullRecordedRuns):
+    """Recorded runs with time for so many looks at the clock."""
 
 
 def test_when_the_time_is_over_what_was_found_is_told() -> None:
     past = seen("box-1 | a:P b:U c:P", changed={"b": "fw", "c": "fw"})
     group = past.group("b")
-    whole = what_if(past.history, group)
+    whole = what_if(recorded(past), group)
     seen_lengths = set()
     for looks in range(1_000):
-        history = Hurried(past.facts, looks)
+        history = HurriedRuns(past.facts, looks)
         try:
             found = what_if(history, group)
         except OutOfTimeError:

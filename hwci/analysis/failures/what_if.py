@@ -15,20 +15,25 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from hwci.analysis.failures.edited import ChangesAsked, edited, file_of
+from hwci.analysis.outcomes import RecordedRuns, RunOutcomes
 from hwci.engine.facts import Changes, Commit, Review, SuiteConfig
 from hwci.engine.history import (
     History,
     LaneCommit,
+    LaneRun,
     OutOfTimeError,
+    Place,
     ReportOrder,
     RunChanges,
+    Scope,
     SightedRun,
 )
 from hwci.engine.patterns import check_patterns
+from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
 from hwci.engine.rules.labels import Group
 from hwci.engine.rules.reviews import TAKES
-from hwci.engine.vocabulary import FileKind, ReviewAction, Verdict
+from hwci.engine.vocabulary import FileKind, Reason, ReviewAction, Verdict
 
 FILES_TRIED = 40
 """Changed files of which patterns are made: so many, or fewer where there are thousands."""
@@ -91,7 +96,7 @@ class WhatIfs(NamedTuple):
     complete: bool
 
 
-def what_if(history: History, group: Group, of_git: OfGit | None = None) -> WhatIfs:
+def what_if(history: RecordedRuns, group: Group, of_git: OfGit | None = None) -> WhatIfs:
     """Return the single edits that would change the class of a resolved group, as people see it.
     `of_git`: changes that runs may not have sent.
 
@@ -116,8 +121,9 @@ def what_if(history: History, group: Group, of_git: OfGit | None = None) -> What
 class Trying:
     """The edits of one group, and what each makes of it."""
 
-    def __init__(self, history: History, group: Group, of_git: OfGit | None = None) -> None:
+    def __init__(self, history: RecordedRuns, group: Group, of_git: OfGit | None = None) -> None:
         self._of_git = of_git or {}
+        self._recorded = history
         self._asked = ChangesAsked(history)
         self._history = edited(self._asked)
         self._group = group
@@ -234,20 +240,46 @@ class Trying:
         the box before: those that git has, if they are given; else the commits that it listed; else
         its own one, of which is assumed that it changed firmware alone, or harness alone.
         """
-        commits = self._lane_commits[:COMMITS_TRIED]
-        for before, commit in pairwise(commits):
-            run = self._without_changes(commit)
-            # Equal times: naming the base would move it in the branch's order.
-            if run is None or before.place.started_at >= run.order.started_at:
-                continue
-            known = self._of_git.get((before.sha, run.sha))
+        for before, run in (*self._silent_of_lane(), *self._silent_beside()):
+            known = self._of_git.get((before, run.sha))
             if known is not None:
                 sent = replace(run, changes=known)
                 yield Edit(EditKind.CHANGES_SENT, run=sent, of_git=True)
                 continue
             for assumed, listed in self._listed(run):
-                sent = replace(run, changes=Changes(before.sha, listed))
+                sent = replace(run, changes=Changes(before, listed))
                 yield Edit(EditKind.CHANGES_SENT, run=sent, assumed=assumed)
+
+    def _silent_of_lane(self) -> Iterator[tuple[str, RunChanges]]:
+        """Yield the runs of the test that sent no changes, each with the commit before."""
+        for before, commit in pairwise(self._lane_commits[:COMMITS_TRIED]):
+            ran = next((one for one in commit.runs if one.branch == self._lane.branch), None)
+            run = None if ran is None else self._without_changes(commit.sha, ran)
+            # Equal times: naming the base would move it in the branch's order.
+            if run is not None and before.place.started_at < run.order.started_at:
+                yield before.sha, run
+
+    def _silent_beside(self) -> Iterator[tuple[str, RunChanges]]:
+        """Yield runs of the box between the failure and its fix that sent no changes and did not
+        run the test, as one that lost its bench, each with the commit that ran there before.
+        """
+        fix = self._fix_place
+        if self.now.reason is not Reason.FIX_UNCONNECTED or fix is None:
+            return
+        lane, before = self._lane, self._group.last.key.sha
+        between = Period(self._group.last.place.started_at, fix.started_at)
+        tried = {one.sha for one in self._lane_commits}
+        for product in self._recorded.outcomes(Scope(*lane.product), between):
+            for ran in product.runs:
+                if (ran.box_key, ran.branch) != (lane.box_key, lane.branch):
+                    continue
+                if ran.sha not in tried and len(tried) < COMMITS_TRIED:
+                    tried.add(ran.sha)
+                    run, base = self._without_changes(ran.sha, ran), self._place_of(before)
+                    if run is not None and base is not None and base.started_at < ran.started_at:
+                        yield before, run
+                if ran.hello_ok:
+                    before = ran.sha
 
     def _listed(self, run: RunChanges) -> Iterator[tuple[FileKind | None, tuple[Commit, ...]]]:
         if run.changes.commits:
@@ -258,24 +290,19 @@ class Trying:
             if file is not None:
                 yield kind, (Commit(run.sha, files=(file,)),)
 
-    def _without_changes(self, commit: LaneCommit) -> RunChanges | None:
-        """Return the first run on a commit of the lane, on its branch, if it sent no changes or
-        none with a base. None too where an earlier report of the commit may be of another run.
+    def _without_changes(self, sha: str, ran: LaneRun | RunOutcomes) -> RunChanges | None:
+        """Return the first run of the box on a commit, on its branch, if it sent no changes or none
+        with a base. None too where an earlier report of the commit may be of another run.
         """
         lane = self._lane
-        ran = next((one for one in commit.runs if one.branch == lane.branch), None)
-        if ran is None:
-            return None
         on_commit = sorted(
-            one
-            for one in self._history.sighted_runs(lane.repo_key, commit.sha)
-            if one.sha == commit.sha
+            one for one in self._history.sighted_runs(lane.repo_key, sha) if one.sha == sha
         )
         at = (ran.started_at, ran.ci_run_id, ran.run_attempt, lane.box_key)
         own = next((one for one in on_commit if one[:4] == at), None)
         if own is None or any(one.run_id != own.run_id for one in on_commit if one < own):
             return None
-        target = (ran.workflow, lane.branch, commit.sha)
+        target = (ran.workflow, lane.branch, sha)
         known = self._history.changes_under_test(lane.repo_key, *target)
         if known is None:
             return _silent(own, *target)
@@ -324,12 +351,16 @@ class Trying:
     @cached_property
     def _lane_commits(self) -> Sequence[LaneCommit]:
         """The commits that ran the test on the box, from the one before the failure to the fix."""
-        group, lane = self._group, self._lane
-        fix = None
-        if group.fix is not None:
-            fix = self._history.place(lane.repo_key, lane.branch, group.fix)
-        first = group.first.place
-        return self._history.lane_commits(lane, first, fix or group.last.place, 1)
+        group = self._group
+        last = self._fix_place or group.last.place
+        return self._history.lane_commits(self._lane, group.first.place, last, 1)
+
+    @cached_property
+    def _fix_place(self) -> Place | None:
+        return None if self._group.fix is None else self._place_of(self._group.fix)
+
+    def _place_of(self, sha: str) -> Place | None:
+        return self._history.place(self._lane.repo_key, self._lane.branch, sha)
 
 
 EDITS: tuple[Callable[[Trying], Iterator[Edit]], ...] = (
