@@ -117,6 +117,7 @@ def test_where_the_days_before_were_not_all_recorded_nothing_is_compared() -> No
     *_, second = found(*PAST[1:])
     assert second.flaky.before is None
     assert second.flaky.says.startswith("9.1 % (2 of 22; 95 % sure: ")
+    assert second.flaky.says.endswith(" %)")
 
 
 def test_a_box_that_ran_only_before_has_no_row_and_another_product_is_left_out() -> None:

@@ -7,7 +7,7 @@ not know why a share changed: a box may have run other tests than before.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -43,11 +43,11 @@ class ShareTrend:
     def says(self) -> str:
         """The change, the share, and that of before in words."""
         if self.before is None:
-            return _written(self.now, _sure(self.now.within, _percent))
+            return _written(self.now, is_sure=True)
         if self.change is None:
             return f"{_written(self.now)}, before: not enough data"
-        change, *within = self.change
-        points = f"{_points(change)} points ({_sure(within, _points)})"
+        change, low, high = map(_points, self.change)
+        points = f"{change} points (95 % sure: {low} to {high})"
         return f"{points}: {_written(self.now)}, before {_written(self.before)}"
 
 
@@ -140,19 +140,14 @@ def _of_runs(counted: Tally) -> SureShare:
     return SureShare(*counted, None if found is None else (found.low, found.high))
 
 
-def _written(one: SureShare, sure: str = "") -> str:
+def _written(one: SureShare, *, is_sure: bool = False) -> str:
     if not one.total:
         return "none"
     counts = f"{one.part:,} of {one.total:,}"
-    return f"{100 * one.share:.1f} % ({'; '.join(filter(None, (counts, sure)))})"
-
-
-def _sure(within: Sequence[float] | None, written: Callable[[float], str]) -> str:
-    return "" if within is None else f"95 % sure: {' to '.join(map(written, within))}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+    if is_sure and one.within is not None:
+        low, high = (f"{100 * end:.1f}" for end in one.within)
+        counts = f"{counts}; 95 % sure: {low} to {high} %"
+    return f"{100 * one.share:.1f} % ({counts})"
 
 
 def _points(change: float) -> str:
