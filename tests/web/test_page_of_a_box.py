@@ -76,6 +76,16 @@ def test_every_figure_on_the_page_is_the_apis(
         ]
 
 
+def test_a_box_that_is_compared_with_none_has_the_shares_of_all_runs_alone(reader: Reader) -> None:
+    query = {"days": 90, "asOf": system_clock().isoformat(), "boxKey": BOXES[-1]}
+    assert reader.ask("ci-analysis/box", **query)["box"]["counts"]["results"] == 0
+    reader.open(**query)
+
+    rows = reader.page.get_by_role("region", name="Shares").locator("tbody tr")
+    expect(rows).to_have_count(len(SHARES))
+    expect(reader.page.get_by_text("compares like with like")).to_have_count(0)
+
+
 def test_a_test_leads_to_its_boxes_and_a_box_to_its_tests_and_runs(reader: Reader) -> None:
     page, box = reader.page, BOXES[0]
     page.goto(f"{reader.home}/boxes")

@@ -22,15 +22,16 @@ const SHARES = [
 export function Shares({ found, orgId }) {
   const { box, shares, others, tests } = found;
   const all = SHARES.map(([key, title]) => ({ share: key, title, box: shares[key], others: others?.[key] ?? null }));
-  const rows = [ofTheSame(box), ...all];
+  const same = box.counts.results > 0;
+  const rows = same ? [ofTheSame(box), ...all] : all;
   return html`
     <p>${box.comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}${box.says}</p>
     ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>
       <${TestLink} test=${one} orgId=${orgId} /> ${one.says}
     </li>`)}</ul>`}
-    <p class="quiet">Only the first row compares like with like: it is what the sentence above counts. The other rows count all runs of
-      the period, whatever they tested, so a test that was broken on every box is in them, too. Below each: the range that holds
-      the true share with 95 % certainty.</p>
+    <p class="quiet">${same && "Only the first row compares like with like: it is what the sentence above counts. "}
+      ${same ? "The other" : "The"} rows count all runs of the period, whatever they tested, so a test that was broken on every box is
+      in them, too. Below each: the range that holds the true share with 95 % certainty.</p>
     <${PlainTable} name="shares" label="Shares" rows=${rows} rowKey=${({ share: key }) => key} columns=${COLUMNS} />
     <${LostRuns} runs=${[...box.lostRuns, ...(box.before?.lostRuns ?? [])]} />
     <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")} in this period. Last clean run:
@@ -44,8 +45,8 @@ function ofTheSame({ counts: { failed, results, othersFailed, othersResults }, n
   return {
     share: "same",
     title: `First attempts that failed, of the same tests on the same commits${when}`,
-    box: results > 0 ? { part: failed, total: results } : null,
-    others: othersResults > 0 ? { part: othersFailed, total: othersResults } : null,
+    box: { part: failed, total: results },
+    others: { part: othersFailed, total: othersResults },
   };
 }
 
