@@ -8,6 +8,12 @@ from collections.abc import Mapping
 
 from hwci.engine.facts import Product
 
+TO_FILL_IN = (
+    "COMMAND is what runs your tests, such as pytest --junit-xml out.xml; FILE is the result file"
+    " that it writes, here out.xml"
+)
+"""What is to be filled in; the CI job of the product has both."""
+
 
 def run_command(product: Product, box_key: str, branch: str, sha: str) -> str:
     """Return a line that checks out a commit, runs the tests on it and reports them; COMMAND and

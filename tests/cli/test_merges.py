@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hwci.analysis.run_command import TO_FILL_IN
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
 from tests.support.running import RunningServer, running_in_thread
@@ -18,6 +19,7 @@ from tests.support.scene import PRODUCT, REPO, START, SUITE, UNSEEN, E, merge, p
 
 HOSTILE_BRANCH = "it's $(touch /tmp/x)"
 UNKNOWN = "9" * 40
+JOB = "https://ci.example.org/job/9"
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +31,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         play(running)
         with Client(running.url, ci_key=running.ci_key) as client:
             client.send(calls.report_run(report(8, E, {"i2c": "pass"})))
-            client.send(calls.report_run(report(9, "8" * 40, {})))
+            newest = report(9, "8" * 40, {}).model_copy(update={"ci_url": JOB})
+            client.send(calls.report_run(newest))
             for sha, suite in ((E, SUITE), ("8" * 40, SUITE), (UNKNOWN, "boot")):
                 one = merge(sha).model_copy(update={"suite": suite, "branch": HOSTILE_BRANCH})
                 client.send(calls.announce_merge(one))
@@ -70,7 +73,10 @@ def test_a_plan_is_a_script_with_a_command_for_each_run(signed_in: Command) -> N
 
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "# 3 merges not checked. 2 runs, about 10 min of board time:"
+    assert lines[:2] == [
+        "# 3 merges not checked. 2 runs, about 10 min of board time.",
+        f"# {TO_FILL_IN}.",
+    ]
     assert f"# On bench-1: {PRODUCT}, 5 min a run (median of 7 runs)" in lines
     assert lines[-1] == (
         f"# 1 merge of {REPO}:boot without a run here. Not enough data: no run of it reached the "
@@ -78,6 +84,13 @@ def test_a_plan_is_a_script_with_a_command_for_each_run(signed_in: Command) -> N
     )
     commands = [line for line in lines if line and not line.startswith("#")]
     assert [shlex.split(line)[3] for line in commands] == ["8" * 40, UNSEEN]
+
+
+def test_a_plan_names_the_ci_job_that_has_what_is_to_be_filled_in(signed_in: Command) -> None:
+    found = json.loads(signed_in("merges", "plan", "--json").out)
+
+    assert found["ciJobs"] == [{"repoKey": REPO, "suite": SUITE, "ciUrl": JOB}]
+    assert f"# Both are in the CI job of {PRODUCT}: {JOB}" in signed_in("merges", "plan").out
 
 
 def test_a_pasted_command_checks_its_merge(

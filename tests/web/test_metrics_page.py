@@ -296,6 +296,11 @@ def test_the_runs_that_would_check_the_merges_are_commands_to_paste(
         [run["command"] for run in runs]
     )
     expect(merges).to_contain_text(f"{plan['runs']['total']} runs, about ")
+    expect(merges).to_contain_text(f"{plan['toFillIn']}. Both are in your CI job: ")
+    for job in plan["ciJobs"]:
+        link = merges.get_by_role("link", name=job["suite"], exact=True)
+        expect(link).to_have_attribute("href", job["ciUrl"])
+    assert len(plan["ciJobs"]) == 2
     expect(merges).to_contain_text(f"{plan['runs']['total'] - len(runs)} more: hwci merges plan")
     merges.get_by_role("radio", name=re.compile("^Checked")).check()
     expect(merges.locator(".plan")).to_have_count(0)

@@ -41,6 +41,8 @@ def next_run(bisected: BisectedAnswer) -> Iterator[str]:
         if not run.failed:
             yield f"# {_never_failed(run)}"
         yield run.command
+    if bisected.next_runs:
+        yield f"# {bisected.to_fill_in}."
     if not bisected.next_runs and bisected.bracket.commits > 1:
         yield "# No box that ran it reached the hardware in its last run: mend one, then ask again."
 

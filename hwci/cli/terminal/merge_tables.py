@@ -64,7 +64,10 @@ def plan(found: MergePlanAnswer) -> Iterator[str]:
         yield "# No merge of the period is unchecked, or none was announced (hwci merge-announce)."
     elif found.runs.total:
         runs, total = counted(found.runs.total, "run"), duration(found.board_seconds)
-        yield f"# {merges} not checked. {runs}, about {total} of board time:"
+        yield f"# {merges} not checked. {runs}, about {total} of board time."
+        yield f"# {found.to_fill_in}."
+        for job in found.ci_jobs:
+            yield f"# Both are in the CI job of {product(job.repo_key, job.suite)}: {job.ci_url}"
     else:
         yield f"# {merges} not checked, and no run can be planned:"
     for (box_key, *_), of_box in groupby(found.runs.items, _offer):

@@ -12,7 +12,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from hwci.analysis.flaky.bisection import MISSING, MissingCommit, NextRun, Progress
-from hwci.analysis.run_command import next_command, run_command
+from hwci.analysis.run_command import TO_FILL_IN, next_command, run_command
 from hwci.engine.facts import Product
 from hwci.engine.periods import Period
 from hwci.wire import limits
@@ -112,13 +112,15 @@ class BisectedAnswer(Answer):
     """How far it is, and `says` in a sentence. `commits`: the good one, with the chance that the
     test failed there already, then all up to the bad one. `nextRuns`: to start at once, the most
     telling first; none: one commit is left, or no box of the product reached the hardware in its
-    last run. `then`: the command that asks for the runs after these.
+    last run. `toFillIn`: what in their commands is for the reader; `then`: the command that asks
+    for the runs after these.
     """
 
     says: str
     commits: Sequence[CandidateAnswer]
     bracket: BracketAnswer
     next_runs: Sequence[NextRunAnswer]
+    to_fill_in: str
     then: str
 
     @classmethod
@@ -129,6 +131,7 @@ class BisectedAnswer(Answer):
         ends = query.good or good, query.bad or bad
         return cls(
             says=found.says,
+            to_fill_in=TO_FILL_IN,
             then=next_command(product, query.test_id, *ends, query.more_flags),
             commits=[
                 CandidateAnswer(

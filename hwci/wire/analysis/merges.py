@@ -4,14 +4,15 @@ the rules"). No figure is computed here.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Self
 from uuid import UUID
 
 from hwci.analysis.merges.merge_plan import MISSING, MergePlan, MissingRun, PlannedRun
 from hwci.analysis.merges.unchecked import CAUSES, UncheckedCause, UncheckedMerge
-from hwci.analysis.run_command import run_command
+from hwci.analysis.run_command import TO_FILL_IN, run_command
+from hwci.engine.facts import Product
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, ListPage
 from hwci.wire.metrics import CheckingRun, MergeAnswer, PeriodAnswer, ProductKey
@@ -90,9 +91,18 @@ class UnplannedMerges(Answer):
     missing_text: str
 
 
+class CiJob(Answer):
+    """The page of the newest CI job of a product."""
+
+    repo_key: str
+    suite: str
+    ci_url: str
+
+
 class MergePlanAnswer(Answer):
     """The runs that would check the unchecked merges of a period, the cheapest first.
-    `board_seconds`: of all of them. `unplanned`: the merges that no run is planned for.
+    `board_seconds`: of all of them. `to_fill_in`: what in their commands is for the reader, and
+    `ci_jobs` where that is written. `unplanned`: the merges that no run is planned for.
     """
 
     period: PeriodAnswer
@@ -100,11 +110,17 @@ class MergePlanAnswer(Answer):
     unchecked_merges: int
     board_seconds: float
     runs: ListPage[PlannedRunAnswer]
+    to_fill_in: str
+    ci_jobs: Sequence[CiJob]
     unplanned: Sequence[UnplannedMerges]
 
     @classmethod
-    def of(cls, found: MergePlan, query: TableQuery, period: Period) -> Self:
-        """Make the plan that was asked for. `period`: the days of `query`."""
+    def of(
+        cls, found: MergePlan, jobs: Mapping[Product, str], query: TableQuery, period: Period
+    ) -> Self:
+        """Make the plan that was asked for. `jobs`: pages of the planned products; `period`: the
+        days of `query`.
+        """
         unplanned = Counter(
             (merge.repo_key, merge.suite, missing) for merge, missing in found.unplanned.items()
         )
@@ -114,6 +130,11 @@ class MergePlanAnswer(Answer):
             unchecked_merges=found.merges,
             board_seconds=found.board_seconds,
             runs=query.page_of(query.slice_of(found.runs), PlannedRunAnswer.of),
+            to_fill_in=TO_FILL_IN,
+            ci_jobs=[
+                CiJob(repo_key=of.repo_key, suite=of.suite, ci_url=page)
+                for of, page in sorted(jobs.items())
+            ],
             unplanned=[
                 UnplannedMerges(
                     repo_key=repo_key,

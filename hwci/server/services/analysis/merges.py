@@ -8,7 +8,7 @@ from dataclasses import replace
 from hwci.analysis.merges.merge_plan import plan
 from hwci.analysis.merges.unchecked import UncheckedMerge, explain
 from hwci.engine.facts import Product
-from hwci.engine.history import Listing
+from hwci.engine.history import Listing, Scope
 from hwci.engine.page.reading import read_merges
 from hwci.engine.page.tables import MERGES
 from hwci.server.services.access import Viewer, may_see
@@ -36,7 +36,11 @@ class MergeAnalysis(Analysis):
 
         def work(about: Asked) -> wire.MergePlanAnswer:
             found = plan(*about, read_merges(*about).unchecked)
-            return wire.MergePlanAnswer.of(found, query, about.period)
+            jobs: dict[Product, str] = {}
+            for product in {run.offer.product for run in found.runs}:
+                for page in about.history.ci_pages(Scope(*product), about.period):
+                    jobs[product] = page
+            return wire.MergePlanAnswer.of(found, jobs, query, about.period)
 
         return await self._answer(viewer, query, work)
 

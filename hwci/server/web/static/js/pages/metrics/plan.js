@@ -7,6 +7,7 @@ import { count, counted, duration } from "../../format.js";
 import { html } from "../../html.js";
 import { Copyable } from "../../parts/form/copyable.js";
 import { Failed, Waiting } from "../../parts/notices/notice.js";
+import { Outside } from "../../parts/values/outside.js";
 import { Sha } from "../../parts/values/values.js";
 
 /** The plan of a period. A change of `turn` asks again. */
@@ -16,10 +17,12 @@ export function Plan({ orgId, scope, turn }) {
   return data ? html`<${Found} plan=${data} />` : html`<${Waiting} />`;
 }
 
-function Found({ plan: { runs, boardSeconds, unplanned } }) {
+function Found({ plan: { runs, boardSeconds, toFillIn, ciJobs, unplanned } }) {
   const more = runs.total - runs.items.length;
   return html`${runs.total > 0 && html`<p class="quiet">${counted(runs.total, "run")}, about ${duration(boardSeconds)} of board
-      time. Run each line in a clone on its box; put your result file for FILE, and what runs the tests for COMMAND.</p>`}
+      time. Run each line in a clone on its box. ${toFillIn}.${ciJobs.length > 0 && html` Both are in your CI job: ${ciJobs.map(
+        ({ suite, ciUrl }, at) => html`${at > 0 && ", "}<${Outside} key=${ciUrl} href=${ciUrl}>${suite}<//>`,
+      )}.`}</p>`}
     <ul class="plan">${runs.items.map((run) => html`<li key=${`${run.repoKey} ${run.suite} ${run.sha}`}>
       <p><${Sha} sha=${run.sha} repo=${run.repoKey} /> ${run.subject} <span class="quiet">on ${run.boxKey}, about
         ${" "}${duration(run.boardSeconds)} (the median of ${counted(run.runsSeen, "run")})</span></p>

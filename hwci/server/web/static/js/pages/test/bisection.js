@@ -24,7 +24,7 @@ export function Bisection({ orgId, query }) {
   <//>`;
 }
 
-function Found({ found: { says, commits, bracket, nextRuns, then }, repoKey, orgId }) {
+function Found({ found: { says, commits, bracket, nextRuns, toFillIn, then }, repoKey, orgId }) {
   const [first, last] = [bracket.first, bracket.last].map((end) => commits.findIndex(({ sha }) => sha === end));
   const within = commits.slice(first, last + 1).sort((a, b) => b.chance - a.chance);
   return html`
@@ -33,8 +33,7 @@ function Found({ found: { says, commits, bracket, nextRuns, then }, repoKey, org
       rows=${within.slice(0, SHOWN)} rowKey=${({ sha }) => sha} columns=${columns(repoKey)} />`}
     ${within.length > SHOWN && html`<p class="quiet">and ${counted(within.length - SHOWN, "commit")} less likely</p>`}
     ${nextRuns.map((run) => html`<${Next} key=${run.boxKey} run=${run} repoKey=${repoKey} orgId=${orgId} />`)}
-    ${nextRuns.length > 0 && html`<p class="quiet">In a clone on that box, with your result file for FILE and what runs the tests
-        for COMMAND. Its report counts at once. Then:</p>
+    ${nextRuns.length > 0 && html`<p class="quiet">In a clone on that box. ${toFillIn}. Its report counts at once. Then:</p>
       <${Copyable} label="Command for the run after it" text=${then} />`}
     ${nextRuns.length === 0 && within.length > 1 && html`<p class="quiet">No box that ran it reached the hardware in its last run:
       mend one first.</p>`}
