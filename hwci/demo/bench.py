@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from random import Random
 
 from hwci.demo.branches import Trouble
-from hwci.demo.project import DemoProduct
+from hwci.demo.project import BENCH_MESSAGE, MESSAGES, DemoProduct
 from hwci.demo.story import FLAKY, OUTAGES, Outage, moment
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire.reports import TestItem
@@ -95,6 +95,7 @@ def _failed(test: str, verdict: Verdict | None) -> TestItem:
         attempts=ATTEMPTS,
         duration_s=round(_seconds(test) * ATTEMPTS, 3),
         verdict=verdict or Verdict.UNKNOWN,
+        message=BENCH_MESSAGE if verdict is Verdict.INFRA else MESSAGES[test.partition(".")[0]],
     )
 
 

@@ -15,7 +15,7 @@ from random import Random
 
 from hwci.demo.bench import Bench
 from hwci.demo.branches import SECONDS_APART, Push, Trouble, plans, pushes, troubles
-from hwci.demo.project import MAIN, PRODUCTS, RELEASE, REPOSITORY, SENSOR, DemoProduct
+from hwci.demo.project import MAIN, PRODUCTS, RELEASE, REPOSITORY, SENSOR, SITE, DemoProduct
 from hwci.demo.story import is_weekend, moment
 from hwci.engine.patterns import PathList
 from hwci.engine.vocabulary import Outcome, Trigger
@@ -243,6 +243,7 @@ class _Lab:
             sha=self._commits[job.branch][job.place].sha,
             started_at=attempt.start,
             ended_at=attempt.start + timedelta(seconds=seconds),
+            ci_url=f"{SITE}/actions/runs/{self._run_id}/attempts/{attempt.number}",
             conclusion="success" if good else "failure",
             hello_ok=hello,
             box_key=box,

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from hwci.wire.reports import SuiteConfiguration, Targets
 
 REPOSITORY = "acme/sensor-node"
+SITE = f"https://github.acme.example/{REPOSITORY}"
+"""Where its CI is; no such host exists."""
 MAIN = "main"
 RELEASE = "release/2.4"
 
@@ -94,6 +96,26 @@ GATEWAY = DemoProduct(
 )
 PRODUCTS = (SENSOR, GATEWAY)
 BOXES = tuple(sorted(box for product in PRODUCTS for box in product.boxes))
+
+# What the harness writes of a failing test, by its area.
+MESSAGES = {
+    "boot": "no banner on the console within 10 s",
+    "i2c": "no ACK from address 0x76",
+    "adc": "read 1.21 V, expected 1.25 V within 1 %",
+    "radio": "no downlink in RX1 or RX2 after 3 uplinks",
+    "power": "drew 412 uA asleep, at most 18 uA are allowed",
+    "flash": "record 17 has a wrong checksum after the reset",
+    "ota": "the image was not confirmed within 90 s",
+    "shell": "expected 'ok', got 'error -22'",
+    "time": "woke 1.8 s late, at most 0.1 s is allowed",
+    "sampling": "sample 412 is older than sample 411",
+    "ethernet": "no link within 5 s",
+    "mqtt": "the broker closed the connection: protocol error",
+    "lora": "the concentrator did not start within 2 s",
+    "storage": "block 1024 is not clean",
+    "stress": "3 kB of heap were left, at least 16 kB are expected",
+}
+BENCH_MESSAGE = "the programmer did not answer within 5 s"
 
 # What everyday commits are about: the prefix of the subject, and the file that changes.
 FIRMWARE_PARTS = (

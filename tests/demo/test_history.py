@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from hwci.analysis.failures.ci_lines import system_of
 from hwci.demo.history import Body, history
 from hwci.demo.project import BOXES
 from hwci.engine.facts import Facts, Product
@@ -18,7 +19,7 @@ from hwci.engine.page.overview import Page, read_page
 from hwci.engine.page.reading import read_failures
 from hwci.engine.page.tables import FailureSelection, labelled_failures
 from hwci.engine.periods import last_days
-from hwci.engine.vocabulary import FailureClass, Label, Outcome, Trigger
+from hwci.engine.vocabulary import CiSystem, FailureClass, Label, Outcome, Trigger
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from tests.support.soak import rounds
 
@@ -166,3 +167,15 @@ def test_a_shorter_history_holds_only_its_days() -> None:
 
     assert sent
     assert min(report.started_at for report in sent) > NOW - timedelta(days=11)
+
+
+def test_each_run_has_its_page_and_each_failing_test_a_message() -> None:
+    bodies = whole_history(NOW)
+
+    for report in reports(bodies):
+        page_of = report.ci_url or ""
+        assert page_of.endswith(f"/actions/runs/{report.run_id}/attempts/{report.run_attempt}")
+        assert system_of(page_of) is CiSystem.GITHUB
+        assert all(
+            (test.message is None) is (test.outcome is Outcome.PASS) for test in report.tests
+        )

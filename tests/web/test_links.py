@@ -29,6 +29,7 @@ LINKS = {
     "file": "https://git.example/{repo}/{sha}/{path}",
     "pull": "https://git.example/{repo}/pull/{number}",
 }
+FINGER = 24  # pixels
 FILE, FILE_WRITTEN = "src/a b?.c", "src/a%20b%3F.c"
 LED = """nodes => nodes.map(({ nextElementSibling: next, firstElementChild: button }) =>
   [button.title.replace("Copy ", ""), next?.href])"""
@@ -103,7 +104,11 @@ def test_each_hash_of_a_page_leads_to_its_commit(
     page: Page, told: Told, home: str, path: str, shown: set[str]
 ) -> None:
     page.goto(f"{home}/{path.format(bug=told.bug, run=told.run)}")
-    expect(page.get_by_role("link", name="Open commit").first).to_be_visible()
+    arrow = page.get_by_role("link", name="Open commit").first
+    expect(arrow).to_be_visible()
+    size = arrow.bounding_box()
+    assert size is not None
+    assert min(size["width"], size["height"]) >= FINGER
 
     found = page.locator(".sha-all").evaluate_all(LED)
     assert shown <= {sha[0] for sha, _ in found}

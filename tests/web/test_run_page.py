@@ -80,7 +80,8 @@ def as_shown(item: Any) -> list[str]:
     retried = item["outcome"] == "pass" and item["attempts"] > 1
     outcome = "passed on a retry" if retried else OUTCOMES[item["outcome"]]
     verdict = VERDICTS[item["verdict"]] if item["outcome"] == "fail" else ""
-    return [item["id"], outcome, str(item["attempts"]), duration(item["durationS"]), verdict]
+    said = f"{item['id']}\n{item['message']}" if item["message"] else item["id"]
+    return [said, outcome, str(item["attempts"]), duration(item["durationS"]), verdict]
 
 
 def shown_tests(page: Page) -> list[list[str]]:

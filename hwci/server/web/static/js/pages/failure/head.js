@@ -13,7 +13,7 @@ import { Suspects } from "../../parts/values/suspects.js";
 import { Message, Sha, Time } from "../../parts/values/values.js";
 import { Review } from "./review.js";
 import { firstFailing } from "./story.js";
-import { RunLink, classBadge, classText, runText, verdict } from "../../parts/values/words.js";
+import { RunLink, classBadge, classText, verdict } from "../../parts/values/words.js";
 
 const RUNS = 100; // the most that the API gives at once: a run has few attempts
 
@@ -35,7 +35,7 @@ export function Head({ evidence, answer, orgId, me, reviewer }) {
   `;
 }
 
-/** The CI job of the first failing run, if its report has it; it comes last. */
+/** The CI job of the first failing run, if its report has it. It comes last, and its place is kept. */
 function CiJob({ evidence: { failure, resolved, timeline }, orgId }) {
   const failing = timeline.flatMap((commit) => (commit.this ? commit.runs : [])).find((run) => run.outcome === "fail");
   const first = resolved?.firstFailure ?? failing;
@@ -43,8 +43,10 @@ function CiJob({ evidence: { failure, resolved, timeline }, orgId }) {
   const query = { repoKey, boxKey, ciRun: first?.ciRun ?? first?.runId, limit: RUNS };
   const { data } = useAnswer(first ? `/api/orgs/${orgId}/runs` : null, query);
   const job = data?.items.find(({ id }) => id === first.runRecordId)?.ciUrl;
-  if (!job) return null;
-  return html`<div><dt>CI job and log</dt><dd><${Outside} href=${job}>${runText(first)}<//></dd></div>`;
+  if (!first) return null;
+  const none = html`<span class="quiet">${data ? "not reported" : "\u00a0"}</span>`;
+  const told = job ? html`<${Outside} href=${job}>page of the job<//>` : none;
+  return html`<div><dt>CI job and log</dt><dd>${told}</dd></div>`;
 }
 
 function sentence(evidence) {

@@ -49,7 +49,7 @@ function columns({ repoKey, suite, testId, period }, orgId) {
     { key: "runs", title: "Runs", words: true, cell: (box) => html`<a href=${runs(box)} aria-label=${runsOf(box)}>runs</a>` },
     { key: "verdicts", title: "Harness verdicts", words: true, cell: verdicts },
     { key: "took", title: "Took", numeric: true, cell: took },
-    { key: "last", title: "Last run", words: true, cell: ({ lastRunAt }) => html`<${Time} at=${lastRunAt} />` },
+    { key: "last", title: "Last run", words: true, cell: ({ lastRunAt }) => html`<span class="unbroken"><${Time} at=${lastRunAt} /></span>` },
   ];
 }
 
