@@ -364,8 +364,9 @@ def test_broken_tests_and_those_without_a_flake_are_left_out_or_alone_when_asked
         ]
     )
 
-    def listed(**wanted: bool) -> list[str]:
-        found = flakiest_tests(past.read().flakiest_tests, FlakySelection(limit=20, **wanted))
+    def listed(broken: bool | None = None, flaked: bool | None = None) -> list[str]:
+        wanted = FlakySelection(limit=20, broken=broken, flaked=flaked)
+        found = flakiest_tests(past.read().flakiest_tests, wanted)
         assert found.total == len(found.items)
         return sorted(row.test_id for row in found.items)
 
