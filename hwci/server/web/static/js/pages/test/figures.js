@@ -49,8 +49,12 @@ function columns({ repoKey, suite, testId, period }, orgId) {
     { key: "runs", title: "Runs", words: true, cell: (box) => html`<a href=${runs(box)} aria-label=${runsOf(box)}>runs</a>` },
     { key: "verdicts", title: "Harness verdicts", words: true, cell: verdicts },
     { key: "took", title: "Took", numeric: true, cell: took },
-    { key: "last", title: "Last run", words: true, cell: ({ lastRunAt }) => html`<span class="unbroken"><${Time} at=${lastRunAt} /></span>` },
+    { key: "last", title: "Last run", words: true, cell: lastRun },
   ];
+}
+
+function lastRun({ lastRunAt }) {
+  return html`<span class="unbroken"><${Time} at=${lastRunAt} /></span>`;
 }
 
 function rate({ failed, attempts, rate: share, low, high, missing }) {
