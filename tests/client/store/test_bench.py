@@ -111,6 +111,14 @@ def test_reports_are_pending_in_the_order_of_arrival_whatever_the_clock(
     assert run_ids(BenchStore(tmp_path)) == [1, 2, 3]
 
 
+def test_a_report_is_numbered_by_its_microsecond_as_in_the_folders_of_older_versions(
+    tmp_path: Path,
+) -> None:
+    store = BenchStore(tmp_path, clock=lambda: 1_700_000_000.5)
+
+    assert keep(store).number == 1_700_000_000_500_000
+
+
 @pytest.mark.parametrize(
     "other", [{"run_id": 2}, {"run_attempt": 2}, {"box_key": "b"}, {"repo_key": "r"}]
 )
