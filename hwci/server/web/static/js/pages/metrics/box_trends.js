@@ -19,10 +19,15 @@ const columns = (orgId, several) => [
     fixed: true,
     cell: ({ boxKey }) => (boxKey ? html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />` : "All boxes"),
   },
-  { key: "reached", title: "Runs that reached the hardware", words: true, cell: ({ reached }) => reached.says },
-  { key: "blamed", title: "Results blamed on the bench", words: true, cell: ({ blamed }) => blamed.says },
-  { key: "flaky", title: "Flake rate: failed attempts", words: true, cell: ({ failedAttempts }) => failedAttempts.says },
+  { key: "reached", title: "Runs that reached the hardware", words: true, cell: ({ reached }) => said(reached) },
+  { key: "blamed", title: "Results blamed on the bench", words: true, cell: ({ blamed }) => said(blamed) },
+  { key: "flaky", title: "Flake rate: failed attempts", words: true, cell: ({ failedAttempts }) => said(failedAttempts) },
 ];
+
+/** A sentence, which on a phone has the width of the card. */
+function said({ says }) {
+  return html`<span class="sentence">${says}</span>`;
+}
 
 /** The shares of a period: of each product, then of its boxes. */
 export function BoxTrends({ orgId, scope }) {
