@@ -113,7 +113,7 @@ MISSING = {
         "Name a commit on which it still worked, and a later one on which it failed",
     ),
     MissingCommit.BEFORE_PERIOD: Reason(
-        "As far as runs tell, it has failed since before this period",
+        "As far as runs tell, it failed from the first runs of this period on",
         "Name a longer period, or a commit on which it still worked and one on which it failed",
     ),
     MissingCommit.FIXED: Reason(

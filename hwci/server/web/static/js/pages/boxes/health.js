@@ -27,8 +27,8 @@ export function BoxHealth({ health: { data, error }, orgId }) {
   if (error?.status === NOT_HERE) return html`<p class="quiet">${error.message}.</p>`;
   if (!data?.boxes.length) return null;
   return html`<${Section} title="Boxes compared" total=${data.boxesTotal}>
-    <p class="quiet">The last ${DAYS} days: each box against the others on the same tests and commits. A failure is a failed
-      first attempt.</p>
+    <p class="quiet">The last ${DAYS} days: each box against the others on the same tests and commits. Counted are first
+      attempts that failed.</p>
     <${PlainTable} name="boxes-compared" label="Boxes compared" rows=${data.boxes}
       rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId)} />
     ${rest(data.boxesTotal - data.boxes.length, "box", "boxes")}
