@@ -90,9 +90,22 @@ def test_what_began_before_the_period_says_so_and_what_began_with_the_first_run_
     early = replace(always, reports=(long_ago, *always.reports))
 
     assert told(early).began_before
-    assert " since before 1 Jan (over 99 % sure)" in told(early).answer
+    assert " since before 1 Jan: " in told(early).answer
     assert not told(always).began_before
-    assert " since the first runs of 1 Jan (over 99 % sure)" in told(always).answer
+    assert " as far back as runs go (1 Jan): " in told(always).answer
+
+
+@pytest.mark.parametrize(("before", "likely"), [(0.89, "likely "), (0.9, "")])
+@pytest.mark.parametrize(
+    ("is_first", "began"), [(True, "as far back as runs go (1 Jan)"), (False, "since before 1 Jan")]
+)
+def test_the_day_on_which_the_runs_begin_is_not_told_as_a_start_that_is_sure(
+    before: float, likely: str, is_first: bool, began: str
+) -> None:
+    found = only(planted(RACE).facts).found
+    assert found is not None
+
+    assert since_when(replace(found.since, before=before, is_first=is_first)) == f"{likely}{began}"
 
 
 @pytest.mark.parametrize(("share", "is_named"), [(0.0999, False), (0.1, True)])

@@ -75,7 +75,7 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
             planted(replace(RACE, since=0)).facts,
             (
                 "Fails now on bench-5: on 1 commit of main since ee52bdb60000 of 5 Jan."
-                " Flaky on all boxes alike since the first runs of 1 Jan (over 99 % sure):"
+                " Flaky on all boxes alike as far back as runs go (1 Jan):"
                 " a race in the firmware or in the test is likely"
             ),
             "fails now on bench-5",

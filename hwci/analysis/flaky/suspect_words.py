@@ -100,10 +100,13 @@ def _since_words(found: Intermittent) -> str:
 
 
 def since_when(since: Since) -> str:
-    """Say since which commit, or before which day."""
+    """Say since which commit, or that it was so before any that is known: the day is then where the
+    runs begin and not where the failures do, so it has no chance beside it.
+    """
     if since.before >= LIKELY:
-        began = "the first runs of" if since.is_first else "before"
-        return f"since {began} {day(since.begins_at)}{sure(since.before)}"
+        first = day(since.begins_at)
+        began = f"as far back as runs go ({first})" if since.is_first else f"since before {first}"
+        return began if since.before >= STRONG else f"likely {began}"
     best = since.suspects[0]
     if best.share >= LIKELY:
         return f"since {short(best.commit.sha)} of {day(best.commit.seen_at)}{sure(best.share)}"
