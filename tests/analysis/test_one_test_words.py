@@ -52,7 +52,7 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
             "Fails now on 5 boxes: on 27 commits of main since ",
             (
                 ". As its runs tell, it fails since one of 3 commits, likeliest 8c497c680000"
-                " (33 %). On all boxes alike. The commit changed firmware only (67 % sure). Failed"
+                " (33 %). On all boxes alike. The commit changed firmware only (67 % sure). Its"
             ),
         ),
         (BUG, "Fails now on 5 boxes: ", "failed in 180 of all 180 runs on 5 boxes;"),

@@ -76,7 +76,7 @@ def test_the_line_says_it_in_words() -> None:
         in text
     )
     assert "on all boxes alike, firmware only, " in text
-    assert " until we may call it fixed (95 %)" in text
+    assert " must pass so before we may call it fixed (95 % sure)" in text
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,10 @@ def test_one_that_failed_again_is_not_fixed_until_enough_clean_runs_say_so(
     fixed, text = found.found.fixed, of_suspect(found)
     assert (fixed.clean_runs, fixed.needed) == (clean, needed)
     assert (fixed.chance >= 0.95) == (not needed) == text.startswith("fixed (")
-    assert ("failed again in its newest run" in text) == (not clean)
-    wanted = f"{needed} {'more' if clean else 'clean runs'} until we may call it fixed"
+    assert (", its last run failed at the first attempt, " in text) == (not clean)
+    passed = {1: "run", 6: "6 runs", 7: "7 runs"}
+    assert not clean or f", its last {passed[clean]} passed at the first attempt" in text
+    wanted = f", {needed}{' more' if clean else ''} must pass so before we may call it fixed"
     assert (wanted in text) == bool(needed)
 
 
@@ -170,7 +172,10 @@ def test_one_that_fails_in_every_run_is_broken_and_not_flaky() -> None:
 
 def test_more_clean_runs_than_anybody_waits_for_are_not_told() -> None:
     found = found_in(planted(RACE).facts)
-    for needed, told in ((1000, "1,000 clean runs until"), (1001, "too rarely to tell soon")):
+    for needed, told in (
+        (1000, "1,000 must pass so before"),
+        (1001, "too rarely to tell soon"),
+    ):
         fixed = replace(found.fixed, needed=needed)
         suspect = replace(only(planted(RACE).facts), found=replace(found, fixed=fixed))
         assert told in of_suspect(suspect)

@@ -67,20 +67,20 @@ def _to_do_words(found: Intermittent) -> Iterator[str]:
 
 
 def of_fixed(fixed: Fixed) -> str:
-    """Say how many runs were clean since the last failure, and how many still must be."""
+    """Say how many runs passed at the first attempt since the last that did not, and how many still
+    must.
+    """
     return ", ".join(_fixed_words(fixed))
 
 
 def _fixed_words(fixed: Fixed) -> Iterator[str]:
-    if fixed.clean_runs:
-        yield f"{counted(fixed.clean_runs, 'clean run')} since its last failed run"
-    else:
-        yield "failed again in its newest run"
+    runs = "run" if fixed.clean_runs <= 1 else f"{fixed.clean_runs:,} runs"
+    yield f"its last {runs} {'passed' if fixed.clean_runs else 'failed'} at the first attempt"
     if fixed.needed is None or fixed.needed > WAITED_FOR:
         yield "it fails too rarely to tell soon whether it is fixed"
     elif fixed.needed:
-        more = f"{fixed.needed:,} more" if fixed.clean_runs else counted(fixed.needed, "clean run")
-        yield f"{more} until we may call it fixed ({percent(SURE)})"
+        more = " more" if fixed.clean_runs else ""
+        yield f"{fixed.needed:,}{more} must pass so before we may call it fixed{sure(SURE)}"
 
 
 _KIND_WORDS = {
