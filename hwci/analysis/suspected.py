@@ -24,6 +24,10 @@ IN_A_ROW = 3
 """A test that failed on so many commits of one box without a pass fails; on fewer it may be flaky.
 """
 
+_SUSPECT_BENCH = (
+    "suspect the bench. To tell a weak bench from a race in the firmware that only its timing"
+    " shows, swap its board with that of another bench"
+)
 _RACE_IN = {
     CommitKind.FIRMWARE: "a race in the firmware is likely",
     CommitKind.HARNESS: "a race in the harness is likely",
@@ -179,7 +183,7 @@ def _on_one_box(found: Intermittent, worst: TestOnBox) -> Suspected:
     if _has_commit(found):
         first = f"look at {_likeliest(found)} on that bench"
         return Suspected(f"Flaky {how}, {when}: {first}", few_words)
-    whom = "suspect the bench" if worst.only else "the bench alone is not to blame"
+    whom = _SUSPECT_BENCH if worst.only else "the bench alone is not to blame"
     return Suspected(f"Flaky {how}, {when}: {whom}", few_words)
 
 
@@ -199,7 +203,7 @@ def _on_boxes(found: Intermittent) -> Suspected:
         return Suspected(f"Flaky {where} {when}: {race}", f"{commit or 'flaky'}, all boxes alike")
     if boxes.alike is not None and boxes.alike <= 1 - STRONG:
         few_words = f"flaky, mostly on {worst}"
-        return Suspected(f"Flaky {when}, and most on {worst}: suspect the bench", few_words)
+        return Suspected(f"Flaky {when}, and most on {worst}: {_SUSPECT_BENCH}", few_words)
     return Suspected(
         f"Flaky {when}: not enough data to say whether on one box or on all",
         commit or "flaky",

@@ -18,6 +18,10 @@ from tests.simulation.fleet import EPOCH, Cause, Kind
 
 BUG = Cause(Kind.BUG, ONE, rate=1.0)
 ON_ONE = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=0.3)
+SUSPECT_BENCH = (
+    "suspect the bench. To tell a weak bench from a race in the firmware that only its timing"
+    " shows, swap its board with that of another bench"
+)
 FAILING = Failing("main", ["bench-2"], 8, 8, "19943d373e8f" + "0" * 28, EPOCH)
 
 
@@ -44,7 +48,7 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
     [
         (
             planted(ON_ONE).facts,
-            "Flaky on bench-2 only, since one of 29 commits: suspect the bench",
+            f"Flaky on bench-2 only, since one of 29 commits: {SUSPECT_BENCH}",
             "flaky on bench-2 only",
         ),
         (
@@ -155,7 +159,7 @@ def test_a_bench_that_was_mended_is_not_suspected() -> None:
 @pytest.mark.parametrize(
     ("alike", "ends"),
     [
-        (0.05, " and most on bench-{}: suspect the bench"),
+        (0.05, f" and most on bench-{{}}: {SUSPECT_BENCH}"),
         (0.5, ": not enough data to say whether on one box or on all"),
         (None, ": not enough data to say whether on one box or on all"),
     ],
