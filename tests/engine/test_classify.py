@@ -330,15 +330,15 @@ def test_the_trace_of_a_real_bug_in_words() -> None:
             fixed,
         ),
         Reason.FIX_TOUCHED_HARNESS: (
-            "No commit before the fix is known to be one of harness alone",
+            "No commit up to the fix is known to be one of harness alone",
             None,
         ),
-        Reason.FIX_NOT_FIRMWARE: ("A commit before the fix changed firmware", fixed),
+        Reason.FIX_NOT_FIRMWARE: ("The fix changed firmware", fixed),
         Reason.FIX_MIXED: (
-            "No commit before the fix changed firmware and harness together",
+            "No commit up to the fix changed firmware and harness together",
             None,
         ),
-        Reason.FIX_INCOMPLETE: ("Every file changed before the fix was sent", None),
+        Reason.FIX_INCOMPLETE: ("Every file changed up to the fix was sent", None),
     }
 
 
@@ -355,12 +355,12 @@ DECIDED = (
         "A commit before the fix changed harness files and no firmware file",
         *(FIXED, "x", "ci/run.py", "ci/**"),
     ),
-    Finding("No commit before the fix changed firmware"),
+    Finding("No commit up to the fix changed firmware"),
     Finding(
-        "A commit before the fix changed firmware, and the harness file ci/run.py",
+        "The fix changed firmware, and the harness file ci/run.py",
         *(FIXED, "c", "src/main.c", "src/**"),
     ),
-    Finding("Some files of a commit before the fix were not sent", FIXED, "c"),
+    Finding("The fix has files that were not sent", FIXED, "c"),
 )
 
 

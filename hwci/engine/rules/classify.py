@@ -8,14 +8,14 @@ A row may rely on the rows before it not having decided. No row concludes from a
 short that a file was not changed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 
 from hwci.engine.facts import Commit, Product, Review, SuiteConfig
 from hwci.engine.history import Decision, History, RunChanges
-from hwci.engine.rules.changes import ProductFiles, Touch, UnderTest, product_files
+from hwci.engine.rules.changes import ProductFiles, UnderTest, product_files
 from hwci.engine.rules.labels import Group
 from hwci.engine.rules.walk import Step, Walk, Walks
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason, ReviewAction, Verdict
@@ -97,9 +97,13 @@ class BeforeFix(NamedTuple):
         """Return the first commit whose file list was cut short."""
         for run, commit in self.commits():
             if commit.files_truncated:
-                note = "Some files of a commit before the fix were not sent"
+                note = f"{self.called(commit)} has files that were not sent"
                 return Finding(note, run, commit.sha)
         return None
+
+    def called(self, commit: Commit) -> str:
+        """Say which commit it is: the fix counts, too (6.1)."""
+        return "The fix" if commit.sha == self.fix else "A commit before the fix"
 
 
 def _checked(run: RunChanges) -> CheckedRun:
@@ -109,16 +113,6 @@ def _checked(run: RunChanges) -> CheckedRun:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def _first_touch(
-    commits: Iterable[tuple[CheckedRun, Commit]], touch: Callable[[Commit], Touch | None], note: str
-) -> Finding | None:
-    for run, commit in commits:
-        found = touch(commit)
-        if found is not None:
-            return Finding(note, run, commit.sha, *found)
-    return None
 
 
 _BLAMED = {
@@ -162,9 +156,12 @@ def _changes_unknown(subject: UnderTest) -> Answer:
 def _firmware_under_test(subject: UnderTest) -> Finding | None:
     assert subject.files is not None
     assert subject.run is not None
-    run = _checked(subject.run)
-    pairs = ((run, commit) for commit in subject.run.changes.commits)
-    return _first_touch(pairs, subject.files.firmware_touch, "A commit under test changed firmware")
+    for commit in subject.run.changes.commits:
+        found = subject.files.firmware_touch(commit)
+        if found is not None:
+            note = "A commit under test changed firmware"
+            return Finding(note, _checked(subject.run), commit.sha, *found)
+    return None
 
 
 def _changes_cut_short(subject: UnderTest) -> Answer:
@@ -207,18 +204,21 @@ def _fix_touched_harness(subject: BeforeFix) -> Answer:
     for run, commit in subject.commits():
         harness = subject.files.harness_touch(commit)
         if harness and not commit.files_truncated and not subject.files.firmware_touch(commit):
-            note = "A commit before the fix changed harness files and no firmware file"
+            note = f"{subject.called(commit)} changed harness files and no firmware file"
             return Answer(True, Finding(note, run, commit.sha, *harness))
-    return Answer(False, Finding("No commit before the fix is known to be one of harness alone"))
+    return Answer(False, Finding("No commit up to the fix is known to be one of harness alone"))
 
 
 def _fix_without_firmware(subject: BeforeFix) -> Answer:
-    note = "A commit before the fix changed firmware"
-    firmware = _first_touch(subject.commits(), subject.files.firmware_touch, note)
-    doubt = firmware or subject.cut_short()
-    if doubt is not None:
-        return Answer(False, doubt)
-    return Answer(True, Finding("No commit before the fix changed firmware"))
+    for run, commit in subject.commits():
+        firmware = subject.files.firmware_touch(commit)
+        if firmware:
+            note = f"{subject.called(commit)} changed firmware"
+            return Answer(False, Finding(note, run, commit.sha, *firmware))
+    cut = subject.cut_short()
+    if cut is not None:
+        return Answer(False, cut)
+    return Answer(True, Finding("No commit up to the fix changed firmware"))
 
 
 def _fix_mixed(subject: BeforeFix) -> Answer:
@@ -226,16 +226,17 @@ def _fix_mixed(subject: BeforeFix) -> Answer:
         firmware = subject.files.firmware_touch(commit)
         harness = subject.files.harness_touch(commit)
         if firmware and harness:
-            note = f"A commit before the fix changed firmware, and the harness file {harness.file}"
+            both = f"changed firmware, and the harness file {harness.file}"
+            note = f"{subject.called(commit)} {both}"
             return Answer(True, Finding(note, run, commit.sha, *firmware))
-    return Answer(False, Finding("No commit before the fix changed firmware and harness together"))
+    return Answer(False, Finding("No commit up to the fix changed firmware and harness together"))
 
 
 def _fix_cut_short(subject: BeforeFix) -> Answer:
     cut = subject.cut_short()
     if cut is not None:
         return Answer(True, cut)
-    return Answer(False, Finding("Every file changed before the fix was sent"))
+    return Answer(False, Finding("Every file changed up to the fix was sent"))
 
 
 class Row(NamedTuple, Generic[Subject]):
