@@ -684,7 +684,8 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
             ask(server.url, "POST", "/api/ci/merge-announce", key, json_body={**body, "sha": sha})
         own.open("metrics")
         table = rows(page, "merges")
-        expect(table.filter(has_text=unseen[:7])).to_contain_text("nothing ran")
+        why = table.filter(has_text=unseen[:7]).locator(".why")
+        expect(why).to_have_text(re.compile(r"^nothing ran\s*see “Runs that would check them”\s*$"))
         for sha, links in ((unseen, 0), (lost, 1)):
             to_runs = table.filter(has_text=sha[:7]).get_by_role("link", name="Runs on")
             expect(to_runs).to_have_count(links)

@@ -117,6 +117,6 @@ CAUSES = {
     UncheckedCause.NOT_IN_PUSH_LIST: Row(
         "A later run tested it, but its push list does not name it", _later
     ),
-    UncheckedCause.NOTHING_RAN: Row("Nothing ran on it", _none),
+    UncheckedCause.NOTHING_RAN: Row("No run of it was reported: see what would check it", _none),
 }
 """The causes in the order in which they are tried."""

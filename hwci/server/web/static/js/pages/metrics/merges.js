@@ -35,6 +35,7 @@ const CHECKED = {
 
 const Plan = later(() => import("./plan.js"), "Plan");
 const NOTHING_RAN = "nothing_ran";
+const PLAN = "Runs that would check them";
 
 // So short that each is one line: the row must not grow when its cause comes.
 const CAUSES = {
@@ -78,8 +79,7 @@ export function Merges({ address, base, orgId, scope, several, page, figures, re
 function WhatWouldCheck({ address, ...asked }) {
   const open = address.query.get("merges.plan") === "open";
   const toggle = () => change({ "merges.plan": open ? null : "open" }, { replace: true });
-  return html`<h3><button type="button" class="fold" aria-expanded=${open ? "true" : "false"} onClick=${toggle}>Runs that would
-    check them</button></h3>
+  return html`<h3><button type="button" class="fold" aria-expanded=${open ? "true" : "false"} onClick=${toggle}>${PLAN}</button></h3>
     ${open && html`<${Plan} ...${asked} />`}`;
 }
 
@@ -96,14 +96,15 @@ function useCauses({ address, orgId, scope, reviews, figures, on }) {
   return new Map(rows?.items.map((row) => [keyOf(row), row]));
 }
 
-/** Why a merge is unchecked, with a link to the run that shows it, and its box. */
+/** Why a merge is unchecked, with a link to the run that shows it, and its box; or else what to do next. */
 function cause(orgId, row) {
   if (!row) return html`<span class="why">\u00a0</span>`;
   const words = CAUSES[row.cause] ?? row.causeText;
   const shown = row.run ? html`<a href=${addressOf("run", { orgId, runId: row.run.runRecordId })}>${words}</a>` : words;
   const title = row.run ? `${row.causeText}: run ${row.run.runId} on ${row.run.boxKey}` : row.causeText;
   return html`<span class="why" title=${title}>${shown}
-    ${row.run && html`<span class="under">on <${BoxLink} plain boxKey=${row.run.boxKey} orgId=${orgId} /></span>`}</span>`;
+    ${row.run && html`<span class="under">on <${BoxLink} plain boxKey=${row.run.boxKey} orgId=${orgId} /></span>`}
+    ${row.cause === NOTHING_RAN && html`<span class="under">see “${PLAN}”</span>`}</span>`;
 }
 
 function noneAnnounced() {
