@@ -87,13 +87,44 @@ def test_a_bad_box_is_named_with_its_odds_and_no_other_is(seed: int) -> None:
 def test_the_sentence_of_a_bad_box_has_the_interval_of_its_rate() -> None:
     found = asked(simulate(FLEET, [BAD], 1).facts).boxes[0]
     ends = re.search(
-        r"fails (.+) times as often \(95 % sure: (.+) to (.+)\) as the others", of_box(found)
+        r"fails (.+) times as often \(95 % sure: (.+) to (.+)\) as the 4 others compared on",
+        of_box(found),
     )
     assert ends
     times, low, high = map(float, ends.groups())
     assert 1 < low < times < high
     assert found.figures.comparison
     assert high < found.figures.comparison.high  # rates are less far apart than odds
+
+
+def test_the_boxes_with_which_one_was_compared_are_named_or_counted() -> None:
+    seen = [failing(one, [1]) if one.box_key == "bench-2" else one for one in reports()]
+    third = [
+        replace(one, box_key="bench-3", run_id=one.run_id + 1000)
+        for one in seen
+        if one.box_key == "bench-1"
+    ]
+    elsewhere = [replace(one, sha=f"{n:040x}") for n, one in enumerate(third)]
+    all_failed = [failing(one, range(4)) for one in seen if one.sha == seen[0].sha]
+    where_all_failed = failing(replace(third[0], sha=seen[0].sha), range(4))
+    beside = [one for one in seen if one.sha != seen[0].sha]
+    one_other = ("bench-1 never does,", "bench-1")
+    for history, never, called in (
+        ([*seen, *elsewhere], *one_other),
+        ([*beside, *all_failed, where_all_failed], *one_other),
+        ([*seen, *third], "the 2 others compared never do,", "the 2 others compared"),
+    ):
+        found = asked(history)
+        [bad] = [one for one in found.boxes if one.box_key == "bench-2"]
+        [test] = found.tests
+        assert of_box(bad).startswith(f"fails where {never} on the same commits ")
+        more = replace(test.comparison, counts=Counts(9, 20, 2, 40))
+        assert f") on bench-2 as on {called} (" in of_test(replace(test, comparison=more))
+    lone = box(asked([*seen, *elsewhere]), "bench-3")
+    assert lone.others == []
+    without = [replace(one, tests=(one.tests[0], *one.tests[2:])) for one in third]
+    [test] = asked([*seen, *without]).tests
+    assert test.others == ["bench-1"]
 
 
 def test_a_comparison_whose_interval_holds_1_names_nothing() -> None:
@@ -359,7 +390,7 @@ def test_a_box_that_was_mended_is_told_apart_before_and_since_its_note() -> None
     assert noted.before.health.last_run_at < mended <= noted.figures.health.last_run_at
     assert [(one.box_key, one.before) for one in found.tests] == [("bench-2", True)]
     assert of_box(noted).startswith("since the note of ")
-    assert "; before it: fails where the others never do" in of_box(noted)
+    assert "; before it: fails where bench-1 never does" in of_box(noted)
     assert ", before the note of " in of_test(found.tests[0])
     assert named(asked(history)) == ["bench-2"]
 

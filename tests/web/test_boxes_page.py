@@ -249,7 +249,7 @@ def test_the_worse_box_stands_first_on_the_page_in_words_with_its_counts(own: Si
     expect(compared.locator("tbody tr")).to_have_count(2)
     worst = cells(compared.locator("tbody tr").first)
     assert worst[0] == "bench-2"
-    assert worst[1].startswith("worse fails where the others never do")
+    assert worst[1].startswith("worse fails where bench-1 never does")
     assert "(12 of 12 against 0 of 12)" in worst[1]
     assert worst[2:4] == ["0 of 12", "0 of 12"]
     regions = own.page.get_by_role("region").evaluate_all("all => all.map(one => one.ariaLabel)")

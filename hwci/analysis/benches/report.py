@@ -46,12 +46,13 @@ class Note(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Figures:
     """A box, or a part of its time: its health, its results beside those of the others, and either
-    the comparison or what it lacks. `commits`: in common with another box, with a test that failed
-    and passed.
+    the comparison or what it lacks. `others`: the boxes that it is compared with. `commits`: in
+    common with another box, with a test that failed and passed.
     """
 
     health: Health
     counts: Counts
+    others: Sequence[str]
     commits: int
     comparison: Comparison | None
     missing: Missing | None
@@ -73,7 +74,9 @@ class BoxReport:
 
 @dataclass(frozen=True, slots=True)
 class TestOnBox:
-    """A test that fails more on one box: since its note, if it has one, or `before` it."""
+    """A test that fails more on one box than on the `others` that are compared: since its note, if
+    it has one, or `before` it.
+    """
 
     __test__ = False  # pytest: not a test class
 
@@ -81,6 +84,7 @@ class TestOnBox:
     test_id: str
     box_key: str
     comparison: Comparison
+    others: Sequence[str]
     note: Note | None = None
     before: bool = False
 
@@ -178,11 +182,13 @@ def read_runs(
 def on_box(read: Read, at: At, found: Comparison) -> TestOnBox:
     """Return the row of a test that fails more on one box."""
     of_product, side = read.products[at.product].found, [*read.strata.boxes][at.box]
+    counts, others = _counts(read.groups, at, side)
     return TestOnBox(
         product=of_product.product,
         test_id=of_product.tests[at.test],
         box_key=box_of(side),
-        comparison=replace(found, counts=_counts(read.groups, at, side)),
+        comparison=replace(found, counts=counts),
+        others=others,
         note=read.notes.get(box_of(side)),
         before=isinstance(side, Earlier),
     )
@@ -222,11 +228,13 @@ def named_tests(read: Read) -> list[tuple[At, Comparison]]:
     return sorted(named, key=lambda one: (-one[1].odds_ratio, one[0]))
 
 
-def _counts(groups: Sequence[tuple[int, Sequence[Trial]]], at: At, on: Side) -> Counts:
+def _counts(
+    groups: Sequence[tuple[int, Sequence[Trial]]], at: At, on: Side
+) -> tuple[Counts, Sequence[str]]:
     """Return the results of a test on a box and on the others at the same commits, wherever both
-    ran it and not all failed: also where none did.
+    ran it and not all failed: also where none did. And the names of these others.
     """
-    found = [0] * len(Counts._fields)
+    found, others = [0] * len(Counts._fields), set[str]()
     for product, group in groups:
         ran = [one for one in group if one.ran >> at.test & 1] if product == at.product else []
         here = [one for one in ran if one.side == on]
@@ -236,7 +244,8 @@ def _counts(groups: Sequence[tuple[int, Sequence[Trial]]], at: At, on: Side) -> 
                 (failed[0], len(here), failed[1] - failed[0], len(ran) - len(here))
             ):
                 found[place] += number
-    return Counts(*found)
+            others |= {box_of(one.side) for one in ran}
+    return Counts(*found), sorted(others - {box_of(on)})
 
 
 def _trouble(products: Sequence[Trials]) -> Mapping[Side, float]:
@@ -281,9 +290,11 @@ def report_of(
 def _figures(read: Read, compared: Mapping[int, Comparison], side: Side) -> Figures:
     number = read.strata.boxes[side]
     row = read.strata.by_box[number]
+    met = {box_of(one) for one, at in read.strata.boxes.items() if read.strata.met[number, at]}
     return Figures(
         health=health_of(read.places[side]),
         counts=counts_of(row),
+        others=sorted(met - {box_of(side)}),
         commits=int(row[Sum.COMMITS]),
         comparison=compared.get(number),
         missing=missing(row, read.boxes),

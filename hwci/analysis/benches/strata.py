@@ -64,6 +64,8 @@ class Strata:
 
     boxes: Mapping[Side, int]
     by_box: Numbers
+    met: NDArray[np.bool_]
+    """Of each two boxes, whether results of them are compared."""
     by_test: dict[tuple[int, int, int], Numbers] = field(default_factory=dict)
     """By product, test and box."""
     excess: list[Numbers] = field(default_factory=list)
@@ -78,7 +80,8 @@ class Strata:
         import numpy as np
 
         numbers = {box: number for number, box in enumerate(boxes)}
-        return cls(numbers, np.zeros((len(boxes), len(Sum))))
+        met = np.zeros((len(boxes), len(boxes)), dtype=bool)
+        return cls(numbers, np.zeros((len(boxes), len(Sum))), met)
 
     def add(self, product: int, group: Sequence[Trial]) -> None:
         """Add the runs of one commit that can be compared."""
@@ -94,7 +97,7 @@ class Strata:
             shared = (of_box > 0).sum(axis=0) > 1
             of_box = of_box[:, shared]
             bad = np.add.reduceat(failed[order][:, shared], starts, axis=0, dtype=np.int64)
-            self._count(sums, of_box, bad)
+            self.met[np.ix_(boxes, boxes)] |= self._count(sums, of_box, bad)
             shares |= ran[:, shared].any(axis=1)
             total, m = of_box.sum(axis=0), bad.sum(axis=0)
             differ = (m > 0) & (m < total)
@@ -112,8 +115,12 @@ class Strata:
         self.by_box[boxes] += sums
 
     @staticmethod
-    def _count(sums: Numbers, of_box: Whole, bad: Whole) -> None:
-        """Count results and failures where not all failed: that is no box's fault."""
+    def _count(sums: Numbers, of_box: Whole, bad: Whole) -> NDArray[np.bool_]:
+        """Count results and failures where not all failed: that is no box's fault. Return of each
+        two boxes whether there are such of both.
+        """
+        import numpy as np
+
         sums[:, Sum.SHARED] += (of_box > 0) @ of_box.sum(axis=0) - of_box.sum(axis=1)
         some = bad.sum(axis=0) < of_box.sum(axis=0)
         of_box, bad = of_box[:, some], bad[:, some]
@@ -122,6 +129,8 @@ class Strata:
         sums[:, Sum.RESULTS] += of_box.sum(axis=1)
         sums[:, Sum.OTHERS_FAILED] += ran @ bad.sum(axis=0) - bad.sum(axis=1)
         sums[:, Sum.OTHERS_RESULTS] += ran @ of_box.sum(axis=0) - of_box.sum(axis=1)
+        each = ran.astype(np.float32)  # of whole numbers and truth values the product is slow
+        return each @ each.T > 0
 
     def _permute(self, sums: Numbers, boxes: Whole, excess: Numbers, on: Whole) -> None:
         """Add the moments of each box's excess over all ways to deal these runs to their boxes."""

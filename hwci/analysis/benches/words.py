@@ -9,6 +9,8 @@ from hwci.analysis.benches.compare import COMMITS_MIN, Comparison, Counts, Missi
 from hwci.said import counted, day
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hwci.analysis.benches.health import LostRun
     from hwci.analysis.benches.report import BoxReport, Figures, TestOnBox
 
@@ -30,12 +32,13 @@ def of_figures(box: Figures) -> str:
     """Say how a box does against the others, in a part of its time or in all."""
     if box.comparison is None:
         return _missing(box)
-    against = _against(box.counts)
+    against, others = _against(box.counts), _called(box.others)
     if not box.comparison.named:
-        return f"no sign that it is worse than the others over all tests ({against})"
+        return f"no sign that it is worse than {others} over all tests ({against})"
     if not box.counts.others_failed:
-        return f"fails where the others never do, on the same commits ({against})"
-    return f"{_times(box.comparison)} as the others on the same commits ({against})"
+        never = "never does" if len(box.others) == 1 else "never do"
+        return f"fails where {others} {never}, on the same commits ({against})"
+    return f"{_times(box.comparison)} as {others} on the same commits ({against})"
 
 
 def of_test(test: TestOnBox) -> str:
@@ -46,7 +49,7 @@ def of_test(test: TestOnBox) -> str:
         against = f"{against}, {when} the note of {day(test.note.at)}"
     if test.only:
         return f"fails on {test.box_key} only ({against})"
-    return f"{_times(test.comparison)} on {test.box_key} as on the others ({against})"
+    return f"{_times(test.comparison)} on {test.box_key} as on {_called(test.others)} ({against})"
 
 
 def more_often(test: TestOnBox) -> str:
@@ -75,6 +78,11 @@ def _missing(box: Figures) -> str:
         None: "",
     }
     return what[box.missing]
+
+
+def _called(others: Sequence[str]) -> str:
+    """Name the box that another is compared with, or say how many there are."""
+    return others[0] if len(others) == 1 else f"the {len(others):,} others compared"
 
 
 def _times(found: Comparison) -> str:
