@@ -62,3 +62,12 @@ def test_those_that_the_checks_cannot_decide_are_reviewed_first() -> None:
 
     assert FailureClass.AMBIGUOUS in classes[0]
     assert FailureClass.AMBIGUOUS not in classes[-1]
+
+
+def test_of_those_the_cause_of_most_failures_is_reviewed_first() -> None:
+    two = [run("w", 0.1, {"adc": "U", "dac": "U"}), run("x", 0.2, {"adc": "P", "dac": "P"})]
+    newer = [run("y", 0.3, {"uart": "U"}), run("z", 0.4, {"uart": "P"})]
+    rows = found(Past([*two, *newer]))
+
+    assert [len(one.failures) for one in rows] == [1, 2]
+    assert [len(one.failures) for one in to_review(rows)] == [2, 1]

@@ -337,7 +337,7 @@ def test_a_reviewer_confirms_and_resets_a_failure(reader: Reader) -> None:
     review.get_by_role("button", name="Confirm").click()
     expect(line).to_contain_text("Confirmed as a real firmware bug, by Demo")
     expect(review.get_by_role("status")).to_have_text("Confirmed: counted as a real firmware bug.")
-    expect(fact(reader, "Status")).to_have_text("Demo")
+    expect(fact(reader, "Reviewed by")).to_have_text("Demo")
     expect(review.get_by_role("button")).to_have_text(["Dismiss", "Reset"])
     expect(review).to_be_focused()
     expect(reader.page.get_by_text("Without the review it would be")).to_be_visible()

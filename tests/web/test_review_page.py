@@ -24,10 +24,13 @@ TO_REVIEW = "ci-analysis/causes?days=30&toReview=true&limit=100"
 
 @pytest.fixture
 def own(page: Page, tmp_path: Path) -> Iterator[Site]:
-    """A server with two causes: two tests that one commit broke and one fixed, and a third."""
+    """A server with two causes: two tests that one commit broke and one fixed, and two others."""
     with site(page, tmp_path) as made:
         stories = (("a", {"boot": "pass"}), ("b", {"boot": "fail", "i2c": "fail"}))
-        fixed = (("c", {"boot": "pass", "i2c": "pass", "spi": "fail"}), ("d", {"spi": "pass"}))
+        fixed = (
+            ("c", {"boot": "pass", "i2c": "pass", "spi": "fail", "uart": "fail"}),
+            ("d", {"spi": "pass", "uart": "pass"}),
+        )
         for number, (sha, outcomes) in enumerate((*stories, *fixed)):
             at = (made.benches.hands.now - timedelta(minutes=9 - number)).isoformat()
             tests = [
@@ -88,7 +91,7 @@ def test_keys_go_through_the_inbox_confirm_and_take_back(own: Site) -> None:
     expect(opened(page).get_by_role("button").first).to_be_focused()
     expect(page).to_have_url(re.compile("cause="))
     page.keyboard.press("k")
-    expect(opened(page)).to_contain_text("spi on bench-1")
+    expect(opened(page)).to_contain_text("spi, uart on bench-1")
     page.keyboard.press("j")
 
     page.keyboard.press("c")
@@ -209,7 +212,7 @@ def test_a_request_that_never_came_is_told_and_made_once_when_it_is_asked_for_ag
     page.unroute(REVIEWS)
     opened(page).get_by_role("button", name="Confirm").click()
     expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
-    assert audit(own) == ["confirm"]
+    assert audit(own) == ["confirm", "confirm"]
     assert reviewed(own)["spi"]["note"] == "kept"
     quiet_console.clear()  # the browser names what it could not load
 
@@ -232,11 +235,11 @@ def test_a_review_whose_answer_was_lost_is_found_and_not_made_twice(
     opened(page).get_by_role("button", name="Look again").click()
 
     expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
-    assert audit(own) == ["confirm"]
+    assert audit(own) == ["confirm", "confirm"]
     page.unroute(REVIEWS)
     page.keyboard.press("u")
     expect(page.locator(".toast")).to_contain_text("taken back")
-    assert sorted(audit(own)) == ["confirm", "reset"]
+    assert sorted(audit(own)) == ["confirm", "confirm", "reset", "reset"]
     quiet_console.clear()  # the browser names what it could not load
 
 
@@ -272,9 +275,9 @@ def test_a_click_unfolds_a_cause_and_what_is_typed_is_its_note(own: Site) -> Non
     expect(page.locator(".toast")).to_contain_text("2 failures counted as a real firmware bug")
     notes = {test: review and review["note"] for test, review in reviewed(own).items()}
     words = "seen on the bench, dc coupled"
-    assert notes == {"boot": words, "i2c": words, "spi": None}
+    assert notes == {"boot": words, "i2c": words, "spi": None, "uart": None}
     page.keyboard.press("k")  # keys go on
-    expect(opened(page)).to_contain_text("spi on bench-1")
+    expect(opened(page)).to_contain_text("spi, uart on bench-1")
 
 
 def test_a_member_reads_the_inbox_and_reviews_nothing(own: Site) -> None:
@@ -333,7 +336,9 @@ def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
 
         expect(rows(page)).to_have_count(103)
         expect(page.get_by_role("button", name="Show more")).to_have_count(0)
-        expect(page.get_by_text("102 causes to review, those")).to_be_visible()
+        expect(
+            page.get_by_text("102 causes to review; the checks could not decide any.")
+        ).to_be_visible()
         assert len(set(re.findall(r"branch-\d+ ·", page.locator(".inbox ol").inner_text()))) == 103
 
         page.get_by_role("searchbox", name="Search causes").fill("branch-42")
@@ -397,13 +402,13 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_undone(own: Site) ->
     page = own.page
     own.open("metrics?other=open")
     part = page.locator("#other")
-    expect(part.locator("tbody tr")).to_have_count(3)
+    expect(part.locator("tbody tr")).to_have_count(4)
 
     part.get_by_role("button", name="By cause").click()
 
     expect(page).to_have_url(re.compile(r"other\.by=cause"))
     expect(part.locator("tbody tr")).to_have_count(2)
-    expect(part.locator(".total")).to_have_text("3")  # the title counts failures, as the tiles do
+    expect(part.locator(".total")).to_have_text("4")  # the title counts failures, as the tiles do
     page.goto(f"{page.url}&other.search=i2c")
     expect(part.locator("tbody tr")).to_have_count(1)
     page.go_back()
@@ -416,7 +421,8 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_undone(own: Site) ->
     expect(page.get_by_role("status").filter(has_text="2 failures reviewed.")).to_be_visible()
     expect(page.locator("#bugs .total")).to_have_text("2")
     expect(part.locator("tbody tr")).to_have_count(1)
-    expect(part.locator("tbody a", has_text="spi")).to_be_focused()  # of the next row
+    following = part.get_by_role("button", name="spi, uart on bench-1", exact=True)
+    expect(following).to_be_focused()
 
     page.get_by_role("button", name="Undo").click()
 
@@ -447,7 +453,7 @@ def test_a_note_is_written_where_a_cause_stands_and_is_kept_by_each_of_its_failu
         test: review and (review["note"], review["issue"]) for test, review in reviewed(own).items()
     }
     words = ("seen on the bench", "https://example.org/1")
-    assert kept == {"boot": words, "i2c": words, "spi": None}
+    assert kept == {"boot": words, "i2c": words, "spi": None, "uart": None}
     page.get_by_role("button", name="Undo").click()
     expect(part.get_by_label("Note (optional)")).to_have_value("")  # it was sent
     expect(page.locator(".toast")).to_be_focused()

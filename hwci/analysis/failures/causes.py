@@ -51,8 +51,13 @@ def causes(history: History, rows: Sequence[Classified], search: str | None = No
 
 
 def to_review(found: Sequence[Cause]) -> list[Cause]:
-    """Return causes in the order in which people review them: with an ambiguous failure first."""
+    """Return causes in the order in which people review them: with an ambiguous failure first, and
+    of these the one that settles most failures.
+    """
     return sorted(
         found,
-        key=lambda one: min(_TO_REVIEW.index(row.shown.failure_class) for row in one.failures),
+        key=lambda one: (
+            min(_TO_REVIEW.index(row.shown.failure_class) for row in one.failures),
+            -len(one.failures),
+        ),
     )

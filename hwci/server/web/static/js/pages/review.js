@@ -5,7 +5,7 @@
 import { addressOf, change } from "../address.js";
 import { get } from "../api.js";
 import { useAnswer } from "../asking.js";
-import { counted } from "../format.js";
+import { count, counted } from "../format.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { useProducts } from "../parts/values/links.js";
 import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
@@ -117,8 +117,7 @@ function Inbox({ address, orgId, me, path, query, search, found, products, may }
   }
   const keys = KEYS.filter(([key]) => may || "jk".includes(key));
   return html`<section class="part inbox" aria-label="To review">
-    <p class="quiet">${counted(more.total - causes.filter(isReviewed).length, "cause")} to review, those that the checks could not
-      decide first.
+    <p class="quiet">${counted(more.total - causes.filter(isReviewed).length, "cause")} to review${undecided(causes, more.left)}.
       <span class="by-key"> Keys:
         ${keys.map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}</span></p>
     ${asked && !named && !search && html`<p role="status">The cause of this address is not among these: it is reviewed, of another period or
@@ -131,6 +130,15 @@ function Inbox({ address, orgId, me, path, query, search, found, products, may }
     <div class="toast" role="status" tabindex="-1" ref=${toast}>${message && html`${message} ${together.last && html`<button type="button"
       onClick=${together.undo}>Undo</button>`} <${Refused} ...${{ together, id: UNDO, focus: toast }} />`}</div>
   </section>`;
+}
+
+/** How many of those to review the checks could not decide. `left`: how many causes are not loaded yet. */
+function undecided(causes, left) {
+  if (left > 0) return ", those that the checks could not decide first";
+  const unreviewed = causes.filter((cause) => !isReviewed(cause));
+  const first = unreviewed.filter(({ failures }) => failures.some((one) => one.class === "ambiguous"));
+  if (first.length === 0) return "";
+  return `; the checks could not decide ${first.length === unreviewed.length ? "any" : `the first ${count(first.length)}`}`;
 }
 
 function isReviewed({ failures }) {

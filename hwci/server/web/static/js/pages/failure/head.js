@@ -112,7 +112,7 @@ function facts({ failure, resolved, timeline, brokenBy: range }, orgId) {
   }
   return [
     ...known,
-    ["Status", resolved.status],
+    [resolved.review ? "Reviewed by" : "Status", resolved.status],
     ["First failure", firstFailure(resolved.firstFailure, orgId)],
     ["Failing commits", count(resolved.failingCommits)],
     broken,

@@ -9,9 +9,10 @@ import { classBadge, verdict } from "./words.js";
 
 const NAMED = 2; // tests of a cause; a line that names more is not read at a glance
 
-/** "boot on bench-1", or "boot, shell and 3 more tests on 2 boxes". */
+/** "boot on bench-1", or "boot, shell and 3 more tests on 2 boxes". The name of one more test is as short as "1 more test". */
 export function causeName({ failures, testsTotal, boxesTotal }) {
-  const tests = [...new Set(failures.map(({ testId }) => testId))].sort().slice(0, NAMED);
+  const named = testsTotal === NAMED + 1 ? testsTotal : NAMED;
+  const tests = [...new Set(failures.map(({ testId }) => testId))].sort().slice(0, named);
   const others = testsTotal - tests.length;
   const boxes = boxesTotal === 1 ? failures[0].boxKey : counted(boxesTotal, "box", "boxes");
   return `${tests.join(", ")}${others > 0 ? ` and ${counted(others, "more test")}` : ""} on ${boxes}`;

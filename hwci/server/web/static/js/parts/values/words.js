@@ -9,7 +9,11 @@ import { Badge, LongName } from "./values.js";
 
 const OUTCOMES = { pass: ["good", "passed"], fail: ["bad", "failed"] };
 const ON_A_RETRY = ["warn", "passed on a retry"];
-const VERDICTS = { device: ["bad", "Device"], infra: ["warn", "Infra"], unknown: ["quiet", "None reported"] };
+const VERDICTS = {
+  device: ["bad", "Device", "The harness blamed the device under test"],
+  infra: ["warn", "Infra", "The harness blamed the bench"],
+  unknown: ["quiet", "None reported", "No harness verdict was reported"],
+};
 const CLASSES = {
   real_fw_bug: ["bad", "Real firmware bug", "a real firmware bug"],
   bench_or_harness: ["warn", "Bench or harness", "a bench or harness problem"],
@@ -28,8 +32,8 @@ export function outcomeBadge(value, attempts = 1) {
 
 /** The verdict of the harness. */
 export function verdict(value) {
-  const [kind, text] = VERDICTS[value];
-  return html`<${Badge} kind=${kind}>${text}<//>`;
+  const [kind, text, title] = VERDICTS[value];
+  return html`<${Badge} kind=${kind} title=${title}>${text}<//>`;
 }
 
 /** Whose fault a resolved failure was. */
