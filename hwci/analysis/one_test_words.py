@@ -101,8 +101,10 @@ def _told(about: About, found: OneTest) -> tuple[str, Sequence[str], bool]:
         since = f"as its runs tell, it fails {since_when(suggested.since)}"
         on_box = on_box or ("" if len(found.boxes) == 1 else of_boxes(suggested))
     began_before = suggested.since.before >= LIKELY and not suggested.since.is_first
-    rests_on = [since, on_box, of_change(suggested.since), of_fixed(suggested.fixed)]
-    return answer, rests_on, began_before
+    # Runs on other boxes, where it never failed, would not show that it is fixed on this one.
+    is_elsewhere = worst is not None and worst.only and suggested.fixed.needed != 0
+    fixed = "" if is_elsewhere else of_fixed(suggested.fixed)
+    return answer, [since, on_box, of_change(suggested.since), fixed], began_before
 
 
 def _counts(found: OneTest, tries: Tries, answer: str) -> Iterator[str]:

@@ -25,8 +25,8 @@ IN_A_ROW = 3
 """
 
 _SUSPECT_BENCH = (
-    "suspect the bench. To tell a weak bench from a race in the firmware that only its timing"
-    " shows, swap its board with that of another bench"
+    "suspect the bench. To be sure, swap its board with that of another bench: failures that stay"
+    " are the bench's, those that move are the board's, or a race that only its timing shows"
 )
 _RACE_IN = {
     CommitKind.FIRMWARE: "a race in the firmware is likely",
@@ -193,7 +193,7 @@ def _on_boxes(found: Intermittent) -> Suspected:
     commit = f"flaky since {_likeliest(found)}" if _has_commit(found) else ""
     if boxes.boxes_total == 1:
         why = f"only {worst} ran it, so run it on another box to tell the bench from the firmware"
-        return Suspected(f"Flaky {when}: {why}", commit or f"flaky on {worst}, the only box")
+        return Suspected(f"Flaky {when}: {why}", commit or "flaky on its only box")
     if boxes.all_alike:
         race = "a race in the firmware or in the test is likely"
         if commit:

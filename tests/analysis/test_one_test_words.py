@@ -58,8 +58,8 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
         (BUG, "Fails now on 5 boxes: ", "failed in 180 of all 180 runs on 5 boxes;"),
         (
             ON_ONE,
-            "Flaky on bench-2 only, since one of 29 commits: suspect the bench. To tell ",
-            " bench. It fails on bench-2 only (13 of 40 against 0 of 160 on the same commits). ",
+            "Flaky on bench-2 only, since one of 29 commits: suspect the bench. To be sure, ",
+            " shows. It fails on bench-2 only (13 of 40 against 0 of 160 on the same commits). ",
         ),
         (replace(RACE, rate=0.0), "Steady: ", "passed at the first attempt in all of "),
     ],
@@ -69,6 +69,11 @@ def test_it_says_what_the_test_is_and_on_which_boxes(cause: Cause, begins: str, 
 
     assert text.startswith(begins)
     assert has in text
+
+
+def test_runs_of_other_boxes_do_not_count_towards_a_fix_of_the_one_that_fails() -> None:
+    assert " must pass so " in said(planted(RACE).facts)
+    assert " must pass so " not in said(planted(ON_ONE).facts)
 
 
 def test_since_when_is_what_flaky_tests_say() -> None:
