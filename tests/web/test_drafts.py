@@ -72,6 +72,15 @@ def has_invited(own: Site) -> None:
     expect(own.page.get_by_label("Invite")).to_have_value("")
 
 
+def opened(own: Site, path: str) -> None:
+    """Open a page, and wait until it has asked for all that it shows: what it asks for after the
+    sign-in has ended leads away from it, before anything is sent.
+    """
+    own.open(path)
+    expect(own.page.locator("tbody tr").first).to_be_visible()
+    own.page.wait_for_load_state("networkidle")
+
+
 FORMS = {
     "box": ("boxes", add_box, has_new_box),
     "note": ("boxes", note, has_note),
@@ -88,8 +97,7 @@ def test_what_was_typed_is_there_after_signing_in_again(
     is_kept_and_sent: Callable[[Site], None],
     quiet_console: list[str],
 ) -> None:
-    own.open(f"{path}?times=exact")
-    expect(own.page.locator("tbody tr").first).to_be_visible()
+    opened(own, f"{path}?times=exact")
     where = own.page.url
     ended(own.page)
 
@@ -105,8 +113,7 @@ def test_what_was_typed_is_there_after_signing_in_again(
 def test_another_person_who_signs_in_does_not_see_what_was_typed(
     own: Site, quiet_console: list[str]
 ) -> None:
-    own.open("boxes")
-    expect(row(own.page, "bench-1")).to_be_visible()
+    opened(own, "boxes")
     ended(own.page)
     add_box(own)
 
