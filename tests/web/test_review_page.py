@@ -98,7 +98,7 @@ def test_keys_go_through_the_inbox_confirm_and_take_back(own: Site) -> None:
 
     expect(page.locator(".toast")).to_contain_text("2 failures counted as a real firmware bug")
     expect(opened(page)).to_contain_text("reviewed")
-    expect(page.locator(".inbox")).to_contain_text("1 cause to review")
+    expect(page.locator(".inbox")).to_contain_text("1 of 2 causes left to review")
     expect(opened(page).get_by_role("button").first).to_be_focused()
     assert sorted(audit(own)) == ["confirm", "confirm"]
     page.keyboard.press("c")  # there is nothing left to confirm
@@ -337,7 +337,7 @@ def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
         expect(rows(page)).to_have_count(103)
         expect(page.get_by_role("button", name="Show more")).to_have_count(0)
         expect(
-            page.get_by_text("102 causes to review; the checks could not decide any.")
+            page.get_by_text("102 of 103 causes left to review; the checks could not decide any.")
         ).to_be_visible()
         assert len(set(re.findall(r"branch-\d+ ·", page.locator(".inbox ol").inner_text()))) == 103
 

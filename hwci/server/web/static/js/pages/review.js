@@ -115,9 +115,9 @@ function Inbox({ address, orgId, me, path, query, search, found, products, may }
   if (causes.length === 0) {
     return html`<section class="part"><${Empty}>${search ? noMatch("cause", search) : nothing(orgId, products)}<//></section>`;
   }
-  const keys = KEYS.filter(([key]) => may || "jk".includes(key));
+  const keys = KEYS.filter(([key]) => (key === "u" ? together.last : may || "jk".includes(key)));
   return html`<section class="part inbox" aria-label="To review">
-    <p class="quiet">${counted(more.total - causes.filter(isReviewed).length, "cause")} to review${undecided(causes, more.left)}.
+    <p class="quiet">${toReview(causes, more)}.
       <span class="by-key"> Keys:
         ${keys.map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}</span></p>
     ${asked && !named && !search && html`<p role="status">The cause of this address is not among these: it is reviewed, of another period or
@@ -132,13 +132,15 @@ function Inbox({ address, orgId, me, path, query, search, found, products, may }
   </section>`;
 }
 
-/** How many of those to review the checks could not decide. `left`: how many causes are not loaded yet. */
-function undecided(causes, left) {
-  if (left > 0) return ", those that the checks could not decide first";
+/** How many causes there are to review, and how many of them the checks could not decide. */
+function toReview(causes, { total, left }) {
   const unreviewed = causes.filter((cause) => !isReviewed(cause));
+  const done = causes.length - unreviewed.length;
+  const waiting = done > 0 ? `${count(total - done)} of ${counted(total, "cause")} left to review` : `${counted(total, "cause")} to review`;
+  if (left > 0) return `${waiting}, those that the checks could not decide first`;
   const first = unreviewed.filter(({ failures }) => failures.some((one) => one.class === "ambiguous"));
-  if (first.length === 0) return "";
-  return `; the checks could not decide ${first.length === unreviewed.length ? "any" : `the first ${count(first.length)}`}`;
+  if (first.length === 0) return waiting;
+  return `${waiting}; the checks could not decide ${first.length === unreviewed.length ? "any" : `the first ${count(first.length)}`}`;
 }
 
 function isReviewed({ failures }) {
