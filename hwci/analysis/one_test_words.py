@@ -6,7 +6,7 @@ This module decides whether a test is called steady or never passed, and puts th
 together. Whether it fails now or is flaky, and whom to suspect, is decided in `suspected.py`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.benches import words
@@ -15,7 +15,14 @@ from hwci.analysis.flaky.suspect_words import LIKELY, of_boxes, of_change, of_fi
 from hwci.analysis.flaky.suspects import NEVER_PASSED, RUNS_NEEDED, SeenProduct, standing_out
 from hwci.analysis.one_test import OneTest, Tries
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
-from hwci.analysis.suspected import fails_on, fails_steadily, known_of, of_failing, suspected
+from hwci.analysis.suspected import (
+    Suspected,
+    fails_on,
+    fails_steadily,
+    known_of,
+    of_failing,
+    suspected,
+)
 from hwci.engine.rules.flakiness import is_broken
 from hwci.engine.rules.labels import Group
 from hwci.said import counted
@@ -55,15 +62,19 @@ def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -
     if steady is not None:
         return Concluded(_sentences([steady]), "")
     says: Sequence[str] = ()
-    began_before = False
+    began_before = names_only_box = False
     if is_broken(tries.attempts, tries.failed_attempts):
         answer = suspected(known_of(about.pending, NEVER_PASSED, None)).sentence
     elif not statistics:
         failing = fails_on(about.pending)
         answer = NO_STATISTICS if failing is None else f"{of_failing(failing)}. {NO_STATISTICS}"
     else:
-        answer, says, began_before = _told(about, found)
-    says = [*says, *_counts(found, tries, answer)]
+        told, says, began_before = _told(about, found)
+        answer, names_only_box = told.sentence, told.names_only_box
+    says = [*says, _counts(found, tries)]
+    if len(found.boxes) == 1 and not names_only_box:
+        box = found.boxes[0].box_key
+        says.append(f"only {box} ran it, so bench and firmware cannot be told apart")
     return Concluded(_sentences([answer]), _sentences(says), began_before)
 
 
@@ -84,14 +95,14 @@ def _without_failure(found: OneTest, tries: Tries) -> str | None:
     return None
 
 
-def _told(about: About, found: OneTest) -> tuple[str, Sequence[str], bool]:
+def _told(about: About, found: OneTest) -> tuple[Suspected, Sequence[str], bool]:
     """Return the answer, on what it rests, and whether it was so before the period."""
     history, runs, test_id, pending, notes = about
     worst = worst_boxes_of(runs, [test_id], notes, history.check_time).get(test_id)
     suggested = SeenProduct(history, runs).suggested(test_id)
     worst = standing_out(None if isinstance(suggested, str) else suggested, worst)
     known = known_of(pending, suggested, worst)
-    answer = suspected(known).sentence
+    answer = suspected(known)
     on_box = "" if worst is None else f"it {words.of_test(worst)}"
     if isinstance(suggested, str):
         missing = "" if known.failing is None else f"not enough data to say more: {suggested}"
@@ -107,13 +118,10 @@ def _told(about: About, found: OneTest) -> tuple[str, Sequence[str], bool]:
     return answer, [since, on_box, of_change(suggested.since), fixed], began_before
 
 
-def _counts(found: OneTest, tries: Tries, answer: str) -> Iterator[str]:
+def _counts(found: OneTest, tries: Tries) -> str:
     failed, runs = tries.first
     of_all = f"{failed:,} of all {runs:,} runs" if runs > 1 else "its only run"
-    yield f"its first attempt failed in {of_all} {_on(found)}; {_given(found)}"
-    if len(found.boxes) == 1 and "only " not in answer:
-        box = found.boxes[0].box_key
-        yield f"only {box} ran it, so bench and firmware cannot be told apart"
+    return f"its first attempt failed in {of_all} {_on(found)}; {_given(found)}"
 
 
 def _given(found: OneTest) -> str:

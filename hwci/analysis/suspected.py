@@ -59,10 +59,13 @@ class Known(NamedTuple):
 
 
 class Suspected(NamedTuple):
-    """The answer, as a sentence and in few words."""
+    """The answer, as a sentence and in few words. `names_only_box`: it says that one box alone ran
+    the test.
+    """
 
     sentence: str
     few_words: str
+    names_only_box: bool = False
 
 
 def known_of(pending: Sequence[Group], found: Intermittent | str, worst: TestOnBox | None) -> Known:
@@ -110,7 +113,8 @@ def suspected(known: Known) -> Suspected:
         fixed = _of_found(known)
         return Suspected(f"{fixed.sentence}. It has not passed on {boxes} since", fixed.few_words)
     if found == NEVER_PASSED or not fails_steadily(known):
-        return Suspected(f"{now}. {_of_found(known).sentence}", few_words)
+        rest = _of_found(known)
+        return Suspected(f"{now}. {rest.sentence}", few_words, rest.names_only_box)
     box = None if known.worst is None else known.worst.box_key
     if isinstance(found, str):
         first = [] if box is None else [f"Look at {box} first"]
@@ -193,7 +197,8 @@ def _on_boxes(found: Intermittent) -> Suspected:
     commit = f"flaky since {_likeliest(found)}" if _has_commit(found) else ""
     if boxes.boxes_total == 1:
         why = f"only {worst} ran it, so run it on another box to tell the bench from the firmware"
-        return Suspected(f"Flaky {when}: {why}", commit or "flaky on its only box")
+        few_words = commit or "flaky on its only box"
+        return Suspected(f"Flaky {when}: {why}", few_words, names_only_box=True)
     if boxes.all_alike:
         race = "a race in the firmware or in the test is likely"
         if commit:

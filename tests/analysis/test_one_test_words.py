@@ -134,6 +134,13 @@ def test_one_box_cannot_be_told_from_the_firmware() -> None:
     assert "the only box" not in text
 
 
+def test_it_says_so_too_of_a_box_whose_name_is_like_these_words() -> None:
+    facts = planted(replace(BUG, since=20), boxes=1, runs=60).facts
+    named = [replace(one, box_key="the only bench") for one in facts.reports]
+
+    assert "bench and firmware cannot be told apart" in said(replace(facts, reports=tuple(named)))
+
+
 def test_too_few_runs_are_not_judged() -> None:
     few = planted(replace(RACE, since=0), runs=60).facts
     few = replace(few, reports=few.reports[:8])

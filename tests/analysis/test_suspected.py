@@ -97,7 +97,9 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
     ids=["one box", "fixed", "broken now", "never passed", "alike", "only box"],
 )
 def test_a_planted_cause_is_answered(facts: Facts, sentence: str, few_words: str) -> None:
-    assert answer(facts) == (sentence, few_words)
+    found = answer(facts)
+    assert (found.sentence, found.few_words) == (sentence, few_words)
+    assert found.names_only_box is ("only bench-1 ran it" in sentence)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_alike_on_all_boxes_since_a_commit_is_a_race_in_what_it_changed(
     found = likeliest(found, 0.72, kind)
     sha = found.since.suspects[0].commit.sha[:12]
 
-    sentence, few_words = suspected(Known(None, found, None))
+    sentence, few_words, _ = suspected(Known(None, found, None))
 
     assert sentence.startswith(f"Flaky on all boxes alike since {sha} of ")
     assert sentence.endswith(f" (72 % sure): {why}")
@@ -129,7 +131,7 @@ def test_a_commit_that_made_it_flaky_on_one_box_is_to_be_looked_at_there() -> No
     found = likeliest(found, 0.72, CommitKind.FIRMWARE)
     sha = found.since.suspects[0].commit.sha[:12]
 
-    sentence, _ = suspected(Known(None, found, row.worst))
+    sentence, *_ = suspected(Known(None, found, row.worst))
 
     assert sentence.endswith(f" (72 % sure): look at {sha} on that bench")
 
@@ -149,7 +151,7 @@ def test_a_bench_that_was_mended_is_not_suspected() -> None:
     assert row.worst is not None
     noted = replace(row.worst, note=Note(EPOCH + timedelta(days=3), "new cable"), before=True)
 
-    sentence, _ = suspected(Known(None, found, noted))
+    sentence, *_ = suspected(Known(None, found, noted))
 
     assert sentence == (
         "Flaky on bench-2 only, before the note of 4 Jan: what was done may have mended it"
@@ -179,7 +181,7 @@ def test_one_that_fails_steadily_on_one_box_is_not_called_flaky() -> None:
     found = likeliest(found, 0.75, CommitKind.FIRMWARE)
     sha = found.since.suspects[0].commit.sha[:12]
 
-    assert suspected(Known(FAILING, found, row.worst)) == (
+    assert suspected(Known(FAILING, found, row.worst))[:2] == (
         (
             "Fails now on bench-2: on 8 commits of main since 19943d373e8f of 1 Jan."
             f" Look at {sha} first, on bench-2"
@@ -193,7 +195,7 @@ def test_one_that_fails_steadily_on_one_box_is_not_called_flaky() -> None:
 def test_a_box_that_did_not_run_it_since_the_fix_does_not_make_it_fail_now() -> None:
     _, found = found_in(planted(replace(RACE, until=30)).facts)
 
-    sentence, few_words = suspected(Known(FAILING, found, None))
+    sentence, few_words, _ = suspected(Known(FAILING, found, None))
 
     assert sentence.startswith("Fixed (over 99 % sure): it was flaky since ")
     assert sentence.endswith(". It has not passed on bench-2 since")
@@ -203,7 +205,7 @@ def test_a_box_that_did_not_run_it_since_the_fix_does_not_make_it_fail_now() -> 
 def test_without_enough_runs_only_what_fails_now_is_answered() -> None:
     missing = "8 runs on main; 20 are needed"
 
-    assert suspected(Known(None, missing, None)) == (
+    assert suspected(Known(None, missing, None))[:2] == (
         f"Not enough data to say whether it is flaky: {missing}",
         "not enough data",
     )

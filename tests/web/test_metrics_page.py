@@ -7,6 +7,7 @@ import json
 import re
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -24,6 +25,12 @@ NEVER_AFTER_A_COPY = """
   const later = window.setTimeout.bind(window);
   window.setTimeout = (what, after, ...more) => after === 1500 ? 0 : later(what, after, ...more);
 """
+
+
+def asked(demo: Dashboard, metrics: str, path: str) -> Any:
+    """Ask the API for something of the organization whose metrics are at this address."""
+    organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
+    return demo.ask(f"/api{organization}/{path}", demo.token())
 
 
 @pytest.fixture
@@ -198,9 +205,7 @@ def test_a_strip_unfolds_to_one_for_each_box(page: Page, metrics: str, demo: Das
     boxes = part(page, "flaky").locator(".below li")
     expect(boxes).to_have_count(2)
     expect(boxes.first.locator("span")).to_have_text(["bench-1"])  # whose sum the API does not tell
-    organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
-    history = "ci-metrics/flakiest-tests/history?days=90&search=lora_join"
-    told = demo.ask(f"/api{organization}/{history}", demo.token())
+    told = asked(demo, metrics, "ci-metrics/flakiest-tests/history?days=90&search=lora_join")
     for box, strip in zip(told["items"][0]["boxes"], boxes.all(), strict=True):
         ran = len(box["slots"])
         failing = sum(slot["failedAttempts"] > 0 for slot in box["slots"])
@@ -215,9 +220,8 @@ def test_an_unfolded_test_says_what_its_runs_suggest(
     row = rows(page, "flaky")
     row.get_by_role("button", name=re.compile("show the boxes")).click()
 
-    organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
     analysis = "ci-analysis/flaky-tests?days=90&search=lora_join"
-    [told] = demo.ask(f"/api{organization}/{analysis}", demo.token())["items"]
+    [told] = asked(demo, metrics, analysis)["items"]
     assert told["found"] is not None
     expect(part(page, "flaky").locator(".below")).to_contain_text(
         f"Its runs suggest: {told['text']}"
@@ -231,9 +235,7 @@ def test_an_unfolded_test_says_what_its_runs_suggest(
 def test_each_flaky_test_says_whether_it_fails_now_or_whom_to_suspect(
     page: Page, metrics: str, demo: Dashboard
 ) -> None:
-    organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
-    suspects = "ci-analysis/flaky-tests?days=90&limit=100"
-    items = demo.ask(f"/api{organization}/{suspects}", demo.token())["items"]
+    items = asked(demo, metrics, "ci-analysis/flaky-tests?days=90&limit=100")["items"]
     answers = {one["testId"]: one["answer"] for one in items}
     assert {"fixed", "fails now on bench-2", "flaky on bench-2 only"} <= {*answers.values()}
     page.goto(f"{metrics}?days=90&flaky.tests=all&flaky.rows=all")
@@ -247,15 +249,14 @@ def test_each_flaky_test_says_whether_it_fails_now_or_whom_to_suspect(
 def test_flaky_tests_are_ranked_by_what_their_rate_is_at_least_if_that_is_chosen(
     page: Page, metrics: str, demo: Dashboard
 ) -> None:
-    organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
     query = "ci-analysis/ranked-tests?days=90&flaked=true"
-    told = demo.ask(f"/api{organization}/{query}", demo.token())["items"]
+    told = asked(demo, metrics, query)["items"]
     table, tests = part(page, "flaky"), rows(page, "flaky").locator("td:first-child a")
     page.goto(f"{metrics}?days=90&flaky.rows=all")
     expect(tests).to_have_count(len(told))
     plain = tests.all_inner_texts()
     assert plain != [one["testId"] for one in told]
-    every = demo.ask(f"/api{organization}/{query}&limit=100", demo.token())["items"]
+    every = asked(demo, metrics, f"{query}&limit=100")["items"]
     ranges = {one["testId"]: between(one["low"], one["high"]) for one in every}
     table.scroll_into_view_if_needed()
     expect(rows(page, "flaky").locator(".sure")).to_have_text([ranges[one] for one in plain])
@@ -288,8 +289,7 @@ def test_the_runs_that_would_check_the_merges_are_commands_to_paste(
     merges.get_by_role("button", name="Runs that would check them").click()
 
     expect(page).to_have_url(re.compile(r"merges\.plan=open"))
-    organization = metrics.removeprefix(demo.url).removesuffix("/metrics")
-    plan = demo.ask(f"/api{organization}/ci-analysis/merge-plan?days=90", demo.token())
+    plan = asked(demo, metrics, "ci-analysis/merge-plan?days=90")
     runs = plan["runs"]["items"]
     assert len(runs) < plan["runs"]["total"]
     expect(merges.locator(".plan code").filter(has_text="git checkout")).to_have_text(
