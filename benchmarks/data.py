@@ -2,8 +2,9 @@
 """Histories as databases, made once and kept: ours, and rows for each peer.
 
 This module decides where they are kept, and when they are made again: when the generator or the
-schema changed. Ours takes the bodies as it takes those of a demo, in transactions of some dozens.
-Benchmarks write, so each works on a copy.
+schema changed. Each gets its name when it is whole, so that what was broken off is made again, and
+a peer whose package came later is made then. Ours takes the bodies as it takes those of a demo, in
+transactions of some dozens. Benchmarks write, so each works on a copy.
 """
 
 import asyncio
@@ -28,6 +29,7 @@ from benchmarks.peers.engines import PEERS, Peer
 from benchmarks.peers.rows import Rows
 from hwci.server.clock import system_clock
 from hwci.server.services.ci_metrics.ingest import Ingest
+from hwci.server.storage.audit_key import key_file
 from hwci.server.storage.opening import missing_steps, open_storage
 from hwci.server.storage.ports import Storage
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
@@ -83,27 +85,39 @@ class Data:
 
     def peers(self) -> Sequence[Peer]:
         """Open the rows of each peer."""
-        return [kind(self.folder / f"rows.{ending}") for ending, kind in PEERS.items()]
+        return [kind(self.folder / _rows_of(ending)) for ending, kind in PEERS.items()]
 
 
 @contextmanager
-def copied(size: Size, kept: Path = KEPT) -> Iterator[Data]:
-    """Yield a copy of a history, which is made if it is not kept yet."""
+def copied(size: Size, kept: Path = KEPT, *, peers: bool = False) -> Iterator[Data]:
+    """Yield a copy of a history, which is made if it is not kept yet. `peers`: with their rows."""
     kept.mkdir(parents=True, exist_ok=True)
     folder = kept / _name(size)
-    if not folder.exists():
-        with TemporaryDirectory(dir=kept) as unfinished:
-            _make(size, Path(unfinished))
-            _copy(Path(unfinished), folder)
+    with TemporaryDirectory(dir=kept) as unfinished:
+        if not folder.exists():
+            made = Path(unfinished, folder.name)
+            made.mkdir()
+            _make(size, made)
+            made.rename(folder)
+        if peers:
+            _add_peers(size, folder, Path(unfinished))
+    database = folder / DATABASE
+    rows = [folder / _rows_of(one) for one in PEERS] if peers else []
     with TemporaryDirectory(dir=kept) as copy:
-        _copy(folder, Path(copy))
+        for one in (database, key_file(database), folder / _NEXT, *rows):
+            _copy(one, Path(copy))
         facts = Facts.model_validate_json((folder / _FACTS).read_text())
         yield Data(size, Path(copy), facts)
 
 
-def _copy(folder: Path, to: Path) -> None:
-    """Copy a folder with its owners: PostgreSQL reads no file of another user."""
-    words = ("cp", "--archive", "--no-target-directory", folder, to)
+def _rows_of(peer: str) -> str:
+    """Return the name of a peer's rows, by its name in `PEERS`."""
+    return f"rows.{peer}"
+
+
+def _copy(kept: Path, to: Path) -> None:
+    """Copy a file or folder with its owners: PostgreSQL reads no file of another user."""
+    words = ("cp", "--archive", "--target-directory", to, kept)
     subprocess.run(words, check=True)  # noqa: S603 - ours
 
 
@@ -119,31 +133,47 @@ def _name(size: Size) -> str:
 def _make(size: Size, folder: Path) -> None:
     org_id = new_organization(folder / DATABASE)
     data = Data(size, folder, Facts(org_id=org_id, batches=[]))
-    peers = [(peer, Rows()) for peer in data.peers()]
-    for peer, _ in peers:
-        peer.make()
-    asyncio.run(_fill(data, peers))
-    for peer, _ in peers:
-        peer.optimize()
-        peer.close()
+    asyncio.run(_fill(data))
     (folder / _FACTS).write_text(data.facts.model_dump_json())
 
 
-async def _fill(data: Data, peers: Sequence[tuple[Peer, Rows]]) -> None:
-    bodies = history.history(data.size)
+async def _fill(data: Data) -> None:
     following: list[Body] = []
     storage = open_storage(data.database)
     try:
-        while batch := list(islice(bodies, _TOGETHER)):
-            past = [body for body in batch if not history.is_after(data.size, body)]
-            following += [body for body in batch if history.is_after(data.size, body)]
+        for past, after in _batches(data.size):
+            following += after
             data.facts.batches.append(await _keep(storage, data.facts.org_id, past))
-            for peer, rows in peers:
-                peer.add(rows.of(past))
             _show(data)
     finally:
         await storage.close()
     (data.folder / _NEXT).write_text(json.dumps(following))
+
+
+def _add_peers(size: Size, folder: Path, unfinished: Path) -> None:
+    """Make the rows of the peers that a kept history has none of."""
+    missing = [one for one in PEERS if not (folder / _rows_of(one)).exists()]
+    if not missing:
+        return
+    peers = [(PEERS[one](unfinished / _rows_of(one)), Rows()) for one in missing]
+    for peer, _ in peers:
+        peer.make()
+    for past, _ in _batches(size):
+        for peer, rows in peers:
+            peer.add(rows.of(past))
+    for peer, _ in peers:
+        peer.optimize()
+        peer.close()
+    for one in missing:
+        (unfinished / _rows_of(one)).rename(folder / _rows_of(one))
+
+
+def _batches(size: Size) -> Iterator[tuple[Sequence[Body], Sequence[Body]]]:
+    """Yield what arrives together: of the history, and after it."""
+    bodies = history.history(size)
+    while batch := list(islice(bodies, _TOGETHER)):
+        after = [body for body in batch if history.is_after(size, body)]
+        yield [body for body in batch if not history.is_after(size, body)], after
 
 
 async def _keep(storage: Storage, org_id: UUID, bodies: Iterable[Body]) -> Batch:

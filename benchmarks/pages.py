@@ -34,7 +34,11 @@ _MIB = 1024 * 1024
 
 def page(size: Size, kept: Path = KEPT, rounds: int = ROUNDS) -> Iterator[Figure]:
     """Measure the page after a new report, and again with nothing new."""
-    with copied(size, kept) as data, serving(data) as server, ExitStack() as stack:
+    with (
+        copied(size, kept, peers=True) as data,
+        serving(data) as server,
+        ExitStack() as stack,
+    ):
         peers = [stack.enter_context(closing(peer)) for peer in data.peers()]
         server.decide()
         side_by_side = _SideBySide(server, peers)

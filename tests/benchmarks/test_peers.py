@@ -4,16 +4,17 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
-from benchmarks import bare, frozen
+from benchmarks import bare, data, frozen
 from benchmarks.history import REPORT, SIZES, Body, history
 from benchmarks.pages import NONE, page, second
-from benchmarks.peers.engines import PEERS
+from benchmarks.peers.engines import PEERS, SqlitePeer
 from hwci.server.http.bodies.reading import read_model
 from hwci.wire.reports import RunReport
 
@@ -63,6 +64,26 @@ def test_every_peer_answers_as_we_do(kept: Path) -> None:
 
     for peer in PEERS.values():
         assert measured[f"Page after a new report, against {peer.name}"] != NONE
+
+
+def test_what_was_broken_off_is_made_again(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So are the rows of a peer whose package came later."""
+    monkeypatch.setattr(data, "PEERS", {"sqlite": SqlitePeer})
+    tiny = replace(SMALL, days=2)
+    for kind, step in ((data.Facts, "model_dump_json"), (SqlitePeer, "optimize")):
+        with monkeypatch.context() as broken:
+            broken.setattr(kind, step, _break_off)
+            with pytest.raises(KeyboardInterrupt), data.copied(tiny, kept, peers=True):
+                pass
+
+    with data.copied(tiny, kept, peers=True) as made:
+        [peer] = made.peers()
+        with closing(peer):
+            assert peer.execute("SELECT count(*) FROM item") == [(made.facts.items,)]
+
+
+def _break_off(_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_second_server_answers_as_the_first(kept: Path) -> None:
