@@ -122,6 +122,11 @@ class RecordedRuns(History, Protocol):
         no entry for what is no failure.
         """
 
+    def messages(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
+        """What the harness wrote of each of these failures, in the first of its runs in which it
+        wrote something; no entry where there is none.
+        """
+
     def elsewhere(
         self, groups: Sequence[Collection[FailureKey]]
     ) -> Sequence[Collection[tuple[str, Outcome]]]:

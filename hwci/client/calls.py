@@ -766,10 +766,17 @@ def list_causes(
     failure_class: FailureClass | None = None,
     to_review: bool = False,
     search: str | None = None,
+    reviewed: bool = False,
     **page: Unpack[TableFilters],
 ) -> Call[ListPage[CauseAnswer]]:
-    """List the resolved failures of the period by cause; `to_review`: those without a review."""
-    asked = {"table": table, "failure_class": failure_class, "to_review": to_review}
+    """List the resolved failures of the period by cause; `to_review`: those without a review,
+    `reviewed`: those with one.
+    """
+    asked: dict[str, object] = {"table": table, "failure_class": failure_class}
+    asked |= {
+        "to_review": to_review,
+        "reviewed": reviewed or None,
+    }  # an older server lacks the last
     query = query_of(CausesQuery, search=search, **asked, **page)
     return _read(f"{org_path(org_id)}/ci-analysis/causes", ListPage[CauseAnswer], query)
 

@@ -1,11 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Causes: which resolved failures are one, by small pictures."""
+"""Causes: which resolved failures are one, by small pictures, and what is told of them."""
 
-from hwci.analysis.failures.causes import Cause, causes, to_review
+from dataclasses import replace
+
+from hwci.analysis.failures.causes import (
+    Cause,
+    Described,
+    FilesOfKind,
+    Said,
+    causes,
+    described,
+    to_review,
+)
+from hwci.engine.facts import Commit, Report
 from hwci.engine.page.reading import read_classified
-from hwci.engine.vocabulary import FailureClass
+from hwci.engine.vocabulary import FailureClass, FileKind, Outcome
 from tests.analysis.stories import BROKEN, run
-from tests.engine.timeline import ALL, EVER, Past
+from tests.engine.timeline import ALL, EVER, ORG, Past, changes, commit
+from tests.support.outcomes import FullRecordedRuns
 
 
 def found(past: Past, search: str | None = None) -> list[Cause]:
@@ -71,3 +83,89 @@ def test_of_those_the_cause_of_most_failures_is_reviewed_first() -> None:
 
     assert [len(one.failures) for one in rows] == [1, 2]
     assert [len(one.failures) for one in to_review(rows)] == [2, 1]
+
+
+def told(past: Past) -> Described:
+    """What is told of the only cause."""
+    (one,) = found(past)
+    return described(FullRecordedRuns(ORG, past.facts), [one])[0]
+
+
+def with_changes(sent: dict[str, list[Commit]]) -> Past:
+    """`BROKEN`, where the runs on a commit list these commits."""
+    return Past(
+        [
+            replace(one, changes=changes(one.changes.base_sha, *sent[one.sha]))
+            if one.changes and one.sha in sent
+            else one
+            for one in BROKEN
+        ]
+    )
+
+
+def says(message: str, run_: Report, *tests: str) -> Report:
+    """The run, whose failures of these tests have a message."""
+    return replace(
+        run_,
+        tests=tuple(
+            replace(one, message=message)
+            if one.outcome is Outcome.FAIL and one.id in tests
+            else one
+            for one in run_.tests
+        ),
+    )
+
+
+def test_the_commits_that_are_told_have_their_files_by_kind() -> None:
+    broke = commit("b", "fw src/uart.c ci/run.py hs doc src/i2c.c")
+    one = told(with_changes({"b": [broke], "d": [replace(commit("d", "hs ~"), subject="")]}))
+
+    assert [(at.commit.sha, at.commit.subject) for at in one.commits] == [
+        ("b", "Change b"),
+        ("d", ""),
+    ]
+    assert one.commits[0].files == [
+        FilesOfKind(FileKind.FIRMWARE, 3, "src/main.c"),
+        FilesOfKind(FileKind.HARNESS, 2, "ci/run.py"),
+        FilesOfKind(FileKind.OTHER, 1, "README.md"),
+    ]
+    assert one.commits[1].files == [FilesOfKind(FileKind.HARNESS, 1, "ci/run.py")]
+    assert one.commits[1].commit.files_truncated
+
+
+def test_where_no_paths_are_configured_files_have_no_kind() -> None:
+    one = told(Past(BROKEN).configured())
+
+    assert [(at.commit.sha, at.files) for at in one.commits] == [
+        ("b", [FilesOfKind(None, 1, "src/main.c")]),
+        ("d", [FilesOfKind(None, 1, "src/main.c")]),
+    ]
+
+
+def test_a_first_commit_that_broke_nothing_and_one_that_nobody_listed() -> None:
+    """No firmware is suspected: what failed first is told. The fix is listed by no run."""
+    runs = [run("x", 0.1, {"adc": "U"}), run("a", 1, {"adc": "P"})]
+    assert told(Past(runs)).commits == []
+    listed = replace(runs[0], changes=changes("w", commit("x", "hs")))
+    one = told(Past([listed, runs[1]]))
+    assert [(at.commit.sha, at.files) for at in one.commits] == [
+        ("x", [FilesOfKind(FileKind.HARNESS, 1, "ci/run.py")])
+    ]
+
+
+def test_of_a_long_range_the_first_commits_are_told_and_the_fix() -> None:
+    many = [commit(f"s{number:02}", "fw") for number in range(25)]
+    one = told(with_changes({"b": [*many, commit("b", "doc")]}))
+
+    assert [at.commit.sha for at in one.commits] == [*(at.sha for at in many[:20]), "b", "d"]
+
+
+def test_the_message_of_most_failures_is_told_by_its_first_line() -> None:
+    _, first, second, third, *rest = BROKEN
+    lost, late = "\n  no ACK \nat 0x1f", "no ACK\nat 0x2e"
+    past = Past([says("late", third, "i2c"), says(lost, first, "i2c", "spi"), second, *rest])
+    assert told(past).said == Said("no ACK", 2)
+    past = Past([says("CRC", first, "i2c"), says(late, second, "i2c"), *BROKEN[3:]])
+    assert told(past).said == Said("CRC", 1)  # of the failure that came first
+    assert told(Past([says(" \n", first, "i2c"), second, *rest])).said is None
+    assert told(Past(BROKEN)).said is None

@@ -151,7 +151,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.explain_failure: calls.explain_failure(ORG, FAILURE),
     calls.explain_failure_with_git: calls.explain_failure_with_git(ORG, FAILURE, [UNSENT]),
     calls.list_causes: calls.list_causes(
-        ORG, OfTable.REAL_BUGS, FailureClass.DISMISSED, True, "i2c", **PERIOD, page=2
+        ORG, OfTable.REAL_BUGS, FailureClass.DISMISSED, True, "i2c", True, **PERIOD, page=2
     ),
     calls.review_failures: calls.review_failures(ORG, REVIEWS),
     calls.confirm_failure: calls.confirm_failure(ORG, FAILURE, "why", "https://issues.example/7"),

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.server.tenants import OURS, Tenant, found, tell
-from tests.support.asking import Reply, ask, bearer
-from tests.support.running import RunningServer
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.running import RunningServer, report
 
 TABLES = "ci-metrics/real-bugs", "ci-metrics/other-failures"
 
@@ -151,4 +151,59 @@ def test_the_causes_have_the_failures_of_the_tables_each_once(
     assert failures("") == every
     assert failures("class=dismissed") == [row for row in every if row["class"] == "dismissed"]
     assert failures("toReview=true") == [row for row in every if row["review"] is None]
+    assert failures("reviewed=true") == [row for row in every if row["review"] is not None]
     assert {row["review"] is None for row in every} == {True, False}
+
+
+def test_a_cause_tells_its_message_and_the_commits_that_it_names(server: RunningServer) -> None:
+    org = found(server, "told")
+    for number, (outcome, files) in enumerate(
+        (("pass", []), ("fail", ["src/a.c", "src/b.c", "hil/x.py"]), ("pass", ["src/a.c"]))
+    ):
+        message = {"message": "no ACK\nat 0x1f"} if outcome == "fail" else {}
+        test = {"id": "uart", "outcome": outcome, "attempts": 1, "duration_s": 1, **message}
+        sha, base = f"{number + 10:040x}", f"{number + 9:040x}"
+        commit = {"sha": sha, "subject": f"Change {number}", "files": files}
+        body = report(
+            run_id=number + 10,
+            sha=sha,
+            box_key="bench-9",
+            tests=[test],
+            changes={"base_sha": base, "commits": [commit]},
+        )
+        tell(server.url, "POST", "/api/ci/run-report", ci_key(org.ci_key), body=body)
+
+    path = f"{org.path}/ci-analysis/causes?days=3650&search=uart"
+    (cause,) = tell(server.url, "GET", path, bearer(org.member))["items"]
+
+    assert cause["message"] == {"line": "no ACK", "failures": 1}
+    assert cause["commits"] == [
+        {
+            "sha": f"{11:040x}",
+            "subject": "Change 1",
+            "files": [
+                {"kind": "firmware", "total": 2, "first": "src/a.c"},
+                {"kind": "harness", "total": 1, "first": "hil/x.py"},
+            ],
+            "filesTruncated": False,
+        },
+        {
+            "sha": f"{12:040x}",
+            "subject": "Change 2",
+            "files": [{"kind": "firmware", "total": 1, "first": "src/a.c"}],
+            "filesTruncated": False,
+        },
+    ]
+
+
+def test_what_was_reviewed_last_is_listed_first(
+    server: RunningServer, tenant: Tenant, rows: dict[str, Any]
+) -> None:
+    path = f"{tenant.path}/ci-analysis/causes?days=3650&reviewed=true"
+    confirm = {"failureId": rows["harness"]["id"], "action": "confirm"}
+
+    (now,) = together(server, tenant, confirm).json["items"]
+
+    listed = tell(server.url, "GET", path, bearer(tenant.member))["items"]
+    assert [[row["testId"] for row in one["failures"]] for one in listed] == [["spi"], ["adc"]]
+    undo(server, tenant, now)

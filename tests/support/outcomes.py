@@ -47,6 +47,14 @@ class FullRecordedRuns(FullHistory):
                     found[failure_id(self._org_id, _key_of(one, item))] += item.attempts
         return {one: found[one] for one in failures if one in found}
 
+    def messages(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
+        found: dict[UUID, str] = {}
+        for one in sorted(self._facts.reports, key=report_order):
+            for item in one.tests if one.hello_ok else ():
+                if item.outcome is Outcome.FAIL and item.message is not None:
+                    found.setdefault(failure_id(self._org_id, _key_of(one, item)), item.message)
+        return {one: found[one] for one in failures if one in found}
+
     def elsewhere(
         self, groups: Sequence[Collection[FailureKey]]
     ) -> Sequence[Collection[tuple[str, Outcome]]]:

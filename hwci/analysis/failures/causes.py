@@ -1,23 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Causes: resolved failures, those that one commit broke and one fixed as one.
+"""Causes: resolved failures, those that one commit broke and one fixed as one; and what a person
+who reviews one reads of it.
 
 They are failures of the specification's two tables, so that the sizes of all causes sum up to
 what the tiles count. `incidents.py` says what failures of one cause have in common.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hwci.analysis.failures.incidents import CauseKey, Ends, cause_of
+from hwci.analysis.outcomes import RecordedRuns
+from hwci.engine.facts import Commit
 from hwci.engine.history import History
 from hwci.engine.page.failures import ResolvedFailure, describe_rows
 from hwci.engine.page.reading import Classified
 from hwci.engine.page.tables import RESOLVED, matching
-from hwci.engine.vocabulary import FailureClass, Verdict
+from hwci.engine.rules.changes import ProductFiles, last_place
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.vocabulary import FailureClass, FileKind, Verdict
 
 _TO_REVIEW = (FailureClass.AMBIGUOUS, FailureClass.REAL_FW_BUG, FailureClass.BENCH_OR_HARNESS)
 """The classes in the order in which people review them: the checks could not decide the first."""
+_SUSPECTS_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +68,107 @@ def to_review(found: Sequence[Cause]) -> list[Cause]:
             -len(one.failures),
         ),
     )
+
+
+def reviewed(found: Sequence[Cause]) -> list[Cause]:
+    """Return causes in the order in which people look for what they decided: the last one first."""
+    return sorted(
+        found,
+        key=lambda one: max(row.review.at for row in one.failures if row.review is not None),
+        reverse=True,
+    )
+
+
+class Said(NamedTuple):
+    """The first line of what the harness wrote, and of how many failures it wrote that."""
+
+    line: str
+    failures: int
+
+
+class FilesOfKind(NamedTuple):
+    """How many files of a kind a commit changed, and the first of them; `kind` None without a
+    configuration.
+    """
+
+    kind: FileKind | None
+    total: int
+    first: str
+
+
+class InShort(NamedTuple):
+    """A commit that a run listed, with its files by kind."""
+
+    commit: Commit
+    files: Sequence[FilesOfKind]
+
+
+class Described(NamedTuple):
+    """A cause with what is asked for each that is shown. `said`: what the harness wrote of most of
+    its failures; None if it wrote nothing. `commits`: those that may have broken it (the first 20
+    of a range), the first that failed and the fix, each once, as far as a run listed them.
+    """
+
+    cause: Cause
+    said: Said | None
+    commits: Sequence[InShort]
+
+
+def described(history: RecordedRuns, found: Sequence[Cause]) -> list[Described]:
+    """Describe causes."""
+    messages = history.messages([row.id for one in found for row in one.failures])
+    listed, classifier = _listed(history, found), Classifier(history)
+    rows = []
+    for one in found:
+        history.check_time()
+        files = classifier.files_of(one.failures[0].key.lane.product)
+        commits = [InShort(at, _by_kind(at, files)) for at in _told(one, listed)]
+        written = [messages[row.id] for row in one.failures if row.id in messages]
+        rows.append(Described(one, _most_frequent(written), commits))
+    return rows
+
+
+_Listed = Mapping[tuple[str, str], Commit]
+"""Commits as runs listed them, by repository and hash."""
+
+
+def _listed(history: History, found: Sequence[Cause]) -> _Listed:
+    """Return the first failing commits and the fixes, those that a run listed."""
+    shas: dict[str, set[str]] = defaultdict(set)
+    for one in found:
+        first = one.failures[0]
+        shas[first.key.lane.repo_key].update(
+            sha for sha in (first.key.sha, first.fix and first.fix.sha) if sha is not None
+        )
+    listed = {}
+    for repo_key, wanted in shas.items():
+        for sha, changes in history.first_listing(repo_key, sorted(wanted)).items():
+            listed[repo_key, sha] = changes.commits[last_place(changes.commits, sha)]
+    return listed
+
+
+def _told(cause: Cause, listed: _Listed) -> Iterator[Commit]:
+    first = cause.failures[0]
+    repo_key = first.key.lane.repo_key
+    known = {one.sha: one for one in (first.broken_by or ())[:_SUSPECTS_MAX]}
+    for sha in (first.key.sha, first.fix and first.fix.sha):
+        if sha is not None and (repo_key, sha) in listed:
+            known.setdefault(sha, listed[repo_key, sha])
+    yield from known.values()
+
+
+def _by_kind(commit: Commit, files: ProductFiles | None) -> list[FilesOfKind]:
+    found: dict[FileKind | None, list[str]] = defaultdict(list)
+    for path in commit.files:
+        found[None if files is None else files.kind(path)].append(path)
+    return [
+        FilesOfKind(kind, len(found[kind]), found[kind][0])
+        for kind in (*FileKind, None)
+        if kind in found
+    ]
+
+
+def _most_frequent(messages: Sequence[str]) -> Said | None:
+    """Return the first line of most of them; of several, that of the failure that came first."""
+    lines = [message.strip().splitlines()[0].strip() for message in messages if message.strip()]
+    return Said(*Counter(lines).most_common(1)[0]) if lines else None

@@ -10,11 +10,11 @@ from uuid import UUID
 
 from pydantic import Field
 
-from hwci.analysis.failures.causes import Cause
-from hwci.engine.vocabulary import FailureClass
+from hwci.analysis.failures.causes import Described, InShort
+from hwci.engine.vocabulary import FailureClass, FileKind
 from hwci.wire import limits
 from hwci.wire.base import Answer, Body, Time
-from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
+from hwci.wire.failures import CommitSubject, ResolvedFailureAnswer, ReviewNote
 from hwci.wire.queries import Flag, Search, TableQuery
 
 
@@ -27,12 +27,14 @@ class OfTable(StrEnum):
 
 class CausesQuery(TableQuery):
     """Query of the causes: of the failures of one table, of one class; `to_review`: of those that
-    nobody reviewed, ambiguous ones first; `search`: with a failure in which every word occurs.
+    nobody reviewed, ambiguous ones first; `reviewed`: of the others, the last reviewed first;
+    `search`: with a failure in which every word occurs.
     """
 
     table: OfTable | None = None
     failure_class: FailureClass | None = Field(None, alias="class")
     to_review: Flag = False
+    reviewed: Flag = False
     search: Search | None = None
 
     @property
@@ -47,9 +49,47 @@ class CausesQuery(TableQuery):
         ]
 
 
+class SaidAnswer(Answer):
+    """The first line of what the harness wrote, and of how many failures it wrote that."""
+
+    line: str
+    failures: int
+
+
+class FilesOfKindAnswer(Answer):
+    """How many files of a kind a commit changed, and the first of them; `kind` null: no paths are
+    configured for the product.
+    """
+
+    kind: FileKind | None
+    total: int
+    first: str
+
+
+class CommitInShort(CommitSubject):
+    """A commit that a run listed, with its files by kind. `files_truncated`: it has more files."""
+
+    files: Sequence[FilesOfKindAnswer]
+    files_truncated: bool
+
+    @classmethod
+    def of(cls, found: InShort) -> Self:
+        """Make one commit."""
+        commit = found.commit
+        return cls(
+            sha=commit.sha,
+            subject=commit.subject,
+            files=[FilesOfKindAnswer.model_validate(one) for one in found.files],
+            files_truncated=commit.files_truncated,
+        )
+
+
 class CauseAnswer(Answer):
     """Resolved failures with one cause, the first to fail first. `id`: of the first of them. The
-    list holds 100 at most, the numbers beside it count all.
+    list holds 100 at most, the numbers beside it count all. `message`: what the harness wrote of
+    most of them; null if it wrote nothing. `commits`: those that may have broken them (of a range
+    the first 20), the first that failed and the fix, each once, as far as a run listed them. An
+    older server sends neither.
     """
 
     id: UUID
@@ -57,10 +97,13 @@ class CauseAnswer(Answer):
     boxes_total: int
     failures: Sequence[ResolvedFailureAnswer]
     failures_total: int
+    message: SaidAnswer | None = None
+    commits: Sequence[CommitInShort] = ()
 
     @classmethod
-    def of(cls, org_id: UUID, cause: Cause) -> Self:
+    def of(cls, org_id: UUID, found: Described) -> Self:
         """Make one cause."""
+        cause = found.cause
         shown = cause.failures[: limits.INCIDENT_MAX]
         return cls(
             id=cause.failures[0].id,
@@ -68,6 +111,8 @@ class CauseAnswer(Answer):
             boxes_total=cause.boxes,
             failures=[ResolvedFailureAnswer.of(org_id, one) for one in shown],
             failures_total=len(cause.failures),
+            message=None if found.said is None else SaidAnswer.model_validate(found.said),
+            commits=[CommitInShort.of(one) for one in found.commits],
         )
 
 

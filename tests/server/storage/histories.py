@@ -128,7 +128,7 @@ class HistoryDraw:
         seconds = draw.choice((0.0, 0.1, 2.5, 1e-9))
         if draw.random() < 0.45:
             verdict = draw.choice(list(Verdict))
-            message = draw.choice((None, "CRC 0x1f\nüber"))
+            message = draw.choice((None, "CRC 0x1f\nüber", "no ACK"))
             return TestItem(test, Outcome.FAIL, draw.randrange(1, 4), seconds, verdict, message)
         odd = draw.random() < 0.1
         verdict = Verdict.INFRA if odd else Verdict.UNKNOWN
@@ -239,6 +239,7 @@ def _about_period(
     yield "ci_pages", list(history.ci_pages(scope, period))
     unknown = [UUID(int=number) for number in range(100)]
     yield "failed_attempts", dict(history.failed_attempts([*unknown, *items]))
+    yield "messages", dict(history.messages([*unknown, *items]))
 
 
 def _about_episodes(

@@ -3,7 +3,8 @@
 
 from functools import partial
 
-from hwci.analysis.failures.causes import causes, to_review
+from hwci.analysis.failures.causes import causes, described, reviewed, to_review
+from hwci.engine.history import Listing
 from hwci.engine.page.reading import read_classified
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
@@ -15,14 +16,19 @@ class Causes(Analysis):
     """Reads of resolved failures that one commit broke and one fixed."""
 
     async def causes(self, viewer: Viewer, query: CausesQuery) -> ListPage[CauseAnswer]:
-        """List the causes of a period, the newest first, or as people review them."""
+        """List the causes of a period, the newest first, or as people review them and did."""
 
         def work(about: Asked) -> ListPage[CauseAnswer]:
             rows = read_classified(*about, [], query.classes)
             if query.to_review:
                 rows = [one for one in rows if one.review is None]
+            if query.reviewed:
+                rows = [one for one in rows if one.review is not None]
             found = causes(about.history, rows, query.search)
             found = to_review(found) if query.to_review else found
-            return query.page_of(query.slice_of(found), partial(CauseAnswer.of, viewer.org_id))
+            found = reviewed(found) if query.reviewed else found
+            shown = query.slice_of(found)
+            page = Listing(described(about.history, shown.items), shown.total)
+            return query.page_of(page, partial(CauseAnswer.of, viewer.org_id))
 
         return await self._answer(viewer, query, work)

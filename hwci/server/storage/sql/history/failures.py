@@ -6,7 +6,7 @@ States of failures are read as `derive.py` keeps them; what ran around a failure
 reports along the branch, lazily, and ends when enough is found.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import islice
@@ -88,13 +88,21 @@ _BY_ID = (
 )
 
 _AT_ONCE = 100
-_ATTEMPTS = (
-    "SELECT f.id, sum(i.attempts) FROM failure f CROSS JOIN report r INDEXED BY report_commit"
-    " ON r.org_id = f.org_id AND r.sha = f.sha AND r.product_id = f.product_id"
+_OF_FAILURE = (
+    "r.org_id = f.org_id AND r.sha = f.sha AND r.product_id = f.product_id"
     " AND r.box_key = f.box_key AND r.hello_ok = 1 AND r.branch = f.branch"
     " CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = f.test"
     " AND i.outcome = 1"
-    f" WHERE f.org_id = ? AND f.id IN ({', '.join('?' * _AT_ONCE)}) GROUP BY f.id"
+)
+_SOME = f"WHERE f.org_id = ? AND f.id IN ({', '.join('?' * _AT_ONCE)})"
+_ATTEMPTS = (
+    "SELECT f.id, sum(i.attempts) FROM failure f CROSS JOIN report r INDEXED BY report_commit"
+    f" ON {_OF_FAILURE} {_SOME} GROUP BY f.id"
+)
+_MESSAGES = (
+    "SELECT f.id, i.message FROM failure f CROSS JOIN report r INDEXED BY report_commit"
+    f" ON {_OF_FAILURE} AND i.message IS NOT NULL {_SOME}"
+    " ORDER BY r.started_at, r.run_id, r.run_attempt"
 )
 _LISTS = "SELECT id FROM template WHERE org_id = ? AND product_id = ?"
 _LAST = (
@@ -155,13 +163,21 @@ class FailureAnswers(Answers):
         return codec.from_micros_or_none(min(starts, default=None))
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:
-        found: dict[UUID, int] = {}
+        rows = self._of_some(_ATTEMPTS, failures)
+        return {failure_id: int(attempts) for failure_id, attempts in rows}
+
+    def messages(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
+        found: dict[UUID, str] = {}
+        for failure_id, message in self._of_some(_MESSAGES, failures):
+            found.setdefault(failure_id, message)
+        return found
+
+    def _of_some(self, statement: str, failures: Collection[UUID]) -> Iterator[tuple[UUID, Any]]:
         asked = iter([one.bytes for one in failures])
         while some := list(islice(asked, _AT_ONCE)):
             some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
-            for failure_id, attempts in self._connection.rows(_ATTEMPTS, (self._org, *some)):
-                found[codec.uuid_of(failure_id)] = int(attempts)
-        return found
+            for failure_id, value in self._connection.rows(statement, (self._org, *some)):
+                yield codec.uuid_of(failure_id), value
 
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
         found = self._find(lane)
