@@ -84,6 +84,66 @@ def test_the_inbox_has_a_row_for_each_cause_of_the_api_in_its_order(
     assert first[0]["class"] == "ambiguous"
 
 
+def facts(row: Locator) -> dict[str, str]:
+    """Return what an unfolded cause says of itself, its white space as one."""
+    texts = zip(
+        row.locator(".of-cause dt").all_inner_texts(),
+        row.locator(".of-cause dd").all_inner_texts(),
+        strict=True,
+    )
+    return {title: re.sub(r"\s+", " ", value).strip() for title, value in texts}
+
+
+def in_short(commit: dict[str, Any]) -> str:
+    """Return how a commit of a cause is written, from its subject on."""
+    kinds = [
+        f"{one['kind']} {one['total']} file{'s' if one['total'] > 1 else ''}: {one['first']}"
+        + (f" and {one['total'] - 1} more" if one["total"] > 1 else "")
+        for one in commit["files"]
+    ]
+    cut = ["Its files were not fully reported."] if commit["filesTruncated"] else []
+    return " ".join([commit["subject"], *kinds, *cut])
+
+
+def test_a_cause_tells_its_message_and_what_broke_and_fixed_it_with_the_files_of_the_api(
+    page: Page, demo: Dashboard
+) -> None:
+    org = demo.sign_in(page.context)
+    query = "ci-analysis/causes?days=90&toReview=true&limit=100"
+    told = demo.ask(f"/api/orgs/{org}/{query}", demo.token())["items"]
+    page.goto(f"{demo.url}/orgs/{org}/review?days=90")
+    expect(rows(page)).to_have_count(len(told))
+
+    for cause in told:
+        first = cause["failures"][0]
+        expect(opened(page).locator("a[href*='/failures/']").first).to_have_attribute(
+            "href", re.compile(first["id"])
+        )
+        said, commits = facts(opened(page)), {one["sha"]: one for one in cause["commits"]}
+        assert cause["message"]["line"] in said["Message"]
+        suspects = (first["brokenBy"] or {"commits": []})["commits"]
+        for one in suspects:
+            assert in_short(commits[one["sha"]]) in said["Broken by"]
+        assert suspects or said["Broken by"] == "unknown"
+        assert said["Fixed by"].endswith(in_short(commits[first["fix"]["sha"]]))
+        page.keyboard.press("j")
+    assert any(one["filesTruncated"] for cause in told for one in cause["commits"])
+
+
+def test_what_no_run_reported_of_a_cause_is_said_to_be_so(own: Site) -> None:
+    page = opened_inbox(own)
+
+    said = facts(opened(page))
+
+    unlisted = "no run reported its subject and files"
+    assert said == {
+        "Message": "not reported",
+        "First failed on": f"{'c' * 12} {unlisted}",
+        "Broken by": "unknown",
+        "Fixed by": f"{'d' * 12} {unlisted}",
+    }
+
+
 def test_keys_go_through_the_inbox_confirm_and_take_back(own: Site) -> None:
     page = opened_inbox(own)
     page.keyboard.press("j")

@@ -16,7 +16,7 @@ export function Row({ cause, open, onOpen, begin, orgId, together, draft, may })
     <button type="button" class="fold" aria-expanded=${open ? "true" : "false"} onClick=${onOpen}>${name}</button>
     ${" "}${classes.map((one) => html`${classBadge(one)} `)}
     ${reviewed && html`<${Badge} kind="good">reviewed<//>`}
-    <${CauseFacts} cause=${cause} />
+    <${CauseFacts} ...${{ cause, open }} />
     ${open && html`<${CauseFailures} orgId=${orgId} cause=${cause} />
       ${may && html`<${Answer} ...${{ cause, name, together, draft, begin }} />`}`}
   </li>`;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures of one cause as one line: which tests on how many boxes, what broke them and what fixed them.
+// Failures of one cause: as one line (which tests on how many boxes, what broke them and what fixed them), and unfolded
+// to what a person decides by: what the harness wrote, which files the commits changed, and each failure.
 
 import { addressOf } from "../../address.js";
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
-import { LongName, Sha, Subject, Time } from "./values.js";
+import { FilesInShort } from "./files.js";
+import { Suspects } from "./suspects.js";
+import { LongName, Message, Sha, Subject, Time } from "./values.js";
 import { classBadge, verdict } from "./words.js";
 
 const NAMED = 2; // tests of a cause; a line that names more is not read at a glance
@@ -18,13 +21,13 @@ export function causeName({ failures, testsTotal, boxesTotal }) {
   return `${tests.join(", ")}${others > 0 ? ` and ${counted(others, "more test")}` : ""} on ${boxes}`;
 }
 
-/** How many failures they are, since when, what broke them, and the fix. */
-export function CauseFacts({ cause: { failures, failuresTotal } }) {
+/** How many failures they are, and since when; and what broke them, and the fix, unless it is unfolded (`open`). */
+export function CauseFacts({ cause: { failures, failuresTotal }, open }) {
   const [{ repoKey: repo, branch, brokenBy, firstFailure, fix }] = failures;
   const isBreaking = brokenBy?.commits.length === 1 && brokenBy.to === firstFailure.sha; // it is named beside
   return html`<span class="under">${branch} · ${counted(failuresTotal, "failure")},${failuresTotal > 1 && " the first"}${" "}
-    <${Time} at=${firstFailure.startedAt} />${!isBreaking && html` at <${Sha} sha=${firstFailure.sha} repo=${repo} />`} · broken by${" "}
-    <${Breaking} range=${brokenBy} repo=${repo} />${fix && html` · fixed by <${Sha} sha=${fix.sha} repo=${repo} />`}</span>`;
+    <${Time} at=${firstFailure.startedAt} />${!open && html`${!isBreaking && html` at <${Sha} sha=${firstFailure.sha} repo=${repo} />`}
+    ${" "}· broken by <${Breaking} range=${brokenBy} repo=${repo} />${fix && html` · fixed by <${Sha} sha=${fix.sha} repo=${repo} />`}`}</span>`;
 }
 
 function Breaking({ range, repo }) {
@@ -36,11 +39,16 @@ function Breaking({ range, repo }) {
     <${Sha} sha=${range.to} repo=${repo} />`;
 }
 
-/** Each failure of a cause, with a link to its evidence. A reason of all stands above them; the row has their class. */
-export function CauseFailures({ orgId, cause: { failures, failuresTotal } }) {
+/**
+ * A cause unfolded: what was reported of it, and each failure with a link to its evidence. A reason of all stands above
+ * them; the row has their class.
+ */
+export function CauseFailures({ orgId, cause }) {
+  const { failures, failuresTotal } = cause;
   const [{ reasonText: reason }] = failures;
   const [oneClass, oneReason] = ["class", "reasonText"].map((name) => failures.every((one) => one[name] === failures[0][name]));
   return html`${oneReason && reason && html`<p class="under">${reason}</p>`}
+    <dl class="facts of-cause">${reported(cause).map(([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`)}</dl>
     <ul class="commits">${failures.map((one) => html`<li key=${one.id}>
       <a href=${addressOf("failure", { orgId, failureId: one.id })}><${LongName} name=${one.testId} /></a>
       ${" "}<span class="quiet">${one.boxKey} · harness verdict</span> ${verdict(one.verdict)} ${!oneClass && classBadge(one.class)}
@@ -49,4 +57,29 @@ export function CauseFailures({ orgId, cause: { failures, failuresTotal } }) {
         one.review.note && `: ${one.review.note}`}</span>`}
     </li>`)}</ul>
     ${failuresTotal > failures.length && html`<p class="quiet">and ${count(failuresTotal - failures.length)} more</p>`}`;
+}
+
+/** The first line of the message, and the commits, each with its files in short. */
+function reported({ failures: [{ repoKey: repo, brokenBy, firstFailure, fix }], failuresTotal, message, commits }) {
+  const about = (sha) => {
+    const commit = commits.find((one) => one.sha === sha);
+    return commit && html`<${FilesInShort} commit=${commit} repo=${repo} />`;
+  };
+  const named = (sha) => {
+    const commit = commits.find((one) => one.sha === sha);
+    return html`<${Sha} sha=${sha} repo=${repo} /> ${commit
+      ? html`<${Subject} text=${commit.subject} repo=${repo} />${about(sha)}`
+      : html`<span class="quiet">no run reported its subject and files</span>`}`;
+  };
+  const isAmongThem = brokenBy?.commits.some(({ sha }) => sha === firstFailure.sha);
+  return [
+    ["Message", message ? html`<${Said} message=${message} total=${failuresTotal} />` : html`<span class="quiet">not reported</span>`],
+    ...(isAmongThem ? [] : [["First failed on", named(firstFailure.sha)]]),
+    ["Broken by", html`<${Suspects} range=${brokenBy} repo=${repo} about=${about} />`],
+    ["Fixed by", fix ? named(fix.sha) : html`<span class="quiet">no later commit passed</span>`],
+  ];
+}
+
+function Said({ message: { line, failures }, total }) {
+  return html`<${Message} text=${line} />${failures < total && html`<span class="under">of ${count(failures)} of ${counted(total, "failure")}</span>`}`;
 }
