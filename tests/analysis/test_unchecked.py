@@ -11,7 +11,7 @@ import pytest
 
 from hwci.analysis.merges.unchecked import CAUSES, UncheckedCause, UncheckedMerge, explain
 from hwci.engine.facts import Announcement, Report
-from tests.engine.timeline import MAIN, REPO, SUITE, Past, changes, minute, report
+from tests.engine.timeline import BOX, MAIN, REPO, SUITE, Past, changes, minute, report
 from tests.support.soak import rounds
 
 MERGE = Announcement(REPO, SUITE, "b", MAIN, minute(1))
@@ -29,7 +29,7 @@ def the(
     reports: Sequence[Report], merge: Announcement = MERGE
 ) -> tuple[UncheckedCause, int | None]:
     (found,) = explained(reports, merge)
-    return found.cause, None if found.run is None else found.run.ci_run_id
+    return found.cause, found.runs[0].ci_run_id if found.runs else None
 
 
 LOST = report("b:L", 3, run_id=3)
@@ -61,6 +61,19 @@ def test_the_golden_rows_name_each_cause_in_its_order() -> None:
 
 def test_the_earliest_run_that_tells_the_cause_is_named() -> None:
     assert the([report("b:L", 9, run_id=9), LOST]) == (UncheckedCause.HARDWARE_NOT_REACHED, 3)
+
+
+def test_all_runs_on_the_commit_that_tell_the_cause_are_kept_in_their_order() -> None:
+    later = report("b:L", 9, run_id=9, box="bench-2")
+    (found,) = explained([later, EMPTY, OF_OTHER, LOST], MERGE)
+
+    assert [(run.ci_run_id, run.box_key) for run in found.runs] == [(3, BOX), (9, "bench-2")]
+
+
+def test_of_later_runs_only_the_earliest_is_kept() -> None:
+    (found,) = explained([replace(LATER, run_id=5, started_at=minute(9)), LATER], MERGE)
+
+    assert [run.ci_run_id for run in found.runs] == [4]
 
 
 def test_a_run_of_another_product_that_lost_its_bench_is_no_run_of_the_merge() -> None:
@@ -156,7 +169,7 @@ def test_each_unchecked_merge_has_the_cause_that_the_table_gives_it() -> None:
     for seed in range(rounds(300, 20_000)):
         reports, merges = story(random.Random(seed))
         for one in explained(reports, *merges):
-            found = one.cause, None if one.run is None else one.run.run_id
+            found = one.cause, one.runs[0].run_id if one.runs else None
             assert found == slow_cause(one.announcement, reports), f"seed {seed}"
             seen.add(one.cause)
     assert seen == {*UncheckedCause}

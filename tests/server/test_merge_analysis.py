@@ -9,7 +9,7 @@ from hwci.client import Client, calls
 from hwci.client.errors import ForbiddenError
 from hwci.wire.accounts import KeyProduct
 from tests.support.running import RunningServer
-from tests.support.scene import REPO, SUITE, UNSEEN, A, merge, play, report
+from tests.support.scene import BOX, REPO, SUITE, UNSEEN, A, merge, play, report
 
 pytestmark = pytest.mark.usefixtures("played")
 OF_OTHER = report(20, UNSEEN, {"boot": "pass"}).model_copy(update={"suite": "boot"})
@@ -38,7 +38,7 @@ def test_a_key_of_one_product_is_told_the_cause_and_no_run_of_another(
 
     assert whole.run is not None
     assert (whole.cause, whole.run.suite, whole.run.run_id) == ("other_product", "boot", 20)
-    assert (told.cause, told.run) == ("other_product", None)
+    assert (told.cause, told.run, told.other_boxes) == ("other_product", None, [])
 
 
 def test_a_plan_is_cut_into_pages_and_sums_up_all_of_it(server: RunningServer) -> None:
@@ -52,3 +52,18 @@ def test_a_plan_is_cut_into_pages_and_sums_up_all_of_it(server: RunningServer) -
     assert (first.unchecked_merges, first.runs.total, first.unplanned) == (2, 2, [])
     assert first.board_seconds == rest.board_seconds == 600
     assert {one.sha for page in (first, rest) for one in page.runs.items} == {UNSEEN, "7" * 40}
+
+
+def test_the_other_boxes_whose_run_tells_the_cause_are_named(server: RunningServer) -> None:
+    sha = "8" * 40
+    with Client(server.url, ci_key=server.ci_key) as ci:
+        ci.send(calls.announce_merge(merge(sha)))
+        for number, box in ((30, "bench-3"), (31, "bench-2"), (32, "bench-2"), (33, BOX)):
+            ci.send(calls.report_run(report(number, sha).model_copy(update={"box_key": box})))
+    with Client(server.url, token=server.token) as person:
+        rows = person.send(calls.explain_unchecked_merges(server.org_id)).items
+    told = next(row for row in rows if row.sha == sha)
+
+    assert told.run is not None
+    assert (told.cause, told.run.box_key) == ("hardware_not_reached", "bench-3")
+    assert told.other_boxes == [BOX, "bench-2"]

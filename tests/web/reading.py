@@ -92,7 +92,7 @@ class Asked:
         found = self._read("ci-analysis/unchecked-merges", {"page": number})["items"]
         for one, merge in zip(found, merges, strict=True):
             assert (one["sha"], one["suite"]) == (merge["sha"], merge["suite"])
-        return [(_why(one["causeText"], one.get("run")), one["subject"]) for one in found]
+        return [(_why(one), one["subject"]) for one in found]
 
     def failures(self, test: Any) -> Any:
         """Return the failures of a row of "Flakiest tests"."""
@@ -116,8 +116,10 @@ class Asked:
         return self._demo.ask(f"/api/orgs/{self._org}/{path}?{query}", self._token)
 
 
-def _why(told: str, run: Any) -> str:
-    return told if run is None else f"{told}: run {run['runId']} on {run['boxKey']}"
+def _why(merge: Any) -> str:
+    told, run, others = merge["causeText"], merge.get("run"), merge["otherBoxes"]
+    also = f"; also on {', '.join(others)}" if others else ""
+    return told if run is None else f"{told}: run {run['runId']} on {run['boxKey']}{also}"
 
 
 def between(low: float | None, high: float | None) -> str:

@@ -676,7 +676,8 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
 ) -> None:
     lost, unseen = "a" * 40, "b" * 40
     with site(page, tmp_path) as own:
-        own.benches.report(sha=lost, hello_ok=False, tests=[])
+        for box_key in ("bench-1", "bench-2"):
+            own.benches.report(sha=lost, hello_ok=False, tests=[], box_key=box_key)
         server, merged_at = own.benches.server, own.benches.times()["started_at"]
         for sha in (lost, unseen):
             body = {"repo_key": "acme/firmware", "branch": "main", "merged_at": merged_at}
@@ -689,8 +690,11 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
         for sha, links in ((unseen, 0), (lost, 1)):
             to_runs = table.filter(has_text=sha[:7]).get_by_role("link", name="Runs on")
             expect(to_runs).to_have_count(links)
-        box = table.filter(has_text=lost[:7]).locator(".why").get_by_role("link", name="bench-1")
-        expect(box).to_have_attribute("href", re.compile(r"/box\?boxKey=bench-1$"))
+        why = table.filter(has_text=lost[:7]).locator(".why")
+        expect(why.locator(".under")).to_have_text(re.compile(r"^on bench-1\s+and bench-2$"))
+        for name in ("bench-1", "bench-2"):
+            to_box = re.compile(rf"/box\?boxKey={name}$")
+            expect(why.get_by_role("link", name=name)).to_have_attribute("href", to_box)
 
         table.filter(has_text=lost[:7]).get_by_role("link", name="hardware never reached").click()
 

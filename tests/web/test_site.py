@@ -112,6 +112,14 @@ def test_a_document_names_files_that_there_are_and_the_module_of_its_page(
     assert SITE.base + "style.css" in named
 
 
+def test_a_document_names_the_renewal_of_the_sign_in_before_any_other_file() -> None:
+    first = re.search(r"<(?:script|link)[^>]*>", SITE.not_found.plain.decode())
+
+    assert first is not None
+    for part in (f'src="{SITE.base}js/begin.js"', "async", 'fetchpriority="high"'):
+        assert part in first[0]
+
+
 def test_what_records_the_vendored_files_is_not_served(server: RunningServer) -> None:
     assert (STATIC / "vendor" / "vendor.toml").exists()
     assert get(server, SITE.base + "vendor/vendor.toml").status == 404

@@ -9,6 +9,7 @@ did, and changes no count of them.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import NamedTuple
 
 from hwci.engine.facts import Announcement
@@ -29,13 +30,13 @@ class UncheckedCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UncheckedMerge:
-    """An unchecked merge and its cause. `run`: of the runs that tell it the earliest; None if
-    nothing ran. `subject`: the first line of the commit's message, if a run has it.
+    """An unchecked merge and its cause. `runs`: those that tell it, the earliest first; of later
+    runs only that one. `subject`: the first line of the commit's message, if a run has it.
     """
 
     announcement: Announcement
     cause: UncheckedCause
-    run: SightedRun | None
+    runs: Sequence[SightedRun]
     subject: str | None
 
 
@@ -45,8 +46,8 @@ def explain(history: History, merges: Sequence[Announcement]) -> list[UncheckedM
     found = []
     for merge in merges:
         history.check_time()
-        cause, run = _cause(history, merge)
-        found.append(UncheckedMerge(merge, cause, run, subjects.get((merge.repo_key, merge.sha))))
+        cause, runs = _cause(history, merge)
+        found.append(UncheckedMerge(merge, cause, runs, subjects.get((merge.repo_key, merge.sha))))
     return found
 
 
@@ -60,13 +61,13 @@ class _Unchecked(NamedTuple):
     runs: Sequence[SightedRun]
 
 
-def _cause(history: History, merge: Announcement) -> tuple[UncheckedCause, SightedRun | None]:
+def _cause(history: History, merge: Announcement) -> tuple[UncheckedCause, Sequence[SightedRun]]:
     asked = _Unchecked(history, merge, sorted(history.sighted_runs(merge.repo_key, merge.sha)))
     for cause, row in CAUSES.items():
-        run = next(row.told_by(asked), None)
-        if run is not None:
-            return cause, run
-    return UncheckedCause.NOTHING_RAN, None
+        runs = [*row.told_by(asked)]
+        if runs:
+            return cause, runs
+    return UncheckedCause.NOTHING_RAN, ()
 
 
 def _not_reached(asked: _Unchecked) -> Iterator[SightedRun]:
@@ -83,6 +84,10 @@ def _of_product(asked: _Unchecked) -> Iterator[SightedRun]:
 
 def _of_another_product(asked: _Unchecked) -> Iterator[SightedRun]:
     return (run for run in asked.runs if not is_of_product(run.sighting, asked.merge))
+
+
+def _earliest_later(asked: _Unchecked) -> Iterator[SightedRun]:
+    return islice(_later(asked), 1)  # each further one would be asked for
 
 
 def _later(asked: _Unchecked) -> Iterator[SightedRun]:
@@ -115,7 +120,7 @@ CAUSES = {
     UncheckedCause.NO_TESTS: Row("A run on it ran no test", _without_tests),
     UncheckedCause.OTHER_PRODUCT: Row("Only another product ran on it", _of_another_product),
     UncheckedCause.NOT_IN_PUSH_LIST: Row(
-        "A later run tested it, but its push list does not name it", _later
+        "A later run tested it, but its push list does not name it", _earliest_later
     ),
     UncheckedCause.NOTHING_RAN: Row("No run of it was reported: see what would check it", _none),
 }

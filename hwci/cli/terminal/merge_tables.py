@@ -42,19 +42,22 @@ def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
             Column("Run", _run, spare=1),
         ],
         "repoKey suite sha branch mergedAt ciUrl subject cause causeText run.runRecordId run.runId "
-        "run.runAttempt run.suite run.boxKey run.sha run.startedAt run.ciRun",
+        "run.runAttempt run.suite run.boxKey run.sha run.startedAt run.ciRun otherBoxes",
         "Every announced merge of the period ran on hardware, or none was announced"
         " (hwci merge-announce).",
     )
 
 
 def _run(row: ExplainedMergeAnswer) -> str:
-    """Name the run that tells the cause, and its commit where it is another one."""
+    """Name the run that tells the cause, its commit where it is another one, and the other boxes
+    with such a run.
+    """
     run = row.run
     if run is None:
         return ""
     at = "" if run.sha == row.sha else f" at {short(run.sha)}"
-    return f"{run_number(run)} ({run.run_attempt}) on {run.box_key}{at}"
+    also = f", also on {', '.join(row.other_boxes)}" if row.other_boxes else ""
+    return f"{run_number(run)} ({run.run_attempt}) on {run.box_key}{at}{also}"
 
 
 def plan(found: MergePlanAnswer) -> Iterator[str]:

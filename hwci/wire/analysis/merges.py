@@ -20,25 +20,29 @@ from hwci.wire.queries import TableQuery
 
 
 class ExplainedMergeAnswer(MergeAnswer):
-    """A merge that no run checked, with the cause. `run`: of the runs that tell it the earliest;
-    null if nothing ran, or if it is of a product that the reader key may not see. `subject`: of the
-    commit, if a run has it.
+    """A merge that no run checked, with the cause. `run`: of the runs that tell it the earliest of
+    a product that the reader may see; null if there is none. `other_boxes`: the other boxes with a
+    run on the commit that tells it. `subject`: of the commit, if a run has it.
     """
 
     cause: UncheckedCause
     cause_text: str
     run: CheckingRun | None
+    other_boxes: list[str]
     subject: str | None
 
     @classmethod
     def of(cls, org_id: UUID, row: UncheckedMerge) -> Self:
         """Make one row."""
-        merge, run = row.announcement, row.run
+        merge, run = row.announcement, next(iter(row.runs), None)
         return cls(
             **asdict(merge),
             cause=row.cause,
             cause_text=CAUSES[row.cause].text,
             run=None if run is None else CheckingRun.of(org_id, merge.repo_key, run),
+            other_boxes=sorted({one.box_key for one in row.runs[1:]} - {row.runs[0].box_key})
+            if run
+            else [],
             subject=row.subject,
         )
 

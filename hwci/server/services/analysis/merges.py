@@ -58,8 +58,7 @@ def unchecked_of(
 
 
 def _visible(row: UncheckedMerge, viewer: Viewer) -> UncheckedMerge:
-    """Return a row without its run if that is of a product which a reader key may not see."""
-    run = row.run
-    if run is None or may_see(viewer, Product(row.announcement.repo_key, run.sighting.suite)):
-        return row
-    return replace(row, run=None)
+    """Return a row without the runs of products that a reader key may not see."""
+    repo_key = row.announcement.repo_key
+    runs = [run for run in row.runs if may_see(viewer, Product(repo_key, run.sighting.suite))]
+    return replace(row, runs=runs)

@@ -3,7 +3,7 @@
 // is no longer needed is aborted, and a request that failed with `Retry-After` is repeated.
 
 import { get } from "./api.js";
-import { useCallback, useEffect, useState } from "./html.js";
+import { useCallback, useEffect, useLayoutEffect, useState } from "./html.js";
 
 const LIST_ROWS = 100; // the most that the API gives at once
 const PAUSES_SECONDS = [5, 10, 20, 40, 60]; // after no answer, and another one
@@ -27,7 +27,8 @@ function useAsked(path, query, turn, ask) {
   const question = JSON.stringify([path, query]);
   const key = path && JSON.stringify([question, turn, round]);
   const [state, setState] = useState({ key: null, of: null, data: null, error: null, failed: 0 });
-  useEffect(() => {
+  // Before the browser draws, which takes it longer than the request takes to leave.
+  useLayoutEffect(() => {
     if (!path) return undefined;
     const stop = new AbortController();
     ask(path, query, { signal: stop.signal }).then(

@@ -101,10 +101,19 @@ function cause(orgId, row) {
   if (!row) return html`<span class="why">\u00a0</span>`;
   const words = CAUSES[row.cause] ?? row.causeText;
   const shown = row.run ? html`<a href=${addressOf("run", { orgId, runId: row.run.runRecordId })}>${words}</a>` : words;
-  const title = row.run ? `${row.causeText}: run ${row.run.runId} on ${row.run.boxKey}` : row.causeText;
+  const others = row.otherBoxes.length ? `; also on ${row.otherBoxes.join(", ")}` : "";
+  const title = row.run ? `${row.causeText}: run ${row.run.runId} on ${row.run.boxKey}${others}` : row.causeText;
   return html`<span class="why" title=${title}>${shown}
-    ${row.run && html`<span class="under">on <${BoxLink} plain boxKey=${row.run.boxKey} orgId=${orgId} /></span>`}
+    ${row.run && html`<span class="under">on <${BoxLink} plain boxKey=${row.run.boxKey} orgId=${orgId} />
+      ${andOthers(row.otherBoxes, orgId)}</span>`}
     ${row.cause === NOTHING_RAN && html`<span class="under">see “${PLAN}”</span>`}</span>`;
+}
+
+/** The boxes beside the first one, in one line: a single one by its name, more as their number. */
+function andOthers(boxKeys, orgId) {
+  if (boxKeys.length === 0) return null;
+  if (boxKeys.length > 1) return ` and ${boxKeys.length} more boxes`;
+  return html` and <${BoxLink} plain boxKey=${boxKeys[0]} orgId=${orgId} />`;
 }
 
 function noneAnnounced() {
