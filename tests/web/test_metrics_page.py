@@ -671,6 +671,17 @@ def test_an_unchecked_merge_leads_to_what_ran_on_its_commit(page: Page, metrics:
     expect(page).to_have_url(re.compile(rf"/runs\?repoKey=acme%2Fsensor-node&sha={sha}$"))
 
 
+def test_a_commit_of_two_products_is_said_to_count_twice(page: Page, metrics: str) -> None:
+    said = part(page, "merges").get_by_text("A merge that was announced for two products counts")
+    page.goto(metrics)
+    expect(said).to_be_visible()
+
+    page.goto(f"{metrics}?repoKey=acme/sensor-node&suite=sensor-fw")
+
+    expect(rows(page, "merges").first).to_be_visible()
+    expect(said).to_have_count(0)
+
+
 def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
     page: Page, tmp_path: Path
 ) -> None:

@@ -99,7 +99,7 @@ function Shown({ test, orgId, query }) {
 /** The failures of the test, each with a link to why. */
 function Failures({ address, orgId, query }) {
   return html`<${Section} title="Failures">
-    <p class="quiet">A failure is a commit on a box with a failed run: several such runs there are one.</p>
+    <p class="quiet">One row for each commit and box: all runs that failed there are one failure.</p>
     <${PagedTable} folds name="failures" label="Failures of the test" thing="failure" path=${`/api/orgs/${orgId}/ci-failures`}
       query=${query} address=${address} searched=${false} totalled columns=${failureColumns(orgId, query, false)} rowKey=${({ id }) => id}
       empty="No run of this test failed in this period; a pass on a retry is not a failure." />

@@ -78,7 +78,7 @@ function passesOn({ passesOn: boxes, passesOnTotal: total }) {
   if (total === 0) return null;
   const named = boxes.slice(0, NAMED);
   const where = total > NAMED ? `${named.join(", ")} and ${count(total - NAMED)} more` : named.join(" and ");
-  return html`<span class="under">passes on ${where} on the same commits: it may be the bench</span>`;
+  return html`<span class="under">passes on ${where} on the same commits: it may be the bench, or a bug that shows there only</span>`;
 }
 
 function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first }, suspects: range, commits }) {

@@ -67,6 +67,7 @@ export function Merges({ address, base, orgId, scope, several, page, figures, re
       : { key: "why", title: "Why", cell: (row) => cause(orgId, why.get(keyOf(row))) },
   ];
   return html`<${Section} title=${shown.title} anchor="merges">
+    ${namesTwice(page.uncheckedMerges.items) && html`<p class="quiet">A merge that was announced for two products counts twice.</p>`}
     ${announced > 0 && html`<${Choice} shown=${shown} counts=${[[UNCHECKED, unchecked], [CHECKED, checked]]} />`}
     <${PagedTable} folds key=${shown.path} name="merges" label=${shown.label} thing="merge" path=${`${base}/${shown.path}`}
       turn=${reviews.turn} query=${scope} address=${address} first=${shown === CHECKED ? undefined : page.uncheckedMerges}
@@ -81,6 +82,11 @@ function WhatWouldCheck({ address, ...asked }) {
   const toggle = () => change({ "merges.plan": open ? null : "open" }, { replace: true });
   return html`<h3><button type="button" class="fold" aria-expanded=${open ? "true" : "false"} onClick=${toggle}>${PLAN}</button></h3>
     ${open && html`<${Plan} ...${asked} />`}`;
+}
+
+/** Whether a commit is in several rows, one for each of its products. */
+function namesTwice(rows) {
+  return new Set(rows.map(({ repoKey, sha }) => `${repoKey} ${sha}`)).size < rows.length;
 }
 
 function keyOf({ repoKey, suite, sha }) {
