@@ -4,7 +4,7 @@
 
 import { addressOf, go, here, watch } from "./address.js";
 import { useAnswer } from "./asking.js";
-import { html, useEffect, useState } from "./html.js";
+import { html, useEffect, useLayoutEffect, useState } from "./html.js";
 import { keep, kept } from "./kept.js";
 import { Frame } from "./parts/frame/frame.js";
 import { later } from "./parts/later.js";
@@ -63,7 +63,7 @@ export async function loadPage() {
 /** The dashboard. */
 export function App() {
   const [address, setAddress] = useState(here);
-  useEffect(() => watch(setAddress), []);
+  useLayoutEffect(() => watch(setAddress), []); // before anything that is asked for can lead elsewhere
   const Open = OPEN_TO_ALL[address.page];
   useEffect(() => {
     if (Open) document.title = `${TITLES[address.page]} · hwci`;
