@@ -55,6 +55,7 @@ LISTS = (
     *((place, "") for place in PLACES_OF_LISTS),
     *((place, EMPTIED) for place in ("failures", "runs", "audit-log")),
     *((place, CHOSEN) for place in ("failures", "runs")),
+    ("review", "?list=reviewed&days=90"),
 )
 EDGES = """() => {
   const told = (colour) => colour.match(/[\\d.]+/g).map(Number);

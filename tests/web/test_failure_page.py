@@ -336,7 +336,7 @@ def test_a_reviewer_confirms_and_resets_a_failure(reader: Reader) -> None:
 
     review.get_by_role("button", name="Confirm").click()
     expect(line).to_contain_text("Confirmed as a real firmware bug, by Demo")
-    expect(review.get_by_role("status")).to_have_text("Confirmed: counted as a real firmware bug.")
+    expect(review.get_by_role("status")).to_have_text("Confirmed, counted as a real firmware bug.")
     expect(fact(reader, "Reviewed by")).to_have_text("Demo")
     expect(review.get_by_role("button")).to_have_text(["Dismiss", "Reset"])
     expect(review).to_be_focused()
@@ -362,12 +362,12 @@ def test_an_ambiguous_failure_is_settled_in_one_step_with_a_note_and_an_issue(
     order = review.locator("input, button").evaluate_all("all => all.map(one => one.tagName)")
     assert order == ["INPUT", "INPUT", "BUTTON", "BUTTON"]  # what is written is sent by a button
 
-    review.get_by_role("button", name="Not a firmware bug").click()
+    review.get_by_role("button", name="Dismiss").click()
     expect(review.get_by_role("alert")).to_contain_text("begins with http:// or https://")
     assert reader.evidence(failure_id)["resolved"]["review"] is None
     quiet_console.clear()  # the browser names every refused request
     review.get_by_label("Issue link (optional)").fill(issue)
-    review.get_by_role("button", name="Not a firmware bug").click()
+    review.get_by_role("button", name="Dismiss").click()
 
     expect(verdict_line(reader)).to_contain_text("Dismissed by an admin")
     expect(reader.page.get_by_text("<b>loose</b> cable")).to_be_visible()

@@ -355,8 +355,7 @@ def judged(row: Any) -> list[str]:
     """Write the verdict, who said so, and what the demo's owner may do about it."""
     actions = {
         "Confirm as firmware bug": row["class"] != "real_fw_bug",
-        "Not a firmware bug": row["class"] == "ambiguous",
-        "Dismiss": row["class"] == "real_fw_bug",
+        "Dismiss": row["class"] in {"ambiguous", "real_fw_bug"},
         "Reset": row["review"] is not None,
     }
     offered = "".join(name for name, fits in actions.items() if fits)

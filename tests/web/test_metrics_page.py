@@ -70,7 +70,7 @@ def test_a_reviewer_opens_a_failure_confirms_it_sees_it_among_the_bugs_and_reset
     bug = rows(page, "bugs").filter(has=ours)
     bug.get_by_role("button", name=re.compile("^Reset")).click()
 
-    expect(page.get_by_role("status").filter(has_text="automatic label")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="the review is reset")).to_be_visible()
     expect(rows(page, "bugs")).to_have_count(before)
     expect(rows(page, "other").filter(has=ours)).to_contain_text("Automatic")
 
@@ -88,8 +88,8 @@ def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_
     expect(dismissed).to_contain_text("Demo")
     expect(page.get_by_label("Tiles")).to_contain_text("1 dismissed")
 
-    message = page.get_by_role("status").filter(has_text="is dismissed")
-    message.get_by_role("button", name="Undo").click()
+    message = page.get_by_role("status").filter(has_text="dismissed, not counted")
+    message.get_by_role("button", name="Reset").click()
 
     expect(rows(page, "bugs").filter(has_text="Automatic").first).to_contain_text(test)
     expect(page.get_by_label("Tiles")).not_to_contain_text("dismissed")
@@ -101,14 +101,14 @@ def test_focus_goes_to_a_row_nearby_when_the_reviewed_one_leaves(page: Page, met
     test = rows(page, "other").first.get_by_role("link").first.inner_text()
     button.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status").filter(has_text="reviewed by")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="confirmed, counted")).to_be_visible()
     moved = rows(page, "bugs").filter(has_text="Demo").filter(has_text=test)
     expect(moved.first).to_be_visible()
 
     expect(rows(page, "other").locator(":focus")).to_have_count(1)
 
     moved.first.get_by_role("button", name=re.compile("^Reset")).click()
-    expect(page.get_by_role("status").filter(has_text="automatic label")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="the review is reset")).to_be_visible()
 
 
 def test_what_the_server_refuses_is_shown_beside_the_row(
@@ -575,7 +575,7 @@ def test_a_second_click_at_the_same_place_reviews_no_other_failure(
     page.mouse.up()
     page.get_by_role("button", name=f"Reset {named}").first.click()
 
-    expect(page.get_by_role("status").filter(has_text="automatic label")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="the review is reset")).to_be_visible()
     assert reviewed == ["confirm", "reset"]
 
 

@@ -144,7 +144,7 @@ def test_what_no_run_reported_of_a_cause_is_said_to_be_so(own: Site) -> None:
     }
 
 
-def test_keys_go_through_the_inbox_confirm_and_take_back(own: Site) -> None:
+def test_keys_go_through_the_inbox_confirm_and_reset(own: Site) -> None:
     page = opened_inbox(own)
     page.keyboard.press("j")
     expect(opened(page)).to_contain_text("boot, i2c on bench-1")
@@ -156,14 +156,14 @@ def test_keys_go_through_the_inbox_confirm_and_take_back(own: Site) -> None:
 
     page.keyboard.press("c")
 
-    expect(page.locator(".toast")).to_contain_text("2 failures counted as a real firmware bug")
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed, counted as a real")
     expect(opened(page)).to_contain_text("reviewed")
     expect(page.locator(".inbox")).to_contain_text("1 of 2 causes left to review")
     expect(opened(page).get_by_role("button").first).to_be_focused()
     assert sorted(audit(own)) == ["confirm", "confirm"]
     page.keyboard.press("c")  # there is nothing left to confirm
     page.keyboard.press("u")
-    expect(page.locator(".toast")).to_contain_text("the review is taken back")
+    expect(page.locator(".toast")).to_contain_text("the review is reset")
     expect(opened(page).locator(".badge-good")).to_have_count(0)
     expect(opened(page).get_by_role("button").first).to_be_focused()
     assert sorted(audit(own)) == ["confirm", "confirm", "reset", "reset"]
@@ -176,9 +176,9 @@ def test_a_note_and_an_issue_go_with_each_review_and_no_key_is_taken_from_them(o
     opened(page).get_by_label("Note").press_sequentially("cold jacket, kudu")
     opened(page).get_by_label("Issue link").fill("https://issues.example.org/7")
 
-    opened(page).get_by_role("button", name="Not a firmware bug").click()
+    opened(page).get_by_role("button", name="Dismiss").click()
 
-    expect(page.locator(".toast")).to_contain_text("2 failures not counted as a firmware bug")
+    expect(page.locator(".toast")).to_contain_text("2 failures dismissed, not counted as a real")
     found = reviewed(own)
     for test in ("boot", "i2c"):
         assert found[test]["action"] == "dismiss"
@@ -193,13 +193,13 @@ def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
     page.keyboard.press("j")
     expect(opened(page)).to_contain_text("main · 2 failures, the first ")
     actions = opened(page).get_by_role("group", name="Review").get_by_role("button")
-    expect(actions).to_have_text(["Confirm as firmware bug", "Not a firmware bug"])
+    expect(actions).to_have_text(["Confirm as firmware bug", "Dismiss"])
     row = own.ask("ci-analysis/causes?days=30&limit=100")["items"][1]["failures"][0]
     expect(opened(page).get_by_text(row["reasonText"])).to_have_count(1)  # not once for each
 
     opened(page).get_by_role("button", name="Confirm").click()
 
-    expect(actions).to_have_text(["Not a firmware bug"])
+    expect(actions).to_have_text(["Dismiss", "Reset"])
 
 
 def test_the_message_covers_nothing_of_the_next_cause(own: Site) -> None:
@@ -242,20 +242,110 @@ def test_two_people_review_one_cause_and_the_second_is_told(
     path = f"/api/orgs/{own.server.org_id}/ci-failures/{row['failures'][0]['id']}/confirm"
     assert ask(other.url, "POST", path, bearer(own.benches.token)).status == 200
 
-    opened(page).get_by_role("button", name="Not a firmware bug").click()
+    opened(page).get_by_role("button", name="Dismiss").click()
 
     expect(opened(page).get_by_role("alert")).to_contain_text("reviewed it meanwhile")
     expect(opened(page)).to_contain_text("Confirmed by")
     expect(opened(page).get_by_label("Note")).to_have_value("mine")
     assert audit(own) == ["confirm"]
-    opened(page).get_by_role("button", name="Not a firmware bug").click()  # having seen it
-    expect(page.locator(".toast")).to_contain_text("not counted as a firmware bug")
+    opened(page).get_by_role("button", name="Dismiss").click()  # having seen it
+    expect(page.locator(".toast")).to_contain_text("not counted as a real firmware bug")
+    expect(page.locator(".toast").get_by_role("button")).to_have_text("Reset to the review before")
     page.keyboard.press("u")
-    expect(page.locator(".toast")).to_contain_text("the review is taken back")
+    expect(page.locator(".toast")).to_contain_text("reset to the review before")
     found = reviewed(own)
     first, second = (one["testId"] for one in row["failures"])
     assert (found[first]["action"], found[second]) == ("confirm", None)
     quiet_console.clear()  # the browser itself logs the status
+
+
+def test_the_review_of_a_cause_is_reset_on_a_later_visit(own: Site) -> None:
+    page = opened_inbox(own)
+    page.keyboard.press("j")
+    page.keyboard.press("c")
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
+    own.open("review")
+    expect(rows(page)).to_have_count(1)
+
+    page.get_by_role("radio", name="To review").press("ArrowRight")
+
+    expect(page).to_have_url(re.compile("list=reviewed"))
+    expect(page.locator(".inbox")).to_contain_text("1 cause, the last review first.")
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
+    actions = opened(page).get_by_role("group", name="Review").get_by_role("button")
+    expect(actions).to_have_text(["Dismiss", "Reset"])
+    actions.last.focus()
+    page.keyboard.press("Enter")
+    said = "boot, i2c on bench-1: the review is reset for 2 failures."
+    expect(page.locator(".toast")).to_have_text(said)
+    expect(page.locator(".toast").get_by_role("button")).to_have_count(0)
+    expect(opened(page).get_by_role("button", expanded=True)).to_be_focused()
+    assert sorted(audit(own)) == ["confirm", "confirm", "reset", "reset"]
+    assert set(reviewed(own).values()) == {None}
+    page.get_by_role("radio", name="Reviewed").press("ArrowLeft")
+    expect(rows(page)).to_have_count(2)
+
+
+def test_a_reset_leaves_what_somebody_else_reviewed_otherwise_and_names_it(
+    page: Page, tmp_path: Path, quiet_console: list[str]
+) -> None:
+    with site(page, tmp_path) as own:
+        for number, outcome in enumerate(("fail", "pass")):
+            tests = [
+                {"id": name, "outcome": outcome, "attempts": 1, "duration_s": 1.0}
+                for name in ("adc", "dac", "spi")
+            ]
+            own.benches.report(run_id=number, sha=f"{number:040x}", tests=tests)
+        own.open("review")
+        expect(rows(page)).to_have_count(1)
+        page.keyboard.press("c")
+        expect(page.locator(".toast")).to_contain_text("3 failures confirmed")
+        own.open("review?list=reviewed")
+        reset = opened(page).get_by_role("button", name="Reset")
+        expect(reset).to_be_visible()
+        (cause,) = own.ask("ci-analysis/causes?days=30")["items"]
+        (dac,) = (one["id"] for one in cause["failures"] if one["testId"] == "dac")
+        path = f"/api/orgs/{own.server.org_id}/ci-failures/{dac}/dismiss"
+        own.benches.hands.move(seconds=1)  # no two people review in the same microsecond
+        assert ask(own.server.url, "POST", path, bearer(own.server.admin_token)).status == 200
+
+        reset.click()
+
+        alert = opened(page).get_by_role("alert")
+        expect(alert).to_contain_text("dac on bench-1: ")
+        expect(alert).to_contain_text("reviewed it meanwhile. Nothing was changed.")
+        assert audit(own) == ["dismiss", "confirm", "confirm", "confirm"]
+        stays = re.compile(r"Reset leaves as it is: dac on bench-1 \(dismissed by .*\)\.")
+        expect(opened(page).get_by_text(stays)).to_be_visible()
+        reset.click()
+        said = re.compile(
+            r"the review is reset for 2 failures\."
+            r" Another review stays: dac on bench-1 \(dismissed by .*\)\."
+        )
+        expect(page.locator(".toast")).to_contain_text(said)
+        kept = reviewed(own)
+        assert kept.pop("dac")["action"] == "dismiss"
+        assert kept == {"adc": None, "spi": None}
+        quiet_console.clear()  # the browser itself logs the status
+
+
+def test_a_failure_leads_to_its_cause_in_the_list_that_has_it(own: Site) -> None:
+    page = own.page
+    cause = own.ask("ci-analysis/causes?days=30&limit=100")["items"][1]
+    second = cause["failures"][1]["id"]
+
+    own.open(f"failures/{second}")
+    page.get_by_role("link", name="Review its whole cause").click()
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
+    opened(page).get_by_role("button", name="Confirm").click()
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
+    own.open(f"failures/{second}")
+    page.get_by_role("link", name="Reset its whole cause").click()
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
+    opened(page).get_by_role("button", name="Reset").click()
+
+    expect(page.locator(".toast")).to_contain_text("the review is reset for 2 failures")
+    assert set(reviewed(own).values()) == {None}
 
 
 def test_a_request_that_never_came_is_told_and_made_once_when_it_is_asked_for_again(
@@ -298,7 +388,7 @@ def test_a_review_whose_answer_was_lost_is_found_and_not_made_twice(
     assert audit(own) == ["confirm", "confirm"]
     page.unroute(REVIEWS)
     page.keyboard.press("u")
-    expect(page.locator(".toast")).to_contain_text("taken back")
+    expect(page.locator(".toast")).to_contain_text("the review is reset")
     assert sorted(audit(own)) == ["confirm", "confirm", "reset", "reset"]
     quiet_console.clear()  # the browser names what it could not load
 
@@ -332,7 +422,7 @@ def test_a_click_unfolds_a_cause_and_what_is_typed_is_its_note(own: Site) -> Non
     page.keyboard.type("seen on the bench, dc coupled")
     opened(page).get_by_role("button", name="Confirm").click()
 
-    expect(page.locator(".toast")).to_contain_text("2 failures counted as a real firmware bug")
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed, counted as a real")
     notes = {test: review and review["note"] for test, review in reviewed(own).items()}
     words = "seen on the bench, dc coupled"
     assert notes == {"boot": words, "i2c": words, "spi": None, "uart": None}
@@ -348,7 +438,7 @@ def test_a_member_reads_the_inbox_and_reviews_nothing(own: Site) -> None:
     page.keyboard.press("j")
 
     expect(opened(page)).to_contain_text("boot, i2c on bench-1")
-    expect(page.get_by_role("button", name=re.compile("^(Confirm|Not a)"))).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("^(Confirm|Dismiss|Reset)"))).to_have_count(0)
     assert audit(own) == []
 
 
@@ -445,20 +535,20 @@ def test_a_server_that_stops_in_each_step_loses_nothing_and_does_nothing_twice(
         expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
         assert audit(own) == ["confirm"]
         assert reviewed(own)["boot"]["note"] == "kept"
-    page.get_by_role("button", name="Undo").click()
+    page.locator(".toast").get_by_role("button", name="Reset").click()
     expect(told).to_contain_text("Nobody knows yet")
     with comeback.again():
         again.click()
         expect(told).to_contain_text("Try again.")
-        page.get_by_role("button", name="Undo").click()
-        expect(page.locator(".toast")).to_contain_text("the review is taken back")
+        page.locator(".toast").get_by_role("button", name="Reset").click()
+        expect(page.locator(".toast")).to_contain_text("the review is reset")
         assert sorted(audit(own)) == ["confirm", "reset"]
         assert reviewed(own)["boot"] is None
     page.goto("about:blank")  # asks nobody any more
     quiet_console.clear()  # the browser names what it could not load
 
 
-def test_a_table_by_cause_is_unfolded_reviewed_together_and_undone(own: Site) -> None:
+def test_a_table_by_cause_is_unfolded_reviewed_together_and_reset(own: Site) -> None:
     page = own.page
     own.open("metrics?other=open")
     part = page.locator("#other")
@@ -478,17 +568,36 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_undone(own: Site) ->
     expect(links).to_have_count(2)
     assert set(links.all_inner_texts()) == {"boot", "i2c"}
     part.get_by_role("button", name="Confirm as firmware bug: boot, i2c on bench-1").click()
-    expect(page.get_by_role("status").filter(has_text="2 failures reviewed.")).to_be_visible()
+    expect(
+        page.get_by_role("status").filter(has_text="2 failures confirmed, counted")
+    ).to_be_visible()
     expect(page.locator("#bugs .total")).to_have_text("2")
     expect(part.locator("tbody tr")).to_have_count(1)
     following = part.get_by_role("button", name="spi, uart on bench-1", exact=True)
     expect(following).to_be_focused()
 
-    page.get_by_role("button", name="Undo").click()
+    page.locator(".toast").get_by_role("button", name="Reset").click()
 
     expect(page.locator(".toast")).to_be_focused()
     expect(part.locator("tbody tr:not(.below)")).to_have_count(2)
     expect(page.locator("#bugs .total")).to_have_text("0")
+    assert set(reviewed(own).values()) == {None}
+
+
+def test_a_table_by_cause_resets_the_review_of_a_cause(own: Site) -> None:
+    page = opened_inbox(own)
+    page.keyboard.press("j")
+    page.keyboard.press("c")
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
+    own.open("metrics?bugs.by=cause")
+    part = page.locator("#bugs")
+
+    part.get_by_role("button", name="boot, i2c on bench-1", exact=True).click()
+    part.get_by_role("button", name="Reset: boot, i2c on bench-1").click()
+
+    said = "The review is reset for 2 failures."
+    expect(page.get_by_role("status").filter(has_text=said)).to_be_visible()
+    expect(part.locator(".total")).to_have_text("0")
     assert set(reviewed(own).values()) == {None}
 
 
@@ -508,13 +617,15 @@ def test_a_note_is_written_where_a_cause_stands_and_is_kept_by_each_of_its_failu
     part.get_by_label("Issue link (optional)").fill("https://example.org/1")
     part.get_by_role("button", name="Confirm as firmware bug").click()
 
-    expect(page.get_by_role("status").filter(has_text="2 failures reviewed.")).to_be_visible()
+    expect(
+        page.get_by_role("status").filter(has_text="2 failures confirmed, counted")
+    ).to_be_visible()
     kept = {
         test: review and (review["note"], review["issue"]) for test, review in reviewed(own).items()
     }
     words = ("seen on the bench", "https://example.org/1")
     assert kept == {"boot": words, "i2c": words, "spi": None, "uart": None}
-    page.get_by_role("button", name="Undo").click()
+    page.locator(".toast").get_by_role("button", name="Reset").click()
     expect(part.get_by_label("Note (optional)")).to_have_value("")  # it was sent
     expect(page.locator(".toast")).to_be_focused()
     quiet_console.clear()  # the browser itself logs the status

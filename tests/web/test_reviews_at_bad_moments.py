@@ -20,7 +20,7 @@ from tests.web.live import Comeback, Site, ended, sign_in_again, site
 REVIEWS = "**/ci-reviews"
 CONFIRM = re.compile("^Confirm as firmware bug")
 CONFIRMED = "[Cc]ounted as a real firmware bug"
-NO_BUG = re.compile("^(Not a firmware bug|Dismiss)")
+DISMISS = re.compile("^Dismiss")
 PLACES = {
     "page": "failures/{failure}",
     "table": "metrics?other=open",
@@ -28,7 +28,7 @@ PLACES = {
     "&other.by=cause&other.cause={failure}&bugs.by=cause&bugs.cause={failure}",
     "inbox": "review",
 }
-WITH_UNDO = [place for place in PLACES if place != "page"]
+WITH_A_MESSAGE = [place for place in PLACES if place != "page"]
 
 
 def fill(own: Site) -> None:
@@ -86,6 +86,12 @@ def press(page: Page, name: str | re.Pattern[str]) -> None:
     page.get_by_role("button", name=name).first.click()
 
 
+def reset(page: Page, place: str) -> None:
+    """Reset what was just reviewed: by the message that tells it, where there is one."""
+    where = page.locator(".toast") if place in WITH_A_MESSAGE else page
+    where.get_by_role("button", name="Reset").first.click()
+
+
 def audit(own: Site) -> list[str]:
     """Return the reviews of the audit log, the first one first."""
     expect_message = [one["action"] for one in own.ask("audit-log?limit=100")["items"]]
@@ -124,14 +130,13 @@ def test_a_server_that_stops_before_a_review_is_told_and_the_review_is_made_once
         done(page, CONFIRMED)
         assert audit(own) == ["confirm"]
         expect(page.get_by_text("Loading")).to_have_count(0)
-    back = "Undo" if place in WITH_UNDO else "Reset"
-    press(page, back)
+    reset(page, place)
     expect_message(page, "Nobody knows yet")
     with comeback.again():
         press(page, "Look again")
         expect_message(page, "It was not reviewed. Try again.")
-        press(page, back)
-        done(page, "taken back|the checks decide again")
+        reset(page, place)
+        done(page, "review is reset")
         assert audit(own) == ["confirm", "reset"]
     page.goto("about:blank")  # asks nobody any more
     quiet_console.clear()  # the browser names what it could not load
@@ -152,8 +157,8 @@ def test_a_review_whose_answer_was_lost_is_found_and_not_made_twice(
 
     done(page, CONFIRMED)
     assert audit(own) == ["confirm"]
-    press(page, "Undo" if place in WITH_UNDO else "Reset")
-    done(page, "taken back|the checks decide again")
+    reset(page, place)
+    done(page, "review is reset")
     assert audit(own) == ["confirm", "reset"]
     assert review_now(own) is None
     quiet_console.clear()  # the browser names what it could not load
@@ -166,22 +171,22 @@ def test_what_another_person_reviewed_is_shown_before_it_is_written_over(
     page = look_at(own, place)
     another_person(own, "confirm")
 
-    press(page, NO_BUG)
+    press(page, DISMISS)
 
     expect_message(page, "boot on bench-1: Olga Owner reviewed it meanwhile. Nothing was changed.")
     assert audit(own) == ["confirm"]
     expect(
         page.get_by_text(re.compile("Confirmed (by|as).*Olga Owner|^Olga Owner$")).last
     ).to_be_visible()
-    press(page, NO_BUG)  # having seen it
+    press(page, DISMISS)  # having seen it
     done(page, "[Dd]ismissed|not counted")
     assert audit(own) == ["confirm", "dismiss"]
     quiet_console.clear()  # the browser itself logs the status
 
 
 @pytest.mark.parametrize("theirs", ["dismiss", "reset"])
-@pytest.mark.parametrize("place", WITH_UNDO)
-def test_undo_takes_nothing_back_that_another_person_did(
+@pytest.mark.parametrize("place", WITH_A_MESSAGE)
+def test_the_reset_of_a_message_takes_nothing_back_that_another_person_did(
     own: Site, place: str, theirs: str, quiet_console: list[str]
 ) -> None:
     page = look_at(own, place)
@@ -189,7 +194,7 @@ def test_undo_takes_nothing_back_that_another_person_did(
     done(page, CONFIRMED)
     another_person(own, theirs)
 
-    press(page, "Undo")
+    reset(page, place)
 
     said = "A review was reset" if theirs == "reset" else "Olga Owner reviewed it"
     expect_message(page, f"boot on bench-1: {said} meanwhile. Nothing was changed.")
@@ -198,7 +203,33 @@ def test_undo_takes_nothing_back_that_another_person_did(
     quiet_console.clear()  # the browser itself logs the status
 
 
-def test_a_review_that_was_taken_back_meanwhile_is_in_nobody_s_way(own: Site) -> None:
+def test_a_reset_on_a_later_visit_whose_answer_is_lost_is_found_and_not_made_twice(
+    own: Site, quiet_console: list[str]
+) -> None:
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page = own.page
+    another_person(own, "confirm")
+    own.open("review?list=reviewed")
+    page.route(REVIEWS, lambda route: route.abort())
+    press(page, re.compile("^Reset"))
+    expect_message(page, "It was not reviewed. Try again.")
+    assert audit(own) == ["confirm"]
+    page.unroute(REVIEWS)
+    page.route(REVIEWS, lose)
+
+    press(page, re.compile("^Reset"))
+
+    done(page, "the review is reset; it counts as ambiguous")
+    expect(page.locator(".cause")).to_contain_text("Ambiguous")
+    assert audit(own) == ["confirm", "reset"]
+    assert review_now(own) is None
+    quiet_console.clear()  # the browser names what it could not load
+
+
+def test_a_review_that_was_reset_meanwhile_is_in_nobody_s_way(own: Site) -> None:
     page = look_at(own, "page")
     another_person(own, "confirm")
     another_person(own, "reset")

@@ -235,7 +235,7 @@ def reset(
     days: options.Days = limits.DAYS_DEFAULT,
     json: options.Json = False,
 ) -> None:
-    """Take a review back: the automatic class holds again. Owners and admins only.
+    """Reset a review: the checks decide again. Owners and admins only.
 
     For example:
 

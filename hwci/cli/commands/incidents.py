@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from hwci.client.calls import TableFilters
     from hwci.wire.analysis.incidents import IncidentAnswer
 
+MADE = {ReviewAction.CONFIRM: "confirmed", ReviewAction.DISMISS: "dismissed", None: "reset"}
+
 incidents = typer.Typer(no_args_is_help=True)
 
 IncidentId = Annotated[
@@ -111,7 +113,7 @@ def reset(
     issue: Issue = None,
     days: options.Days = limits.DAYS_DEFAULT,
 ) -> None:
-    """Take the reviews of an incident back: automatic classes hold again. Owners and admins only.
+    """Reset the reviews of an incident: the checks decide again. Owners and admins only.
 
     For example:
 
@@ -143,7 +145,8 @@ def _review(server: Connection, review: Review, text: str, days: int) -> None:
             render.note(f"{failure.test_id} on {failure.box_key} stays: {refused.message}")
         else:
             reviewed += 1
-    render.write(f"{reviewed} of {counted(found.failures_total, 'failure')} reviewed.")
+    done = MADE[review.action]
+    render.write(f"{reviewed} of {counted(found.failures_total, 'failure')} {done}.")
 
 
 def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":

@@ -40,7 +40,7 @@ BLAME_WORDS = {
     FailureClass.REAL_FW_BUG: "The firmware is to blame: this was a real firmware bug.",
     FailureClass.BENCH_OR_HARNESS: "The bench or the harness is to blame, not the firmware.",
     FailureClass.AMBIGUOUS: "The reports do not show what caused it.",
-    FailureClass.DISMISSED: "An admin decided that this is not a firmware bug.",
+    FailureClass.DISMISSED: "An admin dismissed it: it does not count as a firmware bug.",
 }
 UNRESOLVED_WORDS = {
     Label.FLAKE: "The test is flaky here: the same commit passed and failed on this box.",

@@ -98,6 +98,11 @@ export function counted(value, one, many = `${one}s`) {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
+/** Words as a sentence begins. */
+export function sentence(words) {
+  return words[0].toUpperCase() + words.slice(1);
+}
+
 /** A percentage of the API: 12.5 is "12.5 %". */
 export function percent(value) {
   return `${tenths.format(value)} %`;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inbox of reviews: resolved failures that nobody reviewed, a row for each cause, ambiguous ones first. Keys go
-// through it; the row that is looked at is in the address. What is reviewed stays in its place until the next visit.
+// The inbox of reviews: resolved failures that nobody reviewed, a row for each cause, ambiguous ones first; or in its place
+// those that somebody did, to be decided anew. Keys go through it; the list and the row that is looked at are in the
+// address. What leaves a list by a review stays in its place until the next visit.
 
 import { addressOf, change } from "../address.js";
 import { get } from "../api.js";
@@ -14,14 +15,27 @@ import { Periods, Products, UpToNow, scopeOf, severalRepositories, takenAlong } 
 import { Tools, WORTH_A_SEARCH, noMatch, tableState } from "../parts/table/table.js";
 import { useDraft } from "../parts/form/draft.js";
 import { Refused } from "../parts/reviews/refused.js";
-import { UNDO, useTogether } from "../parts/reviews/together.js";
+import { LAST, useTogether } from "../parts/reviews/together.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
 import { ExactTimes } from "../parts/values/values.js";
 import { causeName } from "../parts/values/cause.js";
 import { Row } from "./review/row.js";
 
 const ASKED = 100; // the most that the API gives at once
-const KEYS = [["j", "next"], ["k", "previous"], ["c", "confirm"], ["d", "not a firmware bug"], ["u", "undo"]];
+const KEYS = [["j", "next"], ["k", "previous"], ["c", "confirm"], ["d", "dismiss"], ["u", "reset"]];
+
+const TO_REVIEW = {
+  name: null,
+  title: "To review",
+  asks: { toReview: true },
+  holds: ({ failures }) => failures.some(({ review }) => !review),
+};
+const REVIEWED = {
+  name: "reviewed",
+  title: "Reviewed",
+  asks: { reviewed: true },
+  holds: ({ failures }) => failures.some(({ review }) => review),
+};
 
 /** The page. */
 export function Review({ address, orgId, organization, me }) {
@@ -29,7 +43,8 @@ export function Review({ address, orgId, organization, me }) {
   const products = useProducts(orgId, organization?.ciMetricsEnabled).data;
   const path = `/api/orgs/${orgId}/ci-analysis/causes`;
   const asked = tableState("review", address.query);
-  const query = { ...scope, toReview: true, limit: ASKED, search: asked.search || null };
+  const list = address.query.get("list") === REVIEWED.name ? REVIEWED : TO_REVIEW;
+  const query = { ...scope, ...list.asks, limit: ASKED, search: asked.search || null };
   const answer = useAnswer(organization?.ciMetricsEnabled ? path : null, query);
   const isThere = answer.data && me;
   return html`
@@ -37,6 +52,7 @@ export function Review({ address, orgId, organization, me }) {
       <h1>Review</h1>
       <${UpToNow} address=${address} scope=${scope} />
       <${ExactTimes} />
+      <${Lists} list=${list} />
       <${Products} products=${products} scope=${scope} several=${severalRepositories(products)} />
       <${Periods} days=${scope.days} />
     </div>
@@ -47,30 +63,41 @@ export function Review({ address, orgId, organization, me }) {
     ${organization?.ciMetricsEnabled && !isThere && !answer.error && html`<${Waiting} />`}
     ${isThere && (asked.search || answer.data.total > WORTH_A_SEARCH) && html`<${Tools} name="review" label="causes" thing="cause"
       ...${{ asked, total: answer.data.total, busy: answer.loading }} />`}
-    ${isThere && html`<${Inbox} key=${answer.of} ...${{ address, orgId, me, path, query, search: asked.search }} found=${answer.data}
+    ${isThere && html`<${Inbox} key=${answer.of} ...${{ address, orgId, me, path, query, list, search: asked.search }} found=${answer.data}
       products=${products} may=${isAdmin(organization)} />`}
   `;
 }
 
+function Lists({ list }) {
+  return html`<fieldset class="choice">
+    <legend class="unseen">Causes</legend>
+    ${[TO_REVIEW, REVIEWED].map((one) => html`<label key=${one.title}>
+      <input type="radio" name="list" checked=${one === list} onChange=${() => change({ list: one.name, cause: null })} />
+      <span>${one.title}</span>
+    </label>`)}
+  </fieldset>`;
+}
+
 /** Why there is no cause, and where to look next. */
-function nothing(orgId, products) {
+function nothing(list, orgId, products) {
   const to = (page, words) => html`<a href=${addressOf(page, { orgId }, takenAlong(page, orgId))}>${words}</a>`;
   if (products?.length === 0) return html`No report has arrived yet. ${to("metrics", "How to begin")}`;
+  if (list === REVIEWED) return "No failure of this period was reviewed.";
   return html`Nothing to review: no resolved failure of this period is without a review. Tests that still fail are on the page of
     ${" "}${to("metrics", "metrics")}.`;
 }
 
-function Inbox({ address, orgId, me, path, query, search, found, products, may }) {
+function Inbox({ address, orgId, me, path, query, list, search, found, products, may }) {
   const [causes, setCauses] = useState(found.items);
-  const more = useMore({ path, query, found, causes, setCauses });
+  const more = useMore({ path, query, list, found, causes, setCauses });
   const [message, setMessage] = useState("");
   const [next, setNext] = useState(0); // counts how often another cause is to be asked for again
   const replace = (key, change_) => setCauses((was) => was.map((one) => (one.id === key ? change_(one) : one)));
   const draft = useDraft(me);
   const asked = address.query.get("cause");
-  const named = causes.find(({ id }) => id === asked);
+  const named = causes.find(({ failures }) => failures.some(({ id }) => id === asked)); // the first one names its cause
   const open = named ?? causes[0];
-  const [list, toast] = [useRef(null), useRef(null)];
+  const [shown, toast] = [useRef(null), useRef(null)];
   const wanted = useRef(null); // the row that gets the focus once it is drawn
   const writes = useRef(null); // the cause that a mouse unfolded: its note gets the focus
   const show = (cause, event) => {
@@ -84,14 +111,13 @@ function Inbox({ address, orgId, me, path, query, search, found, products, may }
   const together = useTogether({
     orgId,
     me,
-    changed: ({ key, action }, items) => {
-      const isUndo = action === UNDO;
+    changed: ({ key, isReset, words }, items) => {
       const now = new Map(items.map((one) => [one.id, one]));
       replace(key, (one) => ({ ...one, failures: one.failures.map((failure) => now.get(failure.id) ?? failure) }));
       draft.clear(key);
       const cause = causes.find(({ id }) => id === key);
-      setMessage(`${causeName(cause)}: ${isUndo ? "the review is taken back." : done(items)}`);
-      show(!isUndo && key === open.id ? causes[at + 1] ?? cause : cause);
+      setMessage(`${causeName(cause)}: ${words}`);
+      show(!isReset && key === open.id ? causes[at + 1] ?? cause : cause);
     },
     passed: () => setNext((was) => was + 1),
   });
@@ -102,39 +128,40 @@ function Inbox({ address, orgId, me, path, query, search, found, products, may }
     ...(may && {
       c: () => together.review(open.id, open.failures, "confirm", draft.of(open.id)),
       d: () => together.review(open.id, open.failures, "dismiss", draft.of(open.id)),
-      u: () => together.undo(),
+      u: () => together.last?.reset(),
     }),
   });
   useEffect(() => {
     if (wanted.current !== open?.id) return;
     wanted.current = null;
-    const row = list.current.querySelector("[aria-expanded=true]");
+    const row = shown.current.querySelector("[aria-expanded=true]");
     row?.closest("li").scrollIntoView({ block: "nearest" }); // all of it, above the message
     row?.focus();
   }, [open?.id, causes]);
   if (causes.length === 0) {
-    return html`<section class="part"><${Empty}>${search ? noMatch("cause", search) : nothing(orgId, products)}<//></section>`;
+    return html`<section class="part"><${Empty}>${search ? noMatch("cause", search) : nothing(list, orgId, products)}<//></section>`;
   }
   const keys = KEYS.filter(([key]) => (key === "u" ? together.last : may || "jk".includes(key)));
-  return html`<section class="part inbox" aria-label="To review">
-    <p class="quiet">${toReview(causes, more)}.
-      <span class="by-key"> Keys:
+  return html`<section class="part inbox" aria-label=${list.title}>
+    <p class="quiet">${list === REVIEWED ? `${counted(more.total, "cause")}, the last review first` : toReview(causes, more)}.
+      ${" "}<span class="by-key">Keys:
         ${keys.map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}</span></p>
-    ${asked && !named && !search && html`<p role="status">The cause of this address is not among these: it is reviewed, of another period or
-      product, or further below. <a href=${addressOf("failure", { orgId, failureId: asked })}>See its failure</a></p>`}
-    <ol ref=${list}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${(event) => show(cause, event)}
+    ${asked && !named && !search && html`<p role="status">The cause of this address is not among these: it is
+      ${list === REVIEWED && " not"} reviewed, of another period or product, or further below.${" "}
+      <a href=${addressOf("failure", { orgId, failureId: asked })}>See its failure</a></p>`}
+    <ol ref=${shown}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${(event) => show(cause, event)}
       begin=${writes.current === cause.id} ...${{ cause, orgId, together, draft, may }} />`)}</ol>
     ${more.left > 0 && html`<p><button type="button" onClick=${more.show}>Show more</button>
       ${" "}<span class="quiet">${counted(more.left, "more cause")}</span></p>`}
     ${more.fault && html`<${Failed} error=${more.fault} />`}
     <div class="toast" role="status" tabindex="-1" ref=${toast}>${message && html`${message} ${together.last && html`<button type="button"
-      onClick=${together.undo}>Undo</button>`} <${Refused} ...${{ together, id: UNDO, focus: toast }} />`}</div>
+      onClick=${together.last.reset}>${together.last.title}</button>`} <${Refused} ...${{ together, id: LAST, focus: toast }} />`}</div>
   </section>`;
 }
 
 /** How many causes there are to review, and how many of them the checks could not decide. */
 function toReview(causes, { total, left }) {
-  const unreviewed = causes.filter((cause) => !isReviewed(cause));
+  const unreviewed = causes.filter(TO_REVIEW.holds);
   const done = causes.length - unreviewed.length;
   const waiting = done > 0 ? `${count(total - done)} of ${counted(total, "cause")} left to review` : `${counted(total, "cause")} to review`;
   if (left > 0) return `${waiting}, those that the checks could not decide first`;
@@ -143,21 +170,11 @@ function toReview(causes, { total, left }) {
   return `${waiting}; the checks could not decide ${first.length === unreviewed.length ? "any" : `the first ${count(first.length)}`}`;
 }
 
-function isReviewed({ failures }) {
-  return failures.every(({ review }) => review);
-}
-
-function done(reviewed) {
-  const confirmed = reviewed.every(({ review }) => review.action === "confirm");
-  const what = confirmed ? "counted as a real firmware bug" : "not counted as a firmware bug";
-  return reviewed.length === 1 ? `${what}.` : `${counted(reviewed.length, "failure")} ${what}.`;
-}
-
 /**
- * The causes beyond those that are shown. What was reviewed here is no longer in the list of the API, so that those
+ * The causes beyond those that are shown. What a review took out of the list is no longer in that of the API, so that those
  * that are left come first there, and the next ones after as many: in one page of it and the one after.
  */
-function useMore({ path, query, found, causes, setCauses }) {
+function useMore({ path, query, list, found, causes, setCauses }) {
   const [total, setTotal] = useState(found.total);
   const [fault, setFault] = useState(null);
   const busy = useRef(false);
@@ -165,7 +182,7 @@ function useMore({ path, query, found, causes, setCauses }) {
     if (busy.current) return;
     busy.current = true;
     try {
-      const waiting = causes.filter((one) => !isReviewed(one)).length;
+      const waiting = causes.filter(list.holds).length;
       const page = Math.floor(waiting / ASKED) + 1;
       const lists = await Promise.all([page, page + 1].map((one) => get(path, { ...query, page: one })));
       const known = new Set(causes.map(({ id }) => id));
@@ -182,7 +199,7 @@ function useMore({ path, query, found, causes, setCauses }) {
 
 /** Ask how the failures of a cause are now, whoever reviewed them. */
 function useFresh({ path, query, next, cause, replace }) {
-  const { toReview: _, ...all } = { ...query, search: cause?.failures[0].firstFailure.sha };
+  const all = { ...query, toReview: null, reviewed: null, search: cause?.failures[0].firstFailure.sha };
   const { data } = useAnswer(next ? path : null, all, next);
   useEffect(() => {
     if (!data) return;

@@ -2,18 +2,15 @@
 // Confirm, Dismiss and Reset on a failure's page (spec, "Review of a resolved failure"), what the reviewer writes
 // about it, and its result. Members see the result and no buttons.
 
+import { addressOf } from "../../address.js";
+import { sentence } from "../../format.js";
 import { html, useRef, useState } from "../../html.js";
 import { useDraft } from "../../parts/form/draft.js";
+import { daysBackTo } from "../../parts/frame/scope.js";
 import { Refused } from "../../parts/reviews/refused.js";
 import { fittingActions } from "../../parts/reviews/review.js";
 import { useTogether } from "../../parts/reviews/together.js";
 import { ReviewWords, isAboutWords } from "../../parts/reviews/words.js";
-
-const DONE = {
-  confirm: "Confirmed: counted as a real firmware bug.",
-  dismiss: "Dismissed: not counted as a real firmware bug.",
-  reset: "Reset: the checks decide again.",
-};
 
 /** The review of a resolved failure. `answer`: that of the page, which gets the new state at once; `me`: the reader. */
 export function Review({ evidence, answer, orgId, me, reviewer }) {
@@ -24,11 +21,11 @@ export function Review({ evidence, answer, orgId, me, reviewer }) {
   const together = useTogether({
     orgId,
     me,
-    changed: ({ action }, [now]) => {
+    changed: ({ words }, [now]) => {
       draft.clear(id);
       if (now.label === "resolved") answer.put({ ...evidence, resolved: { ...resolved, ...now } });
       else answer.again(); // without its review it is a flake or pending, and has another page
-      setDone(DONE[action]);
+      setDone(sentence(words));
       place.current?.focus(); // the button that was pressed is gone
     },
     passed: answer.again,
@@ -40,11 +37,18 @@ export function Review({ evidence, answer, orgId, me, reviewer }) {
   };
   return html`<div class="review" role="group" aria-label="Review" tabindex="-1" ref=${place}>
     ${reviewer && html`<${ReviewWords} ...${{ draft, id, fault }} />`}
-    ${reviewer && fittingActions(resolved).map(
+    ${reviewer && fittingActions([resolved]).map(
       ({ name, title, hint }) => html`<button key=${name} type="button" title=${hint}
         aria-disabled=${doing || lost ? "true" : undefined} onClick=${() => act(name)}>${title}</button>`,
     )}
+    <a href=${ofCause(orgId, resolved)}>${reviewer ? (resolved.review ? "Reset" : "Review") : "See"} its whole cause</a>
     <span role="status">${done}</span>
     ${!isAboutWords(fault) && html`<${Refused} ...${{ together, id, focus: place }} />`}
   </div>`;
+}
+
+/** Where the cause of a failure stands in Review. */
+function ofCause(orgId, { id, review, firstFailure: { sha, startedAt } }) {
+  const query = { days: daysBackTo(startedAt), list: review ? "reviewed" : null, "review.search": sha, cause: id };
+  return addressOf("review", { orgId }, query);
 }

@@ -2,14 +2,13 @@
 // Confirm, Dismiss and Reset in the tables of resolved failures (spec, "Review of a resolved failure").
 // The row shows the answer of the API, then the whole page is asked for again.
 
-import { counted } from "../../format.js";
+import { sentence } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { useDraft } from "../../parts/form/draft.js";
 import { useNextButton } from "../../parts/reviews/next_button.js";
 import { Refused } from "../../parts/reviews/refused.js";
 import { fittingActions } from "../../parts/reviews/review.js";
-import { UNDO, useTogether } from "../../parts/reviews/together.js";
-import { classText } from "../../parts/values/words.js";
+import { LAST, useTogether } from "../../parts/reviews/together.js";
 
 const SHIFTED_MILLISECONDS = 1_000;
 
@@ -17,7 +16,7 @@ const SHIFTED_MILLISECONDS = 1_000;
  * The reviews of a page. Return `{may, turn, message, renew(), toast, now(row), review(key, failures, action, written),
  * together, draft}`: `review` does nothing if the rows have just moved; `draft`: what is written about causes; `now`: a row
  * as it is since its review; `turn` counts how often all had to be asked for again; `message` tells what happened last, and
- * offers to take it back; `toast`: the reference to where it stands.
+ * offers to reset it; `toast`: the reference to where it stands.
  */
 export function useReviews(orgId, page, may, me) {
   const [reviewed, setReviewed] = useState({}); // by id, until the new page holds them
@@ -37,10 +36,10 @@ export function useReviews(orgId, page, may, me) {
   const together = useTogether({
     orgId,
     me,
-    changed: ({ key, action, reviews }, items) => {
-      if (action !== UNDO && reviews.some(({ note, issue }) => note || issue)) draft.clear(key);
+    changed: ({ key, isReset, reviews, words }, items) => {
+      if (!isReset && reviews.some(({ note, issue }) => note || issue)) draft.clear(key);
       setReviewed((was) => ({ ...was, ...Object.fromEntries(items.map((one) => [one.id, one])) }));
-      setMessage(action === UNDO ? "The review is taken back." : messageOf(items));
+      setMessage(items.length > 1 ? sentence(words) : `${items[0].testId} on ${items[0].boxKey}: ${words}`);
       renew();
     },
     passed: ({ message: why }) => {
@@ -54,13 +53,13 @@ export function useReviews(orgId, page, may, me) {
     together.review(key, failures, action, written);
   };
   // The button goes away, and with it the focus.
-  const undo = () => {
+  const reset = () => {
     toast.current.focus({ preventScroll: true });
-    together.undo();
+    together.last.reset();
   };
-  const shown = (message || together.stateOf(UNDO).fault) && html`${message}
-    ${together.last && html` <button type="button" onClick=${undo}>Undo</button>`}
-    <${Refused} ...${{ together, id: UNDO, focus: toast }} />`;
+  const shown = (message || together.stateOf(LAST).fault) && html`${message}
+    ${together.last && html` <button type="button" onClick=${reset}>${together.last.title}</button>`}
+    <${Refused} ...${{ together, id: LAST, focus: toast }} />`;
   return { may, turn, message: shown, toast, renew, review, together, draft, now: (row) => reviewed[row.id] ?? row };
 }
 
@@ -98,21 +97,11 @@ function Actions({ row, reviews }) {
     reviews.review(row.id, [row], action.name);
   };
   return html`<div class="actions" tabindex="-1" ref=${place} onFocusOut=${leave}>
-    ${fittingActions(row).map((action) => html`<button key=${action.name} type="button" aria-disabled=${doing || lost ? "true" : undefined}
-      aria-label=${`${action.title} ${row.testId} on ${row.boxKey}`} onClick=${() => act(action)}>
+    ${fittingActions([row]).map((action) => html`<button key=${action.name} type="button"
+      aria-disabled=${doing || lost ? "true" : undefined} onClick=${() => act(action)}
+      aria-label=${`${action.title} ${row.testId} on ${row.boxKey}`}>
       ${doing === action.name ? action.doing : action.title}
     </button>`)}
     <${Refused} ...${{ together: reviews.together, id: row.id, focus: place }} />
   </div>`;
-}
-
-function messageOf(items) {
-  if (items.length > 1) return `${counted(items.length, "failure")} reviewed.`;
-  const [row] = items;
-  const name = `${row.testId} on ${row.boxKey}`;
-  if (row.label !== "resolved") return `${name}: the review is removed; it is now ${row.label === "flake" ? "a flake" : "pending"}.`;
-  if (!row.review) return `${name}: the automatic label is restored; it counts as ${classText(row.class)}.`;
-  return row.review.action === "confirm"
-    ? `${name} is counted as a real firmware bug, reviewed by ${row.status}.`
-    : `${name} is dismissed, reviewed by ${row.status}.`;
 }

@@ -56,6 +56,12 @@ function timesOf({ page, query }) {
   return { from: new Date(end - days * DAY_MILLISECONDS).toISOString(), to: asOf };
 }
 
+/** The days of a period up to now that has a time in it: of those that are offered the shortest. */
+export function daysBackTo(time) {
+  const age = (Date.now() - Date.parse(time)) / DAY_MILLISECONDS;
+  return PERIODS.find((days) => days > age) ?? Math.ceil(age) + 1;
+}
+
 /** A link from a past period to the one up to now. */
 export function UpToNow({ address, scope }) {
   if (!scope.asOf) return null;

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures of one cause, reviewed in place: what the reader writes about them, and the two answers.
+// Failures of one cause, reviewed in place: what the reader writes about them, and Confirm, Dismiss and Reset.
 
 import { html, useEffect, useRef } from "../../html.js";
 import { useNextButton } from "./next_button.js";
 import { Refused } from "./refused.js";
-import { reviewsOf } from "./together.js";
+import { commonReview, fittingActions, reviewedAs } from "./review.js";
 import { ReviewWords, isAboutWords } from "./words.js";
-
-const ANSWERS = [
-  ["confirm", "Confirm as firmware bug"],
-  ["dismiss", "Not a firmware bug"],
-];
 
 /**
  * The fields and the buttons. `name`: of the cause; `together`: of `useTogether`; `draft`: of `useDraft`; `begin`: the
@@ -21,7 +16,7 @@ export function Answer({ cause: { id, failures }, name, together, review = toget
   const words = useRef(null);
   const { place, leave, press } = useNextButton();
   const may = !doing && !lost;
-  const fitting = ANSWERS.filter(([action]) => reviewsOf(failures, action).length > 0);
+  const { others } = commonReview(failures);
   useEffect(() => {
     if (begin) words.current.querySelector("input").focus();
   }, [begin]);
@@ -31,9 +26,10 @@ export function Answer({ cause: { id, failures }, name, together, review = toget
     review(id, failures, action, draft.of(id));
   };
   return html`<div ref=${words}><${ReviewWords} draft=${draft} id=${id} fault=${fault} /></div>
-    <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place} onFocusOut=${leave}>${fitting.map(
-      ([action, title]) => html`<button key=${action} type="button" aria-disabled=${may ? undefined : "true"}
+    <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place} onFocusOut=${leave}>${fittingActions(failures).map(
+      ({ name: action, title }) => html`<button key=${action} type="button" aria-disabled=${may ? undefined : "true"}
         aria-label=${`${title}: ${name}`} onClick=${() => act(action)}>${title}</button>`,
     )}</div>
+    ${others.length > 0 && html`<p class="under">Reset leaves as it is: ${reviewedAs(others)}.</p>`}
     ${!isAboutWords(fault) && html`<${Refused} ...${{ together, id, focus: place }} />`}`;
 }

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confirm, Dismiss and Reset (spec, "Review of a resolved failure"): which of them a failure's present state allows, and
-// what each takes. Only a real firmware bug can be dismissed, so an ambiguous failure that is none is confirmed first, in
-// the same step of the reviewer. The pages decide who may review and what is shown.
+// Confirm, Dismiss and Reset (spec, "Review of a resolved failure"): which of them a failure's present state allows,
+// what each takes, and how it is told. Only a real firmware bug can be dismissed, so an ambiguous failure that is none is
+// confirmed first, in the same step of the reviewer. The pages decide who may review and what is shown.
+
+import { count, counted } from "../../format.js";
+import { classText } from "../values/words.js";
 
 const REAL = "real_fw_bug";
 const AMBIGUOUS = "ambiguous";
+const NAMED = 3; // failures that a message names
 
-// The spec's table: what a failure must be for an action. No two rows of one action fit the same failure.
+/** What a review is called once it is made. */
+export const MADE = { confirm: "confirmed", dismiss: "dismissed" };
+
+const COUNTED = { confirm: "counted as a real firmware bug", dismiss: "not counted as a real firmware bug" };
+
+// The spec's table: what a failure must be for an action.
 const ACTIONS = [
   {
     name: "confirm",
@@ -14,23 +23,15 @@ const ACTIONS = [
     doing: "Confirming…",
     hint: "Count it as a real firmware bug",
     fits: (now) => now.class !== REAL,
-    steps: ["confirm"],
-  },
-  {
-    name: "dismiss",
-    title: "Not a firmware bug",
-    doing: "Dismissing…",
-    hint: "Confirm it, then dismiss it: it is no longer ambiguous",
-    fits: (now) => now.class === AMBIGUOUS,
-    steps: ["confirm", "dismiss"],
+    steps: () => ["confirm"],
   },
   {
     name: "dismiss",
     title: "Dismiss",
     doing: "Dismissing…",
     hint: "Count it as no firmware bug",
-    fits: (now) => now.class === REAL,
-    steps: ["dismiss"],
+    fits: (now) => now.class === REAL || now.class === AMBIGUOUS,
+    steps: (now) => (now.class === AMBIGUOUS ? ["confirm", "dismiss"] : ["dismiss"]),
   },
   {
     name: "reset",
@@ -38,16 +39,56 @@ const ACTIONS = [
     doing: "Resetting…",
     hint: "Let the checks decide again",
     fits: (now) => now.review !== null,
-    steps: ["reset"],
+    steps: () => ["reset"],
   },
 ];
 
-/** The actions that a resolved failure offers. */
-export function fittingActions(now) {
-  return ACTIONS.filter(({ fits }) => fits(now));
+/** The actions that fit one of these resolved failures. */
+export function fittingActions(failures) {
+  return ACTIONS.filter(({ fits }) => failures.some(fits));
 }
 
 /** What an action takes for a failure: nothing if it does not fit, and the failure stays as it is. */
 export function stepsOf(action, now) {
-  return fittingActions(now).find(({ name }) => name === action)?.steps ?? [];
+  const { fits, steps } = ACTIONS.find(({ name }) => name === action);
+  return fits(now) ? steps(now) : [];
+}
+
+/**
+ * The review of failures that are reviewed as one: what one person decided of most of them, of two such decisions the earlier
+ * one. Return `{held, others}`: the failures that have it, and those with another review.
+ */
+export function commonReview(failures) {
+  const reviewed = failures.filter(({ review }) => review);
+  const decision = ({ review: { by, action } }) => `${action} ${by.id}`;
+  const decisions = new Map();
+  for (const one of reviewed) decisions.set(decision(one), [...(decisions.get(decision(one)) ?? []), one]);
+  const first = (held) => Math.min(...held.map(({ review }) => Date.parse(review.at)));
+  const [held = []] = [...decisions.values()].sort((a, b) => b.length - a.length || first(a) - first(b));
+  return { held, others: reviewed.filter((one) => !held.includes(one)) };
+}
+
+/** Failures by their names, and what each was reviewed as. */
+export function reviewedAs(failures) {
+  const named = failures
+    .slice(0, NAMED)
+    .map(({ testId, boxKey, review, status }) => `${testId} on ${boxKey} (${MADE[review.action]} by ${status})`);
+  const others = failures.length - named.length;
+  return others > 0 ? `${named.join(", ")} and ${count(others)} more` : named.join(", ");
+}
+
+/**
+ * What was done, as a sentence: "confirmed, counted as a real firmware bug." `items`: the failures as they are now; `stay`:
+ * those that a reset left as they were; `restored`: whether they have their review before.
+ */
+export function told(action, items, { stay = [], restored = false } = {}) {
+  if (MADE[action]) {
+    const failures = items.length > 1 ? `${counted(items.length, "failure")} ` : "";
+    return `${failures}${MADE[action]}, ${COUNTED[action]}.`;
+  }
+  if (restored) return "reset to the review before.";
+  const [{ label, class: now }] = items;
+  const is = label === "resolved" ? `; it counts as ${classText(now)}` : `; it is now ${label === "flake" ? "a flake" : "pending"}`;
+  const left = stay.length > 0 ? ` Another review stays: ${reviewedAs(stay)}.` : "";
+  return `the review is reset${items.length > 1 ? ` for ${counted(items.length, "failure")}` : is}.${left}`;
 }

@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reviewing failures, one or those of one cause together: all of them or none, once, and undone as one. What the server
+// Reviewing failures, one or those of one cause together: all of them or none, once, and reset as one. What the server
 // is asked says which reviews the reader saw, so that nothing is written over what another person did meanwhile; and
 // after no answer it is looked at what became of it before anything is sent again.
 
 import { get, post } from "../../api.js";
 import { useRef, useState } from "../../html.js";
-import { stepsOf } from "./review.js";
+import { commonReview, stepsOf, told } from "./review.js";
 
-/** The state of the last undoing has this key; another review may be under way beside it. */
-export const UNDO = "undo";
+/** The state of the last reset of what was reviewed here has this key; another review may be under way beside it. */
+export const LAST = "last";
 
-/** What reviewing failures takes. `written`: the note and issue of the reader. */
-export function reviewsOf(failures, action, written = {}) {
-  return failures.flatMap((now) =>
+const RESET = "reset";
+
+/** What reviewing failures takes: of a reset, those of their common review. `written`: the note and issue of the reader. */
+function reviewsOf(failures, action, written) {
+  const meant = action === RESET ? commonReview(failures).held : failures;
+  return meant.flatMap((now) =>
     stepsOf(action, now).map((step) => ({ failureId: now.id, action: step, seenReviewAt: now.review?.at ?? null, ...written })),
   );
 }
 
 /** What gives failures back the review that they had `before`, or none. `items`: as they are now. */
-function undoing(before, items) {
+function restoring(before, items) {
   return items.map(({ id, review }) => {
-    const { action = "reset", note, issue } = before.find((one) => one.id === id).review ?? {};
+    const { action = RESET, note, issue } = before.find((one) => one.id === id).review ?? {};
     const words = { ...(note && { note }), ...(issue && { issue }) };
     return { failureId: id, action, seenReviewAt: review.at, ...words };
   });
 }
 
 /**
- * Reviews of failures. Return `{review(key, failures, action, written), undo(), look(key), stateOf(key), last}`: `key`
+ * Reviews of failures. Return `{review(key, failures, action, written), last, look(key), stateOf(key)}`: `key`
  * names what is reviewed as one; a state is `{doing, fault, lost}`, doing being the action, lost a request without an
- * answer; `last` is what can be undone, if anything. `me`: the reader. A job is `{key, action, before}`, its action `UNDO`
- * if it takes back the last one. `changed(job, items)`: failures are like this now; `passed(fault)`: they are
- * no longer as the reader saw them.
+ * answer; `last` is what was reviewed last, to be reset: `{title, reset()}`; null if there is nothing. It gives each failure the
+ * review back that it had before. `me`: the reader. `changed({key, isReset, reviews, words}, items)`: failures are like
+ * this now, and `words` tell it; `passed(fault)`: they are no longer as the reader saw them.
  */
 export function useTogether({ orgId, me, changed, passed }) {
   const [states, setStates] = useState({});
@@ -39,10 +42,12 @@ export function useTogether({ orgId, me, changed, passed }) {
   const busy = useRef(new Set()); // at once, before anything is drawn
   const put = (job, state) => setStates((was) => ({ ...was, [placeOf(job)]: state }));
   const made = (job, items) => {
-    setStates((was) => ({ ...was, [placeOf(job)]: {}, [UNDO]: {} }));
-    const canUndo = job.action !== UNDO && items.every(({ review }) => review !== null);
-    setLast(canUndo ? { ...job, items } : null);
-    changed(job, items);
+    setStates((was) => ({ ...was, [placeOf(job)]: {}, [LAST]: {} }));
+    const isReset = job.action === RESET;
+    setLast(isReset ? null : { ...job, items });
+    const stay = isReset && !job.ofLast ? commonReview(job.before).others : [];
+    const words = told(job.action, items, { stay, restored: isReset && isRestored(job) });
+    changed({ key: job.key, reviews: job.reviews, isReset, words }, items);
   };
   const refused = (job, fault) => {
     put(job, { fault });
@@ -72,8 +77,8 @@ export function useTogether({ orgId, me, changed, passed }) {
       const { failure, resolved } = await get(`/api/orgs/${orgId}/ci-failures/${failureId}`);
       const review = resolved?.review ?? null;
       if ((review?.at ?? null) === seenReviewAt) return put(job, { fault: notMade(why) });
-      const isOurs = action === "reset" ? review === null : review?.by.id === me.user.id && review.action === action;
-      if (isOurs) return made(job, job.before.filter(reviewedBy(job)).map((one) => ({ ...one, ...shownOf(failure, resolved) })));
+      const isOurs = action === RESET ? review === null : review?.by.id === me.user.id && review.action === action;
+      if (isOurs) return made(job, job.before.filter(reviewedBy(job)).map((one) => ({ ...one, ...shownOf(one, job, failure, resolved) })));
       const fault = new Error(`${failure.testId} on ${failure.boxKey}: Somebody else reviewed it meanwhile. Nothing was changed.`);
       put(job, { fault });
       passed(fault);
@@ -86,13 +91,19 @@ export function useTogether({ orgId, me, changed, passed }) {
     const reviews = reviewsOf(failures, action, written);
     if (reviews.length > 0 && !states[key]?.lost) send({ key, action, before: failures, reviews });
   };
-  const undo = () =>
-    last && !states[UNDO]?.lost && send({ ...last, action: UNDO, before: last.items, reviews: undoing(last.before, last.items) });
-  return { review, undo, look, last, stateOf: (key) => states[key] ?? {} };
+  const back = last && { ...last, action: RESET, ofLast: true, before: last.items, reviews: restoring(last.before, last.items) };
+  const reset = () => !states[LAST]?.lost && send(back);
+  const title = back && isRestored(back) ? "Reset to the review before" : "Reset";
+  return { review, last: last && { title, reset }, look, stateOf: (key) => states[key] ?? {} };
 }
 
-function placeOf({ key, action }) {
-  return action === UNDO ? UNDO : key;
+function placeOf({ key, ofLast }) {
+  return ofLast ? LAST : key;
+}
+
+/** Whether a reset gives a failure the review back that it had before. */
+function isRestored({ reviews }) {
+  return reviews.some(({ action }) => action !== RESET);
 }
 
 /** `why`: what the server said, if it said anything. */
@@ -106,9 +117,11 @@ function reviewedBy({ reviews }) {
   return ({ id }) => ids.has(id);
 }
 
-/** What a review changes of a failure, of the answer about another one that got the same. */
-function shownOf({ label }, resolved) {
-  if (!resolved) return { label, review: null, status: "Automatic" };
+/** What a job changed of a failure, of the answer about another one that it changed likewise. */
+function shownOf({ id, automatic }, { reviews }, { label }, resolved) {
+  const { action } = reviews.findLast((one) => one.failureId === id);
+  if (action === RESET) return { ...automatic, label, review: null, status: "Automatic" };
+  if (!resolved?.review) return {};
   const { review, status, class: shown, reason, reasonText } = resolved;
   return { label, review, status, class: shown, reason, reasonText };
 }

@@ -3,8 +3,9 @@
 // to what a person decides by: what the harness wrote, which files the commits changed, and each failure.
 
 import { addressOf } from "../../address.js";
-import { count, counted } from "../../format.js";
+import { count, counted, sentence } from "../../format.js";
 import { html } from "../../html.js";
+import { MADE } from "../reviews/review.js";
 import { FilesInShort } from "./files.js";
 import { Suspects } from "./suspects.js";
 import { LongName, Message, Sha, Subject, Time } from "./values.js";
@@ -23,11 +24,15 @@ export function causeName({ failures, testsTotal, boxesTotal }) {
 
 /** How many failures they are, and since when; and what broke them, and the fix, unless it is unfolded (`open`). */
 export function CauseFacts({ cause: { failures, failuresTotal }, open }) {
-  const [{ repoKey: repo, branch, brokenBy, firstFailure, fix }] = failures;
-  const isBreaking = brokenBy?.commits.length === 1 && brokenBy.to === firstFailure.sha; // it is named beside
+  const [{ branch, firstFailure }] = failures;
   return html`<span class="under">${branch} · ${counted(failuresTotal, "failure")},${failuresTotal > 1 && " the first"}${" "}
-    <${Time} at=${firstFailure.startedAt} />${!open && html`${!isBreaking && html` at <${Sha} sha=${firstFailure.sha} repo=${repo} />`}
-    ${" "}· broken by <${Breaking} range=${brokenBy} repo=${repo} />${fix && html` · fixed by <${Sha} sha=${fix.sha} repo=${repo} />`}`}</span>`;
+    <${Time} at=${firstFailure.startedAt} />${!open && html`<${Commits} ...${failures[0]} />`}</span>`;
+}
+
+function Commits({ repoKey: repo, brokenBy, firstFailure, fix }) {
+  const isBreaking = brokenBy?.commits.length === 1 && brokenBy.to === firstFailure.sha; // it is named beside
+  return html`${!isBreaking && html` at <${Sha} sha=${firstFailure.sha} repo=${repo} />`} · broken by${" "}
+    <${Breaking} range=${brokenBy} repo=${repo} />${fix && html` · fixed by <${Sha} sha=${fix.sha} repo=${repo} />`}`;
 }
 
 function Breaking({ range, repo }) {
@@ -48,12 +53,14 @@ export function CauseFailures({ orgId, cause }) {
   const [{ reasonText: reason }] = failures;
   const [oneClass, oneReason] = ["class", "reasonText"].map((name) => failures.every((one) => one[name] === failures[0][name]));
   return html`${oneReason && reason && html`<p class="under">${reason}</p>`}
-    <dl class="facts of-cause">${reported(cause).map(([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`)}</dl>
+    <dl class="facts of-cause">${reported(cause).map(
+      ([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`,
+    )}</dl>
     <ul class="commits">${failures.map((one) => html`<li key=${one.id}>
       <a href=${addressOf("failure", { orgId, failureId: one.id })}><${LongName} name=${one.testId} /></a>
       ${" "}<span class="quiet">${one.boxKey} · harness verdict</span> ${verdict(one.verdict)} ${!oneClass && classBadge(one.class)}
       ${!oneReason && one.reasonText && html`<span class="under">${one.reasonText}</span>`}
-      ${one.review && html`<span class="under">${one.review.action === "confirm" ? "Confirmed" : "Dismissed"} by ${one.status}${
+      ${one.review && html`<span class="under">${sentence(MADE[one.review.action])} by ${one.status}${
         one.review.note && `: ${one.review.note}`}</span>`}
     </li>`)}</ul>
     ${failuresTotal > failures.length && html`<p class="quiet">and ${count(failuresTotal - failures.length)} more</p>`}`;
@@ -81,5 +88,6 @@ function reported({ failures: [{ repoKey: repo, brokenBy, firstFailure, fix }], 
 }
 
 function Said({ message: { line, failures }, total }) {
-  return html`<${Message} text=${line} />${failures < total && html`<span class="under">of ${count(failures)} of ${counted(total, "failure")}</span>`}`;
+  const some = failures < total && html`<span class="under">in ${count(failures)} of ${counted(total, "failure")}</span>`;
+  return html`<${Message} text=${line} />${some}`;
 }
