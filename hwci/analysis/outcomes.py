@@ -91,7 +91,8 @@ class ProductOutcomes:
         counted, failed = CountedTests(), Counter[int]()
         for tests, runs in Counter(run.ran for run in self.runs if run.hello_ok).items():
             counted.add(tests, runs)
-        ran = counted.counts(self.tests)
+        counts = counted.counts(max(self.tests, default=-1) + 1)
+        ran = {number: counts[number] for number in self.tests}
         for run in self.runs:
             for number, result in run.notable.items():
                 is_told = result.verdict is not Verdict.INFRA

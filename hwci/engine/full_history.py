@@ -130,7 +130,7 @@ class FullHistory:
         for key, runs in items.items():
             if (notable := _notable(run.item for run in runs)).items:
                 boxes = {run.report.box_key for run in runs}
-                found.append(TestRuns(key, len(boxes), len(runs), notable, flakes[key]))
+                found.append(TestRuns(key, len(boxes), len(runs), *notable, flakes[key]))
         return found
 
     def test_keys(self, tests: Sequence[StoredTest]) -> Sequence[TestKey]:
@@ -189,8 +189,7 @@ class FullHistory:
         return Episode(
             id=first.id,
             key=first.key,
-            started_at=first.first.started_at,
-            verdict=first.first.verdict,
+            first=first.first,
             last_sha=last.key.sha,
             commits=len(members),
             fix=first.next_pass,
@@ -249,10 +248,10 @@ class FullHistory:
     def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
         found = []
         for one in episodes:
-            lane, first = one.key.lane, self._by_id[one.id].first
-            asked = (lane.repo_key, first.workflow, lane.branch, one.key.sha)
+            lane = one.key.lane
+            asked = (lane.repo_key, one.first.workflow, lane.branch, one.key.sha)
             fixed_at = None if one.fix is None else self.pass_started_at(lane, one.fix)
-            found.append(EpisodeRuns(first, self.changes_under_test(*asked), fixed_at))
+            found.append(EpisodeRuns(self.changes_under_test(*asked), fixed_at))
         return found
 
     def last_passes_before(

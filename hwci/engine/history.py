@@ -121,22 +121,31 @@ class Episode:
     """Failures that count as one, but no flake that nobody reviewed: what its label and its class
     rest on, and what a table shows of it.
 
-    `id`, `key`, `started_at` and `verdict` are those of its first failure. `fix`: the first passed
-    commit after it, or None. `reviewed`: its failures that have a review. `decision`: the automatic
-    class as a store keeps it; None if it is not kept, or may be another one by now. `number`: its
-    row, where a store has one.
+    `id`, `key` and `first`, the first failing run, are those of its first failure. `fix`: the first
+    passed commit after it, or None. `reviewed`: its failures that have a review. `decision`: the
+    automatic class as a store keeps it; None if it is not kept, or may be another one by now.
+    `number`: its row, where a store has one.
     """
 
     id: UUID
     key: FailureKey
-    started_at: datetime
-    verdict: Verdict
+    first: FailingRun
     last_sha: str
     commits: int
     fix: str | None
     reviewed: tuple[UUID, ...] = ()
     decision: Decision | None = None
     number: int | None = field(default=None, compare=False)
+
+    @property
+    def started_at(self) -> datetime:
+        """When its first failing run started."""
+        return self.first.started_at
+
+    @property
+    def verdict(self) -> Verdict:
+        """The harness verdict of its first failing run."""
+        return self.first.verdict
 
 
 class RunCounts(NamedTuple):
@@ -168,14 +177,17 @@ class Notable(NamedTuple):
 
 
 class TestRuns(NamedTuple):
-    """One test over the `hello_ok` reports of a period. `test`: what the store calls it. `flakes`:
-    the failing items of failures whose own commit passed and that have no review.
+    """One test over the `hello_ok` reports of a period. `test`: what the store calls it. `items`,
+    `attempts`, `failed`: as of `Notable`. `flakes`: the failing items of failures whose own commit
+    passed and that have no review.
     """
 
     test: StoredTest
     boxes: int
     reports: int
-    notable: Notable
+    items: int
+    attempts: int
+    failed: int
     flakes: int
 
 
@@ -250,12 +262,11 @@ class ResolvedEpisodes(NamedTuple):
 
 
 class EpisodeRuns(NamedTuple):
-    """The runs of an episode that a table shows. `first`: the first failing one. `under_test`: the
-    answer to `changes_under_test` for it. `fixed_at`: start of the earliest run in which its test
+    """The runs of an episode that a table shows beside the first failing one. `under_test`: the
+    answer to `changes_under_test` for that. `fixed_at`: start of the earliest run in which its test
     passed on its fix; None if it has no fix.
     """
 
-    first: FailingRun
     under_test: RunChanges | None
     fixed_at: datetime | None
 

@@ -5,7 +5,7 @@ This module decides how sets are written and counted. It does not know what they
 """
 
 import struct
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 _BITS_OF = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
 _ZERO, _ONE = b"01"
@@ -53,14 +53,14 @@ class CountedTests:
             self._planes[plane], tests = self._planes[plane] ^ tests, self._planes[plane] & tests
             plane += 1
 
-    def counts(self, tests: Iterable[int]) -> dict[int, int]:
-        """Return the count of each of these tests."""
+    def counts(self, tests: int) -> Sequence[int]:
+        """Return the counts of so many tests, from that with the number 0 on."""
         width = max((plane.bit_length() for plane in self._planes), default=0)
         lanes = bytearray(_LANE * width)
         for place in range(0, len(self._planes), 8):
             lanes[place // 8 :: _LANE] = _transposed(self._planes[place : place + 8], width)
         counts = struct.unpack(f"<{width}I", lanes)
-        return {test: counts[test] if test < width else 0 for test in tests}
+        return (*counts[:tests], *[0] * (tests - width))
 
 
 def _transposed(planes: Sequence[int], width: int) -> bytes:

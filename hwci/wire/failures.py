@@ -6,6 +6,7 @@ Each model makes itself of the engine's answer with `of`. No figure is computed 
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cache
 from typing import Any, Self
 from uuid import UUID
 
@@ -99,7 +100,7 @@ class BrokenByAnswer(Answer):
         return cls(
             start=commits[0].sha,
             end=commits[-1].sha,
-            commits=commits,
+            commits=tuple([CommitSubject(sha=one.sha, subject=one.subject) for one in commits]),
         )
 
 
@@ -109,6 +110,11 @@ class FixAnswer(Answer):
     sha: str
     started_at: Time
 
+    @classmethod
+    def of(cls, fix: engine.Fix) -> Self:
+        """Make the fix."""
+        return cls(sha=fix.sha, started_at=fix.started_at)
+
 
 class ClassAnswer(Answer):
     """A class with its reason; the text is the spec's."""
@@ -116,6 +122,12 @@ class ClassAnswer(Answer):
     failure_class: FailureClass = Field(alias="class")
     reason: Reason | None
     reason_text: str | None
+
+
+@cache
+def _class_of(failure_class: FailureClass, reason: Reason | None) -> ClassAnswer:
+    text = None if reason is None else REASONS[reason].text
+    return ClassAnswer(failure_class=failure_class, reason=reason, reason_text=text)
 
 
 class ReviewNote(Body):
@@ -176,9 +188,9 @@ class ResolvedFailureAnswer(FailureOfLane, ClassAnswer):
             last_failing_sha=row.last_failing_sha,
             failing_commits=row.failing_commits,
             broken_by=None if row.broken_by is None else BrokenByAnswer.of(row.broken_by),
-            fix=row.fix,
+            fix=None if row.fix is None else FixAnswer.of(row.fix),
             verdict=row.verdict,
-            automatic=row.automatic,
+            automatic=_class_of(row.automatic.failure_class, row.automatic.reason),
             review=None if row.review is None else ReviewAnswer.of(row.review),
             status="Automatic" if row.review is None else row.review.by_name,
             label=row.label,

@@ -19,7 +19,7 @@ from hwci.engine.history import ProductState, SightedRun
 from hwci.engine.page import over_time, plan, reading, tables
 from hwci.engine.page.overview import Page
 from hwci.engine.periods import Period
-from hwci.engine.rules.flakiness import is_broken
+from hwci.engine.rules.flakiness import FlakyTest, is_broken
 from hwci.wire.base import Answer, ListPage, Time, left_out_if_none
 from hwci.wire.failures import ReclassifiedFailure, ResolvedFailureAnswer, RunOnBox, box_run
 from hwci.wire.queries import MetricsQuery, PeriodQuery, PlanQuery
@@ -231,6 +231,11 @@ class FlakyTestAnswer(Answer):
     flaky_failures: int
     flake_rate: float
 
+    @classmethod
+    def of_row(cls, row: FlakyTest) -> Self:
+        """Make one flaky test."""
+        return cls(**row._asdict())
+
     @property
     def broken(self) -> bool:
         """Whether the test never passed in the period. Not sent: it follows from the row."""
@@ -259,7 +264,7 @@ class MetricsPage(Answer):
             unchecked_merges=first.page_of(page.unchecked_merges, UncheckedMerge.model_validate),
             real_bugs=first.page_of(page.real_bugs, resolved),
             other_failures=first.page_of(page.other_failures, resolved),
-            flakiest_tests=first.page_of(page.flakiest_tests, FlakyTestAnswer.model_validate),
+            flakiest_tests=first.page_of(page.flakiest_tests, FlakyTestAnswer.of_row),
         )
 
 

@@ -4,8 +4,11 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hwci.wire.base import parse_time, write_time
+from hwci.wire.failures import FixAnswer
 from hwci.wire.metrics import UncheckedMerge
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -90,6 +93,13 @@ def test_times_are_written_as_utc_to_the_microsecond() -> None:
 
     assert write_time(NOON.astimezone(east)) == "2026-03-02T12:00:00Z"
     assert write_time(MICROS) == "2026-03-02T12:00:00.123456Z"
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_an_answer_has_each_time_as_it_is_written_everywhere(instant: datetime) -> None:
+    written = FixAnswer(sha="abcdef0", started_at=instant).model_dump_json()
+
+    assert f'"startedAt":"{write_time(instant)}"' in written
 
 
 def test_a_time_in_an_answer_is_read_back_as_the_same_instant() -> None:

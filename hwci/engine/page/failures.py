@@ -147,7 +147,7 @@ def describe_rows(
         ResolvedFailure(
             id=episode.id,
             key=episode.key,
-            first=of.first,
+            first=episode.first,
             last_failing_sha=episode.last_sha,
             failing_commits=episode.commits,
             broken_by=suspects,

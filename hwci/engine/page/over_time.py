@@ -16,7 +16,7 @@ from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import BoxRuns, Decision, Episode, History, Listing, Scope
 from hwci.engine.page.reading import read_classified, read_merges
 from hwci.engine.periods import Period, Slots
-from hwci.engine.rules.flakiness import FlakyTest, attempts_of, failed_attempts_of
+from hwci.engine.rules.flakiness import FlakyTest, attempts_of
 from hwci.engine.vocabulary import FailureClass
 
 BOXES_MAX = 50
@@ -125,9 +125,4 @@ def _merged(slots: Iterable[SlotAttempts]) -> list[SlotAttempts]:
 
 
 def _slots(runs: Iterable[BoxRuns]) -> list[SlotAttempts]:
-    return sorted(
-        SlotAttempts(
-            one.slot, attempts_of(one.reports, one.notable), failed_attempts_of(one.notable)
-        )
-        for one in runs
-    )
+    return sorted(SlotAttempts(one.slot, *attempts_of(one.reports, *one.notable)) for one in runs)

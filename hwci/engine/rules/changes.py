@@ -98,15 +98,17 @@ def broken_by(
     bisection by hand narrows the range.
     """
     suspects = [_suspects(under_test) for _, under_test in failures]
-    suspected = [at for at, found in enumerate(suspects) if found]
-    commits = {at: _listed(failures[at][1]) for at in suspected}
-    passes = history.last_passes_before(
-        [(failures[at][0], [one.sha for one in commits[at]]) for at in suspected]
-    )
-    found: list[tuple[Commit, ...] | None] = [None] * len(failures)
-    for at, passed in zip(suspected, passes, strict=True):
-        after = -1 if passed is None else last_place(commits[at], passed)
-        found[at] = tuple(one for index, one in suspects[at].items() if index > after) or None
+    found = [tuple(one.values()) or None for one in suspects]
+    # A list of the failing commit alone has none before it.
+    listed = {
+        at: [one.sha for one in _listed(failures[at][1])] for at, one in enumerate(suspects) if one
+    }
+    asked = [at for at, shas in listed.items() if shas != [failures[at][0].sha]]
+    passes = history.last_passes_before([(failures[at][0], listed[at]) for at in asked])
+    for at, passed in zip(asked, passes, strict=True):
+        if passed is not None:
+            after = last_place(_listed(failures[at][1]), passed)
+            found[at] = tuple(one for index, one in suspects[at].items() if index > after) or None
     return found
 
 

@@ -5,13 +5,11 @@ This module decides a test's figures and the order of the table. It does not kno
 number of flakes of each test is given.
 """
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from operator import itemgetter
 from typing import NamedTuple
 
 from hwci.engine.facts import TestItem, TestKey
-from hwci.engine.history import History, Notable, TestRuns
+from hwci.engine.history import History, TestRuns
 from hwci.engine.vocabulary import Outcome
 
 
@@ -56,18 +54,17 @@ def flakiest(
     """Return the table, or so many first rows of it: "the highest rate first, then more failed
     attempts, then repository, product and id". Each of the tests has a failed attempt.
     """
-    ranked = sorted([(_rank(one), one) for one in tests], key=itemgetter(0))
-    if most is not None and most < len(ranked):
+    if most is not None and most < len(tests):
         # Names decide between those that rank as the last row does.
-        ranked = ranked[: bisect_right(ranked, ranked[most - 1][0], key=itemgetter(0))]
-    first = [one for _, one in ranked]
-    rows = map(_row, history.test_keys([one.test for one in first]), first)
+        ranks = [_rank(*attempts) for attempts in map(_attempts_of, tests)]
+        last = sorted(ranks)[most - 1]
+        tests = [one for one, rank in zip(tests, ranks, strict=True) if rank <= last]
+    rows = map(_row, history.test_keys([one.test for one in tests]), tests)
     return sorted(rows, key=_order)[:most]
 
 
-def _rank(test: TestRuns) -> tuple[float, int]:
-    failed = failed_attempts_of(test.notable)
-    return -_rate(failed, attempts_of(test.reports, test.notable)), -failed
+def _rank(attempts: int, failed: int) -> tuple[float, int]:
+    return -_rate(failed, attempts), -failed
 
 
 def _rate(failed: int, attempts: int) -> float:
@@ -80,8 +77,7 @@ def _order(row: FlakyTest) -> tuple[float, int, str, str, str]:
 
 def _row(key: TestKey, test: TestRuns) -> FlakyTest:
     product, test_id = key
-    attempts = attempts_of(test.reports, test.notable)
-    failed = failed_attempts_of(test.notable)
+    attempts, failed = _attempts_of(test)
     return FlakyTest(
         repo_key=product.repo_key,
         suite=product.suite,
@@ -90,7 +86,7 @@ def _row(key: TestKey, test: TestRuns) -> FlakyTest:
         run_reports=test.reports,
         attempts=attempts,
         failed_attempts=failed,
-        retry_passes=retry_passes_of(test.notable),
+        retry_passes=_retry_passes_of(test),
         flaky_failures=test.flakes,
         flake_rate=_rate(failed, attempts),
     )
@@ -98,12 +94,12 @@ def _row(key: TestKey, test: TestRuns) -> FlakyTest:
 
 def has_flaked(test: TestRuns) -> bool:
     """Whether a flake of a test was seen."""
-    return is_flake_seen(retry_passes_of(test.notable), test.flakes)
+    return is_flake_seen(_retry_passes_of(test), test.flakes)
 
 
 def never_passed(test: TestRuns) -> bool:
     """Whether a test is broken."""
-    return is_broken(attempts_of(test.reports, test.notable), failed_attempts_of(test.notable))
+    return is_broken(*_attempts_of(test))
 
 
 def has_failed_attempt(item: TestItem) -> bool:
@@ -111,16 +107,18 @@ def has_failed_attempt(item: TestItem) -> bool:
     return item.outcome is Outcome.FAIL or item.attempts > 1
 
 
-def retry_passes_of(notable: Notable) -> int:
+def attempts_of(reports: int, items: int, attempts: int, failed: int) -> tuple[int, int]:
+    """Count the attempts of a test in so many reports, and those that failed: "all of a failed
+    item, one less than all of a passed one". `items`, `attempts`, `failed`: as of `Notable`; all
+    other items passed at the first attempt.
+    """
+    return reports - items + attempts, attempts - (items - failed)
+
+
+def _attempts_of(test: TestRuns) -> tuple[int, int]:
+    return attempts_of(test.reports, test.items, test.attempts, test.failed)
+
+
+def _retry_passes_of(test: TestRuns) -> int:
     """Count the items that passed "on a retry"."""
-    return notable.items - notable.failed
-
-
-def attempts_of(reports: int, notable: Notable) -> int:
-    """Count the attempts of a test. Items that are not notable passed at the first attempt."""
-    return reports - notable.items + notable.attempts
-
-
-def failed_attempts_of(notable: Notable) -> int:
-    """Count the failed attempts: "all of a failed item, one less than all of a passed one"."""
-    return notable.attempts - retry_passes_of(notable)
+    return test.items - test.failed

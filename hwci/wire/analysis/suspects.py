@@ -50,8 +50,7 @@ class RankedTestAnswer(FlakyTestAnswer):
     def of(cls, row: FlakyTest, rate: certainty.Rate) -> Self:
         """Make one row."""
         rate_answer = RateAnswer.of(rate)
-        plain = FlakyTestAnswer.model_validate(row)
-        return cls(**dict(plain), low=rate_answer.low, high=rate_answer.high)
+        return cls(**row._asdict(), low=rate_answer.low, high=rate_answer.high)
 
 
 class SuspectCommitAnswer(Answer):

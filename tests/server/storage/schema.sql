@@ -84,8 +84,6 @@ CREATE TABLE announcement (
   UNIQUE (org_id, repo_key, suite, sha)
 ) STRICT;
 
-CREATE INDEX announcement_time ON announcement (org_id, merged_at);
-
 CREATE TABLE suite_config (
   org_id BLOB NOT NULL,
   repo_key TEXT NOT NULL,
@@ -399,7 +397,7 @@ CREATE TABLE failure (
   first_verdict INTEGER NOT NULL,
   first_ci_run_id INTEGER NOT NULL,
   last_started_at INTEGER NOT NULL,
-  passed INTEGER NOT NULL, reviewed INTEGER NOT NULL DEFAULT 0,
+  passed INTEGER NOT NULL, reviewed INTEGER NOT NULL DEFAULT 0, first_ci_run INTEGER,
   UNIQUE (org_id, id)
 ) STRICT;
 
@@ -444,7 +442,7 @@ CREATE TABLE episode (
   verdict INTEGER NOT NULL,
   decision TEXT,
   decided_by TEXT
-, reviewed INTEGER NOT NULL DEFAULT 0) STRICT;
+, reviewed INTEGER NOT NULL DEFAULT 0, run_id INTEGER NOT NULL DEFAULT 0, run_attempt INTEGER NOT NULL DEFAULT 0, workflow TEXT NOT NULL DEFAULT '', ci_run_id INTEGER NOT NULL DEFAULT 0, ci_run INTEGER) STRICT;
 
 CREATE INDEX episode_fix
   ON episode (org_id, product_id, box_key, branch, test, fix_rank, first_rank);
@@ -502,9 +500,6 @@ CREATE TABLE day_result (
   PRIMARY KEY (org_id, product_id, day)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX episode_time ON episode
-  (org_id, product_id, started_at, first_id, fix_rank, reviewed, decided_by, decision);
-
 CREATE INDEX episode_walk ON episode (org_id, last_sha, fix_sha) WHERE decision IS NOT NULL;
 
 CREATE INDEX report_started ON report (org_id, started_at, record_id DESC);
@@ -512,3 +507,14 @@ CREATE INDEX report_started ON report (org_id, started_at, record_id DESC);
 CREATE INDEX report_box ON report (org_id, box_key, started_at, record_id DESC);
 
 CREATE INDEX report_branch ON report (org_id, branch, started_at, record_id DESC, box_key);
+
+CREATE INDEX episode_time ON episode (org_id, product_id, started_at, fix_rank, reviewed);
+
+CREATE INDEX episode_settled ON episode
+  (org_id, product_id, decided_by, decision, started_at, first_id, fix_rank, reviewed)
+  WHERE fix_rank < 9223372036854775807 AND reviewed = 0 AND decision IS NOT NULL;
+
+CREATE INDEX announcement_time ON announcement (org_id, merged_at, repo_key, suite);
+
+CREATE INDEX announcement_unchecked ON announcement (org_id, merged_at, repo_key, suite)
+  WHERE checks = 0;

@@ -67,7 +67,7 @@ def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTestAnswer]:
     # Where nothing is tried again, no flake is seen, and any of them may be flaky.
     tests = tests or [one for one in failed if not never_passed(one)]
     rows = Listing(flakiest(history, tests, query.limit), len(tests))
-    return query.page_of(rows, FlakyTestAnswer.model_validate)
+    return query.page_of(rows, FlakyTestAnswer.of_row)
 
 
 def _moving(about: Asked, number: int, days: list[Days]) -> Iterator[object]:

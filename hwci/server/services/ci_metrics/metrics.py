@@ -157,7 +157,7 @@ class Metrics(Service):
     ) -> ListPage[wire.FlakyTestAnswer] | None:
         """Return "Flakiest tests"."""
         rows = partial(_flakiest, query)
-        return await self._table(viewer, query, rows, wire.FlakyTestAnswer.model_validate, tags)
+        return await self._table(viewer, query, rows, wire.FlakyTestAnswer.of_row, tags)
 
     async def flaky_history(
         self, viewer: Viewer, query: FlakyQuery

@@ -68,14 +68,15 @@ DERIVED = {
         "id",
         (
             "product_id, test, box_key, branch, sha, items, first_started_at, first_run_id,"
-            " first_run_attempt, first_workflow, first_verdict, first_ci_run_id, last_started_at,"
-            f" passed, reviewed, {_AT_PLACE.format('failure', 'sha', 'rank')}"
+            " first_run_attempt, first_workflow, first_verdict, first_ci_run_id, first_ci_run,"
+            f" last_started_at, passed, reviewed, {_AT_PLACE.format('failure', 'sha', 'rank')}"
         ),
     ),
     "episode": (
         "product_id, box_key, branch, test, first_sha, flake",
         (
-            "last_sha, commits, fix_sha, first_id, started_at, verdict, reviewed,"
+            "last_sha, commits, fix_sha, first_id, started_at, run_id, run_attempt, workflow,"
+            " verdict, ci_run_id, ci_run, reviewed,"
             f" {_AT_PLACE.format('episode', 'first_sha', 'first_rank')},"
             f" {_AT_PLACE.format('episode', 'last_sha', 'last_rank')},"
             f" fix_sha = '' OR {_AT_PLACE.format('episode', 'fix_sha', 'fix_rank')}"

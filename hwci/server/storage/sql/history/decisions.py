@@ -6,9 +6,9 @@ A decision is written by whoever asked first, and dropped by the write that may 
 (`derive.py`). This module does not decide: `hwci.engine.rules` does.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -21,12 +21,15 @@ from hwci.engine.rules import classify
 from hwci.engine.vocabulary import FailureClass
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.history.failures import first_run
 from hwci.server.storage.sql.reports.derive import REVIEWED_MEMBER
 
 _WALK_MOST = 1000
 """The decision on a longer walk is not kept: its commits take longer to write than it takes to walk
 over them again.
 """
+_NO_END = 2**62
+"""Of a list: more rows than there are."""
 _PRODUCT = "FROM json_each(?) j CROSS JOIN product q ON q.org_id = ? AND q.id = j.value"
 _STARTED = (
     "CROSS JOIN episode e INDEXED BY episode_time"
@@ -34,23 +37,54 @@ _STARTED = (
 )
 _COLUMNS = (
     "SELECT e.number, e.product_id, e.test, e.box_key, e.branch, e.first_sha, e.first_id,"
-    " e.started_at, e.verdict, e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by,"
-    " e.reviewed"
+    " e.started_at, e.run_id, e.run_attempt, e.workflow, e.verdict, e.ci_run_id, e.ci_run,"
+    " e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by, e.reviewed"
 )
 _REVIEWS = (
     "SELECT e.number, f.id FROM json_each(?) j"
     " CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
     f" CROSS JOIN failure f INDEXED BY failure_reviewed ON {REVIEWED_MEMBER}"
 )
-# `decided_by`: by the rules and the configuration that count now, as `_decided_by`.
-_RESOLVED = (
+# Products with what decides now, as `_decided_by`, and decisions.
+_DECIDED = (
     "WITH q AS MATERIALIZED (SELECT q.org_id, q.id,"
-    f" ? || coalesce(CAST(s.version AS TEXT), '-') AS decided_by {_PRODUCT}"
+    " ?1 || coalesce(CAST(s.version AS TEXT), '-') AS decided_by"
+    " FROM json_each(?2) j CROSS JOIN product q ON q.org_id = ?3 AND q.id = j.value"
     " LEFT JOIN suite_config s"
-    " ON s.org_id = q.org_id AND s.repo_key = q.repo_key AND s.suite = q.suite)"
-    f" SELECT e.number, CASE WHEN e.fix_rank < {NEVER} AND e.reviewed = 0"
-    f" AND e.decided_by = q.decided_by THEN e.decision END FROM q {_STARTED}"
-    f" WHERE e.fix_rank < {NEVER} OR e.reviewed > 0 ORDER BY e.started_at DESC, e.first_id"
+    " ON s.org_id = q.org_id AND s.repo_key = q.repo_key AND s.suite = q.suite),"
+    " d AS MATERIALIZED (SELECT j.value AS decision FROM json_each(?6) j)"
+)
+_SETTLED = f"e.fix_rank < {NEVER} AND e.reviewed = 0"
+_IN_CELL = (
+    "episode e INDEXED BY episode_settled {0} e.org_id = c.org_id AND e.product_id = c.id"
+    " AND e.decided_by = c.decided_by AND e.decision = c.decision"
+    f" AND e.started_at BETWEEN {{1}} AND ?5 AND {_SETTLED}"
+)
+_RESOLVED = f"(e.fix_rank < {NEVER} OR e.reviewed > 0)"
+_WITHIN = (
+    "q CROSS JOIN episode e INDEXED BY episode_time ON e.org_id = q.org_id"
+    " AND e.product_id = q.id AND e.started_at BETWEEN ?4 AND ?5"
+)
+_CELLS = "SELECT q.org_id, q.id, q.decided_by, d.decision FROM q CROSS JOIN d ON 1 = 1"
+# Of each decision, and of all that are resolved.
+_COUNTS = (
+    f"{_DECIDED}, c AS MATERIALIZED ({_CELLS})"
+    f" SELECT c.decision, (SELECT count(*) FROM {_IN_CELL.format('WHERE', '?4')}) FROM c"
+    f" UNION ALL SELECT NULL, count(*) FROM {_WITHIN} WHERE {_RESOLVED}"
+)
+# So many of the newest of these decisions, and those that started with the last of them or a bit
+# later: no fewer began since the time from which on one product has so many of one decision.
+_NEWEST = (
+    f"{_DECIDED}, c AS MATERIALIZED ({_CELLS}), n AS MATERIALIZED (SELECT max(coalesce("
+    f"(SELECT e.started_at FROM {_IN_CELL.format('WHERE', '?4')}"
+    " ORDER BY e.started_at DESC LIMIT 1 OFFSET ?7), ?4)) AS since FROM c)"
+    " SELECT -e.started_at, e.first_id, e.number, e.decision FROM c"
+    f" CROSS JOIN {_IN_CELL.format('ON', '(SELECT n.since FROM n)')}"
+)
+_UNSETTLED = (
+    f"{_DECIDED} SELECT e.number FROM {_WITHIN} WHERE {_RESOLVED} AND CASE WHEN {_SETTLED}"
+    " AND e.decided_by = q.decided_by AND e.decision IN (SELECT d.decision FROM d)"
+    " THEN 0 ELSE 1 END = 1"
 )
 _EPISODES = f"{_COLUMNS} {_PRODUCT} {_STARTED}"
 _NUMBERED = (
@@ -72,28 +106,37 @@ class EpisodeAnswers(Answers):
         tables: Sequence[Collection[FailureClass]],
         most: int | None = None,
     ) -> ResolvedEpisodes:
-        values = (f"{classify.VERSION} ", *self._within(scope, period))
-        rows = self._connection.rows(_RESOLVED, values)
-        unsettled: list[int] = []  # all of these are places in `rows`
-        settled: dict[FailureClass, list[int]] = defaultdict(list)
-        lists: dict[str | None, list[int]] = {None: unsettled}
-        for place, (_, text) in enumerate(rows):
-            if text not in lists:
-                decision = codec.to_decision(text)
-                lists[text] = unsettled if decision is None else settled[decision.failure_class]
-            lists[text].append(place)
-        first: set[int] = set()
+        asked = (f"{classify.VERSION} ", *self._within(scope, period))
+        known = (*asked, codec.texts(codec.DECISIONS))
+        counts: Counter[str | None] = Counter()  # None: all
+        for decision, count in self._connection.rows(_COUNTS, known):
+            counts[decision] += count
+        resolved, unsettled = counts.pop(None), list[int]()
+        if resolved > counts.total():
+            unsettled = [number for (number,) in self._connection.rows(_UNSETTLED, known)]
+        classes = {
+            text: codec.DECISIONS[text].failure_class for text in codec.DECISIONS if counts[text]
+        }
+        first: dict[FailureClass, list[int]] = {of: [] for of in classes.values()}
         for table in tables:
-            first.update(sorted(chain(*(settled.get(of, ())[:most] for of in table)))[:most])
-        found = self._numbered(rows[place][0] for place in chain(unsettled, first))
-        episodes = {place: found[rows[place][0]] for place in chain(unsettled, first)}
+            wanted = codec.texts(text for text, of in classes.items() if of in table)
+            for _, _, number, text in self._newest((*asked, wanted), most):
+                first[classes[text]].append(number)
+        found = self._numbered(chain(unsettled, *first.values()))
+        totals: Counter[FailureClass] = Counter()
+        for text, of in classes.items():
+            totals[of] += counts[text]
         return ResolvedEpisodes(
-            {
-                of: Listing([episodes[at] for at in places[:most] if at in first], len(places))
-                for of, places in settled.items()
-            },
-            [episodes[place] for place in unsettled],
+            {of: Listing([found[one] for one in those], totals[of]) for of, those in first.items()},
+            [found[one] for one in unsettled],
         )
+
+    def _newest(
+        self, asked: tuple[object, ...], most: int | None
+    ) -> Sequence[tuple[int, bytes, int, str]]:
+        """Return the newest settled episodes, in their order: its two columns, row and decision."""
+        rows = self._connection.rows(_NEWEST, (*asked, _NO_END if most is None else most - 1))
+        return sorted(rows)[:most]
 
     def _numbered(self, numbers: Iterable[int]) -> Mapping[int | None, Episode]:
         rows = self._connection.rows(_NUMBERED, (codec.numbers(numbers), self._org))
@@ -121,14 +164,13 @@ class EpisodeAnswers(Answers):
         ]
 
     def _episode(self, row: tuple[Any, ...], test_id: str, reviewed: tuple[UUID, ...]) -> Episode:
-        number, product, _, box_key, branch, first_sha, first_id, at, verdict = row[:9]
-        last_sha, commits, fix, decision, decided_by = row[9:14]
-        is_kept = decision is not None and decided_by == self._decided_by(self._product_of[product])
+        number, product, _, box_key, branch, first_sha, first_id = row[:7]
+        last_sha, commits, fix, decision, decided_by = row[14:19]
+        is_kept = decision is not None and decided_by == self._decides_now(product)
         return Episode(
             id=codec.uuid_of(first_id),
             key=FailureKey(Lane(*self._product_of[product], test_id, box_key, branch), first_sha),
-            started_at=codec.from_micros(at),
-            verdict=codec.VERDICTS[verdict],
+            first=first_run(*row[7:14]),
             last_sha=last_sha,
             commits=commits,
             fix=fix or None,
@@ -163,6 +205,10 @@ class EpisodeAnswers(Answers):
     def _decided_by(self, product: Product) -> str:
         """Return by what a decision about a product is made: rules and configuration."""
         return f"{classify.VERSION} {self._config_versions.get(product, '-')}"
+
+    @cached_property
+    def _decides_now(self) -> Callable[[int], str]:
+        return cache(lambda product: self._decided_by(self._product_of[product]))
 
     @cached_property
     def _config_versions(self) -> Mapping[Product, int]:

@@ -32,11 +32,8 @@ from hwci.server.storage.sql.reports.passes import (
 _FAILURE = (
     "f.id, f.product_id, f.test, f.box_key, f.branch, f.sha, f.items,"
     " f.first_started_at, f.first_run_id, f.first_run_attempt, f.first_workflow,"
-    " f.first_verdict, f.first_ci_run_id, f.last_started_at,"
-    " p.started_at, p.way, p.position, f.passed, f.reviewed,"
-    " (SELECT r.ci_run FROM report r WHERE r.org_id = f.org_id AND r.repo_key = q.repo_key"
-    " AND r.run_id = f.first_run_id AND r.run_attempt = f.first_run_attempt"
-    " AND r.box_key = f.box_key)"
+    " f.first_verdict, f.first_ci_run_id, f.first_ci_run, f.last_started_at,"
+    " p.started_at, p.way, p.position, f.passed, f.reviewed"
 )
 _PLACE = (
     " CROSS JOIN product q ON q.org_id = f.org_id AND q.id = f.product_id CROSS JOIN place p"
@@ -269,8 +266,8 @@ class FailureAnswers(Answers):
         lane, first, place = cache(Lane), cache(first_run), cache(codec.to_place)
         failures = []
         for row in rows:
-            (failure_id, product, test, box_key, branch, sha, items), run = row[:7], row[7:13]
-            last_started_at, *stamp, passed, reviewed, ci_run, fix = row[13:]
+            (failure_id, product, test, box_key, branch, sha, items), run = row[:7], row[7:14]
+            last_started_at, *stamp, passed, reviewed, fix = row[14:]
             lane_ = lane(*self._product_of[product], names[product][test], box_key, branch)
             failures.append(
                 Failure(
@@ -278,7 +275,7 @@ class FailureAnswers(Answers):
                     key=FailureKey(lane_, sha),
                     place=place(*stamp, sha),
                     items=items,
-                    first=first(*run, ci_run),
+                    first=first(*run),
                     last_started_at=codec.from_micros(last_started_at),
                     passed=bool(passed),
                     next_pass=fix or None,

@@ -7,8 +7,9 @@ count is exact to the microsecond.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
+from itertools import repeat
 from operator import or_
 from typing import Any
 
@@ -17,7 +18,6 @@ from hwci.engine.facts import Announcement, Product, TestKey
 from hwci.engine.history import (
     Merge,
     MergeCounts,
-    Notable,
     ProductState,
     RunCounts,
     RunStarts,
@@ -43,10 +43,12 @@ _MERGES = (
     f" FROM announcement a INDEXED BY announcement_time{_ANNOUNCED}"
 )
 _UNCHECKED = (
-    f"{_MERGES} AND a.checks = 0 ORDER BY a.merged_at DESC, a.repo_key, a.suite, a.sha LIMIT ?"
+    f"{_MERGES.replace('announcement_time', 'announcement_unchecked')} AND a.checks = 0"
+    " ORDER BY a.merged_at DESC, a.repo_key, a.suite, a.sha LIMIT ?"
 )
 _MERGE_COUNTS = (
-    "SELECT count(CASE WHEN a.checks > 0 THEN 1 END), count(*)"
+    "SELECT (SELECT count(*) FROM announcement a INDEXED BY announcement_unchecked"
+    f"{_ANNOUNCED} AND a.checks = 0), count(*)"
     f" FROM announcement a INDEXED BY announcement_time{_ANNOUNCED}"
 )
 _SIGHTED = (
@@ -101,6 +103,27 @@ class Ran:
         self.lists[box_key].add(test_list)
 
 
+class Added:
+    """Sums of the tests of a product: lists, in which a test stands at its number."""
+
+    def __init__(self) -> None:
+        self.columns: tuple[list[int], ...] = ([], [], [], [])
+
+    def add(self, tests: Sequence[int], *sums: Sequence[int]) -> None:
+        """Add items, attempts, failed items and flakes of each of these tests."""
+        items, attempts, failed, flakes = self.columns
+        lacking = max(tests) + 1 - len(items)
+        if lacking > 0:
+            for column in self.columns:
+                column.extend([0] * lacking)
+        for test, of_items, of_attempts, of_failed, of_flakes in zip(tests, *sums, strict=True):
+            items[test] += of_items
+            attempts[test] += of_attempts
+            if of_failed:  # often none; a flake is one of them
+                failed[test] += of_failed
+                flakes[test] += of_flakes
+
+
 class PeriodAnswers(ChangesAnswers):
     """Answers from `announcement`, `report` and `item`."""
 
@@ -122,9 +145,10 @@ class PeriodAnswers(ChangesAnswers):
 
     def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite)
-        found = self._connection.row(_MERGE_COUNTS, values)
+        found = self._connection.row(_MERGE_COUNTS, values * 2)
         assert found is not None
-        return MergeCounts(*found)
+        unchecked, total = found
+        return MergeCounts(total - unchecked, total)
 
     def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Announcement]:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite, most)
@@ -153,18 +177,18 @@ class PeriodAnswers(ChangesAnswers):
         return RunStarts([*map(codec.from_micros, infra)], [*map(codec.from_micros, starts)])
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
-        found: dict[int, dict[int, list[int]]] = defaultdict(dict)
+        found: dict[int, Added] = defaultdict(Added)
         for product, results in self._of_days(scope, period, _DAY_RESULTS):
-            _add_up(found[product], codec.unpack_results(results))
-        for product, *sums in self._of_edges(scope, period, _NOTABLE):
-            _add_up(found[product], [sums])
+            found[product].add(*codec.unpack_results(results))
+        for product, *of_test in self._of_edges(scope, period, _NOTABLE):
+            found[product].add(*([one] for one in of_test))
         ran: dict[int, Ran] = defaultdict(Ran)
         for product, *batch in self._summed(scope, period, _DAY_LISTS, _LISTS):
             ran[product].add(*batch)
         return [
             row
-            for product, tests in found.items()
-            for row in self._product_runs(product, tests, ran[product])
+            for product, added in found.items()
+            for row in self._product_runs(product, added, ran[product])
         ]
 
     def test_keys(self, tests: Sequence[StoredTest]) -> Sequence[TestKey]:
@@ -198,9 +222,7 @@ class PeriodAnswers(ChangesAnswers):
                 statement, (self._scoped(scope), self._org, *_ends(edge))
             )
 
-    def _product_runs(
-        self, product: int, notable: Mapping[int, Sequence[int]], ran: Ran
-    ) -> list[TestRuns]:
+    def _product_runs(self, product: int, added: Added, ran: Ran) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""
         masks = {one: self._connection.mask(self._org, one) for one in ran.reports}
         reports, boxes = CountedTests(), CountedTests()
@@ -208,17 +230,11 @@ class PeriodAnswers(ChangesAnswers):
             reports.add(masks[one], times)
         for lists in ran.lists.values():
             boxes.add(reduce(or_, map(masks.__getitem__, lists)), 1)
-        reports_of, boxes_of = reports.counts(notable), boxes.counts(notable)
-        return [
-            TestRuns(
-                (product, test),
-                boxes_of[test],
-                reports_of[test],
-                Notable(items, attempts, failed),
-                flakes,
-            )
-            for test, (items, attempts, failed, flakes) in notable.items()
-        ]
+        sums = added.columns
+        tests = len(sums[0])
+        keys = zip(repeat(product), range(tests))
+        rows = zip(keys, boxes.counts(tests), reports.counts(tests), *sums, strict=True)
+        return [TestRuns(*row) for row in rows if row[3]]
 
     def products(self) -> Sequence[ProductState]:
         reported = self._connection.rows(
@@ -239,19 +255,6 @@ class PeriodAnswers(ChangesAnswers):
             ProductState(product, self.config(product), codec.from_micros_or_none(last[product]))
             for product in sorted(last)
         ]
-
-
-def _add_up(sums: dict[int, list[int]], more: Iterable[Sequence[int]]) -> None:
-    """Add items, attempts, failed items and flakes of each test to its sums."""
-    for test, items, attempts, failed, flakes in more:
-        of_test = sums.get(test)
-        if of_test is None:
-            sums[test] = [items, attempts, failed, flakes]
-        else:
-            of_test[0] += items
-            of_test[1] += attempts
-            of_test[2] += failed
-            of_test[3] += flakes
 
 
 def announcement_of(row: Sequence[Any]) -> Announcement:

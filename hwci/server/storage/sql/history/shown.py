@@ -8,31 +8,18 @@ page on another machine waits for.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from hwci.engine.derived.rows import Bench, Track
 from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import Episode, EpisodeRuns, FailingRun, RunChanges
+from hwci.engine.history import Episode, EpisodeRuns, RunChanges
 from hwci.engine.test_sets import mask_of
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.changes import RUN, ChangesAnswers
-from hwci.server.storage.sql.history.failures import first_run
 from hwci.server.storage.sql.reports.passes import Line, walk_before
 
 _EPISODES = "FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
-_FIRST = (
-    " CROSS JOIN failure f ON f.org_id = e.org_id AND f.id = e.first_id"
-    " CROSS JOIN product q ON q.org_id = e.org_id AND q.id = e.product_id"
-)
-_FIRST_RUNS = (
-    "SELECT e.number, e.fix_sha, e.product_id, e.box_key, e.test, f.first_started_at,"
-    " f.first_run_id, f.first_run_attempt, f.first_workflow, f.first_verdict, f.first_ci_run_id,"
-    " (SELECT r.ci_run FROM report r WHERE r.org_id = f.org_id AND r.repo_key = q.repo_key"
-    " AND r.run_id = f.first_run_id AND r.run_attempt = f.first_run_attempt"
-    f" AND r.box_key = f.box_key) {_EPISODES}{_FIRST}"
-)
 _FIXES = (
     "WITH hit AS MATERIALIZED ("
     f"SELECT DISTINCT e.org_id, e.fix_sha AS sha, e.product_id, e.box_key {_EPISODES})"
@@ -43,7 +30,8 @@ _FIXES = (
 )
 _UNDER_TEST = (
     "WITH hit AS MATERIALIZED (SELECT DISTINCT q.org_id, q.repo_key,"
-    f" f.first_workflow AS workflow, e.branch, e.first_sha AS sha {_EPISODES}{_FIRST})"
+    f" e.workflow, e.branch, e.first_sha AS sha {_EPISODES}"
+    " CROSS JOIN product q ON q.org_id = e.org_id AND q.id = e.product_id)"
     f" SELECT w.repo_key, {RUN} FROM hit h CROSS JOIN run_changes w ON w.org_id = h.org_id"
     " AND w.repo_key = h.repo_key AND w.workflow = h.workflow AND w.branch = h.branch"
     " AND w.sha = h.sha AND w.run_id = (SELECT r.run_id FROM report r INDEXED BY report_commit"
@@ -90,19 +78,18 @@ class ShownAnswers(ChangesAnswers):
         fixing: dict[_On, list[tuple[int, int]]] = defaultdict(list)  # starts, what passed
         for *on, at, template, fails in self._connection.rows(_FIXES, (numbers, self._org)):
             fixing[_On(*on)].append((at, self._passed(template, fails)))
-        runs: dict[int, tuple[FailingRun, int | None]] = {}
-        first = cache(first_run)  # many failures share it
-        for row in self._connection.rows(_FIRST_RUNS, (numbers, self._org)):
-            number, *on, test = row[:5]
-            starts = (at for at, passed in fixing[_On(*on)] if passed >> test & 1)
-            runs[number] = first(*row[5:]), next(starts, None)
+        tests = self._numbers(one.key.lane for one in episodes)
         changes = self._under_test(numbers)
         found = []
         for one in episodes:
-            assert one.number is not None
-            (run, fixed_at), lane = runs[one.number], one.key.lane
-            under_test = changes.get((lane.repo_key, run.workflow, lane.branch, one.key.sha))
-            found.append(EpisodeRuns(run, under_test, codec.from_micros_or_none(fixed_at)))
+            lane, sha = one.key
+            fixed_at, product = None, lane.product
+            if one.fix is not None:
+                test = tests[product][lane.test_id]
+                fixes = fixing[_On(one.fix, self._products[product], lane.box_key)]
+                fixed_at = next((at for at, passed in fixes if passed >> test & 1), None)
+            under_test = changes.get((lane.repo_key, one.first.workflow, lane.branch, sha))
+            found.append(EpisodeRuns(under_test, codec.from_micros_or_none(fixed_at)))
         return found
 
     def _under_test(self, numbers: codec.Numbers) -> UnderTest:

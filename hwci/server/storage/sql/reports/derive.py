@@ -87,8 +87,10 @@ _EPISODE = (
     "e.test, e.first_rank, e.first_sha, e.last_rank, e.last_sha, e.commits, e.fix_rank,"
     " e.fix_sha, e.flake"
 )
+_FIRST = ("started_at", "run_id", "run_attempt", "workflow", "verdict", "ci_run_id", "ci_run")
 _FIRST_RUNS = (
-    "SELECT e.number, e.decision, e.started_at, e.verdict, f.first_started_at, f.first_verdict"
+    "SELECT e.number, e.decision,"
+    f" {', '.join(f'e.{one}' for one in _FIRST)}, {', '.join(f'f.first_{one}' for one in _FIRST)}"
     " FROM failure f INDEXED BY failure_at CROSS JOIN episode e INDEXED BY episode_lane"
     " ON e.org_id = f.org_id AND e.product_id = f.product_id AND e.box_key = f.box_key"
     " AND e.branch = f.branch AND e.test = f.test AND e.flake = f.passed AND e.first_rank = f.rank"
@@ -114,20 +116,20 @@ _FAILING = (
     " AND r.branch = ? AND i.test IN (SELECT j.value FROM json_each(?) j)"
 )
 _ITEMS = (
-    "SELECT i.test, r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict, r.ci_run_id"
-    f"{_FAILING}"
+    "SELECT i.test, r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict, r.ci_run_id,"
+    f" r.ci_run{_FAILING}"
 )
 _FAILING_ITEMS = f"SELECT i.test, i.started_at, i.attempts{_FAILING}"
 # The order of semantics 4.1 decides which item is that of the first failing run.
 _ORDER = "({0}.first_started_at, {0}.first_run_id, {0}.first_run_attempt)"
 _IS_FIRST = f"{_ORDER.format('excluded')} < {_ORDER.format('failure')}"
-_FIRST = ("started_at", "run_id", "run_attempt", "workflow", "verdict", "ci_run_id")
 _ADD_TO_FAILURE = (
     "INSERT INTO failure (org_id, id, product_id, box_key, branch, sha, test, rank,"
     " items, first_started_at, first_run_id, first_run_attempt, first_workflow,"
-    " first_verdict, first_ci_run_id, last_started_at, passed, reviewed)"
+    " first_verdict, first_ci_run_id, first_ci_run, last_started_at, passed, reviewed)"
     f" VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT rank FROM place {_SPOT}),"
-    " 1, ?, ?, ?, ?, ?, ?, ?, 0, (SELECT count(*) FROM review WHERE org_id = ? AND failure_id = ?))"
+    " 1, ?, ?, ?, ?, ?, ?, ?, ?, 0,"
+    " (SELECT count(*) FROM review WHERE org_id = ? AND failure_id = ?))"
     " ON CONFLICT (org_id, id) DO UPDATE SET items = failure.items + 1,"
     " last_started_at = greatest(failure.last_started_at, excluded.last_started_at), "
     + ", ".join(
@@ -411,8 +413,8 @@ class DerivedRows:
         wait for each other.
         """
         row = self._connection.row(f"SELECT results FROM day_result {_DAY}", day)
-        before = () if row is None else codec.unpack_results(row[0])
-        sums: dict[int, Sums] = {test: of_test for test, *of_test in before}
+        tests, *before = [()] if row is None else codec.unpack_results(row[0])
+        sums: dict[int, Sums] = dict(zip(tests, zip(*before, strict=True), strict=True))
         for test, more in added.items():
             _add_sums(sums, test, more)
             if not any(sums[test]):
@@ -492,9 +494,9 @@ class DerivedRows:
         self._connection.execute_many(
             "INSERT INTO episode (first_rank, first_sha, last_rank, last_sha, commits, fix_rank,"
             " fix_sha, flake, org_id, product_id, box_key, branch, test,"
-            " first_id, started_at, verdict, reviewed)"
+            f" first_id, {', '.join(_FIRST)}, reviewed)"
             " SELECT ?, ?, ?, ?, ?, ?, ?, ?, org_id, product_id, box_key, branch, test,"
-            f" id, first_started_at, first_verdict, {_REVIEWED}"
+            f" id, {', '.join(f'first_{one}' for one in _FIRST)}, {_REVIEWED}"
             " FROM failure INDEXED BY failure_lane"
             f" {_TRACK} AND test = ? AND rank = ? AND sha = ?",
             [
@@ -521,10 +523,11 @@ class DerivedRows:
             for number, decision, *was_and_now in self._connection.rows(
                 _FIRST_RUNS, (self._org, sha)
             )
-            if (now := was_and_now[2:]) != was_and_now[:2] or decision is not None
+            if (now := was_and_now[len(_FIRST) :]) != was_and_now[: len(_FIRST)]
+            or decision is not None
         ]
         self._connection.execute_many(
-            "UPDATE episode SET started_at = ?, verdict = ?, decision = NULL"
+            f"UPDATE episode SET {' = ?, '.join(_FIRST)} = ?, decision = NULL"
             " WHERE org_id = ? AND number = ?",
             changed,
         )
@@ -558,7 +561,7 @@ def _failing_items(kept: KeptReport) -> Iterator[tuple[Any, ...]]:
         verdict = codec.VERDICT_NUMBERS[kept.notable[test].verdict]
         at = codec.to_micros(report.started_at)
         run = at, report.run_id, report.run_attempt, report.workflow
-        yield (test, *run, verdict, report.ci_run_id)
+        yield (test, *run, verdict, report.ci_run_id, report.ci_run)
 
 
 def _results(passed: int, failures: Iterable[_Failure]) -> Results:
