@@ -52,6 +52,7 @@ from hwci.wire.queries import (
     BoxNotesQuery,
     FailuresQuery,
     FlakyQuery,
+    MergePlanQuery,
     MergesQuery,
     MetricsQuery,
     OthersQuery,
@@ -684,10 +685,14 @@ def explain_unchecked_merges(
     return _read(path, ListPage[ExplainedMergeAnswer], query_of(MergesQuery, **table))
 
 
-def plan_merges(org_id: Id, **table: Unpack[TableFilters]) -> Call[MergePlanAnswer]:
-    """Ask for the runs that would check the merges not checked on hardware."""
+def plan_merges(
+    org_id: Id, sha: str | None = None, **table: Unpack[TableFilters]
+) -> Call[MergePlanAnswer]:
+    """Ask for the runs that would check the merges not checked on hardware; `sha`: those of a
+    commit, by its first digits.
+    """
     path = f"{org_path(org_id)}/ci-analysis/merge-plan"
-    return _read(path, MergePlanAnswer, query_of(TableQuery, **table))
+    return _read(path, MergePlanAnswer, query_of(MergePlanQuery, sha=sha, **table))
 
 
 def suspects(

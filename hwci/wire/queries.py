@@ -195,6 +195,12 @@ class TableQuery(PageQuery, PeriodQuery):
     """Query of one table of the metrics page."""
 
 
+class MergePlanQuery(TableQuery):
+    """Query of the merge plan. `sha`: of merges whose commit begins so only."""
+
+    sha: ShaStart | None = None
+
+
 class _SortBy:
     """Reads `column` or `-column`; the JSON schema lists all of them."""
 

@@ -42,9 +42,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 def test_each_unchecked_merge_is_listed_with_its_cause(signed_in: Command) -> None:
     code, out, err = signed_in("merges", "unchecked")
 
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err.splitlines() == [
+        "No run on it was reported: let CI start a run on each merge, or run it",
+        "A run on it ran no test: mend the job or its result files, then run it again",
+        "The run that would check one: hwci merges plan --sha COMMIT",
+    ]
     lines = out.splitlines()
-    told = "No run of it was reported: see what would check it"
+    told = "No run on it was reported"
     assert any(UNSEEN[:12] in line and told in line for line in lines)
     (empty,) = (line for line in lines if "888888888888" in line)
     assert "A run on it ran no test" in empty
@@ -113,6 +118,18 @@ def test_a_pasted_command_checks_its_merge(
     with Client(server.url, token=server.token) as client:
         checked = client.send(calls.checked_merges(server.org_id)).items
     assert "8" * 40 in [one.sha for one in checked]
+
+
+def test_a_plan_for_one_commit_has_its_runs_alone(signed_in: Command) -> None:
+    whole = signed_in("merges", "plan").out.splitlines()
+    own = signed_in("merges", "plan", "--sha", UNSEEN[:8]).out.splitlines()
+
+    (command,) = (line for line in own if line and not line.startswith("#"))
+    assert command in whole
+    assert UNSEEN in command
+    assert own[0].startswith("# 1 merge not checked. 1 run, about ")
+    assert signed_in("merges", "plan", "--sha", "").code == 2
+    assert "hexadecimal digits of a commit" in signed_in("merges", "plan", "--sha", "main").err
 
 
 def test_a_period_without_an_unchecked_merge_plans_nothing(signed_in: Command) -> None:

@@ -121,7 +121,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.flakiest_tests: calls.flakiest_tests(ORG, False, **FLAKY),
     calls.flaky_history: calls.flaky_history(ORG, False, **FLAKY),
     calls.explain_unchecked_merges: calls.explain_unchecked_merges(ORG, **FOUND),
-    calls.plan_merges: calls.plan_merges(ORG, **PERIOD, page=2),
+    calls.plan_merges: calls.plan_merges(ORG, "0123abc", **PERIOD, page=2),
     calls.suspects: calls.suspects(ORG, False, RankBy.LOWER_BOUND, **FLAKY),
     calls.suspects_in_few_words: calls.suspects_in_few_words(
         ORG, False, RankBy.LOWER_BOUND, **FLAKY

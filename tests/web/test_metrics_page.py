@@ -306,6 +306,41 @@ def test_the_runs_that_would_check_the_merges_are_commands_to_paste(
     expect(merges.locator(".plan")).to_have_count(0)
 
 
+def test_a_merge_leads_to_what_to_do_about_it_and_to_the_runs_that_would_check_it(
+    page: Page, metrics: str, demo: Dashboard
+) -> None:
+    told = asked(demo, metrics, "ci-analysis/unchecked-merges?days=90")["items"]
+    (one, *_) = (row for row in told if row["cause"] == "not_in_push_list")
+    alike = [row for row in told if row["sha"] == one["sha"]]
+    page.goto(f"{metrics}?days=90")
+    merges, plan = part(page, "merges"), page.locator(".plan code").filter(has_text="git checkout")
+
+    link = merges.get_by_role("link", name=f"What to do about {one['sha'][:12]}").first
+    link.focus()
+    page.keyboard.press("Enter")
+
+    title = merges.get_by_role("button", name=f"Runs that would check {one['sha'][:12]}")
+    expect(title).to_be_focused()
+    expect(title).to_be_in_viewport()
+    for row in alike:
+        text = f"{row['causeText']}. {row['toDo']}."
+        expect(merges.get_by_text(text, exact=True)).to_be_visible()
+    runs = asked(demo, metrics, f"ci-analysis/merge-plan?days=90&sha={one['sha']}")["runs"]
+    assert runs["total"] == len(runs["items"]) == len(alike)
+    expect(plan).to_have_text([run["command"] for run in runs["items"]])
+    assert all(one["sha"] in run["command"] for run in runs["items"])
+    page.reload()
+    expect(plan).to_have_count(len(alike))
+    merges.get_by_role("button", name="Show the runs for all merges").click()
+    expect(plan).to_have_count(20)
+    title = merges.get_by_role("button", name="Runs that would check them")
+    expect(title).to_be_focused()
+    page.go_back()
+    expect(plan).to_have_count(len(alike))
+    page.goto(f"{metrics}?days=90&merges.plan={'f' * 40}")
+    expect(merges).to_contain_text("No merge of it in this period is unchecked.")
+
+
 @pytest.mark.own_tab
 def test_the_strips_are_asked_for_when_their_table_comes_near(page: Page, metrics: str) -> None:
     asked: list[str] = []
@@ -697,12 +732,13 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
         own.open("metrics")
         table = rows(page, "merges")
         why = table.filter(has_text=unseen[:7]).locator(".why")
-        expect(why).to_have_text(re.compile(r"^nothing ran\s*see “Runs that would check them”\s*$"))
+        expect(why).to_have_text(re.compile(r"^nothing ran\s*what to do$"))
         for sha, links in ((unseen, 0), (lost, 1)):
             to_runs = table.filter(has_text=sha[:7]).get_by_role("link", name="Runs on")
             expect(to_runs).to_have_count(links)
         why = table.filter(has_text=lost[:7]).locator(".why")
-        expect(why.locator(".under")).to_have_text(re.compile(r"^on bench-1\s+and bench-2$"))
+        beside = re.compile(r"^on bench-1\s+and bench-2 · what to do$")
+        expect(why.locator(".under")).to_have_text(beside)
         for name in ("bench-1", "bench-2"):
             to_box = re.compile(rf"/box\?boxKey={name}$")
             expect(why.get_by_role("link", name=name)).to_have_attribute("href", to_box)

@@ -107,21 +107,38 @@ def _none(_: _Unchecked) -> Iterator[SightedRun]:
 
 
 class Row(NamedTuple):
-    """A cause as people read it, and the runs that tell it."""
+    """A cause as people read it, what to do, and the runs that tell it."""
 
     text: str
+    to_do: str
     told_by: Callable[[_Unchecked], Iterator[SightedRun]]
 
 
 CAUSES = {
     UncheckedCause.HARDWARE_NOT_REACHED: Row(
-        "A run on it never reached the hardware", _not_reached
+        "A run on it never reached the hardware",
+        "Mend the bench, then run it again",
+        _not_reached,
     ),
-    UncheckedCause.NO_TESTS: Row("A run on it ran no test", _without_tests),
-    UncheckedCause.OTHER_PRODUCT: Row("Only another product ran on it", _of_another_product),
+    UncheckedCause.NO_TESTS: Row(
+        "A run on it ran no test",
+        "Mend the job or its result files, then run it again",
+        _without_tests,
+    ),
+    UncheckedCause.OTHER_PRODUCT: Row(
+        "Only another product ran on it",
+        "Let CI start the suite of this product on such changes, or run it",
+        _of_another_product,
+    ),
     UncheckedCause.NOT_IN_PUSH_LIST: Row(
-        "A later run tested it, but its push list does not name it", _earliest_later
+        "Tested only within a later commit, whose run does not list it in covers_shas",
+        "If one push brought both commits, let CI list both in covers_shas; else run it by itself",
+        _earliest_later,
     ),
-    UncheckedCause.NOTHING_RAN: Row("No run of it was reported: see what would check it", _none),
+    UncheckedCause.NOTHING_RAN: Row(
+        "No run on it was reported",
+        "Let CI start a run on each merge, or run it",
+        _none,
+    ),
 }
 """The causes in the order in which they are tried."""

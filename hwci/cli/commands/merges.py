@@ -3,13 +3,14 @@
 them. `merge_tables.py` decides how they look.
 """
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
 from hwci import client
 from hwci.cli.session.connection import Connection, connected, listing_of_a_period
 from hwci.cli.terminal import merge_tables, options, render
+from hwci.client.explained import not_empty
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def unchecked(
 ) -> "Listed[ExplainedMergeAnswer]":
     """List the merges not checked on hardware, each with the reason why.
 
-    JSON is the page; with --all, a list. `hwci runs list --sha COMMIT` shows what ran on a commit.
+    JSON is the page; with --all, a list. `hwci runs list --sha COMMIT` shows what ran on a commit,
+    `hwci merges plan --sha COMMIT` what would check it.
 
     For example:
 
@@ -46,6 +48,10 @@ def plan(
     days: options.Days = limits.DAYS_DEFAULT,
     product: options.Product = None,
     repo: options.Repo = None,
+    sha: Annotated[
+        str | None,
+        typer.Option(metavar="COMMIT", help="Only for merges of this commit, by its first digits."),
+    ] = None,
     as_of: options.AsOf = None,
     page: options.Page = 1,
     limit: options.Limit = limits.PAGE_LIMIT_MAX,
@@ -61,11 +67,14 @@ def plan(
 
       hwci merges plan --product acme/firmware:sensor-fw
 
+      hwci merges plan --sha 4f1c9a02
+
       hwci merges plan --days 90 --json
     """
     repo_key, suite = options.scope_of(product, repo)
     call = client.calls.plan_merges(
         server.org_id(),
+        not_empty(sha, "--sha"),
         days=days,
         repo_key=repo_key,
         suite=suite,

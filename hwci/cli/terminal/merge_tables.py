@@ -22,7 +22,7 @@ from hwci.cli.terminal.tables import (
 from hwci.said import counted, short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hwci.wire.analysis.merges import ExplainedMergeAnswer, MergePlanAnswer, PlannedRunAnswer
 
@@ -45,7 +45,17 @@ def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
         "run.runAttempt run.suite run.boxKey run.sha run.startedAt run.ciRun otherBoxes",
         "Every announced merge of the period ran on hardware, or none was announced"
         " (hwci merge-announce).",
+        _to_do,
     )
+
+
+def _to_do(rows: Sequence[ExplainedMergeAnswer]) -> Iterator[str]:
+    """Return what to do about each cause that is there. An older server does not say it."""
+    for text, to_do in dict.fromkeys((row.cause_text, row.to_do) for row in rows):
+        if to_do:
+            yield f"{text}: {to_do[0].lower()}{to_do[1:]}"
+    if rows:
+        yield "The run that would check one: hwci merges plan --sha COMMIT"
 
 
 def _run(row: ExplainedMergeAnswer) -> str:

@@ -379,6 +379,8 @@ def emit(
         emit_md(layout.headers(), (layout.shown(row) for row in rows))
     elif rows:
         draw(grid(layout, rows), links=links(rows) if links else None)
+        for text in layout.notes(rows):
+            note(text)
     else:
         note(layout.empty)
 

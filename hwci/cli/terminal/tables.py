@@ -85,7 +85,7 @@ class Column(Generic[Row]):
 @dataclass(frozen=True)
 class Layout(Generic[Row]):
     """A table. `fields`: those of the answer that go into a spreadsheet, by path, with blanks
-    between them.
+    between them. `notes`: what is said below the rows.
     """
 
     name: str
@@ -93,6 +93,7 @@ class Layout(Generic[Row]):
     columns: Sequence[Column[Row]]
     fields: str
     empty: str
+    notes: Callable[[Sequence[Row]], Iterable[str]] = lambda _: ()
 
     @property
     def keys(self) -> list[str]:

@@ -20,13 +20,15 @@ from hwci.wire.queries import TableQuery
 
 
 class ExplainedMergeAnswer(MergeAnswer):
-    """A merge that no run checked, with the cause. `run`: of the runs that tell it the earliest of
-    a product that the reader may see; null if there is none. `other_boxes`: the other boxes with a
-    run on the commit that tells it. `subject`: of the commit, if a run has it.
+    """A merge that no run checked, with the cause. `to_do`: what to do; an older server does not
+    say it. `run`: of the runs that tell it the earliest of a product that the reader may see; null
+    if there is none. `other_boxes`: the other boxes with a run on the commit that tells it.
+    `subject`: of the commit, if a run has it.
     """
 
     cause: UncheckedCause
     cause_text: str
+    to_do: str = ""
     run: CheckingRun | None
     other_boxes: list[str]
     subject: str | None
@@ -39,6 +41,7 @@ class ExplainedMergeAnswer(MergeAnswer):
             **asdict(merge),
             cause=row.cause,
             cause_text=CAUSES[row.cause].text,
+            to_do=CAUSES[row.cause].to_do,
             run=None if run is None else CheckingRun.of(org_id, merge.repo_key, run),
             other_boxes=sorted({one.box_key for one in row.runs[1:]} - {row.runs[0].box_key})
             if run

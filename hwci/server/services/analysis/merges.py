@@ -15,7 +15,7 @@ from hwci.server.services.access import Viewer, may_see
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.analysis import merges as wire
 from hwci.wire.base import ListPage
-from hwci.wire.queries import MergesQuery, TableQuery
+from hwci.wire.queries import MergePlanQuery, MergesQuery
 
 
 class MergeAnalysis(Analysis):
@@ -31,11 +31,12 @@ class MergeAnalysis(Analysis):
 
         return await self._answer(viewer, query, work)
 
-    async def plan(self, viewer: Viewer, query: TableQuery) -> wire.MergePlanAnswer:
+    async def plan(self, viewer: Viewer, query: MergePlanQuery) -> wire.MergePlanAnswer:
         """Return the runs that would check all of these merges."""
 
         def work(about: Asked) -> wire.MergePlanAnswer:
-            found = plan(*about, read_merges(*about).unchecked)
+            unchecked = read_merges(*about).unchecked
+            found = plan(*about, [one for one in unchecked if one.sha.startswith(query.sha or "")])
             jobs: dict[Product, str] = {}
             for product in {run.offer.product for run in found.runs}:
                 for page in about.history.ci_pages(Scope(*product), about.period):
