@@ -239,15 +239,21 @@ def test_the_page_of_a_failure_shows_each_as_text(
 def test_the_inbox_of_reviews_shows_each_as_text_and_keys_go_through_it(visitor: Visitor) -> None:
     told = visitor.ask("ci-analysis/causes?toReview=true")[:100]  # the most that the page shows
     visitor.open("review")
-    rows, tests = visitor.page.locator(".cause"), set()
+    rows, tests, paths, lines = visitor.page.locator(".cause"), set(), set(), set()
     expect(rows).to_have_count(len(told))
     for number in range(len(told)):
         expect(rows.nth(number).locator("> [aria-expanded=true]")).to_have_count(1)
         tests |= visitor.texts(".cause .commits a")
+        paths |= visitor.texts(".cause .files-of-kind code")
+        lines |= visitor.texts(".cause .message")
         if number % 20 == 0:
             visitor.settled()
         visitor.page.keyboard.press("j")
     assert tests == {row["testId"] for one in told for row in one["failures"]}
+    commits = [commit for one in told for commit in one["commits"]]
+    assert paths == {of_kind["first"] for commit in commits for of_kind in commit["files"]}
+    assert lines == {one["message"]["line"] for one in told if one["message"]}
+    assert len(lines) > len(SIXTY) / 2
 
 
 def test_the_pages_of_runs_show_each_as_text(visitor: Visitor) -> None:

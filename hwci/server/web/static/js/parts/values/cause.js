@@ -45,25 +45,28 @@ function Breaking({ range, repo }) {
 }
 
 /**
- * A cause unfolded: what was reported of it, and each failure with a link to its evidence. A reason of all stands above
- * them; the row has their class.
+ * A cause unfolded: what was reported of it, and each failure with a link to its evidence. What decided all of them stands
+ * above them; the row has their class.
  */
 export function CauseFailures({ orgId, cause }) {
   const { failures, failuresTotal } = cause;
-  const [{ reasonText: reason }] = failures;
-  const [oneClass, oneReason] = ["class", "reasonText"].map((name) => failures.every((one) => one[name] === failures[0][name]));
-  return html`${oneReason && reason && html`<p class="under">${reason}</p>`}
+  const [oneClass, oneReason] = [(one) => one.class, decidedBy].map((of) => failures.every((one) => of(one) === of(failures[0])));
+  return html`${oneReason && html`<p class="under">${decidedBy(failures[0])}</p>`}
     <dl class="facts of-cause">${reported(cause).map(
       ([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`,
     )}</dl>
     <ul class="commits">${failures.map((one) => html`<li key=${one.id}>
       <a href=${addressOf("failure", { orgId, failureId: one.id })}><${LongName} name=${one.testId} /></a>
       ${" "}<span class="quiet">${one.boxKey} · harness verdict</span> ${verdict(one.verdict)} ${!oneClass && classBadge(one.class)}
-      ${!oneReason && one.reasonText && html`<span class="under">${one.reasonText}</span>`}
-      ${one.review && html`<span class="under">${sentence(MADE[one.review.action])} by ${one.status}${
-        one.review.note && `: ${one.review.note}`}</span>`}
+      ${!oneReason && html`<span class="under">${decidedBy(one)}</span>`}
     </li>`)}</ul>
     ${failuresTotal > failures.length && html`<p class="quiet">and ${count(failuresTotal - failures.length)} more</p>`}`;
+}
+
+/** The review of a failure with its note, or else the reason of the checks. */
+function decidedBy({ review, status, reasonText }) {
+  if (!review) return reasonText;
+  return `${sentence(MADE[review.action])} by ${status}${review.note ? `: ${review.note}` : ""}`;
 }
 
 /** The first line of the message, and the commits, each with its files in short. */
