@@ -171,6 +171,15 @@ def test_the_metrics_page(page: Page, home: str, query: str) -> None:
     see(page)
 
 
+def test_an_unfolded_cause_and_what_to_do_about_a_merge(page: Page, home: str) -> None:
+    page.goto(f"{home}/metrics?days=90&other=open&other.by=cause")
+    page.locator("#other tbody .fold").first.click()
+    expect(page.locator("#other .of-cause")).to_be_visible()
+    page.locator("#merges").get_by_role("link", name="What to do about").first.click()
+    expect(page.locator("#merges .plan li").first).to_be_visible()
+    see(page)
+
+
 def test_the_metrics_page_that_the_server_refuses(
     page: Page, home: str, quiet_console: list[str]
 ) -> None:

@@ -128,7 +128,7 @@ function useCauses({ address, orgId, scope, reviews, figures, on }) {
 
 /** Why a merge is unchecked, with a link to the run that shows it, and its box; and one to what would check it. */
 function cause({ address, orgId, show, row }) {
-  if (!row) return html`<span class="why">\u00a0</span>`;
+  if (!row) return html`<span class="why">\u00a0<span class="under">\u00a0</span></span>`;
   const words = CAUSES[row.cause] ?? row.causeText;
   const shown = row.run ? html`<a href=${addressOf("run", { orgId, runId: row.run.runRecordId })}>${words}</a>` : words;
   const others = row.otherBoxes.length ? `; also on ${row.otherBoxes.join(", ")}` : "";
