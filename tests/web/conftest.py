@@ -11,20 +11,16 @@ import os
 import re
 import select
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 from urllib.error import HTTPError
-from urllib.parse import urljoin, urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
@@ -239,43 +235,27 @@ def page(request: pytest.FixtureRequest) -> Page:
     return context.new_page()
 
 
-class _Empty(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None: ...
-
-
-@pytest.fixture(scope="session")
-def empty_page() -> Iterator[str]:
-    """Serve a page without content. The browser keeps its process there, as it is of the same site
-    as all others; an error page or `about:blank` has its own, and starts two in each test.
-    """
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Empty) as server, ThreadPoolExecutor(1) as thread:
-        thread.submit(server.serve_forever)
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-
-
-def _listens(url: str) -> bool:
-    """Return whether the server of a page is still there."""
-    with suppress(OSError), socket.create_connection(("127.0.0.1", urlsplit(url).port or 0)):
-        return True
-    return False
+# To go elsewhere would be a tenth of a test's work. So the page that a test leaves stays, but asks
+# and keeps nothing any more, and has an address from which any other is loaded anew.
+LEAVE = """() => {
+  window.fetch = () => new Promise(() => {});
+  window.setTimeout = () => 0;
+  stop();
+  if (origin === "null") return;
+  history.replaceState(null, "", "/left");
+  localStorage.clear();
+  sessionStorage.clear();
+  Storage.prototype.setItem = () => {};
+}"""
 
 
 @pytest.fixture
-def tab(_tab_of_a_file: Page, empty_page: str) -> Iterator[Page]:
+def tab(_tab_of_a_file: Page) -> Iterator[Page]:
     """The tab of a file. After a test it is as a new one."""
     page = _tab_of_a_file
     yield page
     page.unroute_all()
-    # No script of ours could keep something there. A server of the test alone is gone, and what was
-    # kept for it with it.
-    page.goto(urljoin(page.url, "/healthz") if _listens(page.url) else empty_page)
-    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    page.evaluate(LEAVE)
     page.context.clear_cookies()
     page.emulate_media(color_scheme="light", reduced_motion="null")
     page.set_viewport_size({"width": 1280, "height": 720})
