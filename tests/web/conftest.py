@@ -226,7 +226,7 @@ def _tab_of_a_file(browser: Browser) -> Iterator[Page]:
 @pytest.fixture
 def page(request: pytest.FixtureRequest) -> Page:
     """One tab for all tests of a file: a new one is a third of most tests. A test marked `own_tab`
-    has its own, as it adds scripts or listeners to it, moves its clock or gets permissions.
+    has its own, as it adds scripts to it for itself alone, moves its clock or gets permissions.
     """
     if request.node.get_closest_marker("own_tab") is None:
         found: Page = request.getfixturevalue("tab")

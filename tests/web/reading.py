@@ -164,6 +164,24 @@ def each_day(bars: Locator, shown: str) -> list[Day]:
     return [Day(*one) for one in bars.evaluate(_WALK, shown)]
 
 
+_CHANGE_ADDRESS = """address => {
+  history.pushState(null, "", address);
+  dispatchEvent(new PopStateEvent("popstate"));
+}"""
+
+
+def change_address(page: Page, address: str) -> None:
+    """Go to another address of the same server without loading the document again."""
+    page.evaluate(_CHANGE_ADDRESS, address)
+
+
+def go(page: Page, address: str) -> None:
+    """Change the address to that of another page, and wait until its title is there."""
+    page.locator("h1").evaluate("node => { node.dataset.left = 1; }")
+    change_address(page, address)
+    expect(page.locator("h1:not([data-left])")).to_be_visible()
+
+
 def part(page: Page, anchor: str) -> Locator:
     """Return a part of the page by its name in addresses."""
     return page.locator(f"section#{anchor}")

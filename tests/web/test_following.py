@@ -20,8 +20,6 @@ from tests.web.conftest import Dashboard, module
 from tests.web.live import Comeback, Site, row, sign, site
 from tests.web.slow_proxy import slow_proxy
 
-pytestmark = pytest.mark.own_tab
-
 STREAM = (
     b"\xef\xbb\xbf: following\nretry: 2000\nid: 7\n\n"
     b'id: 8\r\nevent: run.test\r\ndata: {"a":\r\ndata: 1}\r\n\r\n'
@@ -127,6 +125,7 @@ def test_a_stream_that_cannot_resume_starts_again(
     complaints_of_an_absent_server(quiet_console)
 
 
+@pytest.mark.own_tab
 def test_a_page_that_nobody_looks_at_follows_nothing(page: Page, tmp_path: Path) -> None:
     page.clock.install()
     with site(page, tmp_path) as own:
@@ -145,6 +144,7 @@ def test_a_page_that_nobody_looks_at_follows_nothing(page: Page, tmp_path: Path)
 
 
 # What is longer than a timer of a browser takes is a day.
+@pytest.mark.own_tab
 @pytest.mark.parametrize(("asked", "waits"), [("60", 60), ("999999999", 86_400)])
 def test_a_server_that_asks_for_patience_is_not_asked_before(
     page: Page, tmp_path: Path, quiet_console: list[str], asked: str, waits: int
@@ -203,6 +203,7 @@ def test_a_fault_of_the_page_does_not_end_its_stream(
     quiet_console.clear()
 
 
+@pytest.mark.own_tab
 def test_a_stream_that_falls_silent_is_cut_and_taken_up(page: Page, tmp_path: Path) -> None:
     page.clock.install()
     with site(page, tmp_path) as own:
@@ -220,6 +221,7 @@ def test_a_stream_that_falls_silent_is_cut_and_taken_up(page: Page, tmp_path: Pa
         expect(sign(page)).to_have_text("Live")
 
 
+@pytest.mark.own_tab
 def test_a_question_that_nobody_answers_is_asked_again(page: Page, tmp_path: Path) -> None:
     page.clock.install()
     with site(page, tmp_path) as own:

@@ -16,8 +16,7 @@ from tests.support.running import RunningServer
 from tests.support.soak import rounds
 from tests.web.conftest import Account, Dashboard, open_own_menu
 from tests.web.hostile import GUEST, SIXTY, hostile_server, ids_of, in_address, three_from
-
-pytestmark = pytest.mark.own_tab
+from tests.web.reading import change_address, go
 
 WATCH = """
 window.broken = [];
@@ -37,10 +36,6 @@ HARM = """() => {
   };
 }"""
 HARMLESS = {"ran": False, "broken": [], "listening": 0, "foreign": 0, "leading": [], "wider": 0}
-GO = """address => {
-  history.pushState(null, "", address);
-  dispatchEvent(new PopStateEvent("popstate"));
-}"""
 NARROW: ViewportSize = {"width": 360, "height": 740}
 WIDE: ViewportSize = {"width": 1280, "height": 900}
 TEXTS = "nodes => nodes.map(node => node.textContent)"
@@ -70,17 +65,14 @@ class Visitor:
         self.dashboard = Dashboard(server.url, Account(server.email, server.password))
         self.dashboard.sign_in(page.context)
         self.org = server.org_id
-        page.add_init_script(WATCH)
-        page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
+        self.home = f"{server.url}/orgs/{self.org}"
 
     def open(self, path: str) -> None:
-        self.page.goto(f"{self.server.url}/orgs/{self.org}/{path}")
+        self.page.goto(f"{self.home}/{path}")
 
     def go(self, path: str) -> None:
-        """Go to another page of the kind that is shown, without loading the document again."""
-        self.page.locator("h1").evaluate("node => { node.dataset.left = 1; }")
-        self.page.evaluate(GO, f"/orgs/{self.org}/{path}")
-        expect(self.page.locator("h1:not([data-left])")).to_be_visible()
+        """Go to another page without loading the document again."""
+        go(self.page, f"{self.home}/{path}")
 
     def texts(self, selector: str) -> set[str]:
         return set(self.page.locator(selector).evaluate_all(TEXTS))
@@ -108,6 +100,13 @@ class Visitor:
             items += answer["items"]
             if len(items) == answer["total"]:
                 return items
+
+
+@pytest.fixture(scope="module", autouse=True)
+def watched(_tab_of_a_file: Page) -> None:
+    """Watch all that a page of this file does."""
+    _tab_of_a_file.add_init_script(WATCH)
+    _tab_of_a_file.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
 
 
 @pytest.fixture
@@ -184,9 +183,11 @@ def test_the_finder_shows_each_as_text(visitor: Visitor) -> None:
 
 
 def test_the_failures_of_one_test_are_those_of_its_whole_name(visitor: Visitor) -> None:
+    visitor.open("failures")
     for text in part_of(0):
-        visitor.open(f"failures?testId={in_address(text)}")
-        expect(visitor.page.locator("tbody tr").first).to_be_visible()
+        change_address(visitor.page, f"{visitor.home}/failures?testId={in_address(text)}")
+        found = visitor.page.locator("tbody td:first-child > a")
+        expect(found).to_have_text([text])
         visitor.settled()
         assert visitor.texts("tbody td:first-child > a") == {text}
         assert text in visitor.texts(".only strong")

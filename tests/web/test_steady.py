@@ -11,8 +11,6 @@ from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from tests.web.conftest import Dashboard
 
-pytestmark = pytest.mark.own_tab
-
 WHO = re.compile(r"/api/auth/me$")
 RANGES = re.compile(r"/ci-analysis/(ranked-tests|flaky-tests/answers)\?")
 PHONE: ViewportSize = {"width": 390, "height": 6000}
@@ -67,6 +65,12 @@ def hold(page: Page, address: re.Pattern[str]) -> list[Route]:
     return held
 
 
+@pytest.fixture(scope="module", autouse=True)
+def watched(_tab_of_a_file: Page) -> None:
+    """Watch what moves on all pages of this file."""
+    _tab_of_a_file.add_init_script(TELL_MOVES)
+
+
 @pytest.fixture
 def addresses(page: Page, demo: Dashboard) -> dict[str, str]:
     """Sign in; return the address of each page."""
@@ -87,7 +91,6 @@ def test_nothing_moves_when_it_is_known_who_reads_the_page(
     _, asks, shown = PAGES[name]
     held = hold(page, WHO)
     page.set_viewport_size(size)
-    page.add_init_script(TELL_MOVES)
     with page.expect_request(WHO), page.expect_response(lambda answer: asks in answer.url):
         page.goto(addresses[name])
     assert moved(page) == []  # nor by what came until then
@@ -104,7 +107,6 @@ def test_nothing_moves_when_what_runs_suggest_of_flaky_tests_comes(
 ) -> None:
     held = hold(page, RANGES)
     page.set_viewport_size(DESK)
-    page.add_init_script(TELL_MOVES)
     with page.expect_request(RANGES):
         page.goto(addresses["metrics"])
     expect(page.locator("#flaky tbody tr .heat").first).to_be_visible()

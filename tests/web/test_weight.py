@@ -6,7 +6,7 @@ need.
 import gzip
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -15,8 +15,6 @@ from playwright.sync_api import CDPSession, Page, Route, expect
 
 from tests.support.asking import ask, bearer
 from tests.web.conftest import SHOWN_MILLISECONDS, Dashboard
-
-pytestmark = pytest.mark.own_tab
 
 FIRST_VIEW_BYTES = 100_000
 BEFORE_THE_TILES_BYTES = 80_000
@@ -47,11 +45,11 @@ class Wire:
         self.answers: list[Answer] = []
         self._urls: dict[str, str] = {}
         self._page = page
-        line: CDPSession = page.context.new_cdp_session(page)
-        line.on("Network.responseReceived", self._begun)
-        line.on("Network.loadingFinished", self._ended)
-        line.send("Network.enable")
-        line.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        self.line: CDPSession = page.context.new_cdp_session(page)
+        self.line.on("Network.responseReceived", self._begun)
+        self.line.on("Network.loadingFinished", self._ended)
+        self.line.send("Network.enable")
+        self.line.send("Network.setCacheDisabled", {"cacheDisabled": True})
 
     def _begun(self, event: dict[str, Any]) -> None:
         self._urls[event["requestId"]] = event["response"]["url"]
@@ -67,6 +65,9 @@ class Wire:
                 return
             self._page.wait_for_timeout(10)
 
+    def wait_for_modules(self, count: int) -> None:
+        self.wait_until(lambda: len(self.modules) >= count)
+
     @property
     def modules(self) -> list[str]:
         """Return the addresses of the modules, without the script that sets the theme."""
@@ -75,8 +76,10 @@ class Wire:
 
 
 @pytest.fixture
-def wire(page: Page) -> Wire:
-    return Wire(page)
+def wire(page: Page) -> Iterator[Wire]:
+    found = Wire(page)
+    yield found
+    found.line.detach()
 
 
 def test_the_first_view_of_thirty_days_weighs_at_most_a_hundred_kilobytes(
@@ -125,18 +128,19 @@ def test_three_requests_and_eighty_kilobytes_come_before_the_tiles(
     assert sum(answer.bytes for answer in loaded) <= BEFORE_THE_TILES_BYTES, loaded
 
 
-@pytest.mark.parametrize("place", HEADINGS)
 def test_a_document_names_the_modules_of_its_page_and_no_others(
-    page: Page, demo: Dashboard, wire: Wire, place: str
+    page: Page, demo: Dashboard, wire: Wire
 ) -> None:
     organization = demo.sign_in(page.context)
+    for place, heading in HEADINGS.items():
+        wire.answers.clear()
 
-    page.goto(f"{demo.url}/orgs/{organization}/{place}")
-    expect(page.get_by_role("heading", level=1, name=HEADINGS[place])).to_be_visible()
+        page.goto(f"{demo.url}/orgs/{organization}/{place}")
+        expect(page.get_by_role("heading", level=1, name=heading)).to_be_visible()
 
-    named = page.locator("link[rel=modulepreload]").evaluate_all(MODULES_NAMED)
-    wire.wait_until(lambda: len(wire.modules) >= len(named))
-    assert Counter(wire.modules) == Counter(named)
+        named = page.locator("link[rel=modulepreload]").evaluate_all(MODULES_NAMED)
+        wire.wait_for_modules(len(named))
+        assert Counter(wire.modules) == Counter(named), place
 
 
 def test_another_page_loads_what_it_adds(page: Page, demo: Dashboard, wire: Wire) -> None:
@@ -144,7 +148,7 @@ def test_another_page_loads_what_it_adds(page: Page, demo: Dashboard, wire: Wire
     page.goto(f"{demo.url}/orgs/{organization}/boxes")
     expect(page.get_by_role("heading", level=1, name="Boxes")).to_be_visible()
     named = page.locator("link[rel=modulepreload]").evaluate_all(MODULES_NAMED)
-    wire.wait_until(lambda: len(wire.modules) >= len(named))
+    wire.wait_for_modules(len(named))
     wire.answers.clear()
 
     page.get_by_role("link", name="Audit log").click()
