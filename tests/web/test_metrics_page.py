@@ -89,7 +89,7 @@ def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_
     expect(page.get_by_label("Tiles")).to_contain_text("1 dismissed")
 
     message = page.get_by_role("status").filter(has_text="dismissed, not counted")
-    message.get_by_role("button", name="Reset").click()
+    message.get_by_role("button", name="Undo").click()
 
     expect(rows(page, "bugs").filter(has_text="Automatic").first).to_contain_text(test)
     expect(page.get_by_label("Tiles")).not_to_contain_text("dismissed")

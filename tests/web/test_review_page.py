@@ -250,7 +250,7 @@ def test_two_people_review_one_cause_and_the_second_is_told(
     assert audit(own) == ["confirm"]
     opened(page).get_by_role("button", name="Dismiss").click()  # having seen it
     expect(page.locator(".toast")).to_contain_text("not counted as a real firmware bug")
-    expect(page.locator(".toast").get_by_role("button")).to_have_text("Reset to the review before")
+    expect(page.locator(".toast").get_by_role("button")).to_have_text("Undo")
     page.keyboard.press("u")
     expect(page.locator(".toast")).to_contain_text("reset to the review before")
     found = reviewed(own)
@@ -535,12 +535,12 @@ def test_a_server_that_stops_in_each_step_loses_nothing_and_does_nothing_twice(
         expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
         assert audit(own) == ["confirm"]
         assert reviewed(own)["boot"]["note"] == "kept"
-    page.locator(".toast").get_by_role("button", name="Reset").click()
+    page.locator(".toast").get_by_role("button", name="Undo").click()
     expect(told).to_contain_text("Nobody knows yet")
     with comeback.again():
         again.click()
         expect(told).to_contain_text("Try again.")
-        page.locator(".toast").get_by_role("button", name="Reset").click()
+        page.locator(".toast").get_by_role("button", name="Undo").click()
         expect(page.locator(".toast")).to_contain_text("the review is reset")
         assert sorted(audit(own)) == ["confirm", "reset"]
         assert reviewed(own)["boot"] is None
@@ -576,7 +576,7 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_reset(own: Site) -> 
     following = part.get_by_role("button", name="spi, uart on bench-1", exact=True)
     expect(following).to_be_focused()
 
-    page.locator(".toast").get_by_role("button", name="Reset").click()
+    page.locator(".toast").get_by_role("button", name="Undo").click()
 
     expect(page.locator(".toast")).to_be_focused()
     expect(part.locator("tbody tr:not(.below)")).to_have_count(2)
@@ -625,7 +625,7 @@ def test_a_note_is_written_where_a_cause_stands_and_is_kept_by_each_of_its_failu
     }
     words = ("seen on the bench", "https://example.org/1")
     assert kept == {"boot": words, "i2c": words, "spi": None, "uart": None}
-    page.locator(".toast").get_by_role("button", name="Reset").click()
+    page.locator(".toast").get_by_role("button", name="Undo").click()
     expect(part.get_by_label("Note (optional)")).to_have_value("")  # it was sent
     expect(page.locator(".toast")).to_be_focused()
     quiet_console.clear()  # the browser itself logs the status

@@ -87,9 +87,9 @@ def press(page: Page, name: str | re.Pattern[str]) -> None:
 
 
 def reset(page: Page, place: str) -> None:
-    """Reset what was just reviewed: by the message that tells it, where there is one."""
-    where = page.locator(".toast") if place in WITH_A_MESSAGE else page
-    where.get_by_role("button", name="Reset").first.click()
+    """Reset what was just reviewed: by Undo in the message that tells it, where there is one."""
+    undo = page.locator(".toast").get_by_role("button", name="Undo")
+    (undo if place in WITH_A_MESSAGE else page.get_by_role("button", name="Reset").first).click()
 
 
 def audit(own: Site) -> list[str]:

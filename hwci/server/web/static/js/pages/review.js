@@ -22,7 +22,7 @@ import { causeName } from "../parts/values/cause.js";
 import { Row } from "./review/row.js";
 
 const ASKED = 100; // the most that the API gives at once
-const KEYS = [["j", "next"], ["k", "previous"], ["c", "confirm"], ["d", "dismiss"], ["u", "reset"]];
+const KEYS = [["j", "next"], ["k", "previous"], ["c", "confirm"], ["d", "dismiss"], ["u", "undo"]];
 
 const TO_REVIEW = {
   name: null,
@@ -128,7 +128,7 @@ function Inbox({ address, orgId, me, path, query, list, search, found, products,
     ...(may && {
       c: () => together.review(open.id, open.failures, "confirm", draft.of(open.id)),
       d: () => together.review(open.id, open.failures, "dismiss", draft.of(open.id)),
-      u: () => together.last?.reset(),
+      u: () => together.undo?.(),
     }),
   });
   useEffect(() => {
@@ -141,7 +141,7 @@ function Inbox({ address, orgId, me, path, query, list, search, found, products,
   if (causes.length === 0) {
     return html`<section class="part"><${Empty}>${search ? noMatch("cause", search) : nothing(list, orgId, products)}<//></section>`;
   }
-  const keys = KEYS.filter(([key]) => (key === "u" ? together.last : may || "jk".includes(key)));
+  const keys = KEYS.filter(([key]) => (key === "u" ? together.undo : may || "jk".includes(key)));
   return html`<section class="part inbox" aria-label=${list.title}>
     <p class="quiet">${list === REVIEWED ? `${counted(more.total, "cause")}, the last review first` : toReview(causes, more)}.
       ${" "}<span class="by-key">Keys:
@@ -154,8 +154,8 @@ function Inbox({ address, orgId, me, path, query, list, search, found, products,
     ${more.left > 0 && html`<p><button type="button" onClick=${more.show}>Show more</button>
       ${" "}<span class="quiet">${counted(more.left, "more cause")}</span></p>`}
     ${more.fault && html`<${Failed} error=${more.fault} />`}
-    <div class="toast" role="status" tabindex="-1" ref=${toast}>${message && html`${message} ${together.last && html`<button type="button"
-      onClick=${together.last.reset}>${together.last.title}</button>`} <${Refused} ...${{ together, id: LAST, focus: toast }} />`}</div>
+    <div class="toast" role="status" tabindex="-1" ref=${toast}>${message && html`${message} ${together.undo && html`<button type="button"
+      onClick=${together.undo}>Undo</button>`} <${Refused} ...${{ together, id: LAST, focus: toast }} />`}</div>
   </section>`;
 }
 

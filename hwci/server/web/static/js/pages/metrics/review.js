@@ -16,7 +16,7 @@ const SHIFTED_MILLISECONDS = 1_000;
  * The reviews of a page. Return `{may, turn, message, renew(), toast, now(row), review(key, failures, action, written),
  * together, draft}`: `review` does nothing if the rows have just moved; `draft`: what is written about causes; `now`: a row
  * as it is since its review; `turn` counts how often all had to be asked for again; `message` tells what happened last, and
- * offers to reset it; `toast`: the reference to where it stands.
+ * offers to undo it; `toast`: the reference to where it stands.
  */
 export function useReviews(orgId, page, may, me) {
   const [reviewed, setReviewed] = useState({}); // by id, until the new page holds them
@@ -53,12 +53,12 @@ export function useReviews(orgId, page, may, me) {
     together.review(key, failures, action, written);
   };
   // The button goes away, and with it the focus.
-  const reset = () => {
+  const undo = () => {
     toast.current.focus({ preventScroll: true });
-    together.last.reset();
+    together.undo();
   };
   const shown = (message || together.stateOf(LAST).fault) && html`${message}
-    ${together.last && html` <button type="button" onClick=${reset}>${together.last.title}</button>`}
+    ${together.undo && html` <button type="button" onClick=${undo}>Undo</button>`}
     <${Refused} ...${{ together, id: LAST, focus: toast }} />`;
   return { may, turn, message: shown, toast, renew, review, together, draft, now: (row) => reviewed[row.id] ?? row };
 }

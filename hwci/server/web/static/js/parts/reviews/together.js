@@ -7,7 +7,7 @@ import { get, post } from "../../api.js";
 import { useRef, useState } from "../../html.js";
 import { commonReview, stepsOf, told } from "./review.js";
 
-/** The state of the last reset of what was reviewed here has this key; another review may be under way beside it. */
+/** The state of undoing the last review has this key; another review may be under way beside it. */
 export const LAST = "last";
 
 const RESET = "reset";
@@ -30,10 +30,10 @@ function restoring(before, items) {
 }
 
 /**
- * Reviews of failures. Return `{review(key, failures, action, written), last, look(key), stateOf(key)}`: `key`
+ * Reviews of failures. Return `{review(key, failures, action, written), undo, look(key), stateOf(key)}`: `key`
  * names what is reviewed as one; a state is `{doing, fault, lost}`, doing being the action, lost a request without an
- * answer; `last` is what was reviewed last, to be reset: `{title, reset()}`; null if there is nothing. It gives each failure the
- * review back that it had before. `me`: the reader. `changed({key, isReset, reviews, words}, items)`: failures are like
+ * answer; `undo()` gives each failure that was reviewed last the review back that it had before, or none; it is null if there
+ * is nothing to undo. `me`: the reader. `changed({key, isReset, reviews, words}, items)`: failures are like
  * this now, and `words` tell it; `passed(fault)`: they are no longer as the reader saw them.
  */
 export function useTogether({ orgId, me, changed, passed }) {
@@ -92,9 +92,8 @@ export function useTogether({ orgId, me, changed, passed }) {
     if (reviews.length > 0 && !states[key]?.lost) send({ key, action, before: failures, reviews });
   };
   const back = last && { ...last, action: RESET, ofLast: true, before: last.items, reviews: restoring(last.before, last.items) };
-  const reset = () => !states[LAST]?.lost && send(back);
-  const title = back && isRestored(back) ? "Reset to the review before" : "Reset";
-  return { review, last: last && { title, reset }, look, stateOf: (key) => states[key] ?? {} };
+  const undo = back && (() => !states[LAST]?.lost && send(back));
+  return { review, undo, look, stateOf: (key) => states[key] ?? {} };
 }
 
 function placeOf({ key, ofLast }) {
