@@ -121,11 +121,16 @@ def test_without_changes_an_incident_begins_at_its_first_failing_commit() -> Non
 
 def test_an_incident_knows_whether_merges_go_to_its_branch() -> None:
     topic = replace(run("x", 9, {"i2c": "F"}, "box-9"), branch="topic")
-    past = Past([*BROKEN, topic]).announced(Announcement(REPO, None, "b", MAIN, minute(1)))
+    release = replace(run("y", 9, {"i2c": "F"}, "box-9"), branch="release")
+    merges = [("b", MAIN), ("c", MAIN), ("d", "release")]
+    past = Past([*BROKEN, topic, release]).announced(
+        *(Announcement(REPO, None, sha, branch, minute(1)) for sha, branch in merges)
+    )
 
-    assert {(one.first.first.key.lane.branch, one.on_merge_branch) for one in found(past)} == {
-        ("main", True),
-        ("topic", False),
+    assert {(one.lane.branch, one.on_merge_branch, one.on_main_branch) for one in found(past)} == {
+        ("main", True, True),
+        ("release", True, False),
+        ("topic", False, False),
     }
 
 

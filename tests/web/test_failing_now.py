@@ -16,10 +16,12 @@ from tests.web.live import site
 
 
 def incidents(demo: Dashboard, org: str) -> list[Any]:
-    """Return what still fails, in the order of the page: on branches of merges first."""
+    """Return what still fails, in the order of the page: on branches of merges first, that of
+    most of them before others.
+    """
     path = f"/api/orgs/{org}/ci-analysis/incidents?days=90&label=pending&limit=100"
     found = demo.ask(path, demo.token())["items"]
-    return sorted(found, key=lambda one: not one["onMergeBranch"])
+    return sorted(found, key=lambda one: (not one["onMainBranch"], not one["onMergeBranch"]))
 
 
 def rows(page: Page) -> Locator:
@@ -118,6 +120,34 @@ def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(
         page.reload()
 
         expect(rows(page)).to_contain_text("passes on bench-2, bench-3 and 1 more on the same")
+
+
+def test_the_branch_that_most_merges_went_to_comes_before_newer_incidents_of_others(
+    page: Page, tmp_path: Path
+) -> None:
+    failed = {"outcome": "fail", "attempts": 1, "duration_s": 1.0}
+    with site(page, tmp_path) as own:
+        benches = own.benches
+        key, merged_at = ci_key(benches.server.ci_key), benches.times()["started_at"]
+        for branch, sha in (("main", "a" * 40), ("main", "b" * 40), ("release", "c" * 40)):
+            merged = {"repo_key": "acme/firmware", "branch": branch, "sha": sha}
+            body = {**merged, "merged_at": merged_at}
+            ask(benches.server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
+        for number, branch in enumerate(("main", "topic", "release"), start=1):
+            test = {"id": f"of-{branch}", **failed}
+            benches.report(run_id=number, branch=branch, sha=f"{number}" * 40, tests=[test])
+        own.open("metrics?failing=all")
+
+        expect(rows(page)).to_contain_text(["of-main", "of-release", "of-topic"])
+
+
+def test_where_nothing_ran_nothing_is_said_to_have_passed(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as own:
+        own.benches.report()
+        own.open("metrics?asOf=2020-01-01T00:00:00Z")
+
+        said = "No run of this period was reported, so nothing is known to fail."
+        expect(page.locator("#failing")).to_contain_text(said)
 
 
 def test_where_nothing_fails_the_section_says_so(page: Page, tmp_path: Path) -> None:

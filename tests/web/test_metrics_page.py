@@ -846,3 +846,24 @@ def test_where_nothing_is_tried_again_all_that_are_not_broken_are_shown(
         expect(rows(page, "flaky").locator(".name a")).to_have_text(["fixed"])
         part(page, "flaky").get_by_role("button", name="Add the 1 broken").click()
         expect(rows(page, "flaky").locator(".name a")).to_have_text(["broken", "fixed"])
+
+
+def test_a_product_without_a_configuration_is_named_above_the_bugs(
+    page: Page, tmp_path: Path
+) -> None:
+    said = part(page, "bugs").get_by_text("has no suite configuration")
+    with site(page, tmp_path) as own:
+        own.benches.report()
+        own.benches.report(run_id=2, suite="other")
+        own.benches.configure(suite="other")
+        own.open("metrics")
+        expect(said).to_have_text(re.compile(r"^hardware has .* hwci suite-config apply$"))
+
+        own.open("metrics?repoKey=acme/firmware&suite=other")
+        expect(part(page, "bugs")).to_be_visible()
+        expect(said).to_have_count(0)
+
+        own.benches.configure()
+        own.open("metrics")
+        expect(part(page, "bugs")).to_be_visible()
+        expect(said).to_have_count(0)

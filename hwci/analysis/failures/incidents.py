@@ -64,7 +64,7 @@ class Incident:
     """Groups with one cause, the first to fail first. `suspects`: the firmware commits that may
     have broken them, oldest first; None if unknown. `first_commit`: the commit on which the first
     of them failed, as a report listed it; None if none did. `merges`: those of the period and its
-    repository.
+    repository, the branch with most of them first.
     """
 
     groups: tuple[Group, ...]
@@ -102,6 +102,11 @@ class Incident:
     def on_merge_branch(self) -> bool:
         """Whether merges of the period were announced for its branch."""
         return self.lane.branch in self.merges
+
+    @property
+    def on_main_branch(self) -> bool:
+        """Whether its branch is the one that most of the merges went to."""
+        return self.lane.branch == next(iter(self.merges), None)
 
     @property
     def label(self) -> Label:

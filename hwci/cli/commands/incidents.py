@@ -175,7 +175,7 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
         "id repoKey suite branch onMergeBranch label since lastFailedAt testsTotal boxesTotal"
         " passesOnTotal failuresTotal commits times firstCommit.sha firstCommit.subject"
         " suspects.from suspects.to fixSha runs reruns retries mergedInto.branch"
-        " mergedInto.passing mergedInto.failing mergedInto.notRun",
+        " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch",
         "No failure in this period, or each is a flake. Look further back with --days.",
     )
 

@@ -58,7 +58,8 @@ class MergedAnswer(Answer):
 
 class IncidentAnswer(Answer):
     """Failures with one cause. `id`: of the first of them. `on_merge_branch`: whether merges of the
-    period were announced for its branch. `times`: on how many commits it began. `first_commit`: the
+    period were announced for its branch, `on_main_branch`: whether most of its repository's were,
+    which the default branch has. `times`: on how many commits it began. `first_commit`: the
     first that failed; its `subject` is empty if no report has it. `suspects`: the firmware commit,
     or the range of those, that may have broken them; null if unknown. `fix_sha`: null if it still
     fails, or passed again on several commits. `runs`: results that failed; `reruns`: those of a
@@ -74,6 +75,7 @@ class IncidentAnswer(Answer):
     suite: str
     branch: str
     on_merge_branch: bool
+    on_main_branch: bool
     label: Label
     since: Time
     last_failed_at: Time
@@ -107,6 +109,7 @@ class IncidentAnswer(Answer):
             suite=found.product.suite,
             branch=found.lane.branch,
             on_merge_branch=found.on_merge_branch,
+            on_main_branch=found.on_main_branch,
             label=found.label,
             since=found.since,
             last_failed_at=found.last_failed_at,

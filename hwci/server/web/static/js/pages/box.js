@@ -67,7 +67,8 @@ function Past({ address, orgId, organization, boxKey, scope }) {
 }
 
 function Figures({ found, orgId, scope }) {
-  if (!found.box) return html`<${Empty}>No run of this period was on this box. Choose a longer period.<//>`;
+  if (!found.box) return html`<${Empty}>No run of this period was on this box. Choose a longer period, or see
+    ${" "}<a href=${addressOf("boxes", { orgId })}>all boxes</a>.<//>`;
   return html`
     <${Section} title="Against the other boxes"><${Shares} found=${found} orgId=${orgId} /><//>
     <${Section} title="Silent time"><${Silence} silence=${found.box.silence} /><//>

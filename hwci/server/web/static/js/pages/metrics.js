@@ -110,7 +110,7 @@ function Shown({ page, products, isWhole, ...rest }) {
   if (products?.length === 0 && isBlank(data)) {
     return html`<${FirstSteps} orgId=${rest.orgId} organization=${rest.organization} />`;
   }
-  const table = { ...rest, page: data };
+  const table = { ...rest, page: data, products };
   const asked = { orgId: rest.orgId, scope: { ...rest.scope, asOf: data.period.to } };
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
     <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.loading ? null : figures.data?.trends}

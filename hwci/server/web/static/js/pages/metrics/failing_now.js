@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What fails now, a row for each incident: failures that one cause explains (contract, "Answers beside the
-// rules"). Those on branches that merges went to come first; the others are shown when they are asked for.
+// rules"). Those on the branch with most merges come first, then those on other branches that merges went to; the rest
+// are shown when they are asked for.
 
 import { addressOf, change } from "../../address.js";
 import { count, counted } from "../../format.js";
@@ -17,6 +18,7 @@ import { verdict } from "../../parts/values/words.js";
 const SHOWN = 5;
 const NAMED = 2; // boxes of a line
 const NONE = "No test is failing: each one that failed in this period has passed since.";
+const NOTHING_RAN = "No run of this period was reported, so nothing is known to fail.";
 const NONE_THERE = "No test is failing on a branch that merges of this period went to.";
 
 /** The section. `figures`: of the page; children: below the incidents. */
@@ -28,8 +30,8 @@ export function FailingNow({ figures, address, orgId, page, several, children })
       <${Failed} error=${error} again=${again} />${children}<//>`;
   }
   const all = address.query.get("failing") === "all";
-  const merged = data.items.filter((one) => one.onMergeBranch);
-  const ordered = [...merged, ...data.items.filter((one) => !one.onMergeBranch)];
+  const ordered = data.items.toSorted((one, other) => placeOf(one) - placeOf(other));
+  const merged = ordered.filter((one) => one.onMergeBranch);
   const rows = all ? ordered : merged.slice(0, SHOWN);
   const columns = [
     { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${passesOn(row)}${mergedTo(row)}` },
@@ -43,11 +45,17 @@ export function FailingNow({ figures, address, orgId, page, several, children })
     ${rows.length > 0
       ? html`<${PlainTable} name="failing-now" label="Failing now" columns=${columns}
           rows=${rows} all=${ordered} rowKey=${(row) => row.id} />`
-      : html`<p class="empty">${data.total ? NONE_THERE : NONE}</p>`}
+      : html`<p class="empty">${data.total ? NONE_THERE : page.tiles.infraRuns.total ? NONE : NOTHING_RAN}</p>`}
     ${(all || data.total > rows.length) && html`<${All} all=${all} rows=${ordered} merged=${merged} />`}
     ${data.total > data.items.length && html`<p class="quiet">The ${count(data.items.length)} that began last.</p>`}
     ${children}
   <//>`;
+}
+
+/** Where the branch of an incident stands in the order; within it, the last to begin is first. */
+function placeOf({ onMainBranch, onMergeBranch }) {
+  if (onMainBranch) return 0;
+  return onMergeBranch ? 1 : 2;
 }
 
 function All({ all, rows, merged }) {
