@@ -44,7 +44,10 @@ _WITHOUT = (
     *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades"),
     *("MediaRouter", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
 )
+# A page of a test lives too short for what its compilers optimize: a tenth of the tests' time.
+PLAIN_SCRIPTS = "--js-flags=--no-maglev --no-turbofan --always-sparkplug"
 QUIET = (
+    PLAIN_SCRIPTS,
     "--disable-quic",
     "--disable-background-networking",
     "--disable-component-update",
