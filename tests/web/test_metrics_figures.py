@@ -68,29 +68,22 @@ def test_every_figure_on_the_page_is_the_apis(
 
 
 @of_each_period_and_product
-def test_the_times_to_detect_and_to_fix_are_the_apis(
+def test_the_times_to_detect_and_to_fix_and_the_changes_of_boxes_are_the_apis(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
     org, moment = demo.sign_in(page.context), system_clock().isoformat()
     query = {"days": days, "asOf": moment, **of}
+    asked = Asked(demo, demo.token(), org, query)
     page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
     page.get_by_role("button", name="Time to detect and to fix").click()
-    rows = Asked(demo, demo.token(), org, query).times_to_fix()
+    rows = asked.times_to_fix()
 
     assert rows
     expect(page.locator("#times tbody > tr")).to_have_count(len(rows))
     assert page.locator("#times table").evaluate(CELLS) == [bare(times_to_fix(row)) for row in rows]
 
-
-@of_each_period_and_product
-def test_the_changes_of_boxes_are_the_apis(
-    page: Page, demo: Dashboard, days: int, of: dict[str, str]
-) -> None:
-    org, moment = demo.sign_in(page.context), system_clock().isoformat()
-    query = {"days": days, "asOf": moment, **of}
-    page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
     page.get_by_role("button", name="Boxes against the period before").click()
-    rows = Asked(demo, demo.token(), org, query).box_trends()
+    rows = asked.box_trends()
 
     assert rows
     expect(page.locator("#boxTrends tbody > tr")).to_have_count(len(rows))
@@ -114,16 +107,14 @@ def test_the_numbers_of_infra_runs_lead_to_as_many_rows(
     query = {"days": days, "asOf": moment, **of}
     runs = Asked(demo, demo.token(), org, query).page()["tiles"]["infraRuns"]
     infra = page.locator(".tile", has_text="Infra runs")
+    shown = page.locator(".table-tools").get_by_role("status")
+    page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
     for link, rows in ((".figure a", runs["infra"]), (".beside a", runs["total"])):
-        page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
         infra.locator(link).click()
-        expect(page.locator(".table-tools").get_by_role("status")).to_have_text(
-            counted(rows, "run")
-        )
+        expect(shown).to_have_text(counted(rows, "run"))
         page.reload()
-        expect(page.locator(".table-tools").get_by_role("status")).to_have_text(
-            counted(rows, "run")
-        )
+        expect(shown).to_have_text(counted(rows, "run"))
+        page.go_back()
 
 
 @of_each_period_and_product
