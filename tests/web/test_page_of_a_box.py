@@ -40,7 +40,7 @@ def written(share: Any) -> str:
     return rate(share["part"], share["total"]) + bare(between(*ends))
 
 
-@pytest.mark.parametrize(("days", "of"), [(90, {}), (30, PRODUCT)])
+@pytest.mark.parametrize(("days", "of"), [(90, {}), (30, PRODUCT), (7, PRODUCT)])
 def test_every_figure_on_the_page_is_the_apis(
     reader: Reader, days: int, of: dict[str, str]
 ) -> None:

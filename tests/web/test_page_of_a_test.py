@@ -83,9 +83,11 @@ def test_a_bisection_is_a_bracket_and_a_command_to_paste_and_has_no_second_chanc
     expect(section).to_contain_text(f"{missing['missingText']}. {missing['toDo']}")
 
 
-@pytest.mark.parametrize("days", [90, 7])
-def test_every_figure_on_the_page_is_the_apis(reader: Reader, days: int) -> None:
-    query = {"days": days, "asOf": system_clock().isoformat(), **PRODUCT}
+@pytest.mark.parametrize(
+    ("days", "suite"), [(90, "sensor-fw"), (30, "gateway-fw"), (7, "sensor-fw")]
+)
+def test_every_figure_on_the_page_is_the_apis(reader: Reader, days: int, suite: str) -> None:
+    query = {"days": days, "asOf": system_clock().isoformat(), **PRODUCT, "suite": suite}
     for test_id in flaky_tests(reader, **query, limit=2):
         found = reader.ask("ci-analysis/test", **query, testId=test_id)
         reader.open(**query, testId=test_id)
