@@ -54,6 +54,12 @@ HISTORIES: dict[str, list[Report]] = {
         FIX,
         report("b:I", 19),
     ],
+    "an earlier run started in the same instant, and no commit moves": [
+        report("a:P", 10),
+        report("b:F", 20, run_id=7),
+        report("b:F", 20, run_id=5),
+        FIX,
+    ],
     "the earlier box of a run lists fewer commits": [
         BREAK,
         report("d:P", 40, box="b2", run_id=7, sent=changes("b", "c", "d")),
