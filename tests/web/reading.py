@@ -2,11 +2,11 @@
 """How tests read the pages of the demo, and ask its API for the same."""
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 import pytest
@@ -15,6 +15,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
 
+Scheme = Literal["light", "dark"]
+SCHEMES: Sequence[Scheme] = ("light", "dark")
 PRODUCT = {"repoKey": "acme/sensor-node", "suite": "sensor-fw"}
 
 

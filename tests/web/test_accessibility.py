@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -16,7 +16,7 @@ from tests.support.asking import ask
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer, running_in_thread
 from tests.support.soak import rounds
 from tests.web.conftest import Account, Dashboard
-from tests.web.reading import go, luminance
+from tests.web.reading import SCHEMES, Scheme, go, luminance
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -26,8 +26,6 @@ ALL = {"type": "tag", "values": TAGS}
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 PLACES = ["target-size", "scrollable-region-focusable", "link-name", "button-name", "label"]
 WIDE, NARROW = (1280, 900), (360, 740)
-Scheme = Literal["light", "dark"]
-SCHEMES: Sequence[Scheme] = ("light", "dark")
 Looks = Sequence[tuple[Scheme, tuple[int, int], Mapping[str, Any]]]
 FEW: Looks = (
     ("light", WIDE, ALL),

@@ -6,7 +6,6 @@ and lines of text stay short enough to be read.
 import re
 from itertools import product
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,6 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.support.asking import ask, ci_key
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, site
+from tests.web.reading import SCHEMES
 
 TEST = "t" * 500
 PAGE_MAX, MARGIN, LINE_MAX = 110 * 16, 16, 50 * 16
@@ -33,7 +33,6 @@ LINES = """nodes => nodes.map(node => {
   return new Set([...words.getClientRects()].map(({ top }) => top)).size;
 })"""
 BOTTOMS = "nodes => nodes.map(node => Math.round(node.getBoundingClientRect().bottom))"
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TABLES = ("metrics", "metrics?merges=checked", "failures", "runs")
 RUN_COLUMNS = 11
 # Nothing tells where a name is drawn that the style sheet writes: its own size and place do.
@@ -137,7 +136,7 @@ def test_tables_use_a_wide_screen_and_lines_stay_readable(page: Page, demo: Dash
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics?days=90")
     expect(page.locator("#flaky tbody tr").first).to_be_visible()
 
-    for width, theme in product((390, 1440, 1920, 2560), THEMES):
+    for width, theme in product((390, 1440, 1920, 2560), SCHEMES):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=theme)
         assert page.evaluate("document.documentElement.scrollWidth") == width, theme
