@@ -483,9 +483,16 @@ class BisectionFilters(TypedDict):
     boxes: NotRequired[int]
     days: NotRequired[int]
     as_of: NotRequired[datetime | None]
+    start: NotRequired[datetime | None]
 
 
-class TableFilters(TypedDict, total=False):
+class Beginning(TypedDict, total=False):
+    """Where a period begins, in place of `days`; it needs `as_of`, its end."""
+
+    start: datetime | None
+
+
+class TableFilters(Beginning, total=False):
     """What narrows a table: its period, its products, and the page of it."""
 
     days: int
@@ -548,10 +555,17 @@ def metrics(
     suite: str | None = None,
     as_of: datetime | None = None,
     limit: int = limits.PAGE_LIMIT_DEFAULT,
+    **begin: Unpack[Beginning],
 ) -> Call[MetricsPage]:
     """Ask for the metrics page: the tiles, and `limit` rows of each table."""
     query = query_of(
-        MetricsQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of, limit=limit
+        MetricsQuery,
+        days=days,
+        repo_key=repo_key,
+        suite=suite,
+        as_of=as_of,
+        limit=limit,
+        **begin,
     )
     return _read(f"{org_path(org_id)}/ci-metrics", MetricsPage, query)
 
@@ -562,9 +576,10 @@ def trend(
     repo_key: str | None = None,
     suite: str | None = None,
     as_of: datetime | None = None,
+    **begin: Unpack[Beginning],
 ) -> Call[TrendAnswer]:
     """Ask for the tiles over time: one slot a day, and at most 90."""
-    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
+    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of, **begin)
     return _read(f"{org_path(org_id)}/ci-metrics/trend", TrendAnswer, query)
 
 
@@ -574,11 +589,12 @@ def box_health(
     repo_key: str | None = None,
     suite: str | None = None,
     as_of: datetime | None = None,
+    **begin: Unpack[Beginning],
 ) -> Call[BenchesAnswer]:
     """Ask which box fails more than the others on the same commits, and how each fares. Servers
     before this one do not tell, and answer 404.
     """
-    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
+    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of, **begin)
     return _read(f"{org_path(org_id)}/ci-analysis/boxes", BenchesAnswer, query)
 
 
@@ -589,15 +605,22 @@ def one_box(
     repo_key: str | None = None,
     suite: str | None = None,
     as_of: datetime | None = None,
+    **begin: Unpack[Beginning],
 ) -> Call[OneBoxAnswer]:
     """Ask how one box compares, what its shares are beside the others', what failed on it alone."""
     query = query_of(
-        OneBoxQuery, box_key=box_key, days=days, repo_key=repo_key, suite=suite, as_of=as_of
+        OneBoxQuery,
+        box_key=box_key,
+        days=days,
+        repo_key=repo_key,
+        suite=suite,
+        as_of=as_of,
+        **begin,
     )
     return _read(f"{org_path(org_id)}/ci-analysis/box", OneBoxAnswer, query)
 
 
-class DaysFilters(TypedDict, total=False):
+class DaysFilters(Beginning, total=False):
     """Which days are shown, and the zone in which they begin at midnight."""
 
     days: int
@@ -826,9 +849,10 @@ def list_gaps(
     repo_key: str | None = None,
     suite: str | None = None,
     as_of: datetime | None = None,
+    **begin: Unpack[Beginning],
 ) -> Call[GapsAnswer]:
     """Ask what CI leaves out, and how many ambiguous failures it would decide."""
-    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
+    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of, **begin)
     return _read(f"{org_path(org_id)}/ci-analysis/gaps", GapsAnswer, query)
 
 
@@ -839,9 +863,18 @@ def metrics_by_day(
     suite: str | None = None,
     as_of: datetime | None = None,
     zone: str = "UTC",
+    **begin: Unpack[Beginning],
 ) -> Call[DaysAnswer]:
     """Ask for the tiles by the calendar days of a time zone, each share with its interval."""
-    query = query_of(DaysQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of, zone=zone)
+    query = query_of(
+        DaysQuery,
+        days=days,
+        repo_key=repo_key,
+        suite=suite,
+        as_of=as_of,
+        zone=zone,
+        **begin,
+    )
     return _read(f"{org_path(org_id)}/ci-analysis/days", DaysAnswer, query)
 
 
@@ -851,9 +884,10 @@ def trends(
     repo_key: str | None = None,
     suite: str | None = None,
     as_of: datetime | None = None,
+    **begin: Unpack[Beginning],
 ) -> Call[TrendsAnswer]:
     """Ask how the tiles changed against the period before."""
-    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
+    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of, **begin)
     return _read(f"{org_path(org_id)}/ci-analysis/trends", TrendsAnswer, query)
 
 

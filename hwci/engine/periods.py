@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 SLOTS_MAX = 90
+_DAY = timedelta(days=1)
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -21,6 +22,11 @@ class Period:
 
     start: datetime
     end: datetime
+
+    @property
+    def days(self) -> int:
+        """How many times 24 hours it takes to hold it, at least once."""
+        return max(1, -(-(self.end - self.start) // _DAY))
 
 
 def last_days(days: int, as_of: datetime) -> Period:

@@ -6,6 +6,7 @@ give everybody's figures for those of one product.
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Generic, Literal, TypeVar
 from uuid import UUID
@@ -34,6 +35,7 @@ from hwci.engine.page.tables import (
     Selection,
     Sort,
 )
+from hwci.engine.periods import Period
 from hwci.engine.vocabulary import (
     FailureClass,
     FailureColumn,
@@ -174,10 +176,36 @@ class ProductQuery(Query):
 
 
 class PeriodQuery(ProductQuery):
-    """The last `days` before `as_of` (default: now), of all or of some products."""
+    """The last `days` before `as_of` (default: now), of all or of some products. With `from` it is
+    what lies between that and `as_of`, both included, and `days` is its length, rounded up.
+    """
 
-    days: Days = limits.DAYS_DEFAULT
     as_of: Time | None = None
+    start: Time | None = Field(None, alias="from")
+    days: Annotated[Days, Field(validate_default=True)] = limits.DAYS_DEFAULT
+
+    @field_validator("start")
+    @classmethod
+    def _between(cls, start: datetime | None, info: ValidationInfo) -> datetime | None:
+        # A faulty `asOf` is not in `info`, and has a fault of its own.
+        end = info.data.get("as_of", start)
+        if start is None:
+            return None
+        if end is None:
+            raise PydanticCustomError("period", "Needs `asOf`: it is the end of the period")
+        if end < start:
+            raise PydanticCustomError("period", "Should not be after `asOf`")
+        if Period(start, end).days > limits.DAYS_MAX:
+            raise PydanticCustomError(
+                "period", "Should be at most {most} days before `asOf`", {"most": limits.DAYS_MAX}
+            )
+        return start
+
+    @field_validator("days")
+    @classmethod
+    def _from_start(cls, days: int, info: ValidationInfo) -> int:
+        start, end = info.data.get("start"), info.data.get("as_of")
+        return days if start is None or end is None else Period(start, end).days
 
 
 class MetricsQuery(PeriodQuery):

@@ -42,7 +42,7 @@ def run(at: float, results: str, box: str = "box-1", suite: str = SUITE) -> Repo
 
 
 def found(*reports: Report, scope: Scope = ALL) -> list[BoxTrend]:
-    return box_trends(FullRecordedRuns(ORG, Facts(reports=reports)), scope, DAYS, PERIOD)
+    return box_trends(FullRecordedRuns(ORG, Facts(reports=reports)), scope, PERIOD)
 
 
 def counts(trend: ShareTrend) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
@@ -166,7 +166,7 @@ def test_the_shares_are_what_the_items_of_either_period_add_up_to(seed: int) -> 
         )
         for _ in range(60)
     ]
-    before = period_before(DAYS, PERIOD)
+    before = period_before(PERIOD)
     assert before is not None
     of_all, *rows = found(OLDEST, *reports)
     assert of_all.box_key is None

@@ -129,7 +129,7 @@ def test_tests_that_fail_together_again_and_again_are_counted_once() -> None:
 def beside(past: Past, days: int, until: float) -> dict[str | None, BesideBefore]:
     """Return the times of all boxes and of each, in the last days up to a minute."""
     period = last_days(days, minute(until))
-    rows = beside_before(FullRecordedRuns(ORG, past.facts), ALL, days, period)
+    rows = beside_before(FullRecordedRuns(ORG, past.facts), ALL, period)
     return {one.now.box_key: one for one in rows if one.now.product is not None}
 
 

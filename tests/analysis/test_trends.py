@@ -10,7 +10,7 @@ from hwci.analysis.periods.trends import period_before, share_change, trends
 from hwci.engine.history import Scope
 from hwci.engine.page.overview import read_page
 from hwci.engine.page.reading import Tally
-from hwci.engine.periods import last_days
+from hwci.engine.periods import Period, last_days
 from tests.engine.timeline import ALL, BOX, REPO, SUITE, Past, minute, report, seen
 from tests.support.soak import rounds
 
@@ -33,20 +33,27 @@ def test_the_change_of_a_share_has_the_interval_of_a_published_example() -> None
 
 def test_the_period_before_ends_where_the_period_begins_and_is_as_long() -> None:
     period = last_days(7, NOW)
-    before = period_before(7, period)
+    before = period_before(period)
 
     assert before is not None
     assert period.start - before.end == timedelta(microseconds=1)
     assert before.end - before.start == timedelta(days=7)
 
 
+def test_the_period_before_25_hours_has_25_hours() -> None:
+    before = period_before(Period(minute(0), minute(25 * 60)))
+
+    assert before is not None
+    assert before.end - before.start == timedelta(hours=25)
+
+
 def test_a_period_from_year_1_has_no_period_before() -> None:
-    assert period_before(7, last_days(7, datetime.min.replace(tzinfo=UTC))) is None
+    assert period_before(last_days(7, datetime.min.replace(tzinfo=UTC))) is None
 
 
 def test_a_run_at_the_border_counts_once() -> None:
     runs = [report("a:L", -DAY), report("b:L", 3 * DAY)]
-    found = trends(Past(runs).history, ALL, 1, last_days(1, NOW))
+    found = trends(Past(runs).history, ALL, last_days(1, NOW))
 
     assert found.then is not None
     assert (found.now.infra_runs.part, found.then.infra_runs.part) == (1, 0)
@@ -56,13 +63,13 @@ def test_periods_are_compared_only_if_records_go_back_before_both() -> None:
     late = Past([report("a:L", 2 * DAY + 1), report("b:L", 3 * DAY + 1)])
     early = late.and_also(report("x:P", 2 * DAY - 1))
 
-    compared = trends(late.history, ALL, 1, last_days(1, NOW))
+    compared = trends(late.history, ALL, last_days(1, NOW))
     assert (compared.then, compared.recorded_since) == (None, minute(2 * DAY + 1))
-    assert trends(early.history, ALL, 1, last_days(1, NOW)).then is not None
+    assert trends(early.history, ALL, last_days(1, NOW)).then is not None
 
 
 def test_a_product_without_records_is_not_compared() -> None:
-    found = trends(seen(f"{BOX} | a:P").history, Scope(REPO, "boot"), 1, last_days(1, NOW))
+    found = trends(seen(f"{BOX} | a:P").history, Scope(REPO, "boot"), last_days(1, NOW))
 
     assert (found.then, found.recorded_since) == (None, None)
 
@@ -79,7 +86,7 @@ def test_both_periods_have_the_tiles_of_their_pages() -> None:
         history, days = Past(runs).history, draw.choice([1, 2])
         scope = draw.choice([ALL, Scope(REPO, SUITE)])
         period = last_days(days, NOW)
-        found = trends(history, scope, days, period)
+        found = trends(history, scope, period)
 
         assert found.now == read_page(history, scope, period).tiles, seed
         if found.then is not None:

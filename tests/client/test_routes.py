@@ -75,7 +75,14 @@ RUNS: dict[str, Any] = {
     "page": 2,
     "limit": 5,
 }
-PERIOD: dict[str, Any] = {"days": 7, "repo_key": "r", "suite": "s", "as_of": NOON, "limit": 5}
+PERIOD: dict[str, Any] = {
+    "days": 7,
+    "repo_key": "r",
+    "suite": "s",
+    "as_of": NOON,
+    "start": NOON,
+    "limit": 5,
+}
 FOUND = {**PERIOD, "page": 2, "search": "uart", "sort": "-suite"}
 FLAKY = {**FOUND, "flaked": True}
 
@@ -109,10 +116,12 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.list_suite_configs: calls.list_suite_configs(ORG, 2, 5),
     calls.plan_suite_config: calls.plan_suite_config(ORG, CONFIGURATION, 7, NOON, 2, 5),
     calls.metrics: calls.metrics(ORG, **PERIOD),
-    calls.trend: calls.trend(ORG, 7, "r", "s", NOON),
-    calls.box_health: calls.box_health(ORG, 7, "r", "s", NOON),
-    calls.one_box: calls.one_box(ORG, "bench", 7, "r", "s", NOON),
-    calls.one_test: calls.one_test(ORG, "r", "s", "boot", days=7, as_of=NOON, zone="Europe/Berlin"),
+    calls.trend: calls.trend(ORG, 7, "r", "s", NOON, start=NOON),
+    calls.box_health: calls.box_health(ORG, 7, "r", "s", NOON, start=NOON),
+    calls.one_box: calls.one_box(ORG, "bench", 7, "r", "s", NOON, start=NOON),
+    calls.one_test: calls.one_test(
+        ORG, "r", "s", "boot", days=7, as_of=NOON, start=NOON, zone="Europe/Berlin"
+    ),
     calls.list_tests: calls.list_tests(ORG, "r", "s", "boot", 2, 5),
     calls.unchecked_merges: calls.unchecked_merges(ORG, **FOUND),
     calls.checked_merges: calls.checked_merges(ORG, **FOUND),
@@ -139,15 +148,16 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
         boxes=4,
         days=7,
         as_of=NOON,
+        start=NOON,
     ),
     calls.list_incidents: calls.list_incidents(ORG, Label.PENDING, **PERIOD, page=2),
     calls.list_failures: calls.list_failures(ORG, Label.FLAKE, "boot", **FOUND),
     calls.get_failure: calls.get_failure(ORG, FAILURE),
-    calls.list_gaps: calls.list_gaps(ORG, 7, "r", "s", NOON),
+    calls.list_gaps: calls.list_gaps(ORG, 7, "r", "s", NOON, start=NOON),
     calls.times_to_fix: calls.times_to_fix(ORG, **PERIOD, page=2),
     calls.box_trends: calls.box_trends(ORG, **PERIOD, page=2),
-    calls.metrics_by_day: calls.metrics_by_day(ORG, 7, "r", "s", NOON, "Europe/Berlin"),
-    calls.trends: calls.trends(ORG, 7, "r", "s", NOON),
+    calls.metrics_by_day: calls.metrics_by_day(ORG, 7, "r", "s", NOON, "Europe/Berlin", start=NOON),
+    calls.trends: calls.trends(ORG, 7, "r", "s", NOON, start=NOON),
     calls.explain_failure: calls.explain_failure(ORG, FAILURE),
     calls.explain_failure_with_git: calls.explain_failure_with_git(ORG, FAILURE, [UNSENT]),
     calls.list_causes: calls.list_causes(

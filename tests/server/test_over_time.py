@@ -49,6 +49,21 @@ PERIODS = [
 ]
 
 
+def test_a_period_has_what_lies_between_its_ends_which_both_belong_to_it(
+    told: RunningServer,
+) -> None:
+    merges = get(told, "/unchecked-merges", PERIODS[0])["items"]
+    newest, oldest = merges[0]["mergedAt"], merges[-1]["mergedAt"]
+    assert newest > oldest
+
+    page = get(told, "", f"from={oldest}&asOf={newest}")
+
+    assert page["period"] == {"days": 1, "from": oldest, "to": newest}
+    assert page["uncheckedMerges"]["items"] == merges
+    later = oldest.replace("00Z", "00.000001Z")
+    assert get(told, "/unchecked-merges", f"from={later}&asOf={newest}")["items"] == merges[:-1]
+
+
 @pytest.mark.parametrize("query", PERIODS)
 def test_the_trend_is_of_the_pages_period_and_product_and_adds_up_to_its_tiles(
     told: RunningServer, query: str

@@ -4,17 +4,20 @@ rows, by pointer, key and finger.
 """
 
 import re
-from collections.abc import Mapping
-from datetime import date
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import Locator, Page, Position, expect
+from playwright.sync_api import Browser, Locator, Page, Position, expect
 
 from hwci.server.clock import system_clock
-from tests.web.conftest import ZONE, Dashboard
+from tests.support.running import running_in_thread
+from tests.web import around_midnight
+from tests.web.conftest import ZONE, Account, Dashboard
 from tests.web.reading import (
     SCHEMES,
     Asked,
@@ -23,6 +26,7 @@ from tests.web.reading import (
     luminance,
     of_each_period_and_product,
     percent,
+    rows,
 )
 
 pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("in_new_zealand")]
@@ -43,15 +47,24 @@ COLOURS = """() => {
 
 
 class Reader:
-    """Who looks at the charts of one period and product at one moment, from New Zealand."""
+    """Who looks at the charts of one period and product at one moment, from New Zealand or
+    elsewhere.
+    """
 
-    def __init__(self, page: Page, demo: Dashboard, days: int, of: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        page: Page,
+        demo: Dashboard,
+        days: int,
+        of: Mapping[str, str],
+        zone: str = ZONE,
+    ) -> None:
         self.page = page
         org, token = demo.sign_in(page.context), demo.token()
         query = {"days": days, "asOf": system_clock().isoformat(), **of}
         self.asked = Asked(demo, token, org, query)
         self.told = demo.ask(
-            f"/api/orgs/{org}/ci-analysis/days?{urlencode({**query, 'zone': ZONE})}", token
+            f"/api/orgs/{org}/ci-analysis/days?{urlencode({**query, 'zone': zone})}", token
         )["days"]
         page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
         expect(page.locator(".tile .plot")).to_have_count(4)
@@ -105,7 +118,7 @@ def test_each_day_says_the_figures_of_the_api_in_the_zone_of_the_reader(
 @pytest.mark.parametrize("title", TILES)
 def test_a_bar_leads_to_its_rows(page: Page, demo: Dashboard, title: str) -> None:
     reader = Reader(page, demo, 30, {})
-    part, whole, _ = TILES[title]
+    part = TILES[title][0]
     number = max(
         (at for at, day in enumerate(reader.told) if day["whole"]),
         key=lambda at: reader.told[at][part],
@@ -115,17 +128,78 @@ def test_a_bar_leads_to_its_rows(page: Page, demo: Dashboard, title: str) -> Non
 
     reader.tile(title).locator(".bars").click(position=reader.point(title, number))
 
+    shows_the_rows_of(reader, title, day)
+
+
+def shows_the_rows_of(reader: Reader, title: str, day: Any) -> None:
+    """Whether the page that a bar led to counts what the bar does, and lists that."""
+    part, whole, _ = TILES[title]
+    number, page = day[part], reader.page
     if part == "infraRuns":
         status = page.locator(".table-tools").get_by_role("status")
-        expect(status).to_have_text(re.compile(rf"^{day[part]:,} runs?$"))
+        expect(status).to_have_text(re.compile(rf"^{number:,} runs?$"))
         return
     if part == "flakyFailures":
-        expect(page.locator(".only")).to_contain_text(f"{day[part]:,} in this period")
+        expect(page.locator(".only")).to_contain_text(f": {number:,} in this period")
         return
-    expect(page).to_have_url(re.compile("days=1&"))
-    expect(reader.tile(title).locator(".figure strong")).to_have_text(f"{day[part]:,}")
+    expect(reader.tile(title).locator(".figure strong")).to_have_text(f"{number:,}")
+    anchor = "merges" if whole else "bugs"
+    expect(page.locator(f"#{anchor}").get_by_role("heading", level=2)).to_be_in_viewport()
+    expect(rows(page, anchor)).to_have_count(number)
     if whole:
         expect(reader.tile(title).locator(".beside")).to_contain_text(f"of {day[whole]:,} merge")
+        expect(page.get_by_role("radio", name=f"Checked ({number:,})", exact=True)).to_be_checked()
+
+
+@pytest.fixture(scope="module")
+def around(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """A server with something in each hour that counts, around two days of 25 hours."""
+    with running_in_thread(tmp_path_factory.mktemp("around")) as server:
+        around_midnight.tell(server, *LONG_DAYS.values())
+        yield Dashboard(server.url, Account(server.email, server.password))
+
+
+LONG_DAYS = {
+    zone: datetime.fromisoformat(day).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+    for zone, day in {"Europe/Berlin": "2025-10-26", "Pacific/Auckland": "2025-04-06"}.items()
+}
+
+
+@pytest.mark.parametrize("zone", LONG_DAYS)
+def test_the_bars_of_days_that_the_period_cuts_or_that_have_25_hours_lead_to_their_rows_alone(
+    browser: Browser, around: Dashboard, zone: str
+) -> None:
+    end = around_midnight.end_of_period(LONG_DAYS[zone])
+    with browser.new_context(timezone_id=zone) as context:
+        page = context.new_page()
+        period = {"asOf": end.isoformat()}
+        reader = Reader(page, around, around_midnight.DAYS, period, zone)
+        first, _, long, last = reader.told
+        assert [day["whole"] for day in reader.told] == [False, True, True, False]
+        assert ends_after(long) - begins(long) == timedelta(hours=25)
+        links = {
+            title: [
+                day.href for day in each_day(reader.tile(title).locator(".bars"), ".trend-text")
+            ]
+            for title in TILES
+        }
+        for title, (part, *_) in TILES.items():
+            assert [day[part] for day in reader.told] == [2, 2, 3, 2]
+            for day, href in (
+                (first, links[title][0]),
+                (long, links[title][2]),
+                (last, links[title][3]),
+            ):
+                page.goto(href)
+                shows_the_rows_of(reader, title, day)
+
+
+def begins(day: Any) -> datetime:
+    return datetime.fromisoformat(day["from"])
+
+
+def ends_after(day: Any) -> datetime:
+    return datetime.fromisoformat(day["to"]) + timedelta(microseconds=1)
 
 
 def test_by_key_a_chart_is_one_stop_and_its_day_is_opened(page: Page, demo: Dashboard) -> None:

@@ -181,6 +181,22 @@ def test_runs_of_a_period_are_asked_for_by_times_of_which_none_must_be_there() -
         assert faults(RunsQuery, **{end: "2026-03-02"}) == [["query", end]]
 
 
+def test_a_period_of_figures_begins_at_a_time_in_place_of_days() -> None:
+    query = {"from": "2025-10-25T22:00:00Z", "asOf": "2025-10-26T22:59:59.999999Z"}
+
+    assert MetricsQuery.model_validate(query | {"days": "90"}).days == 2
+    assert MetricsQuery.model_validate({"asOf": query["asOf"]}).days == 30
+    assert MetricsQuery.model_validate({"from": query["asOf"], "asOf": query["asOf"]}).days == 1
+    said = {
+        "Needs `asOf`: it is the end of the period": {"from": query["from"]},
+        "Should not be after `asOf`": {"from": query["asOf"], "asOf": query["from"]},
+        "Should be at most 3650 days before `asOf`": {**query, "from": "2015-10-26T00:00:00Z"},
+    }
+    for words, asked in said.items():
+        assert content(MetricsQuery, **asked) == {"from": words}
+    assert faults(MetricsQuery, **{"from": query["from"], "asOf": "x"}) == [["query", "asOf"]]
+
+
 def test_a_period_that_ends_before_it_begins_is_at_fault() -> None:
     late, early = "2026-03-02T11:00:00.000001Z", "2026-03-02T11:00:00Z"
 

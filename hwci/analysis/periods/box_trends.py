@@ -94,11 +94,11 @@ class BoxTrend(NamedTuple):
         return ShareTrend(now, before[0] if before else None)
 
 
-def box_trends(history: RecordedRuns, scope: Scope, days: int, period: Period) -> list[BoxTrend]:
-    """Return the shares of each product with a run in a period, which are the last `days`, then of
-    its boxes, those with most runs first. A product with one box has the row of that alone.
+def box_trends(history: RecordedRuns, scope: Scope, period: Period) -> list[BoxTrend]:
+    """Return the shares of each product with a run in a period, then of its boxes, those with
+    most runs first. A product with one box has the row of that alone.
     """
-    before = before_of(history, scope, days, period).whole
+    before = before_of(history, scope, period).whole
     start = period.start if before is None else before.start
     found: list[BoxTrend] = []
     for one in history.outcomes(scope, Period(start, period.end)):

@@ -82,14 +82,12 @@ class BesideBefore(NamedTuple):
     before: TimesToFix | None
 
 
-def beside_before(
-    history: RecordedRuns, scope: Scope, days: int, period: Period
-) -> list[BesideBefore]:
-    """Return the times of a period, which are the last `days`, each beside that of the period
-    before. What still fails has lasted until the end of the period, in both.
+def beside_before(history: RecordedRuns, scope: Scope, period: Period) -> list[BesideBefore]:
+    """Return the times of a period, each beside that of the period before. What still fails has
+    lasted until the end of the period, in both.
     """
     rows = times_to_fix(history, scope, period, period.end)
-    before = before_of(history, scope, days, period).whole if rows else None
+    before = before_of(history, scope, period).whole if rows else None
     if before is None:
         return [BesideBefore(row, None) for row in rows]
     earlier = {

@@ -14,7 +14,7 @@ from hwci.analysis.periods.days import share
 from hwci.engine.history import History, Scope
 from hwci.engine.page.overview import read_tiles
 from hwci.engine.page.reading import Tally, Tiles
-from hwci.engine.periods import Period, last_days
+from hwci.engine.periods import Period
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _NEXT = timedelta(microseconds=1)
@@ -68,15 +68,18 @@ def change_between(
     return ShareChange(change, change - below, change + above)
 
 
-def period_before(days: int, period: Period) -> Period | None:
-    """Return the same number of days up to a period, which both ends belong to. None: there are no
-    earlier days.
+def period_before(period: Period) -> Period | None:
+    """Return as much time up to a period, which both ends belong to. None: there is no earlier
+    time.
     """
-    return None if period.start == _EARLIEST else last_days(days, period.start - _NEXT)
+    if period.start == _EARLIEST:
+        return None
+    end, length = period.start - _NEXT, period.end - period.start
+    return Period(end - min(length, end - _EARLIEST), end)
 
 
 class Before(NamedTuple):
-    """What a period is compared with. `period`: the one before, None if there are no earlier days;
+    """What a period is compared with. `period`: the one before, None if there is no earlier time;
     `whole`: the same if all of it was recorded, else None.
     """
 
@@ -85,21 +88,21 @@ class Before(NamedTuple):
     whole: Period | None
 
 
-def before_of(history: History, scope: Scope, days: int, period: Period) -> Before:
-    """Return what a period of so many `days` is compared with.
+def before_of(history: History, scope: Scope, period: Period) -> Before:
+    """Return what a period is compared with.
 
     A period of which only the end was recorded has fewer of everything: it is not compared with.
     """
-    before = period_before(days, period)
+    before = period_before(period)
     recorded = history.extent(scope, Period(_EARLIEST, period.end))
     since = None if recorded is None else recorded.start
     whole = before is not None and since is not None and since <= before.start
     return Before(before, since, before if whole else None)
 
 
-def trends(history: History, scope: Scope, days: int, period: Period) -> Trends:
-    """Return the tiles of a period, which are the last `days`, and of the period before."""
-    before = before_of(history, scope, days, period)
+def trends(history: History, scope: Scope, period: Period) -> Trends:
+    """Return the tiles of a period and of the period before."""
+    before = before_of(history, scope, period)
     return Trends(
         before=before.period,
         now=read_tiles(history, scope, period),

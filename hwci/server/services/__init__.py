@@ -15,5 +15,7 @@ class Service:
         self._clock = clock
 
     def _period(self, query: PeriodQuery | PlanQuery) -> Period:
-        """Return the days that a query asks about; without an end, those until now."""
-        return last_days(query.days, query.as_of or self._clock())
+        """Return the period that a query asks about; without an end, the days until now."""
+        end = query.as_of or self._clock()
+        start = query.start if isinstance(query, PeriodQuery) else None
+        return last_days(query.days, end) if start is None else Period(start, end)

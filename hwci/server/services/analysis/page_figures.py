@@ -41,7 +41,7 @@ class PageFigures(Analysis):
 
         def work(reader: Reader) -> PageFiguresAnswer | None:
             about = asked(reader, member, query, period)
-            tags.note(reader.state(member.org_id), *_moving(about, query.days, days))
+            tags.note(reader.state(member.org_id), *_moving(about, days))
             if tags.is_known:
                 return None
             pending = incidents_of(about, query.pending_incidents)
@@ -70,12 +70,12 @@ def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTestAnswer]:
     return query.page_of(rows, FlakyTestAnswer.of_row)
 
 
-def _moving(about: Asked, number: int, days: list[Days]) -> Iterator[object]:
+def _moving(about: Asked, days: list[Days]) -> Iterator[object]:
     """Yield all that another hour changes, if nothing is reported: which days there are, what they
     and the days before hold of the repository, and whether the two can be compared.
     """
     history, scope, period = about
-    around, before = Scope(scope.repo_key), before_of(history, scope, number, period)
+    around, before = Scope(scope.repo_key), before_of(history, scope, period)
     yield [(one.first, one.last, one.is_whole) for one in days]
     yield history.extent(around, period)
     yield before.whole is not None

@@ -43,7 +43,7 @@ class Trends(Analysis):
 
         def work(about: Asked) -> ListPage[TimesToFixAnswer]:
             history, scope, period = about
-            found = beside_before(history, scope, query.days, period)
+            found = beside_before(history, scope, period)
             return query.page_of(query.slice_of(found), TimesToFixAnswer.of)
 
         return await self._answer(viewer, query, work)
@@ -53,7 +53,7 @@ class Trends(Analysis):
 
         def work(about: Asked) -> ListPage[BoxTrendAnswer]:
             history, scope, period = about
-            found = box_trends(history, scope, query.days, period)
+            found = box_trends(history, scope, period)
             return query.page_of(query.slice_of(found), BoxTrendAnswer.of)
 
         return await self._answer(viewer, query, work)
@@ -62,7 +62,7 @@ class Trends(Analysis):
 def against_before(about: Asked, query: PeriodQuery) -> TrendsAnswer:
     """Return the tiles of a period beside those of the period before."""
     history, scope, period = about
-    return TrendsAnswer.of(trends(history, scope, query.days, period), query, period)
+    return TrendsAnswer.of(trends(history, scope, period), query, period)
 
 
 def tiles_by_day(about: Asked, query: DaysQuery, days: Sequence[Days]) -> DaysAnswer:

@@ -21,7 +21,8 @@ export function Failures({ address, orgId, organization }) {
   return html`
     <div class="page-head">
       <h1>Failures</h1>
-      ${scope.asOf && html`<p class="quiet">up to <${GivenTime} at=${scope.asOf} /></p>`}
+      ${scope.asOf && html`<p class="quiet">${scope.from ? html`<${GivenTime} at=${scope.from} /> to` : "up to"}
+        ${" "}<${GivenTime} at=${scope.asOf} /></p>`}
       <${UpToNow} address=${address} scope=${scope} />
       <${ExactTimes} />
       <${Products} products=${products} scope=${scope} several=${several} />

@@ -10,7 +10,6 @@ import { showAll } from "../../parts/table/table.js";
 import { Trend } from "../../parts/trend.js";
 import { toMerges } from "./merges.js";
 
-const DAY_MILLISECONDS = 86_400_000;
 const WIDEST = { low: 88.8, high: 100 };
 const WITHIN = "The range that holds the true share with 95 % certainty";
 
@@ -23,19 +22,20 @@ export function Tiles({ page, trend, against, causes, address }) {
   const { checked, announced } = page.tiles.mergesChecked;
   const unchecked = page.uncheckedMerges.total;
   const to = (part, changes) => ({ address, part, changes });
-  const changed = (tile) => changeText(against, tile);
+  const changed = (tile) => changeText(against, tile, scopeOf(address.query));
   const sure = (tile) => against?.tiles.find((one) => one.tile === tile).now;
-  const ofDay = (part) => (day) => `${addressOf("metrics", address.params, dayScope(address, day))}#${part}`;
+  const ofDay = (part, shown) => (day) =>
+    `${addressOf("metrics", address.params, { ...dayScope(address, day), ...shown(day) })}#${part}`;
   const charts = address.query.get("charts") === "open";
   return html`<section class=${charts ? "tiles with-charts" : "tiles"} aria-label="Tiles">
     <${Tile} title="Merges checked on hardware" trend=${trend} of=${(day) => day.mergesChecked}
-      outOf=${(day) => day.mergesAnnounced} share=${(day) => day.checked} rowsOf=${ofDay("merges")}
+      outOf=${(day) => day.mergesAnnounced} share=${(day) => day.checked} rowsOf=${ofDay("merges", shownMerges)}
       target=${trend?.targets?.mergesChecked} bound="at least"
       kind="good" all=${checked} changed=${changed("mergesChecked")}
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(checked)}<//>`}
       from=${unchecked > 0 && html`and <${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}
       beside=${html`of ${counted(announced, "merge")}${share(checked, announced, sure("mergesChecked"))}`} />
-    <${RealBugsTile} ...${{ trend, causes, to }} counts=${page.tiles.realFwBugs} rowsOf=${ofDay("bugs")}
+    <${RealBugsTile} ...${{ trend, causes, to }} counts=${page.tiles.realFwBugs} rowsOf=${ofDay("bugs", () => showAll("bugs"))}
       changed=${changed("realFwBugs")} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
       rowsOf=${(day) => addressOf("failures", address.params, { ...dayScope(address, day), label: "flake" })}
@@ -98,17 +98,21 @@ function Tile({ title, value, from = null, all, beside, changed, trend, ...chart
   </article>`;
 }
 
-/** What is asked of another page for the rows of a day. */
-function dayScope({ query }, { firstDay, lastDay, to }) {
-  const days = (Date.parse(lastDay) - Date.parse(firstDay)) / DAY_MILLISECONDS + 1;
-  return { ...scopeOf(query), days, asOf: to };
+/** What is asked of a page for the rows of a day: what of it belongs to the period, which may be 25 hours or three. */
+function dayScope({ query }, { from, to }) {
+  return { ...scopeOf(query), days: null, from, asOf: to };
+}
+
+/** The merges that a bar counts; where it counts none, those that were not checked. */
+function shownMerges({ mergesChecked }) {
+  return toMerges(mergesChecked > 0 ? "checked" : null);
 }
 
 /** How a tile compares with the period before; its line is there before its words, so that nothing below moves. */
-function changeText(against, name) {
+function changeText(against, name, { from }) {
   if (!against) return "\u00a0";
   const { days } = against.period;
-  const before = days === 1 ? "day before" : `${days} days before`;
+  const before = from ? "time before" : days === 1 ? "day before" : `${days} days before`;
   if (against.missing) return `no ${before} to compare with`;
   const tile = against.tiles.find((one) => one.tile === name);
   if (tile.now.total !== null) {

@@ -18,10 +18,12 @@ const SHORT = 16; // characters of a name
 
 const OF_OTHER_ROWS = /\.(page|boxes)$|^cause$/;
 
-/** Return the period and product of an address. `usual`: the days where it names none. */
+/** Return the period and product of an address: with `from` no days. `usual`: the days where it names neither. */
 export function scopeOf(query, usual = DAYS_DEFAULT) {
+  const from = query.get("from");
   return {
-    days: query.get("days") || usual,
+    days: from ? null : query.get("days") || usual,
+    from,
     repoKey: query.get("repoKey"),
     suite: query.get("suite"),
     asOf: query.get("asOf"),
@@ -39,7 +41,7 @@ export function takenAlong(page, orgId) {
   const product = { repoKey, suite: repoKey && suite };
   if (page === "runs") return { ...product, ...timesOf(last) };
   const { query } = addressOfLast(OF_DAYS, orgId);
-  return { days: query.get("days"), ...product, asOf: query.get("asOf") };
+  return { days: query.get("days"), from: query.get("from"), ...product, asOf: query.get("asOf") };
 }
 
 function addressOfLast(pages, orgId) {
@@ -51,6 +53,7 @@ function addressOfLast(pages, orgId) {
 function timesOf({ page, query }) {
   if (page === "runs") return { from: query.get("from"), to: query.get("to") };
   const [days, asOf] = [Number(query.get("days")), query.get("asOf")];
+  if (query.get("from")) return { from: query.get("from"), to: asOf };
   const end = asOf ? Date.parse(asOf) : Date.now();
   if (!(days >= 1 && days <= DAYS_MAX) || Number.isNaN(end)) return { to: asOf };
   return { from: new Date(end - days * DAY_MILLISECONDS).toISOString(), to: asOf };
@@ -65,7 +68,7 @@ export function daysBackTo(time) {
 /** A link from a past period to the one up to now. */
 export function UpToNow({ address, scope }) {
   if (!scope.asOf) return null;
-  const query = { ...Object.fromEntries(address.query), asOf: null };
+  const query = { ...Object.fromEntries(address.query), from: null, asOf: null };
   return html`<a class="quiet" href=${addressOf(address.page, address.params, query)}>up to now</a>`;
 }
 
@@ -78,7 +81,7 @@ export function Periods({ days, usual = DAYS_DEFAULT }) {
     ${offered.map(
       (period) => html`<label key=${period}>
         <input type="radio" name="days" value=${period} checked=${period === chosen}
-          onChange=${() => changeScope({ days: period === usual ? null : period })} />
+          onChange=${() => changeScope({ days: period === usual ? null : period, from: null })} />
         <span>${period}d</span>
       </label>`,
     )}
