@@ -307,10 +307,17 @@ class SlotAttempts(Answer):
 
 
 class BoxHistory(Answer):
-    """A test on one box: the slots in which it was attempted, in order."""
+    """A test on one box: the slots in which it was attempted, in order, and the figures of its row
+    in "Flakiest tests" of this box alone.
+    """
 
     box_key: str
     slots: Sequence[SlotAttempts]
+    run_reports: int
+    attempts: int
+    failed_attempts: int
+    retry_passes: int
+    flake_rate: float
 
 
 class FlakyTestHistory(Answer):

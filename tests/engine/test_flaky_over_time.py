@@ -137,6 +137,30 @@ def test_the_slots_of_a_test_add_up_to_its_row_and_are_those_of_its_boxes(
         ]
 
 
+@LAW
+@given(reports(), st.sampled_from([1, 2, 90]))
+def test_the_figures_of_a_box_are_of_its_runs_alone(made: list[Report], count: int) -> None:
+    period = Period(minute(1), minute(5))
+    found = drawn(Past(made), Slots(period, count))
+
+    for strip in found:
+        for box in strip.boxes:
+            results = [
+                test
+                for one in made
+                if one.hello_ok and period.start <= one.started_at <= period.end
+                if (one.repo_key, one.suite, one.box_key) == (*strip.product, box.box_key)
+                for test in one.tests
+                if test.id == strip.test_id
+            ]
+            passed = [test for test in results if test.outcome is Outcome.PASS]
+            failed = box.attempts - len(passed)
+            assert box.run_reports == len(results)
+            assert box.attempts == sum(test.attempts for test in results)
+            assert box.retry_passes == sum(test.attempts > 1 for test in passed)
+            assert (box.failed_attempts, box.flake_rate) == (failed, 100 * failed / box.attempts)
+
+
 def test_slots_without_an_attempt_are_left_out_and_boxes_stand_by_name() -> None:
     past = seen(
         """

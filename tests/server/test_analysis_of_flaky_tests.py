@@ -5,10 +5,11 @@ What that is, is the analysis', and shown there; here it is seen to arrive.
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
-from hwci.analysis.certainty import ATTEMPTS_NEEDED
+from hwci.analysis.certainty import ATTEMPTS_NEEDED, rates
 from tests.server.many_rows import tell
 from tests.support.asking import Reply, ask, bearer
 from tests.support.running import RunningServer, running_in_thread
@@ -52,6 +53,25 @@ def test_the_rows_are_those_of_the_specifications_table(told: RunningServer, que
         else:
             assert 0 <= rate["low"] <= rate["rate"] <= rate["high"] <= 100
         assert (row["found"] is None) == row["text"].startswith("not enough data: ")
+
+
+@pytest.mark.parametrize("query", ["", "&limit=2&page=2", "&rankBy=lowerBound"])
+def test_the_rate_on_each_box_is_that_of_its_attempts(told: RunningServer, query: str) -> None:
+    found = items(told, f"ci-analysis/flaky-tests?{PERIOD}{query}")
+    assert found
+    for row in found:
+        test = urlencode({key: row[key] for key in ("repoKey", "suite", "testId")})
+        of_test = reply(told, f"ci-analysis/test?{PERIOD}&{test}").json
+        counts = [(box["failedAttempts"], box["attempts"]) for box in of_test["boxes"]]
+        assert [one["boxKey"] for one in row["onBoxes"]] == [
+            box["boxKey"] for box in of_test["boxes"]
+        ]
+        for one, rate in zip(row["onBoxes"], rates(counts), strict=True):
+            low, high = rate.shown_interval or (None, None)
+            shown = one["flakeRate"]
+            assert (shown["failed"], shown["attempts"]) == (rate.failed, rate.attempts)
+            assert shown["low"] == (None if low is None else pytest.approx(100 * low))
+            assert shown["high"] == (None if high is None else pytest.approx(100 * high))
 
 
 def test_the_rank_by_the_lower_bound_is_a_choice(told: RunningServer) -> None:

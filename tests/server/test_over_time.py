@@ -190,7 +190,15 @@ def test_a_slot_of_a_flaky_test_is_one_of_the_trend(told: RunningServer) -> None
         "testId": "usb",
         "slots": [{"slot": 1, "attempts": 7, "failedAttempts": 4}],
         "boxes": [
-            {"boxKey": "bench-1", "slots": [{"slot": 1, "attempts": 7, "failedAttempts": 4}]}
+            {
+                "boxKey": "bench-1",
+                "slots": [{"slot": 1, "attempts": 7, "failedAttempts": 4}],
+                "runReports": 7,
+                "attempts": 7,
+                "failedAttempts": 4,
+                "retryPasses": 0,
+                "flakeRate": pytest.approx(100 * 4 / 7),
+            }
         ],
         "boxesTotal": 1,
     }

@@ -100,6 +100,15 @@ class Asked:
         """Return the failures of a row of "Flakiest tests"."""
         return self._read("ci-failures", {k: test[k] for k in ("repoKey", "suite", "testId")})
 
+    def test(self, test: Any) -> Any:
+        """Return what a test did on each box."""
+        return self._read("ci-analysis/test", test)
+
+    def suspect(self, test_id: str) -> Any:
+        """Return what the runs of a flaky test suggest."""
+        rows = self._read("ci-analysis/flaky-tests", {"search": test_id, "limit": 100})["items"]
+        return next(row for row in rows if row["testId"] == test_id)
+
     def flakes(self) -> int:
         """Return the number of failures that are flakes."""
         return int(self._read("ci-failures", {"label": "flake"})["total"])

@@ -188,7 +188,7 @@ def test_a_refused_history_of_flaky_tests_is_shown_and_asked_for_again(
     expect(flaky.locator(".below")).to_contain_text(UNANSWERED)
     page.unroute(histories)
     flaky.locator(".below").get_by_role("button", name="Try again").click()
-    expect(flaky.locator(".strips li").first).to_be_visible()
+    expect(flaky.locator(".strips tbody tr").first).to_be_visible()
     expect(flaky.get_by_role("alert")).to_have_count(0)
     quiet_console.clear()  # the browser names what it could not load
 

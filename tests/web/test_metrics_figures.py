@@ -7,7 +7,7 @@ every table.
 import re
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -183,6 +183,45 @@ def test_a_figure_of_a_flaky_test_leads_to_the_runs_that_it_counts(
         expect(shown).to_have_text(counted(runs["total"], "run"))
         page.reload()
         expect(shown).to_have_text(counted(runs["total"], "run"))
+
+
+@of_each_period_and_product
+def test_the_figures_of_each_box_of_a_flaky_test_are_the_apis_and_lead_to_their_runs(
+    page: Page, demo: Dashboard, days: int, of: dict[str, str]
+) -> None:
+    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    query = {"days": days, "asOf": moment, **of}
+    asked = Asked(demo, demo.token(), org, query)
+    row = max(next(asked.pages("flaky")), key=lambda one: (one["boxes"], one["retryPasses"]))
+    test = {name: row[name] for name in ("repoKey", "suite", "testId")}
+    found, suspect = asked.test(test), asked.suspect(test["testId"])
+    ranges = {one["boxKey"]: one["flakeRate"] for one in suspect["onBoxes"]}
+    period = {"from": asked.page()["period"]["from"], "to": asked.page()["period"]["to"]}
+    reached = {**test, **period, "status": "reported", "helloOk": "true"}
+
+    page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **OPEN})}")
+    page.get_by_role("button", name=f"show the boxes of {row['testId']}").click()
+    boxes = page.get_by_role("region", name=f"Boxes of {row['testId']}")
+    expect(boxes.locator(".sure").last).to_contain_text(re.compile("to|not enough data"))
+    assert boxes.locator("table").evaluate(CELLS) == [
+        bare(on_box(box, asked.runs({**reached, "boxKey": box["boxKey"]})["total"]))
+        for box in found["boxes"]
+    ]
+    expect(boxes.locator(".sure")).to_have_text(
+        [between(one["low"], one["high"]) for one in ranges.values()]
+    )
+    assert list(ranges) == [box["boxKey"] for box in found["boxes"]]
+    counted_runs = {"Run reports": {}, "Failed attempts": {"failedAttempt": "true"}}
+    counted_runs["Passes on a retry"] = {"retryPass": "true"}
+    for at, box in enumerate(found["boxes"]):
+        for title, flag in counted_runs.items():
+            link = boxes.locator("tbody tr").nth(at).locator(f"[data-title='{title}'] a")
+            for href in link.evaluate_all(ADDRESSES):
+                told = dict(parse_qsl(urlsplit(href).query))
+                assert told == {**reached, "boxKey": box["boxKey"], **flag}
+    total = asked.runs({**reached, "boxKey": found["boxes"][0]["boxKey"]})["total"]
+    boxes.get_by_role("link", name=re.compile("runs? of")).first.click()
+    expect(page.locator(".table-tools").get_by_role("status")).to_have_text(counted(total, "run"))
 
 
 def test_the_number_of_checked_merges_leads_to_each_and_to_the_run_that_checked_it(
@@ -364,6 +403,13 @@ def flaky(row: Any, all_products: bool) -> list[str]:
     figures = [f"{row[name]:,}" for name in counts]
     rate = percent(Decimal(str(row["flakeRate"])))
     return [row["testId"] + broken, *product, *figures, rate, ""]
+
+
+def on_box(box: Any, runs: int) -> list[str]:
+    """Write what a test did on a box in so many runs, as its row in "Flakiest tests" unfolded."""
+    figures = [runs, box["attempts"], box["failedAttempts"], box["retried"]]
+    rate = percent(Decimal(100 * box["failedAttempts"]) / box["attempts"])
+    return [box["boxKey"], *(f"{one:,}" for one in figures), rate, ""]
 
 
 WRITTEN = {"merges": merge, "bugs": bug, "other": other, "flaky": flaky}

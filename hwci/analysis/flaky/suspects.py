@@ -24,6 +24,7 @@ from hwci.analysis.flaky.weighing import Counts, Effort, chance_alike, effort
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
+from hwci.engine.page.over_time import BoxOverTime
 from hwci.engine.page.reading import read_flakiest
 from hwci.engine.page.tables import FlakySelection, flakiest_tests
 from hwci.engine.periods import Period
@@ -225,8 +226,8 @@ def pending_by_test(
     return found
 
 
-def flake_rates(rows: Sequence[FlakyTest]) -> list[Rate]:
-    """Return the flake rate of each test, with its interval."""
+def flake_rates(rows: Sequence[FlakyTest | BoxOverTime]) -> list[Rate]:
+    """Return the flake rate of each test, or of one on each box, with its interval."""
     return rates([(row.failed_attempts, row.attempts) for row in rows])
 
 

@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from hwci.engine.facts import Product, TestKey
-from hwci.engine.history import BoxRuns, Decision, Episode, History, Listing, Scope
+from hwci.engine.history import BoxRuns, Decision, Episode, History, Listing, Notable, Scope
 from hwci.engine.page.reading import read_classified, read_merges
 from hwci.engine.periods import Period, Slots
-from hwci.engine.rules.flakiness import FlakyTest, attempts_of
+from hwci.engine.rules.flakiness import FlakyTest, attempts_of, figures_of
 from hwci.engine.vocabulary import FailureClass
 
 BOXES_MAX = 50
@@ -82,10 +82,15 @@ class SlotAttempts(NamedTuple):
 
 
 class BoxOverTime(NamedTuple):
-    """A test on one box, over time."""
+    """A test on one box, over time. The figures are those of a row of "Flakiest tests"."""
 
     box_key: str
     slots: Sequence[SlotAttempts]
+    run_reports: int
+    attempts: int
+    failed_attempts: int
+    retry_passes: int
+    flake_rate: float
 
 
 class FlakyOverTime(NamedTuple):
@@ -108,12 +113,16 @@ def flaky_over_time(
         runs[one.product, one.test_id].setdefault(one.box_key, []).append(one)
     items = []
     for product, test_id in tests:
-        boxes = [
-            BoxOverTime(box, _slots(ran)) for box, ran in sorted(runs[product, test_id].items())
-        ]
+        boxes = [_on_box(box, ran) for box, ran in sorted(runs[product, test_id].items())]
         merged = _merged(slot for box in boxes for slot in box.slots)
         items.append(FlakyOverTime(product, test_id, merged, boxes[:BOXES_MAX], len(boxes)))
     return Listing(items, rows.total)
+
+
+def _on_box(box_key: str, runs: Sequence[BoxRuns]) -> BoxOverTime:
+    notable = Notable(*map(sum, zip(*(one.notable for one in runs), strict=True)))
+    figures = figures_of(sum(one.reports for one in runs), notable)
+    return BoxOverTime(box_key, _slots(runs), *figures)
 
 
 def _merged(slots: Iterable[SlotAttempts]) -> list[SlotAttempts]:

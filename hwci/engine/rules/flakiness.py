@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hwci.engine.facts import TestItem, TestKey
-from hwci.engine.history import History, TestRuns
+from hwci.engine.history import History, Notable, TestRuns
 from hwci.engine.vocabulary import Outcome
 
 
@@ -21,6 +21,16 @@ def is_broken(attempts: int, failed_attempts: int) -> bool:
 def is_flake_seen(retry_passes: int, flaky_failures: int) -> bool:
     """Whether a test passed where it failed."""
     return retry_passes > 0 or flaky_failures > 0
+
+
+class Figures(NamedTuple):
+    """What the table counts of a test, on all its boxes or on one. `flake_rate` is a percentage."""
+
+    run_reports: int
+    attempts: int
+    failed_attempts: int
+    retry_passes: int
+    flake_rate: float
 
 
 class FlakyTest(NamedTuple):
@@ -77,24 +87,31 @@ def _order(row: FlakyTest) -> tuple[float, int, str, str, str]:
 
 def _row(key: TestKey, test: TestRuns) -> FlakyTest:
     product, test_id = key
-    attempts, failed = _attempts_of(test)
     return FlakyTest(
         repo_key=product.repo_key,
         suite=product.suite,
         test_id=test_id,
         boxes=test.boxes,
-        run_reports=test.reports,
+        flaky_failures=test.flakes,
+        **figures_of(test.reports, _notable_of(test))._asdict(),
+    )
+
+
+def figures_of(reports: int, notable: Notable) -> Figures:
+    """Return the figures of a test in so many reports, of which these items are notable."""
+    attempts, failed = attempts_of(reports, *notable)
+    return Figures(
+        run_reports=reports,
         attempts=attempts,
         failed_attempts=failed,
-        retry_passes=_retry_passes_of(test),
-        flaky_failures=test.flakes,
+        retry_passes=_retry_passes_of(notable),
         flake_rate=_rate(failed, attempts),
     )
 
 
 def has_flaked(test: TestRuns) -> bool:
     """Whether a flake of a test was seen."""
-    return is_flake_seen(_retry_passes_of(test), test.flakes)
+    return is_flake_seen(_retry_passes_of(_notable_of(test)), test.flakes)
 
 
 def never_passed(test: TestRuns) -> bool:
@@ -116,9 +133,13 @@ def attempts_of(reports: int, items: int, attempts: int, failed: int) -> tuple[i
 
 
 def _attempts_of(test: TestRuns) -> tuple[int, int]:
-    return attempts_of(test.reports, test.items, test.attempts, test.failed)
+    return attempts_of(test.reports, *_notable_of(test))
 
 
-def _retry_passes_of(test: TestRuns) -> int:
+def _notable_of(test: TestRuns) -> Notable:
+    return Notable(test.items, test.attempts, test.failed)
+
+
+def _retry_passes_of(notable: Notable) -> int:
     """Count the items that passed "on a retry"."""
-    return test.items - test.failed
+    return notable.items - notable.failed

@@ -5,7 +5,7 @@ computed here.
 Chances are between 0 and 1; rates are percentages, as `flakeRate` is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from hwci.analysis import certainty
@@ -160,29 +160,41 @@ class InFewWords(Answer):
         )
 
 
+class OnBoxAnswer(Answer):
+    """The flake rate of a test on one box, over all its runs of the period."""
+
+    box_key: str
+    flake_rate: RateAnswer
+
+
 class SuspectAnswer(Answer):
     """A row of "Flakiest tests" with the interval of its flake rate and what its runs suggest:
     `answer` as `InFewWords` has it, `text` in a line. `found` null: `missing` says what there is
-    too little of.
+    too little of. `onBoxes`: the boxes that `flakiest-tests/history` has.
     """
 
     repo_key: str
     suite: str
     test_id: str
     flake_rate: RateAnswer
+    on_boxes: Sequence[OnBoxAnswer]
     answer: str
     text: str
     found: IntermittentAnswer | None
     missing: str | None
 
     @classmethod
-    def of(cls, row: suspects.Suspect) -> Self:
+    def of(cls, row: suspects.Suspect, on_boxes: Mapping[str, certainty.Rate]) -> Self:
         """Make one row."""
         return cls(
             repo_key=row.test.repo_key,
             suite=row.test.suite,
             test_id=row.test.test_id,
             flake_rate=RateAnswer.of(row.rate),
+            on_boxes=[
+                OnBoxAnswer(box_key=box, flake_rate=RateAnswer.of(rate))
+                for box, rate in on_boxes.items()
+            ],
             answer=_answer(row),
             text=suspect_words.of_suspect(row),
             found=None if row.found is None else _found(row.found),

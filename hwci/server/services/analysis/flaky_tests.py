@@ -3,12 +3,13 @@
 "Answers beside the rules").
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from hwci.analysis.certainty import Rate
 from hwci.analysis.flaky.suspects import Suspect, by_lower_bound, flake_rates, flaky_tests
 from hwci.engine.history import Listing
-from hwci.engine.page.over_time import flaky_over_time
+from hwci.engine.page.over_time import BoxOverTime, flaky_over_time
 from hwci.engine.page.reading import read_flakiest
 from hwci.engine.page.tables import flakiest_tests
 from hwci.engine.periods import slots_of
@@ -31,14 +32,29 @@ class FlakyTests(Analysis):
 
     async def listed(self, viewer: Viewer, query: SuspectsQuery) -> ListPage[SuspectAnswer]:
         """Return the rows of "Flakiest tests", each with what its runs suggest."""
-        return await self._suspects(viewer, query, SuspectAnswer.of)
+
+        def work(about: Asked, found: Listing[Suspect]) -> ListPage[SuspectAnswer]:
+            tests = Listing([one.test for one in found.items], found.total)
+            by_box = flaky_over_time(about.history, tests, slots_of(query.days, about.period))
+            rows = [
+                (suspect, _rates_by_box(one.boxes))
+                for suspect, one in zip(found.items, by_box.items, strict=True)
+            ]
+            return query.page_of(Listing(rows, found.total), lambda one: SuspectAnswer.of(*one))
+
+        return await self._suspects(viewer, query, work)
 
     async def answered(self, viewer: Viewer, query: SuspectsQuery) -> ListPage[InFewWords]:
         """Return the same rows in few words, which takes less time."""
-        return await self._suspects(viewer, query, InFewWords.of)
+        return await self._suspects(
+            viewer, query, lambda _, found: query.page_of(found, InFewWords.of)
+        )
 
     async def _suspects(
-        self, viewer: Viewer, query: SuspectsQuery, of: Callable[[Suspect], Row]
+        self,
+        viewer: Viewer,
+        query: SuspectsQuery,
+        page_of: Callable[[Asked, Listing[Suspect]], ListPage[Row]],
     ) -> ListPage[Row]:
         require_statistics()
         period = self._period(query)
@@ -46,7 +62,7 @@ class FlakyTests(Analysis):
         def work(reader: Reader) -> ListPage[Row]:
             about = asked(reader, viewer, query, period)
             notes = notes_of(reader, viewer, period)
-            return query.page_of(flaky_tests(*about, query.selection, query.rank_by, notes), of)
+            return page_of(about, flaky_tests(*about, query.selection, query.rank_by, notes))
 
         return await self._storage.read(work, organization=viewer.org_id)
 
@@ -78,3 +94,7 @@ class FlakyTests(Analysis):
 def _ranked(about: Asked, query: FlakyQuery) -> Listing[FlakyTest]:
     rows = read_flakiest(*about)
     return flakiest_tests(rows if query.sort else by_lower_bound(rows), query.selection)
+
+
+def _rates_by_box(boxes: Sequence[BoxOverTime]) -> Mapping[str, Rate]:
+    return dict(zip((one.box_key for one in boxes), flake_rates(boxes), strict=True))

@@ -3,32 +3,21 @@
 
 import { addressOf, change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
-import { count, counted, percent, range } from "../../format.js";
+import { count, percent } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { Failed } from "../../parts/notices/notice.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { Section } from "../../parts/section.js";
 import { FEW, PagedTable, tableState } from "../../parts/table/table.js";
 import { Badge, LongName } from "../../parts/values/values.js";
-import { BoxStrips, MergedStrip } from "./heat.js";
-
-/**
- * Key, title, the query that finds the runs behind the figure, and the words for one and many of them.
- * "Attempts" has no runs of its own: they are those of the first figure.
- * @type {[string, string, object?, [string, string?]?][]}
- */
-const FIGURES = [
-  ["runReports", "Run reports", {}, ["run"]],
-  ["attempts", "Attempts"],
-  ["failedAttempts", "Failed attempts", { failedAttempt: true }, ["failed attempt"]],
-  ["retryPasses", "Passes on a retry", { retryPass: true }, ["pass on a retry", "passes on a retry"]],
-];
+import { Unfolded } from "./flaky_boxes.js";
+import { figureColumns, rate } from "./flaky_figures.js";
+import { HeatStrip } from "./heat.js";
 
 const NONE = "No attempt of a test failed in this period. Try a longer one.";
 const ALL_BROKEN = "Each test with a failed attempt is broken: none is flaky.";
 const BROKEN = "It never passed in this period";
 const NO_FLAKE = "None of its failures is a flake, and no retry passed: it is or was broken on the commits where it failed";
-const WITHIN = "Holds the true rate with 95 % certainty";
 const NEAR = "400px"; // below the visible part
 
 /** The table. The strips are asked for when it comes near, once for each page of it. */
@@ -56,17 +45,14 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const answers = useAnswer(wanted ? `${analysis}/answers` : null, { ...scope, ...asked, ...few, ...kind, rankBy });
   const answered = new Map(answers.data?.items.map((one) => [keyOf(one), one.answer]));
   const unfolded = address.query.get("flaky.boxes");
-  const suspects = useAnswer(wanted && unfolded !== null ? analysis : null, { ...scope, ...asked, ...kind, rankBy });
-  const heat = (row) => html`<${MergedStrip} history=${histories.get(keyOf(row))} period=${page.period} />`;
-  const strips = (row) => html`<${BoxStrips} history=${histories.get(keyOf(row))} answer=${answer} ...${{ orgId, period: page.period }} />`;
+  const suspects = useAnswer(wanted && unfolded !== null ? analysis : null, { ...scope, ...asked, ...few, ...kind, rankBy });
+  const heat = (row) => html`<${HeatStrip} history=${histories.get(keyOf(row))} period=${page.period} />`;
   const boxes = (row) => html`<${Boxes} row=${row} open=${unfolded === keyOf(row)} />`;
   const columns = [
     { key: "test", title: "Test", sort: "testId", name: true, cell: (row) => test(row, address, scope, answered.get(keyOf(row))) },
     ...productColumn(page.product, several),
     { key: "boxes", title: "Boxes", sort: "boxes", numeric: true, cell: boxes },
-    ...FIGURES.map(([key, title, asked, words]) => {
-      return { key, title, sort: key, numeric: true, cell: (row) => figure(row, key, page, orgId, asked, words) };
-    }),
+    ...figureColumns({ period: page.period, orgId, sorted: true }),
     {
       key: "flakeRate", title: "Flake rate", sort: "flakeRate", own: byLow ? undefined : "down", numeric: true,
       cell: (row) => rate(row, byLow ? row : within.get(keyOf(row)), sure.error),
@@ -74,7 +60,9 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
     ...(byLow ? [{ key: "low", title: "At least", own: "down", numeric: true, cell: atLeast }] : []),
     { key: "heat", title: "Failed attempts by day", numeric: true, cell: heat },
   ];
-  const below = (row) => unfolded === keyOf(row) && html`${strips(row)}<${Suspicion} row=${row} answer=${suspects} />`;
+  const suspected = (row) => suspects.data?.items.find((one) => keyOf(one) === keyOf(row));
+  const below = (row) => unfolded === keyOf(row) && html`<${Unfolded} row=${row} history=${histories.get(keyOf(row))}
+    suspect=${suspected(row)} ...${{ answer, suspects, orgId, period: page.period }} />`;
   return html`<${Section} title="Flakiest tests" total=${page.flakiestTests.total} anchor="flaky">
     <div ref=${place}></div>
     ${hidden > 0 && html`<${Others} all=${all} number=${hidden} what=${usual.flaked ? "without a flake" : "broken"} />`}
@@ -131,13 +119,6 @@ function Rank({ on }) {
       stand above forty in a hundred.</span></p>`;
 }
 
-/** A flake rate, and below it the range that holds the true one; its place is kept, so that nothing below moves. */
-function rate({ flakeRate }, sure, error) {
-  if (error) return percent(flakeRate);
-  const interval = sure ? range(sure.low, sure.high) : "\u00a0";
-  return html`${percent(flakeRate)} <span class="under sure" title=${WITHIN}>${interval}</span>`;
-}
-
 function atLeast({ low }) {
   return low === null ? html`<span class="quiet">not enough data</span>` : percent(low);
 }
@@ -152,16 +133,6 @@ function hasNoFlake({ flakyFailures, retryPasses }) {
   return flakyFailures === 0 && retryPasses === 0;
 }
 
-/** What the runs of a test suggest: since when it is flaky, on which boxes. An estimate, no rule. */
-function Suspicion({ row, answer: { data, error } }) {
-  const found = data?.items.find((one) => keyOf(one) === keyOf(row));
-  return html`<p class="quiet">${error ? error.message : found ? suggested(found) : "\u00a0"}</p>`;
-}
-
-function suggested({ flakeRate: { rate, low, high }, text }) {
-  return `Flake rate ${percent(rate)} (${range(low, high)}). Its runs suggest: ${text}`;
-}
-
 function keyOf({ repoKey, suite, testId }) {
   return JSON.stringify([repoKey, suite, testId]);
 }
@@ -174,15 +145,6 @@ function test(row, { params }, { asOf }, answer) {
     ${isBroken(row) ? html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`
       : hasNoFlake(row) && html` <${Badge} kind="quiet" title=${NO_FLAKE}>no flake seen<//>`}
     ${" "}<span class="under whom" title=${answer}>${answer ?? "\u00a0"}</span>`;
-}
-
-/** A figure of a test, which leads to the runs that it counts. */
-function figure(row, key, { period: { from, to } }, orgId, asked, words) {
-  if (!words || row[key] === 0) return count(row[key]);
-  const { repoKey, suite, testId } = row;
-  // A run that never reached the hardware counts in no row.
-  const runs = addressOf("runs", { orgId }, { repoKey, suite, testId, status: "reported", helloOk: true, from, to, ...asked });
-  return html`<a class="plain" href=${runs} aria-label=${`${counted(row[key], ...words)} of ${testId}`}>${count(row[key])}</a>`;
 }
 
 function Boxes({ row, open }) {

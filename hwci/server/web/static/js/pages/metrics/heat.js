@@ -4,8 +4,6 @@
 
 import { count, counted, percent, slotName } from "../../format.js";
 import { html } from "../../html.js";
-import { Failed, Waiting } from "../../parts/notices/notice.js";
-import { BoxLink } from "../../parts/values/past.js";
 
 const SLOTS_MAX = 90; // a longer period has wider slots (contract, "CI metrics")
 const WIDTH = 180;
@@ -13,24 +11,10 @@ const HEIGHT = 16;
 const LEAST = 4; // of a share above 0
 const LEVELS = [0.1, 0.3, 0.6]; // shares at which the colour changes
 
-/** All boxes of a test in one strip. `history`: undefined while it is on its way. */
-export function MergedStrip({ history, period }) {
+/** A test on all its boxes, or on one, in one strip. `history`: undefined while it is on its way. */
+export function HeatStrip({ history, period }) {
   if (!history) return html`<span class="heat"></span>`;
   return html`<${Strip} slots=${history.slots} period=${period} />`;
-}
-
-/** A strip for each box of a test. `answer`: what brings the history. */
-export function BoxStrips({ history, answer, period, orgId }) {
-  if (!history && answer.error) return html`<${Failed} error=${answer.error} again=${answer.again} />`;
-  if (!history) return html`<${Waiting} />`;
-  const hidden = history.boxesTotal - history.boxes.length;
-  return html`<ul class="strips">
-    ${history.boxes.map(({ boxKey, slots }) => html`<li key=${boxKey}>
-      <span><${BoxLink} plain boxKey=${boxKey} orgId=${orgId} /></span>
-      <${Strip} slots=${slots} period=${period} />
-    </li>`)}
-    ${hidden > 0 && html`<li class="quiet">and ${counted(hidden, "more box", "more boxes")}</li>`}
-  </ul>`;
 }
 
 function Strip({ slots, period }) {
