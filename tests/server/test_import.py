@@ -166,7 +166,7 @@ def cut(file: Path) -> None:
 def altered(file: Path) -> None:
     with closing(sqlite3.connect(file)) as export, export:
         [content] = export.execute("SELECT content FROM sent WHERE number = 3").fetchone()
-        body = gzip.decompress(content).replace(b'"attempts":1', b'"attempts":2')
+        body = gzip.decompress(content).replace(b'"run_attempt":', b'"run_attempt":1')
         export.execute("UPDATE sent SET content = ? WHERE number = 3", (gzip.compress(body),))
 
 

@@ -40,8 +40,8 @@ export function RealBugs({ address, base, scope, several, page, products, orgId,
 function Unconfigured({ products }) {
   if (products.length === 0) return null;
   const [who, are] = products.length === 1 ? [products[0].suite, "has"] : [counted(products.length, "product"), "have"];
-  return html`<p class="quiet">${who} ${are} no suite configuration, so no failure there counts as a firmware bug unless a person confirms it.
-    ${" "}Name the firmware and the harness files: <code>hwci suite-config apply</code></p>`;
+  return html`<p class="quiet">${who} ${are} no suite configuration, so no failure there counts as a firmware
+    bug unless a person confirms it. Name the firmware and the harness files: <code>hwci suite-config apply</code></p>`;
 }
 
 function isOf({ repoKey, suite }, product) {
