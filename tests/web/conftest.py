@@ -24,7 +24,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, Route, expect
 
 from hwci.server.web.site import the_site
 
@@ -139,6 +139,21 @@ class Dashboard:
         )
         with urlopen(request, timeout=PATIENCE_SECONDS) as answer:
             return str(json.load(answer)["accessToken"])
+
+
+PATIENCE_BY_THE_CLOCK = """
+  AbortSignal.timeout = (milliseconds) => {
+    const end = new AbortController();
+    setTimeout(() => end.abort(new DOMException("too long", "TimeoutError")), milliseconds);
+    return end.signal;
+  };
+"""
+"""Lets `page.clock` move how long a page waits for an answer: the browser's own clock of such
+signals it does not reach."""
+
+
+def never_answer(route: Route) -> None:
+    """Leave a request without an answer, as a server does that hangs."""
 
 
 def open_own_menu(page: Page) -> None:

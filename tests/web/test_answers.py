@@ -11,7 +11,13 @@ from playwright.sync_api import Page, expect
 
 from tests.support.asking import ask, ci_key
 from tests.support.running import report, running_in_thread
-from tests.web.conftest import Account, Dashboard, module
+from tests.web.conftest import (
+    PATIENCE_BY_THE_CLOCK,
+    Account,
+    Dashboard,
+    module,
+    never_answer,
+)
 from tests.web.slow_proxy import slow_proxy
 
 UNANSWERED = "The server did not answer"
@@ -173,6 +179,30 @@ def test_what_was_not_answered_is_asked_again_by_itself_after_growing_pauses(
     expect(page.get_by_label("Tiles")).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
     quiet_console.clear()  # the browser names what it could not load
+
+
+@pytest.mark.own_tab
+@pytest.mark.parametrize("asked", ["**/ci-metrics?*", "**/ci-analysis/page?*"])
+def test_a_page_whose_answer_is_late_says_so_before_it_gives_up(
+    page: Page, demo: Dashboard, quiet_console: list[str], asked: str
+) -> None:
+    page.add_init_script(PATIENCE_BY_THE_CLOCK)
+    page.clock.install()
+    page.route(asked, never_answer)
+    home = f"{demo.url}/orgs/{demo.sign_in(page.context)}"
+    with page.expect_request(asked):
+        page.goto(f"{home}/metrics")
+    waiting = page.locator("main .waiting")
+    expect(waiting).to_have_text("Loading…")
+    page.clock.pause_at(page.evaluate("Date.now() / 1000 + 1"))
+
+    page.clock.run_for(10_000)
+    expect(waiting).to_have_text("The server has not answered yet; still waiting")
+    page.clock.run_for(80_000)
+    expect(page.get_by_role("alert").first).to_contain_text(UNANSWERED)
+    expect(page.get_by_role("alert").first).to_contain_text("This page asks again by itself")
+    expect(waiting).to_have_count(0)
+    quiet_console.clear()  # the browser names what it gave up
 
 
 def test_a_refused_history_of_flaky_tests_is_shown_and_asked_for_again(

@@ -15,11 +15,13 @@ from playwright.sync_api import Page, Route, expect
 from tests.support.asking import ask, bearer
 from tests.support.held_port import held_port
 from tests.support.running import Hands, running_in_thread
+from tests.web.conftest import PATIENCE_BY_THE_CLOCK, never_answer
 from tests.web.live import Comeback, Site, ended, sign_in_again, site
 
 REVIEWS = "**/ci-reviews"
 CONFIRM = re.compile("^Confirm as firmware bug")
 CONFIRMED = "[Cc]ounted as a real firmware bug"
+NOT_YET = "The server has not answered yet; still waiting"
 DISMISS = re.compile("^Dismiss")
 PLACES = {
     "page": "failures/{failure}",
@@ -140,6 +142,92 @@ def test_a_server_that_stops_before_a_review_is_told_and_the_review_is_made_once
         assert audit(own) == ["confirm", "reset"]
     page.goto("about:blank")  # asks nobody any more
     quiet_console.clear()  # the browser names what it could not load
+
+
+def stop_the_clock(page: Page) -> None:
+    """Let time pass on a page by `run_for` alone."""
+    page.clock.pause_at(page.evaluate("Date.now() / 1000 + 1"))
+
+
+@pytest.fixture
+def hanging(own: Site, quiet_console: list[str]) -> Iterator[Callable[[str], Site]]:
+    """Return what opens a place, after which the server answers nothing and the clock stands."""
+
+    def opened(place: str) -> Site:
+        own.page.add_init_script(PATIENCE_BY_THE_CLOCK)
+        own.page.clock.install()
+        look_at(own, place)
+        own.page.route("**/api/**", never_answer)
+        stop_the_clock(own.page)
+        return own
+
+    yield opened
+    quiet_console.clear()  # the browser names what it gave up
+
+
+@pytest.mark.own_tab
+@pytest.mark.parametrize("place", PLACES)
+def test_a_server_that_hangs_is_told_soon_and_the_review_ends_within_ninety_seconds(
+    hanging: Callable[[str], Site], place: str
+) -> None:
+    page = hanging(place).page
+    confirm = page.get_by_role("button", name=CONFIRM)
+    late = page.get_by_role("status").filter(has_text=NOT_YET).first
+    with page.expect_request(REVIEWS):
+        confirm.click()
+
+    page.clock.run_for(9_000)
+    expect(page.get_by_text(NOT_YET)).to_have_count(0)
+    page.clock.run_for(2_000)
+    expect(late).to_be_visible()
+    expect(confirm).to_be_focused()
+    with page.expect_request("**/ci-failures/*"):  # what became of it
+        page.clock.run_for(69_000)
+    expect(late).to_be_visible()
+    page.clock.run_for(10_000)
+
+    expect_message(page, "Nobody knows yet whether it was reviewed. The server did not answer.")
+    expect(page.get_by_text(NOT_YET)).to_have_count(0)
+
+
+@pytest.mark.own_tab
+def test_a_review_that_a_hanging_server_did_not_get_is_made_once_when_it_answers_again(
+    hanging: Callable[[str], Site],
+) -> None:
+    own = hanging("page")
+    page = own.page
+    with page.expect_request(REVIEWS):
+        press(page, CONFIRM)
+    with page.expect_request("**/ci-failures/*"):
+        page.clock.run_for(80_000)
+    page.clock.run_for(10_000)
+    with page.expect_request("**/ci-failures/*"):
+        press(page, "Look again")
+    expect(page.get_by_text("Looking…")).to_be_visible()
+    page.clock.run_for(10_000)
+    expect_message(page, "Nobody knows yet")
+    page.unroute("**/api/**")
+    page.clock.resume()
+    press(page, "Look again")
+    expect_message(page, "It was not reviewed. Try again.")
+    assert audit(own) == []
+    press(page, CONFIRM)
+    done(page, CONFIRMED)
+    assert audit(own) == ["confirm"]
+
+
+@pytest.mark.own_tab
+def test_a_sign_in_that_is_not_renewed_takes_a_review_no_more_time(
+    hanging: Callable[[str], Site],
+) -> None:
+    page = hanging("page").page
+    page.clock.fast_forward(3_600_000)  # the access token is used up
+    with page.expect_request("**/api/auth/refresh"):
+        press(page, CONFIRM)
+    page.clock.run_for(80_000)
+    page.clock.run_for(10_000)
+
+    expect_message(page, "Nobody knows yet whether it was reviewed. The server did not answer.")
 
 
 @pytest.mark.parametrize("place", PLACES)

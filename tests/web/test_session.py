@@ -62,7 +62,8 @@ PATIENCE = """
     return ends.signal;
   };
 """
-OUT_OF_PATIENCE = "window.patience.splice(0).forEach((ends) => ends.abort())"
+OUT_OF_PATIENCE = """window.patience.splice(0).forEach(
+  (ends) => ends.abort(new DOMException("too long", "TimeoutError")))"""
 # What the browser does 10 seconds after a note was left.
 NOTE_ENDS = "document.cookie = 'hwci_renewing=; Path=/; Max-Age=0'"
 # A note lasts until it is taken back, and how often a page looks at one the test can see.

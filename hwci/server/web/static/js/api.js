@@ -2,7 +2,7 @@
 // Calls of the API: one way to call it, and one kind of error. `session.js` knows who is signed in, the pages
 // know what the answers mean.
 
-import { cutShort, patience, refusal, signedOut } from "./refusal.js";
+import { cutShort, patience, refusal, signedOut, within } from "./refusal.js";
 import { accessToken, renew, watchSession } from "./session.js";
 
 const NOT_MODIFIED = 304;
@@ -47,8 +47,8 @@ async function answerOf(address, signal) {
 }
 
 /** Send to the API. */
-export function post(path, body) {
-  return call("POST", path, { body });
+export function post(path, body = undefined, /** @type {Request} */ { signal } = {}) {
+  return call("POST", path, { body, signal });
 }
 
 /** Change something through the API. */
@@ -68,11 +68,11 @@ export async function open(path, /** @type {Request} */ { signal, headers = {} }
   return response;
 }
 
-async function call(method, path, /** @type {Request} */ { body } = {}) {
-  return read(await asked(method, path, { body, signal: patience() }));
+async function call(method, path, /** @type {Request} */ { body, signal } = {}) {
+  return read(await asked(method, path, { body, signal: ending(signal) }));
 }
 
-/** Return what ends a request: its page, or the patience with the server. */
+/** Return what ends a request: who sends it, or the patience with the server. */
 function ending(signal) {
   return signal ? AbortSignal.any([signal, patience()]) : patience();
 }
@@ -86,13 +86,18 @@ async function read(response) {
 }
 
 async function asked(method, path, request) {
-  const token = await accessToken();
+  const token = await inTime(request, accessToken());
   if (token === null) throw signedOut();
   const response = await sent(method, path, request, token);
   if (response.status !== 401) return response;
-  await renew(token);
-  const renewed = await accessToken();
+  await inTime(request, renew(token));
+  const renewed = await inTime(request, accessToken());
   return renewed === null ? response : sent(method, path, request, renewed);
+}
+
+/** The sign-in is waited for no longer than the answer; its renewal goes on. */
+function inTime({ signal }, promise) {
+  return signal ? within(signal, promise) : promise;
 }
 
 async function sent(method, path, /** @type {Request} */ { body, signal, headers = {} }, token) {

@@ -24,11 +24,21 @@ export class ApiError extends Error {
 }
 
 const ASK_AGAIN_SECONDS = 15; // after no answer: a server that is started again takes a few
-const PATIENCE_MILLISECONDS = 90_000; // a server that takes longer gives no answer
+export const PATIENCE_MILLISECONDS = 90_000; // a server that takes longer gives no answer
 
 /** A signal that ends a request without an answer. */
-export function patience() {
-  return AbortSignal.timeout(PATIENCE_MILLISECONDS);
+export function patience(milliseconds = PATIENCE_MILLISECONDS) {
+  return AbortSignal.timeout(milliseconds);
+}
+
+/** What a promise gives, unless the signal ends the waiting for it before. */
+export function within(signal, promise) {
+  const ended = new Promise((_, fail) => {
+    const end = () => fail(cutShort(signal.reason));
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end);
+  });
+  return Promise.race([promise, ended]);
 }
 
 /** There is no sign-in in this browser. */

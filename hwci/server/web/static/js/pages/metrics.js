@@ -115,6 +115,7 @@ function Shown({ page, products, isWhole, ...rest }) {
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
     <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.loading ? null : figures.data?.trends}
       causes=${figures.data?.realBugCauses} address=${rest.address} />
+    ${!isWhole && html`<${Waiting} />`}
     ${isWhole && html`
       <${FailingNow} ...${table}>
         <${Pending} orgId=${rest.orgId} scope=${rest.scope} total=${figures.data?.pendingFailures} />

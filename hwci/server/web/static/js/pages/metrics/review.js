@@ -57,7 +57,8 @@ export function useReviews(orgId, page, may, me) {
     toast.current.focus({ preventScroll: true });
     together.undo();
   };
-  const shown = (message || together.stateOf(LAST).fault) && html`${message}
+  const last = together.stateOf(LAST);
+  const shown = (message || last.doing || last.fault) && html`${message}
     ${together.undo && html` <button type="button" onClick=${undo}>Undo</button>`}
     <${Refused} ...${{ together, id: LAST, focus: toast }} />`;
   return { may, turn, message: shown, toast, renew, review, together, draft, now: (row) => reviewed[row.id] ?? row };

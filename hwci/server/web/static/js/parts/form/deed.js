@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A button that does something through the API: once at a time, with a message if it fails.
+// A button that does something through the API: once at a time, with a message if it fails or takes long.
 
 import { html, useState } from "../../html.js";
+import { StillWaiting } from "../notices/notice.js";
 
 /** `act()`: does it; `label`: what it does and to what, if its text is shorter. */
 export function Deed({ act, label, main, children }) {
@@ -20,5 +21,6 @@ export function Deed({ act, label, main, children }) {
   };
   return html`<button type="button" class=${main && "main"} aria-label=${label} aria-disabled=${busy ? "true" : undefined}
       onClick=${press}>${children}</button>
+    ${busy && html`<${StillWaiting} />`}
     ${fault && html`<p class="fault" role="alert">${fault.message}</p>`}`;
 }

@@ -2,12 +2,33 @@
 // What a view shows without data: it waits, it failed, or there is none.
 
 import { timeOfDay } from "../../format.js";
-import { html, useMemo } from "../../html.js";
+import { html, useEffect, useMemo, useState } from "../../html.js";
 import { RefusedParameters, refusedParameters } from "./faulty_address.js";
 
-/** Loading. */
+const LATE_MILLISECONDS = 10_000;
+const LATE = "The server has not answered yet; still waiting";
+
+/** Loading; after a while it says that the answer is late. */
 export function Waiting() {
-  return html`<p class="waiting" role="status">Loading…</p>`;
+  return html`<p class="waiting" role="status"><${Loading} /></p>`;
+}
+
+/** Where something is being done: nothing at first, after a while that the answer is late. */
+export function StillWaiting() {
+  return html`<span class="quiet" role="status">${useLate() && LATE}</span>`;
+}
+
+function Loading() {
+  return useLate() ? LATE : "Loading…";
+}
+
+function useLate() {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(setLate, LATE_MILLISECONDS, true);
+    return () => window.clearTimeout(timer);
+  }, []);
+  return late;
 }
 
 /**
@@ -39,5 +60,5 @@ export function Empty({ children }) {
 
 /** A newer answer is on its way; seen only when it takes its time. */
 export function Renewing({ on }) {
-  return html`<span class="renewing" aria-hidden="true">${on && "Loading…"}</span>`;
+  return html`<span class="renewing" aria-hidden="true">${on && html`<${Loading} />`}</span>`;
 }

@@ -5,12 +5,17 @@
 
 import { get, post } from "../../api.js";
 import { useRef, useState } from "../../html.js";
+import { PATIENCE_MILLISECONDS, patience } from "../../refusal.js";
 import { commonReview, stepsOf, told } from "./review.js";
 
 /** The state of undoing the last review has this key; another review may be under way beside it. */
 export const LAST = "last";
 
+/** What is done of a review while it is looked at what became of it. */
+export const LOOKING = "look";
+
 const RESET = "reset";
+const LOOK_MILLISECONDS = 10_000; // with the review itself it takes no longer than any answer
 
 /** What reviewing failures takes: of a reset, those of their common review. `written`: the note and issue of the reader. */
 function reviewsOf(failures, action, written) {
@@ -31,8 +36,8 @@ function restoring(before, items) {
 
 /**
  * Reviews of failures. Return `{review(key, failures, action, written), undo, look(key), stateOf(key)}`: `key`
- * names what is reviewed as one; a state is `{doing, fault, lost}`, doing being the action, lost a request without an
- * answer; `undo()` gives each failure that was reviewed last the review back that it had before, or none; it is null if there
+ * names what is reviewed as one; a state is `{doing, fault, lost}`, doing being the action or `LOOKING`, lost a request
+ * without an answer; `undo()` gives each failure that was reviewed last the review back that it had before, or none; it is null if there
  * is nothing to undo. `me`: the reader. `changed({key, isReset, reviews, words}, items)`: failures are like
  * this now, and `words` tell it; `passed(fault)`: they are no longer as the reader saw them.
  */
@@ -63,7 +68,8 @@ export function useTogether({ orgId, me, changed, passed }) {
     alone(placeOf(job), async () => {
       put(job, { doing: job.action });
       try {
-        made(job, (await post(`/api/orgs/${orgId}/ci-reviews`, { reviews: job.reviews })).items);
+        const signal = patience(PATIENCE_MILLISECONDS - LOOK_MILLISECONDS);
+        made(job, (await post(`/api/orgs/${orgId}/ci-reviews`, { reviews: job.reviews }, { signal })).items);
       } catch (fault) {
         if (fault.isPassing) await seen(job, fault);
         else refused(job, fault);
@@ -74,7 +80,7 @@ export function useTogether({ orgId, me, changed, passed }) {
     const [{ failureId, seenReviewAt }] = job.reviews;
     const { action } = job.reviews.findLast((one) => one.failureId === failureId);
     try {
-      const { failure, resolved } = await get(`/api/orgs/${orgId}/ci-failures/${failureId}`);
+      const { failure, resolved } = await get(`/api/orgs/${orgId}/ci-failures/${failureId}`, {}, { signal: patience(LOOK_MILLISECONDS) });
       const review = resolved?.review ?? null;
       if ((review?.at ?? null) === seenReviewAt) return put(job, { fault: notMade(why) });
       const isOurs = action === RESET ? review === null : review?.by.id === me.user.id && review.action === action;
@@ -86,7 +92,12 @@ export function useTogether({ orgId, me, changed, passed }) {
       put(job, { lost: job, fault });
     }
   };
-  const look = (key) => alone(key, () => seen(states[key].lost));
+  const look = (key) =>
+    alone(key, () => {
+      const { lost } = states[key];
+      put(lost, { doing: LOOKING, lost });
+      return seen(lost);
+    });
   const review = (key, failures, action, written) => {
     const reviews = reviewsOf(failures, action, written);
     if (reviews.length > 0 && !states[key]?.lost) send({ key, action, before: failures, reviews });
