@@ -59,12 +59,13 @@ class Known(NamedTuple):
 
 
 class Suspected(NamedTuple):
-    """The answer, as a sentence and in few words. `names_only_box`: it says that one box alone ran
-    the test.
+    """The answer, as a sentence and in few words. `box`: the one that the few words name.
+    `names_only_box`: it says that one box alone ran the test.
     """
 
     sentence: str
     few_words: str
+    box: str | None = None
     names_only_box: bool = False
 
 
@@ -109,18 +110,19 @@ def suspected(known: Known) -> Suspected:
         return _of_found(known)
     now, found, boxes = of_failing(known.failing), known.found, _boxes(known.failing)
     few_words = f"fails now on {boxes}"
+    only = known.failing.boxes[0] if len(known.failing.boxes) == 1 else None
     if not isinstance(found, str) and found.fixed.needed == 0:
         fixed = _of_found(known)
         return Suspected(f"{fixed.sentence}. It has not passed on {boxes} since", fixed.few_words)
     if found == NEVER_PASSED or not fails_steadily(known):
         rest = _of_found(known)
-        return Suspected(f"{now}. {rest.sentence}", few_words, rest.names_only_box)
+        return Suspected(f"{now}. {rest.sentence}", few_words, only, rest.names_only_box)
     box = None if known.worst is None else known.worst.box_key
     if isinstance(found, str):
         first = [] if box is None else [f"Look at {box} first"]
     else:
         first = [f"{one[0].upper()}{one[1:]}" for one in look_first(found, box)]
-    return Suspected(". ".join([now, *first]), few_words)
+    return Suspected(". ".join([now, *first]), few_words, only)
 
 
 def look_first(found: Intermittent, box: str | None) -> Iterator[str]:
@@ -183,12 +185,12 @@ def _on_one_box(found: Intermittent, worst: TestOnBox) -> Suspected:
     few_words = f"flaky on {box} only" if worst.only else f"flaky, mostly on {box}"
     if worst.note is not None and worst.before:
         noted = f"before the note of {day(worst.note.at)}"
-        return Suspected(f"Flaky {how}, {noted}: what was done may have mended it", few_words)
+        return Suspected(f"Flaky {how}, {noted}: what was done may have mended it", few_words, box)
     if _has_commit(found):
         first = f"look at {_likeliest(found)} on that bench"
-        return Suspected(f"Flaky {how}, {when}: {first}", few_words)
+        return Suspected(f"Flaky {how}, {when}: {first}", few_words, box)
     whom = _SUSPECT_BENCH if worst.only else "the bench alone is not to blame"
-    return Suspected(f"Flaky {how}, {when}: {whom}", few_words)
+    return Suspected(f"Flaky {how}, {when}: {whom}", few_words, box)
 
 
 def _on_boxes(found: Intermittent) -> Suspected:
@@ -208,7 +210,7 @@ def _on_boxes(found: Intermittent) -> Suspected:
         return Suspected(f"Flaky {where} {when}: {race}", f"{commit or 'flaky'}, all boxes alike")
     if boxes.alike is not None and boxes.alike <= 1 - STRONG:
         few_words = f"flaky, mostly on {worst}"
-        return Suspected(f"Flaky {when}, and most on {worst}: {_SUSPECT_BENCH}", few_words)
+        return Suspected(f"Flaky {when}, and most on {worst}: {_SUSPECT_BENCH}", few_words, worst)
     return Suspected(
         f"Flaky {when}: not enough data to say whether on one box or on all",
         commit or "flaky",

@@ -3,6 +3,7 @@
 cause or by what is known.
 """
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -100,6 +101,8 @@ def test_a_planted_cause_is_answered(facts: Facts, sentence: str, few_words: str
     found = answer(facts)
     assert (found.sentence, found.few_words) == (sentence, few_words)
     assert found.names_only_box is ("only bench-1 ran it" in sentence)
+    named = re.findall(r"bench-\d", few_words)
+    assert found.box == (named[0] if len(named) == 1 else None)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +122,7 @@ def test_alike_on_all_boxes_since_a_commit_is_a_race_in_what_it_changed(
     found = likeliest(found, 0.72, kind)
     sha = found.since.suspects[0].commit.sha[:12]
 
-    sentence, few_words, _ = suspected(Known(None, found, None))
+    sentence, few_words, *_ = suspected(Known(None, found, None))
 
     assert sentence.startswith(f"Flaky on all boxes alike since {sha} of ")
     assert sentence.endswith(f" (72 % sure): {why}")
@@ -195,7 +198,7 @@ def test_one_that_fails_steadily_on_one_box_is_not_called_flaky() -> None:
 def test_a_box_that_did_not_run_it_since_the_fix_does_not_make_it_fail_now() -> None:
     _, found = found_in(planted(replace(RACE, until=30)).facts)
 
-    sentence, few_words, _ = suspected(Known(FAILING, found, None))
+    sentence, few_words, *_ = suspected(Known(FAILING, found, None))
 
     assert sentence.startswith("Fixed (over 99 % sure): it was flaky since ")
     assert sentence.endswith(". It has not passed on bench-2 since")

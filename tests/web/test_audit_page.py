@@ -3,6 +3,7 @@
 "Organizations").
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,9 @@ def test_every_action_is_shown_in_words_with_who_and_which(page: Page, tmp_path:
             assert (who, what) == (entry["actor"]["name"], deed)
             named = "tests" if entry["details"].get("name") == "tests" else thing
             assert which.startswith(named)
+            if entry["action"].startswith("box."):
+                link = rows.nth(place).get_by_role("link", name=thing, exact=True)
+                expect(link).to_have_attribute("href", re.compile(rf"/box\?boxKey={thing}$"))
 
 
 def test_a_review_leads_to_its_failure(page: Page, demo: Dashboard) -> None:

@@ -115,6 +115,9 @@ def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(
             "passes on bench-2 and bench-3 on the same commits:"
             " it may be the bench, or a bug that shows there only"
         )
+        for box in ("bench-2", "bench-3"):
+            link = rows(page).get_by_role("link", name=box, exact=True)
+            expect(link).to_have_attribute("href", re.compile(rf"/box\?boxKey={box}$"))
 
         own.benches.report(box_key="bench-4", run_id=4, tests=[passed])
         page.reload()

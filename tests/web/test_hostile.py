@@ -244,7 +244,7 @@ def test_the_inbox_of_reviews_shows_each_as_text_and_keys_go_through_it(visitor:
     expect(rows).to_have_count(len(told))
     for number in range(len(told)):
         expect(rows.nth(number).locator("> [aria-expanded=true]")).to_have_count(1)
-        tests |= visitor.texts(".cause .commits a")
+        tests |= visitor.texts(".cause .commits a[href*='/failures/']")
         paths |= visitor.texts(".cause .files-of-kind code")
         lines |= visitor.texts(".cause .message")
         if number % 20 == 0:

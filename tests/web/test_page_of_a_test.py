@@ -272,22 +272,20 @@ def test_rows_that_name_a_test_or_a_box_lead_to_their_pages(reader: Reader) -> N
     [run] = reader.ask("runs", **PRODUCT, status="reported", helloOk="true", limit=1)["items"]
     test_id, box = failure["testId"], failure["boxKey"]
     to_test = re.compile(rf"/test\?.*testId={re.escape(test_id)}")
-    to_box = re.compile(rf"/box\?boxKey={box}$")
 
     page.goto(f"{home}/failures?days=90&{urlencode(PRODUCT)}")
     row = page.locator("tbody tr").first
     expect(row.get_by_role("link", name="history")).to_have_attribute("href", to_test)
-    expect(row.get_by_role("link", name=box, exact=True)).to_have_attribute("href", to_box)
+    expect(row.get_by_role("link", name=box, exact=True)).to_have_attribute("href", to_box(box))
 
     page.goto(f"{home}/failures/{failure['id']}")
     title = page.get_by_role("heading", level=1)
     expect(title.get_by_role("link", name=test_id)).to_have_attribute("href", to_test)
-    expect(title.get_by_role("link", name=box, exact=True)).to_have_attribute("href", to_box)
+    expect(title.get_by_role("link", name=box, exact=True)).to_have_attribute("href", to_box(box))
 
     page.goto(f"{home}/runs/{run['id']}")
-    of_run = re.compile(rf"/box\?boxKey={run['boxKey']}$")
     facts = page.locator(".facts").get_by_role("link", name=run["boxKey"], exact=True)
-    expect(facts).to_have_attribute("href", of_run)
+    expect(facts).to_have_attribute("href", to_box(run["boxKey"]))
     expect(page.locator("#tests tbody a[href*='/test?']").first).to_be_visible()
 
     page.goto(f"{home}/runs?{urlencode(PRODUCT)}")
@@ -297,3 +295,84 @@ def test_rows_that_name_a_test_or_a_box_lead_to_their_pages(reader: Reader) -> N
         page.goto(f"{home}/metrics?days=90&failing=all&merges=checked")
         rows = page.get_by_role("region", name=region, exact=True).locator("tbody")
         expect(rows.locator("a[href*='/box?boxKey=']").first).to_be_attached()
+
+
+def to_box(box: str) -> re.Pattern[str]:
+    return re.compile(rf"/box\?(.*&)?boxKey={re.escape(box)}(&|$)")
+
+
+def test_an_unfolded_cause_leads_to_the_box_and_the_test_of_each_failure(reader: Reader) -> None:
+    page = reader.page
+    query = {"days": 90, "toReview": "true", "limit": 100}
+    causes = reader.ask("ci-analysis/causes", **query)["items"]
+    for address, within in (
+        ("metrics?days=90&other=open&other.by=cause", "#other"),
+        ("review?days=90", ".cause"),
+    ):
+        page.goto(f"{reader.home}/{address}")
+        if within == "#other":
+            page.locator("#other tbody .fold").first.click()
+        failures = page.locator(f"{within} .commits li")
+        expect(failures.first).to_be_visible()
+        for row in failures.all():
+            failure = row.locator("a[href*='/failures/']")
+            box, test = row.locator("a[href*='/box?']"), row.locator("a[href*='/test?']")
+            (shown,) = (
+                one
+                for cause in causes
+                for one in cause["failures"]
+                if str(failure.get_attribute("href")).endswith(f"/failures/{one['id']}")
+            )
+            expect(box).to_have_text(shown["boxKey"])
+            expect(box).to_have_attribute("href", to_box(shown["boxKey"]))
+            of_test = dict(parse_qsl(urlsplit(str(test.get_attribute("href"))).query))
+            assert of_test == {name: shown[name] for name in ("repoKey", "suite", "testId")}
+
+
+def test_what_names_a_box_on_the_metrics_page_leads_to_its_page(reader: Reader) -> None:
+    page, home = reader.page, reader.home
+    asked = {"days": 90, "asOf": system_clock().isoformat()}
+    plan = reader.ask("ci-analysis/merge-plan", **asked)["runs"]["items"]
+    answers = reader.ask("ci-analysis/flaky-tests/answers", **asked, flaked="true", limit=5)
+    page.goto(f"{home}/metrics?{urlencode({**asked, 'merges.plan': 'open'})}")
+    runs = page.locator("#merges .plan a[href*='/box?']")
+    expect(runs).to_have_text([one["boxKey"] for one in plan])
+    words = page.locator("#flaky .whom")
+    words.last.scroll_into_view_if_needed()
+    expect(words).to_have_text([one["answer"] for one in answers["items"]])
+    boxes = [one["answerBox"] for one in answers["items"]]
+    assert any(boxes)
+    for place, box in enumerate(boxes):
+        link = words.nth(place).get_by_role("link")
+        if box is None:
+            expect(link).to_have_count(0)
+        else:
+            expect(link).to_have_attribute("href", to_box(box))
+
+
+def test_what_names_a_box_on_the_other_pages_leads_to_its_page(reader: Reader) -> None:
+    page, home = reader.page, reader.home
+    tests = reader.ask("ci-analysis/boxes", days=90)["tests"]
+    assert tests
+    page.goto(f"{home}/boxes")
+    for one in tests:
+        link = page.get_by_role("link", name=one["says"], exact=True).first
+        expect(link).to_have_attribute("href", to_box(one["boxKey"]))
+
+    reader.open(**PRODUCT, testId=tests[0]["testId"])
+    found = reader.ask("ci-analysis/test", **PRODUCT, testId=tests[0]["testId"], days=90)
+    names = page.locator(".over-time li > span a")
+    expect(names).to_have_text([box["boxKey"] for box in found["boxes"]])
+    for link in names.all():
+        expect(link).to_have_attribute("href", to_box(link.inner_text()))
+
+    page.goto(f"{home}/audit-log")
+    entries = reader.ask("audit-log", limit=20)["items"]
+    place, details = next(
+        (place, one["details"]) for place, one in enumerate(entries) if one["action"] == "dismiss"
+    )
+    row = page.locator("tbody tr").nth(place)
+    box, test = row.locator("a[href*='/box?']"), row.get_by_role("link", name="history")
+    expect(box).to_have_text(details["boxKey"])
+    expect(box).to_have_attribute("href", to_box(details["boxKey"]))
+    expect(test).to_have_attribute("href", re.compile(re.escape(details["testId"])))

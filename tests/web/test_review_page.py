@@ -564,7 +564,7 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_reset(own: Site) -> 
     page.go_back()
     expect(part.locator("tbody tr")).to_have_count(2)
     part.get_by_role("button", name="boot, i2c on bench-1", exact=True).click()
-    links = part.locator(".below a")
+    links = part.locator(".below a[href*='/failures/']")
     expect(links).to_have_count(2)
     assert set(links.all_inner_texts()) == {"boot", "i2c"}
     part.get_by_role("button", name="Confirm as firmware bug: boot, i2c on bench-1").click()

@@ -11,7 +11,7 @@ from typing import Self
 from hwci.analysis import certainty
 from hwci.analysis.flaky import suspect_words, suspects
 from hwci.analysis.flaky.branch_order import CommitKind
-from hwci.analysis.suspected import known_of, suspected
+from hwci.analysis.suspected import Suspected, known_of, suspected
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.wire.base import Answer, Time
 from hwci.wire.metrics import FlakyTestAnswer
@@ -144,19 +144,26 @@ class IntermittentAnswer(Answer):
 
 
 class InFewWords(Answer):
-    """A row of "Flakiest tests": whether it fails now, or else whom to suspect."""
+    """A row of "Flakiest tests": whether it fails now, or else whom to suspect. `answerBox`: the
+    one box that `answer` names, if it names one.
+    """
 
     repo_key: str
     suite: str
     test_id: str
     answer: str
+    answer_box: str | None
 
     @classmethod
     def of(cls, row: suspects.Suspect) -> Self:
         """Make one row."""
-        test = row.test
+        test, answer = row.test, _answer(row)
         return cls(
-            repo_key=test.repo_key, suite=test.suite, test_id=test.test_id, answer=_answer(row)
+            repo_key=test.repo_key,
+            suite=test.suite,
+            test_id=test.test_id,
+            answer=answer.few_words,
+            answer_box=answer.box,
         )
 
 
@@ -169,8 +176,8 @@ class OnBoxAnswer(Answer):
 
 class SuspectAnswer(Answer):
     """A row of "Flakiest tests" with the interval of its flake rate and what its runs suggest:
-    `answer` as `InFewWords` has it, `text` in a line. `found` null: `missing` says what there is
-    too little of. `onBoxes`: the boxes that `flakiest-tests/history` has.
+    `answer` and `answerBox` as `InFewWords` has them, `text` in a line. `found` null: `missing`
+    says what there is too little of. `onBoxes`: the boxes that `flakiest-tests/history` has.
     """
 
     repo_key: str
@@ -179,6 +186,7 @@ class SuspectAnswer(Answer):
     flake_rate: RateAnswer
     on_boxes: Sequence[OnBoxAnswer]
     answer: str
+    answer_box: str | None
     text: str
     found: IntermittentAnswer | None
     missing: str | None
@@ -186,6 +194,7 @@ class SuspectAnswer(Answer):
     @classmethod
     def of(cls, row: suspects.Suspect, on_boxes: Mapping[str, certainty.Rate]) -> Self:
         """Make one row."""
+        answer = _answer(row)
         return cls(
             repo_key=row.test.repo_key,
             suite=row.test.suite,
@@ -195,15 +204,16 @@ class SuspectAnswer(Answer):
                 OnBoxAnswer(box_key=box, flake_rate=RateAnswer.of(rate))
                 for box, rate in on_boxes.items()
             ],
-            answer=_answer(row),
+            answer=answer.few_words,
+            answer_box=answer.box,
             text=suspect_words.of_suspect(row),
             found=None if row.found is None else _found(row.found),
             missing=row.missing,
         )
 
 
-def _answer(row: suspects.Suspect) -> str:
-    return suspected(known_of(row.pending, row.found or row.missing or "", row.worst)).few_words
+def _answer(row: suspects.Suspect) -> Suspected:
+    return suspected(known_of(row.pending, row.found or row.missing or "", row.worst))
 
 
 def _found(found: suspects.Intermittent) -> IntermittentAnswer:

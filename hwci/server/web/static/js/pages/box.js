@@ -83,7 +83,7 @@ function Notes({ orgId, organization, boxKey }) {
   const removed = () => setTurn((was) => was + 1);
   if (!organization) return null;
   const path = `/api/orgs/${orgId}/box-notes`;
-  return html`<${BoxNotes} path=${path} boxKey=${boxKey} may=${isAdmin(organization)} turn=${turn} removed=${removed} />`;
+  return html`<${BoxNotes} path=${path} orgId=${orgId} boxKey=${boxKey} may=${isAdmin(organization)} turn=${turn} removed=${removed} />`;
 }
 
 /** The runs of the box, of all time: those that run now, too. */

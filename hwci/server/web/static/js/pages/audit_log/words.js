@@ -6,15 +6,18 @@ import { addressOf } from "../../address.js";
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Outside } from "../../parts/values/outside.js";
+import { BoxLink, HistoryLink } from "../../parts/values/past.js";
 import { Copied, LongName, Sha } from "../../parts/values/values.js";
 import { classText } from "../../parts/values/words.js";
 
 const named = ({ details }) => details.name;
+const box = ({ details }, orgId) => html`<${BoxLink} boxKey=${details.name} orgId=${orgId} />`;
 
 const failure = ({ target, details }, orgId) => html`
   <a href=${addressOf("failure", { orgId, failureId: target })}><${LongName} name=${details.testId} /></a>
   <span class="under">${details.suite} · ${details.repoKey}</span>
-  <span class="under">${details.boxKey} · ${details.branch} · <${Sha} sha=${details.sha} repo=${details.repoKey} /></span>
+  <span class="under"><${BoxLink} plain boxKey=${details.boxKey} orgId=${orgId} /> · ${details.branch} ·
+    ${" "}<${Sha} sha=${details.sha} repo=${details.repoKey} /> <${HistoryLink} test=${details} orgId=${orgId} /></span>
   <span class="under">${classText(details.classBefore)} → ${classText(details.classAfter)}</span>
   ${details.note && html`<span class="under">${details.note}</span>`}
   ${details.issue && html`<span class="under"><${Outside} href=${details.issue}>${details.issue}<//></span>`}`;
@@ -22,8 +25,9 @@ const failure = ({ target, details }, orgId) => html`
 const member = ({ details }) => html`${details.email} <span class="under">${details.role}</span>`;
 const role = ({ details }) => html`${details.email} <span class="under">${details.roleBefore} → ${details.roleAfter}</span>`;
 const sessions = ({ details }) => html`${counted(details.sessions, "sign-in")} ended`;
-const renamed = ({ details }) => html`${details.name} <span class="under">${details.nameBefore} → ${details.name}</span>`;
-const noted = ({ details }) => html`${details.name} <span class="under">${details.note}</span>`;
+const renamed = (entry, orgId) => html`${box(entry, orgId)}
+  ${" "}<span class="under">${entry.details.nameBefore} → ${entry.details.name}</span>`;
+const noted = (entry, orgId) => html`${box(entry, orgId)} <span class="under">${entry.details.note}</span>`;
 const emailOf = ({ details }) => details.email;
 const identity = ({ details }) => details.issuer;
 const organization = () => html`<span class="quiet">the organization</span>`;
@@ -33,13 +37,13 @@ const ACTIONS = {
   confirm: ["confirmed as a real firmware bug", failure],
   dismiss: ["dismissed a failure", failure],
   reset: ["reset a review", failure],
-  "box.created": ["added a box", named],
-  "box.install_token": ["made a new install token", named],
+  "box.created": ["added a box", box],
+  "box.install_token": ["made a new install token", box],
   "box.renamed": ["renamed a box", renamed],
-  "box.removed": ["removed a box", named],
+  "box.removed": ["removed a box", box],
   "box.note_added": ["noted what was done to a box", noted],
   "box.note_removed": ["removed a note of a box", noted],
-  "box.installed": ["was installed with a new key", named],
+  "box.installed": ["was installed with a new key", box],
   "ci_key.created": ["created a CI key", named],
   "ci_key.revoked": ["revoked a CI key", named],
   "reader_key.created": ["created a reader key", named],

@@ -10,25 +10,27 @@ import { Deed } from "../../parts/form/deed.js";
 import { FormFault, useSending } from "../../parts/form/sending.js";
 import { Section } from "../../parts/section.js";
 import { PlainTable } from "../../parts/table/table.js";
+import { BoxLink } from "../../parts/values/past.js";
 import { LongName, Time } from "../../parts/values/values.js";
 
 const LIMIT = 100;
 
 /** The list, latest first; nothing where there is none. `boxKey`: of one box; `turn`: a change of it asks again;
  * `removed()`: one is gone. */
-export function BoxNotes({ path, boxKey = null, may, turn, removed }) {
+export function BoxNotes({ path, orgId, boxKey = null, may, turn, removed }) {
   const { data } = useAnswer(path, { boxKey, limit: LIMIT }, turn);
   if (!data?.items.length) return null;
   const rest = data.total - data.items.length;
+  const named = (note) => (boxKey ? html`<${LongName} name=${boxKey} />` : html`<${BoxLink} boxKey=${note.boxKey} orgId=${orgId} />`);
   return html`<${Section} title="Notes" total=${data.total}>
-    <${PlainTable} name="notes" label="Notes" rows=${data.items} rowKey=${({ id }) => id} columns=${columns(path, may, removed)} />
+    <${PlainTable} name="notes" label="Notes" rows=${data.items} rowKey=${({ id }) => id} columns=${columns(path, named, may, removed)} />
     ${rest > 0 && html`<p class="quiet">${counted(rest, "earlier note", "earlier notes")}</p>`}
   <//>`;
 }
 
-function columns(path, may, removed) {
+function columns(path, named, may, removed) {
   const shown = [
-    { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${LongName} name=${boxKey} />` },
+    { key: "box", title: "Box", name: true, cell: named },
     { key: "when", title: "When", words: true, cell: ({ at }) => html`<${Time} at=${at} />` },
     { key: "what", title: "What was done", own: "down", words: true, fixed: true, cell: ({ text }) => text },
     { key: "by", title: "By", words: true, cell: ({ by }) => by.name },

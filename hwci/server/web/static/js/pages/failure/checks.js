@@ -8,6 +8,7 @@ import { count, counted, short } from "../../format.js";
 import { html } from "../../html.js";
 import { CommitLink, FileLink, PullLink } from "../../parts/values/links.js";
 import { Section } from "../../parts/section.js";
+import { BoxLink } from "../../parts/values/past.js";
 import { Badge, Sha } from "../../parts/values/values.js";
 import { RunLink } from "../../parts/values/words.js";
 
@@ -106,7 +107,7 @@ function LookedAt({ check, evidence, story, orgId, show }) {
     ${commit && html`<span>commit <${Place} sha=${commit} ...${{ evidence, story, orgId, show }} /></span>`}
     ${file && html`<span>file <${FileLink} ...${{ repo, sha: commit, path: file }} />
       ${pattern && html` by pattern <code>${pattern}</code>`}</span>`}
-    ${run && html`<span><${RunLink} run=${run} orgId=${orgId} /> on ${run.boxKey}</span>`}
+    ${run && html`<span><${RunLink} run=${run} orgId=${orgId} /> on <${BoxLink} plain boxKey=${run.boxKey} orgId=${orgId} /></span>`}
   </p>`;
 }
 

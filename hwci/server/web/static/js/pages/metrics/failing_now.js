@@ -34,7 +34,7 @@ export function FailingNow({ figures, address, orgId, page, several, children })
   const merged = ordered.filter((one) => one.onMergeBranch);
   const rows = all ? ordered : merged.slice(0, SHOWN);
   const columns = [
-    { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${passesOn(row)}${mergedTo(row)}` },
+    { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${passesOn(row, orgId)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
     { key: "since", title: "Failing since", cell: since },
     { key: "suspects", title: "Broken by", cell: suspects },
@@ -82,10 +82,12 @@ function tests({ repoKey, suite, branch, failures, failuresTotal, testsTotal, bo
 }
 
 /** The other boxes that passed on a failing commit: then this box may be at fault, not the firmware. */
-function passesOn({ passesOn: boxes, passesOnTotal: total }) {
+function passesOn({ passesOn: boxes, passesOnTotal: total }, orgId) {
   if (total === 0) return null;
   const named = boxes.slice(0, NAMED);
-  const where = total > NAMED ? `${named.join(", ")} and ${count(total - NAMED)} more` : named.join(" and ");
+  const between = total > NAMED ? ", " : " and ";
+  const where = html`${named.map((boxKey, at) => html`${at > 0 && between}<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`)}
+    ${total > NAMED && ` and ${count(total - NAMED)} more`}`;
   return html`<span class="under">passes on ${where} on the same commits: it may be the bench, or a bug that shows there only</span>`;
 }
 

@@ -9,6 +9,7 @@ import { Failed } from "../../parts/notices/notice.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { Section } from "../../parts/section.js";
 import { FEW, PagedTable, tableState } from "../../parts/table/table.js";
+import { BoxLink } from "../../parts/values/past.js";
 import { Badge, LongName } from "../../parts/values/values.js";
 import { Unfolded } from "./flaky_boxes.js";
 import { figureColumns, rate } from "./flaky_figures.js";
@@ -43,7 +44,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const few = whole ? {} : { limit: FEW }; // an answer takes longer than a row
   const rankBy = byLow ? "lowerBound" : null;
   const answers = useAnswer(wanted ? `${analysis}/answers` : null, { ...scope, ...asked, ...few, ...kind, rankBy });
-  const answered = new Map(answers.data?.items.map((one) => [keyOf(one), one.answer]));
+  const answered = new Map(answers.data?.items.map((one) => [keyOf(one), one]));
   const unfolded = address.query.get("flaky.boxes");
   const suspects = useAnswer(wanted && unfolded !== null ? analysis : null, { ...scope, ...asked, ...few, ...kind, rankBy });
   const heat = (row) => html`<${HeatStrip} history=${histories.get(keyOf(row))} period=${page.period} />`;
@@ -138,13 +139,15 @@ function keyOf({ repoKey, suite, testId }) {
 }
 
 /** A test, which leads to its own page, and below it whether it fails now or whom to suspect; its place is kept. */
-function test(row, { params }, { asOf }, answer) {
+function test(row, { params }, { asOf }, answered) {
   const { repoKey, suite, testId } = row;
   const page = addressOf("test", params, { asOf, repoKey, suite, testId });
+  const answer = answered?.answer ?? "\u00a0";
   return html`<a href=${page}><${LongName} name=${testId} /></a>
     ${isBroken(row) ? html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`
       : hasNoFlake(row) && html` <${Badge} kind="quiet" title=${NO_FLAKE}>no flake seen<//>`}
-    ${" "}<span class="under whom" title=${answer}>${answer ?? "\u00a0"}</span>`;
+    ${" "}<span class="under whom" title=${answered?.answer}>${answered?.answerBox
+      ? html`<${BoxLink} plain boxKey=${answered.answerBox} ...${{ orgId: params.orgId, asOf }}>${answer}<//>` : answer}</span>`;
 }
 
 function Boxes({ row, open }) {

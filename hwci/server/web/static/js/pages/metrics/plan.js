@@ -8,16 +8,17 @@ import { html } from "../../html.js";
 import { Copyable } from "../../parts/form/copyable.js";
 import { Failed, Waiting } from "../../parts/notices/notice.js";
 import { Outside } from "../../parts/values/outside.js";
+import { BoxLink } from "../../parts/values/past.js";
 import { Sha } from "../../parts/values/values.js";
 
 /** The plan of a period, or of one of its commits (`sha`). A change of `turn` asks again. */
 export function Plan({ orgId, scope, sha, turn }) {
   const { data, error, again } = useAnswer(`/api/orgs/${orgId}/ci-analysis/merge-plan`, { ...scope, sha }, turn);
   if (error) return html`<${Failed} error=${error} again=${again} />`;
-  return data ? html`<${Found} plan=${data} />` : html`<${Waiting} />`;
+  return data ? html`<${Found} plan=${data} orgId=${orgId} />` : html`<${Waiting} />`;
 }
 
-function Found({ plan: { uncheckedMerges, runs, boardSeconds, toFillIn, ciJobs, unplanned } }) {
+function Found({ plan: { uncheckedMerges, runs, boardSeconds, toFillIn, ciJobs, unplanned }, orgId }) {
   const more = runs.total - runs.items.length;
   if (uncheckedMerges === 0) return html`<p class="quiet">No merge of it in this period is unchecked.</p>`;
   return html`${runs.total > 0 && html`<p class="quiet">${counted(runs.total, "run")}, about ${duration(boardSeconds)} of board
@@ -25,7 +26,8 @@ function Found({ plan: { uncheckedMerges, runs, boardSeconds, toFillIn, ciJobs, 
         ({ suite, ciUrl }, at) => html`${at > 0 && ", "}<${Outside} key=${ciUrl} href=${ciUrl}>${suite}<//>`,
       )}.`}</p>`}
     <ul class="plan">${runs.items.map((run) => html`<li key=${`${run.repoKey} ${run.suite} ${run.sha}`}>
-      <p><${Sha} sha=${run.sha} repo=${run.repoKey} /> ${run.subject} <span class="quiet">on ${run.boxKey}, about
+      <p><${Sha} sha=${run.sha} repo=${run.repoKey} /> ${run.subject}
+        ${" "}<span class="quiet">on <${BoxLink} plain boxKey=${run.boxKey} orgId=${orgId} />, about
         ${" "}${duration(run.boardSeconds)} (the median of ${counted(run.runsSeen, "run")})</span></p>
       <${Copyable} label=${`Command for ${run.sha.slice(0, 12)}`} text=${run.command} />
     </li>`)}</ul>

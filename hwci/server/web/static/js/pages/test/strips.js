@@ -6,7 +6,7 @@ import { addressOf } from "../../address.js";
 import { count, counted, dayName, short } from "../../format.js";
 import { html, useState } from "../../html.js";
 import { Bars } from "../../parts/trend.js";
-import { LongName } from "../../parts/values/values.js";
+import { BoxLink } from "../../parts/values/past.js";
 
 const WIDTH = 900;
 const HEIGHT = 24;
@@ -34,7 +34,7 @@ export function Strips({ test, orgId }) {
     <ul class="over-time">
       <li><span class="quiet">New commits</span><${Commits} test=${test} orgId=${orgId} /></li>
       ${test.boxes.map((box) => html`<li key=${box.boxKey}>
-        <span><${LongName} name=${box.boxKey} /></span><${Strip} ...${{ box, test, orgId }} />
+        <span><${BoxLink} plain boxKey=${box.boxKey} orgId=${orgId} /></span><${Strip} ...${{ box, test, orgId }} />
       </li>`)}
       <li aria-hidden="true"><span></span><${Axis} days=${test.days} /></li>
     </ul>

@@ -7,6 +7,7 @@ import { count, counted, sentence } from "../../format.js";
 import { html } from "../../html.js";
 import { MADE } from "../reviews/review.js";
 import { FilesInShort } from "./files.js";
+import { BoxLink, HistoryLink } from "./past.js";
 import { Suspects } from "./suspects.js";
 import { LongName, Message, Sha, Subject, Time } from "./values.js";
 import { classBadge, verdict } from "./words.js";
@@ -57,7 +58,8 @@ export function CauseFailures({ orgId, cause }) {
     )}</dl>
     <ul class="commits">${failures.map((one) => html`<li key=${one.id}>
       <a href=${addressOf("failure", { orgId, failureId: one.id })}><${LongName} name=${one.testId} /></a>
-      ${" "}<span class="quiet">${one.boxKey} · harness verdict</span> ${verdict(one.verdict)} ${!oneClass && classBadge(one.class)}
+      ${" "}<span class="quiet"><${BoxLink} plain boxKey=${one.boxKey} orgId=${orgId} /> <${HistoryLink} test=${one} orgId=${orgId} />
+      ${" "}· harness verdict</span> ${verdict(one.verdict)} ${!oneClass && classBadge(one.class)}
       ${!oneReason && html`<span class="under">${decidedBy(one)}</span>`}
     </li>`)}</ul>
     ${failuresTotal > failures.length && html`<p class="quiet">and ${count(failuresTotal - failures.length)} more</p>`}`;

@@ -17,8 +17,8 @@ export function HistoryLink({ test: { repoKey, suite, testId }, orgId }) {
     title=${`What ${testId} did over time`}>history</a>`;
 }
 
-/** A box by its name. `plain`: not underlined, in a row with another link. */
-export function BoxLink({ boxKey, orgId, asOf = null, plain = false }) {
+/** A box by its name, or by words that name it (`children`). `plain`: not underlined, in a row with another link. */
+export function BoxLink({ boxKey, orgId, asOf = null, plain = false, children = null }) {
   const href = addressOf("box", { orgId }, { asOf, boxKey });
-  return html`<a class=${plain ? "plain" : undefined} href=${href}><${LongName} name=${boxKey} /></a>`;
+  return html`<a class=${plain ? "plain" : undefined} href=${href}>${children ?? html`<${LongName} name=${boxKey} />`}</a>`;
 }
