@@ -2,6 +2,7 @@
 """How tests read the pages of the demo, and ask its API for the same."""
 
 import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import product
@@ -215,10 +216,16 @@ def opened(page: Page, demo: Dashboard, path: str) -> str:
     return org
 
 
+def csv_button(page: Page, label: str) -> Locator:
+    """Return the button that saves the rows of a table."""
+    name = re.compile(rf"CSV of ([\d,]+ rows?: )?{re.escape(label)}")
+    return page.get_by_role("button", name=name)
+
+
 def saved(page: Page, label: str) -> tuple[str, list[list[str]]]:
     """Save the rows of a table; return the name of the file and its lines."""
     with page.expect_download() as download:
-        page.get_by_role("button", name=f"CSV of {label}").click()
+        csv_button(page, label).click()
     text = Path(download.value.path()).read_text(encoding="utf-8-sig")
     return download.value.suggested_filename, list(csv.reader(text.splitlines()))
 

@@ -11,8 +11,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.asking import ask, ci_key
+from tests.support.benches import Benches
 from tests.web.conftest import Dashboard
 from tests.web.live import site
+from tests.web.reading import csv_button, saved
 
 
 def incidents(demo: Dashboard, org: str) -> list[Any]:
@@ -125,23 +127,45 @@ def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(
         expect(rows(page)).to_contain_text("passes on bench-2, bench-3 and 1 more on the same")
 
 
+def fail_on_three_branches(benches: Benches) -> None:
+    """Report a failure on each of three branches; most merges went to main, none to topic."""
+    failed = {"outcome": "fail", "attempts": 1, "duration_s": 1.0}
+    key, merged_at = ci_key(benches.server.ci_key), benches.times()["started_at"]
+    for branch, sha in (("main", "a" * 40), ("main", "b" * 40), ("release", "c" * 40)):
+        merged = {"repo_key": "acme/firmware", "branch": branch, "sha": sha}
+        body = {**merged, "merged_at": merged_at}
+        ask(benches.server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
+    for number, branch in enumerate(("main", "topic", "release"), start=1):
+        test = {"id": f"of-{branch}", **failed}
+        benches.report(run_id=number, branch=branch, sha=f"{number}" * 40, tests=[test])
+
+
 def test_the_branch_that_most_merges_went_to_comes_before_newer_incidents_of_others(
     page: Page, tmp_path: Path
 ) -> None:
-    failed = {"outcome": "fail", "attempts": 1, "duration_s": 1.0}
     with site(page, tmp_path) as own:
-        benches = own.benches
-        key, merged_at = ci_key(benches.server.ci_key), benches.times()["started_at"]
-        for branch, sha in (("main", "a" * 40), ("main", "b" * 40), ("release", "c" * 40)):
-            merged = {"repo_key": "acme/firmware", "branch": branch, "sha": sha}
-            body = {**merged, "merged_at": merged_at}
-            ask(benches.server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
-        for number, branch in enumerate(("main", "topic", "release"), start=1):
-            test = {"id": f"of-{branch}", **failed}
-            benches.report(run_id=number, branch=branch, sha=f"{number}" * 40, tests=[test])
+        fail_on_three_branches(own.benches)
         own.open("metrics?failing=all")
 
         expect(rows(page)).to_contain_text(["of-main", "of-release", "of-topic"])
+
+
+def test_a_file_of_more_rows_than_are_shown_says_how_many_it_has(
+    page: Page, tmp_path: Path
+) -> None:
+    with site(page, tmp_path) as own:
+        fail_on_three_branches(own.benches)
+        own.open("metrics")
+        expect(rows(page)).to_have_count(2)
+        button = csv_button(page, "Failing now")
+        expect(button).to_have_text("CSV of 3 rows")
+        expect(button).to_have_accessible_name("CSV of 3 rows: Failing now")
+        _, (_, *lines) = saved(page, "Failing now")
+        assert len(lines) == 3
+
+        page.get_by_role("button", name="Show all 3").click()
+        expect(rows(page)).to_have_count(3)
+        expect(button).to_have_text("CSV")
 
 
 def test_where_nothing_ran_nothing_is_said_to_have_passed(page: Page, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.web.conftest import Dashboard
 from tests.web.live import site
-from tests.web.reading import FORMULAS, opened, saved
+from tests.web.reading import FORMULAS, csv_button, opened, saved
 
 PLAIN = ("a=1", 'says "no", twice', "bücher/1")
 
@@ -100,6 +100,7 @@ def test_a_file_has_more_rows_than_the_api_gives_at_once(page: Page, demo: Dashb
     total = demo.ask(asked, demo.token())["total"]
     assert total > 100
 
+    expect(csv_button(page, "Runs")).to_have_text(f"CSV of {total:,} rows")
     _, (header, *lines) = saved(page, "Runs")
 
     assert len({line[header.index("id")] for line in lines}) == len(lines) == total

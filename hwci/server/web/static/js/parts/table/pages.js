@@ -3,20 +3,20 @@
 // all rows as a file. Pages and their size are in the address.
 
 import { change } from "../../address.js";
-import { count } from "../../format.js";
+import { count, counted } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 
 const SIZES = [20, 50, 100];
 const WORTH_A_JUMP = 4; // pages: fewer are a click or two away
 
 /**
- * The foot of a table. `path`, `query`: what lists its rows, without page and limit; `few`: only its first rows are shown;
- * `children`: what shows more of them.
+ * The foot of a table. `path`, `query`: what lists its rows, without page and limit; `shown`: so many rows are; `few`: they
+ * are only its first ones; `children`: what shows more of them.
  */
-export function Foot({ name, list, label, path, query, rowKey, few, children }) {
+export function Foot({ name, list, label, path, query, rowKey, shown, few, children }) {
   return html`<div class="table-foot">
     ${children}
-    <${Csv} key=${JSON.stringify([path, query])} ...${{ name, label, path, query, rowKey }} />
+    <${Csv} key=${JSON.stringify([path, query])} ...${{ name, label, path, query, rowKey, shown }} total=${list.total} />
     ${!few && html`<${Size} name=${name} list=${list} label=${label} /><${Pages} name=${name} list=${list} label=${label} />`}
   </div>`;
 }
@@ -75,8 +75,11 @@ function Jump({ name, last, label }) {
   </form>`;
 }
 
-/** All rows that the table has now, as a file: `rows`, or what the API lists. While they come, the button stops it. */
-export function Csv({ name, label, rows = null, path = null, query = null, rowKey = null }) {
+/**
+ * All rows that the table has now, as a file: `rows`, or what the API lists. While they come, the button stops it. Where the
+ * file has more rows, `total`, than are `shown`, the button says how many.
+ */
+export function Csv({ name, label, shown, total, rows = null, path = null, query = null, rowKey = null }) {
   const [came, setCame] = useState(null);
   const [fault, setFault] = useState(null);
   const stop = useRef(null);
@@ -97,8 +100,9 @@ export function Csv({ name, label, rows = null, path = null, query = null, rowKe
     setCame(null);
   };
   const press = () => (came ? stop.current.abort() : load());
-  const words = !came ? "CSV" : came.total === null ? "Stop" : `Stop (${count(came.rows)} of ${count(came.total)})`;
-  return html`<button type="button" aria-label=${came ? undefined : `CSV of ${label}`} title="All rows that fit, with all fields"
+  const some = total > shown && counted(total, "row");
+  const words = !came ? (some ? `CSV of ${some}` : "CSV") : came.total === null ? "Stop" : `Stop (${count(came.rows)} of ${count(came.total)})`;
+  return html`<button type="button" aria-label=${came ? undefined : `CSV of ${some ? `${some}: ` : ""}${label}`} title="All rows that fit, with all fields"
       onClick=${press}>${words}</button>
     ${fault && html`<p class="fault" role="alert">No file: ${fault}</p>`}`;
 }

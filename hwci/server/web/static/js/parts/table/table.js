@@ -54,10 +54,11 @@ function Found({ name, columns, rowKey, below, thing, empty, label, asked, list,
   const onSort = (sort) => change({ [`${name}.sort`]: sort, [`${name}.page`]: null });
   const may = folds || (foldsOnPhone && matchMedia(PHONE).matches);
   const few = may && !asked.whole;
+  const rows = few ? list.items.slice(0, FEW) : list.items;
   return html`
-    <${Rows} columns=${shown} rows=${few ? list.items.slice(0, FEW) : list.items} rowKey=${rowKey} below=${below} label=${label}
+    <${Rows} columns=${shown} rows=${rows} rowKey=${rowKey} below=${below} label=${label}
       busy=${busy} sort=${asked.sort} onSort=${onSort} />
-    <${Foot} ...${{ name, list, label, path, rowKey, few }} query=${{ ...query, sort: asked.sort, search: asked.search || null }}>
+    <${Foot} ...${{ name, list, label, path, rowKey, few }} shown=${rows.length} query=${{ ...query, sort: asked.sort, search: asked.search || null }}>
       <${Columns} table=${name} columns=${columns} label=${label} />
       ${may && (few || asked.all) && list.total > FEW && html`<${ShowAll} ...${{ name, label, few }} total=${list.total} />`}
     <//>
@@ -79,7 +80,7 @@ export function showAll(name) {
 export function PlainTable({ name, columns, rows, all = rows, rowKey, label }) {
   return html`<${Rows} columns=${useShown(name, columns)} rows=${rows} rowKey=${rowKey} label=${label} />
     <div class="table-foot"><${Columns} table=${name} columns=${columns} label=${label} />
-      <${Csv} name=${name} label=${label} rows=${all} /></div>`;
+      <${Csv} name=${name} label=${label} rows=${all} shown=${rows.length} total=${all.length} /></div>`;
 }
 
 /**
