@@ -22,6 +22,7 @@ from hwci.wire.analysis.box_trends import BoxTrendAnswer
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable, ReviewedAnswer, ReviewsBody
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody, UnsentChanges
+from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.merges import ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
@@ -39,7 +40,6 @@ from hwci.wire.failures import (
 from hwci.wire.metrics import (
     CheckedMergeAnswer,
     FlakyTestAnswer,
-    FlakyTestHistory,
     MetricsPage,
     ProductAnswer,
     SuiteConfigAnswer,
@@ -692,12 +692,14 @@ def flakiest_tests(
 
 
 def flaky_history(
-    org_id: Id, broken: bool | None = None, **table: Unpack[FlakyFilters]
-) -> Call[ListPage[FlakyTestHistory]]:
-    """List the same tests over time and boxes, in the slots of the trend."""
-    query = query_of(FlakyQuery, broken=broken, **table)
+    org_id: Id, broken: bool | None = None, zone: str | None = None, **table: Unpack[FlakyFilters]
+) -> Call[FlakyHistories]:
+    """List the same tests over time and boxes, in the slots of the trend, or by the days of
+    a time zone.
+    """
+    query = query_of(FlakyHistoryQuery, broken=broken, zone=zone, **table)
     path = f"{org_path(org_id)}/ci-metrics/flakiest-tests/history"
-    return _read(path, ListPage[FlakyTestHistory], query)
+    return _read(path, FlakyHistories, query)
 
 
 def explain_unchecked_merges(
@@ -749,12 +751,14 @@ def ranked_tests(
 
 
 def ranked_history(
-    org_id: Id, broken: bool | None = None, **table: Unpack[FlakyFilters]
-) -> Call[ListPage[FlakyTestHistory]]:
-    """List these tests over time and boxes, in the slots of the trend."""
-    query = query_of(FlakyQuery, broken=broken, **table)
+    org_id: Id, broken: bool | None = None, zone: str | None = None, **table: Unpack[FlakyFilters]
+) -> Call[FlakyHistories]:
+    """List these tests over time and boxes, in the slots of the trend, or by the days of
+    a time zone.
+    """
+    query = query_of(FlakyHistoryQuery, broken=broken, zone=zone, **table)
     path = f"{org_path(org_id)}/ci-analysis/ranked-tests/history"
-    return _read(path, ListPage[FlakyTestHistory], query)
+    return _read(path, FlakyHistories, query)
 
 
 def bisection(

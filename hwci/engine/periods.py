@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The period of a page, and its division into slots of equal width (semantics, 10).
+"""The period of a page, and its division into slots (semantics, 10).
 
 This module decides which instants belong to a period and to a slot, to the microsecond. It does
 not know what is counted in them.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -38,21 +38,20 @@ def last_days(days: int, as_of: datetime) -> Period:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """A period in `count` slots. A border is in the later slot, the period's end in the last."""
+    """A period in slots, of which the first starts with it. A border is in the later slot, the
+    period's end in the last.
+    """
 
     period: Period
-    count: int
+    starts: Sequence[datetime]
 
     def edges(self) -> list[datetime]:
         """Return the starts of all slots and the end of the last one."""
-        start, length = self.period.start, self.period.end - self.period.start
-        # Rounded up: no instant before an edge is in the slot that starts there.
-        return [start - -(length * number) // self.count for number in range(self.count + 1)]
+        return [*self.starts, self.period.end]
 
     def slot(self, at: datetime) -> int:
         """Return the number of the slot that holds an instant of the period."""
-        start, end = self.period.start, self.period.end
-        return self.count - 1 if at >= end else (at - start) * self.count // (end - start)
+        return bisect_right(self.starts, at) - 1
 
     def counted(self, times: Sequence[datetime]) -> list[int]:
         """Count the instants of each slot; `times` are in order and within the period."""
@@ -61,6 +60,13 @@ class Slots:
         return [end - start for start, end in pairwise(before)]
 
 
+def equal_slots(period: Period, count: int) -> Slots:
+    """Divide a period into `count` slots of equal width."""
+    length = period.end - period.start
+    # Rounded up: no instant before the start of a slot is in it.
+    return Slots(period, [period.start - -(length * number) // count for number in range(count)])
+
+
 def slots_of(days: int, period: Period) -> Slots:
     """Divide the last `days` into one slot a day, or into `SLOTS_MAX` slots if fewer."""
-    return Slots(period, min(days, SLOTS_MAX))
+    return equal_slots(period, min(days, SLOTS_MAX))

@@ -128,7 +128,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.real_bugs: calls.real_bugs(ORG, **FOUND),
     calls.other_failures: calls.other_failures(ORG, FailureClass.AMBIGUOUS, **FOUND),
     calls.flakiest_tests: calls.flakiest_tests(ORG, False, **FLAKY),
-    calls.flaky_history: calls.flaky_history(ORG, False, **FLAKY),
+    calls.flaky_history: calls.flaky_history(ORG, False, "UTC", **FLAKY),
     calls.explain_unchecked_merges: calls.explain_unchecked_merges(ORG, **FOUND),
     calls.plan_merges: calls.plan_merges(ORG, "0123abc", **PERIOD, page=2),
     calls.suspects: calls.suspects(ORG, False, RankBy.LOWER_BOUND, **FLAKY),
@@ -136,7 +136,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
         ORG, False, RankBy.LOWER_BOUND, **FLAKY
     ),
     calls.ranked_tests: calls.ranked_tests(ORG, False, **FLAKY),
-    calls.ranked_history: calls.ranked_history(ORG, False, **FLAKY),
+    calls.ranked_history: calls.ranked_history(ORG, False, "UTC", **FLAKY),
     calls.bisection: calls.bisection(
         ORG,
         "boot",

@@ -13,7 +13,7 @@ from hwci.engine.facts import Product, Report
 from hwci.engine.history import Scope
 from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time
 from hwci.engine.page.tables import FlakySelection, Sort, flakiest_tests
-from hwci.engine.periods import Period, Slots
+from hwci.engine.periods import Period, Slots, equal_slots
 from hwci.engine.vocabulary import FlakyColumn, Outcome
 from tests.engine.timeline import ALL, REPO, SUITE, Past, item, minute, report, seen
 
@@ -85,7 +85,7 @@ def test_a_strip_holds_every_attempt_of_its_test_in_its_box_and_slot(
     made: list[Report], first: int, length: int, count: int, scope: Scope
 ) -> None:
     past = Past(made)
-    slots = Slots(Period(minute(first), minute(first + length)), count)
+    slots = equal_slots(Period(minute(first), minute(first + length)), count)
     rows = flakiest_tests(
         past.read(scope, slots.period).flakiest_tests, FlakySelection(limit=99)
     ).items
@@ -110,7 +110,7 @@ def test_a_strip_holds_every_attempt_of_its_test_in_its_box_and_slot(
 def test_the_slots_of_a_test_add_up_to_its_row_and_are_those_of_its_boxes(
     made: list[Report], count: int
 ) -> None:
-    past, slots = Past(made), Slots(Period(minute(1), minute(5)), count)
+    past, slots = Past(made), equal_slots(Period(minute(1), minute(5)), count)
     rows = flakiest_tests(
         past.read(ALL, slots.period).flakiest_tests, FlakySelection(limit=99)
     ).items
@@ -141,7 +141,7 @@ def test_the_slots_of_a_test_add_up_to_its_row_and_are_those_of_its_boxes(
 @given(reports(), st.sampled_from([1, 2, 90]))
 def test_the_figures_of_a_box_are_of_its_runs_alone(made: list[Report], count: int) -> None:
     period = Period(minute(1), minute(5))
-    found = drawn(Past(made), Slots(period, count))
+    found = drawn(Past(made), equal_slots(period, count))
 
     for strip in found:
         for box in strip.boxes:
@@ -170,7 +170,7 @@ def test_slots_without_an_attempt_are_left_out_and_boxes_stand_by_name() -> None
     )
     arrived_late = Past(past.reports[::-1])
 
-    (strip,) = drawn(arrived_late, Slots(Period(minute(0), minute(4)), 4))
+    (strip,) = drawn(arrived_late, equal_slots(Period(minute(0), minute(4)), 4))
 
     assert [(box.box_key, [tuple(slot) for slot in box.slots]) for box in strip.boxes] == [
         ("box-1", [(0, 1, 0), (1, 1, 0)]),
@@ -182,7 +182,7 @@ def test_slots_without_an_attempt_are_left_out_and_boxes_stand_by_name() -> None
 def test_at_most_50_boxes_are_shown_the_first_by_name_and_all_are_counted() -> None:
     past = Past([report("a:F", n, box=f"box-{n:02}") for n in reversed(range(53))])
 
-    (strip,) = drawn(past, Slots(Period(minute(0), minute(60)), 1))
+    (strip,) = drawn(past, equal_slots(Period(minute(0), minute(60)), 1))
 
     assert strip.boxes_total == 53
     assert [tuple(slot) for slot in strip.slots] == [(0, 53, 53)]
@@ -192,7 +192,7 @@ def test_at_most_50_boxes_are_shown_the_first_by_name_and_all_are_counted() -> N
 def test_the_rows_are_those_of_the_table_as_it_was_asked() -> None:
     names = ["uart", "spi", "Uart 2", "gpio"]
     past = Past([report("a:-", n, tests=[item("F", name)]) for n, name in enumerate(names)])
-    slots = Slots(Period(minute(0), minute(9)), 1)
+    slots = equal_slots(Period(minute(0), minute(9)), 1)
     down = Sort(FlakyColumn.TEST_ID, descending=True)
 
     found = drawn(past, slots, limit=1, wanted=FlakySelection("uart", down))

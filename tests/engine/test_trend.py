@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hwci.engine.facts import Announcement, Part
 from hwci.engine.history import Scope
 from hwci.engine.page.over_time import TrendSlot, read_dates, trend
-from hwci.engine.periods import Period, Slots, last_days, slots_of
+from hwci.engine.periods import Period, Slots, equal_slots, last_days, slots_of
 from tests.engine.drawn import reports
 from tests.engine.timeline import ALL, MAIN, REPO, START, SUITE, Past, minute, report, seen
 
@@ -32,13 +32,13 @@ def counts(slots: Sequence[TrendSlot]) -> dict[str, list[int]]:
 
 
 def minutes(first: float, last: float, count: int) -> Slots:
-    return Slots(Period(minute(first), minute(last)), count)
+    return equal_slots(Period(minute(first), minute(last)), count)
 
 
 @st.composite
 def slots_and_instant(draw: st.DrawFn) -> tuple[Slots, datetime]:
     length = draw(st.integers(0, 400) | st.integers(0, 10**10))
-    slots = Slots(Period(START, START + length * TICK), draw(st.integers(1, 90)))
+    slots = equal_slots(Period(START, START + length * TICK), draw(st.integers(1, 90)))
     return slots, START + draw(st.integers(0, length)) * TICK
 
 
@@ -53,9 +53,9 @@ def test_an_instant_lies_in_the_slot_between_whose_edges_it_is(
 
     assert (edges[0], edges[-1]) == (slots.period.start, slots.period.end)
     assert edges == sorted(edges)
-    assert len(edges) == slots.count + 1
+    assert len(edges) == len(slots.starts) + 1
     assert edges[slot] <= at
-    assert at < edges[slot + 1] or slot == slots.count - 1
+    assert at < edges[slot + 1] or slot == len(slots.starts) - 1
 
 
 @LAW
@@ -69,7 +69,7 @@ def test_counting_by_slot_is_asking_each_instant_for_its_slot(
     instants = sorted([at, *slots.edges(), *(START + time * TICK for time in times)])
 
     assert slots.counted(instants) == [
-        sum(slots.slot(one) == number for one in instants) for number in range(slots.count)
+        sum(slots.slot(one) == number for one in instants) for number in range(len(slots.starts))
     ]
 
 
@@ -78,7 +78,7 @@ def test_there_is_a_slot_a_day_and_no_more_than_90_all_of_one_width(days: int, c
     slots = slots_of(days, last_days(days, START))
     edges = slots.edges()
 
-    assert slots.count == count
+    assert len(slots.starts) == count
     widths = {edges[n + 1] - edges[n] for n in range(count)}
     assert widths == {timedelta(days=days) / count}
     assert edges[-1] == START

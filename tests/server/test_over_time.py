@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hwci.wire.analysis.flaky_history import FlakyHistories
 from hwci.wire.base import ListPage
 from hwci.wire.metrics import FlakyTestHistory, TrendAnswer
 from tests.server.many_rows import tell
@@ -145,9 +146,9 @@ def test_the_days_of_a_zone_add_up_to_the_tiles_and_a_whole_one_is_the_page_of_t
 
 @pytest.mark.parametrize("zone", ["Mars/Base", "../etc/passwd", "Europe", "x" * 1000, ""])
 def test_a_zone_that_does_not_exist_is_at_fault(told: RunningServer, zone: str) -> None:
-    answer = days(told, f"zone={zone}")
-
-    assert (answer.status, answer.issue_paths) == (400, [["query", "zone"]])
+    query = f"zone={zone}"
+    for answer in (days(told, query), reply(told, "/flakiest-tests/history", query)):
+        assert (answer.status, answer.issue_paths) == (400, [["query", "zone"]])
 
 
 TABLES = ["", "&limit=1&page=2", "&sort=-testId&limit=2", "&search=hardware%20u", "&search=none"]
@@ -203,6 +204,27 @@ def test_a_slot_of_a_flaky_test_is_one_of_the_trend(told: RunningServer) -> None
         "boxesTotal": 1,
     }
     assert history == ListPage[FlakyTestHistory].model_validate(history).model_dump(mode="json")
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/New_York", "UTC"])
+def test_the_slots_of_a_zone_are_its_days(told: RunningServer, zone: str) -> None:
+    query = f"asOf=2026-01-10T12:00:00Z&days=2&zone={zone}"
+    by_day = days(told, query).json["days"]
+    history = get(told, "/flakiest-tests/history", query)
+    shown = ["firstDay", "lastDay", "whole", "from", "to"]
+    assert history["days"] == [{name: day[name] for name in shown} for day in by_day]
+
+    for row in history["items"]:
+        ran = {slot["slot"]: slot["attempts"] for slot in row["slots"]}
+        for number, day in enumerate(history["days"]):
+            period = f"from={day['from']}&asOf={day['to']}&search={row['testId']}"
+            alone = get(told, "/flakiest-tests", f"{period}&limit=100")["items"]
+            attempts = [one["attempts"] for one in alone if one["testId"] == row["testId"]]
+            # A day on which each attempt passed has no row.
+            assert attempts in ([], [ran.get(number)]), (row, day)
+        assert sum(ran.values()) > 0
+    page = FlakyHistories.model_validate(history)
+    assert history == page.model_dump(mode="json", exclude_none=True)
 
 
 def test_the_history_of_flaky_tests_takes_the_query_of_their_table(told: RunningServer) -> None:

@@ -97,6 +97,10 @@ class Asked:
             assert (one["sha"], one["suite"]) == (merge["sha"], merge["suite"])
         return [(_why(one), one["subject"]) for one in found]
 
+    def histories(self, more: Mapping[str, Any]) -> Any:
+        """Return the first rows of "Flakiest tests" over time."""
+        return self._read("ci-metrics/flakiest-tests/history", more)
+
     def failures(self, test: Any) -> Any:
         """Return the failures of a row of "Flakiest tests"."""
         return self._read("ci-failures", {k: test[k] for k in ("repoKey", "suite", "testId")})
@@ -201,7 +205,7 @@ def part(page: Page, anchor: str) -> Locator:
 
 def rows(page: Page, anchor: str) -> Locator:
     """Return the rows of a part's table, those below others left out."""
-    return part(page, anchor).locator("tbody > tr:not(.below)")
+    return part(page, anchor).locator("tbody > tr:not(.below, .below tr)")
 
 
 # What a spreadsheet runs, whether `,` or `;` parts its cells, and what must stay as it is.

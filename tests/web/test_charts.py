@@ -79,12 +79,17 @@ class Reader:
         return {"x": box["width"] * (number + 0.5) / len(self.told), "y": box["height"] / 2}
 
 
+def name(day: Any) -> str:
+    """Write a day as a reader calls it; one that the period cuts is a part."""
+    first = date.fromisoformat(day["firstDay"])
+    month = f"{first:%b}".replace("Sep", "Sept")
+    return f"{first.day} {month}{'' if day['whole'] else ' (part)'}"
+
+
 def text(day: Any, title: str) -> str:
     """Write what a chart says of a day."""
     part, whole, share = TILES[title]
-    first = date.fromisoformat(day["firstDay"])
-    month = f"{first:%b}".replace("Sep", "Sept")
-    words = f"{first.day} {month}{'' if day['whole'] else ' (part)'}: {day[part]:,}"
+    words = f"{name(day)}: {day[part]:,}"
     if whole and day[whole]:
         words += f" of {day[whole]:,}"
     if share and day[share]:
@@ -200,6 +205,28 @@ def begins(day: Any) -> datetime:
 
 def ends_after(day: Any) -> datetime:
     return datetime.fromisoformat(day["to"]) + timedelta(microseconds=1)
+
+
+def test_the_strip_of_a_flaky_test_has_a_column_for_each_day_of_the_reader(
+    page: Page, demo: Dashboard
+) -> None:
+    reader = Reader(page, demo, 30, {})
+    told = reader.asked.histories({"zone": ZONE, "flaked": "true", "limit": 5})
+    assert [day["from"] for day in told["days"]] == [day["from"] for day in reader.told]
+    strips = rows(page, "flaky").locator("svg.heat")
+    page.locator("#flaky").scroll_into_view_if_needed()
+    expect(strips).to_have_count(len(told["items"]))
+
+    for strip, one in zip(strips.all(), told["items"], strict=True):
+        failing = [slot for slot in one["slots"] if slot["failedAttempts"]]
+        assert strip.locator("title").all_text_contents() == [
+            f"{name(told['days'][slot['slot']])}: {slot['failedAttempts']:,} of"
+            f" {slot['attempts']:,} attempt{'s' if slot['attempts'] > 1 else ''} failed"
+            for slot in failing
+        ]
+        worst = max(failing, key=lambda slot: slot["failedAttempts"] / slot["attempts"])
+        most = re.escape(f"most on {name(told['days'][worst['slot']])}: ")
+        expect(strip).to_have_accessible_name(re.compile(most))
 
 
 def test_by_key_a_chart_is_one_stop_and_its_day_is_opened(page: Page, demo: Dashboard) -> None:

@@ -204,7 +204,9 @@ def test_a_strip_unfolds_to_one_for_each_box(page: Page, metrics: str, demo: Das
 
     boxes = part(page, "flaky").locator(".below tbody tr")
     expect(boxes).to_have_count(2)
-    told = asked(demo, metrics, "ci-metrics/flakiest-tests/history?days=90&search=lora_join")
+    zone = page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
+    query = f"days=90&search=lora_join&zone={zone}"
+    told = asked(demo, metrics, f"ci-metrics/flakiest-tests/history?{query}")
     for box, strip in zip(told["items"][0]["boxes"], boxes.all(), strict=True):
         ran = len(box["slots"])
         failing = sum(slot["failedAttempts"] > 0 for slot in box["slots"])

@@ -28,10 +28,14 @@ def _known_zone(name: str) -> str:
     return name
 
 
+Zone = Annotated[Name, AfterValidator(_known_zone)]
+"""Where days begin at midnight: a name of the tz database."""
+
+
 class DaysQuery(PeriodQuery):
     """Query of the figures by day. `zone`: where the days begin at midnight."""
 
-    zone: Annotated[Name, AfterValidator(_known_zone)] = "UTC"
+    zone: Zone = "UTC"
 
     @property
     def zone_info(self) -> ZoneInfo:

@@ -27,7 +27,7 @@ from hwci.engine.facts import (
     TestItem,
 )
 from hwci.engine.history import History, Scope
-from hwci.engine.periods import Period, Slots
+from hwci.engine.periods import Period, Slots, equal_slots
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 from tests.support.outcomes import by_name
 
@@ -228,7 +228,9 @@ def _about_period(
     yield "run_starts", [list(starts) for starts in history.run_starts(scope, period)]
     tests = set(keys)
     never_ran = (Product(REPOS[0], "never ran"), "boot"), (Product(REPOS[0], SUITES[0]), "never")
-    for slots in (Slots(period, count) for count in (1, 7, 90)):
+    third = (period.end - period.start) / 3
+    uneven = Slots(period, [period.start, period.start, period.start + third])
+    for slots in (*(equal_slots(period, count) for count in (1, 7, 90)), uneven):
         yield "box_runs", sorted(history.box_runs({*tests, *never_ran}, slots))
         yield "box_runs of some", sorted(history.box_runs(sorted(tests)[::3], slots))
     yield "flake_count", history.flake_count(scope, period)

@@ -18,10 +18,11 @@ from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked, asked
 from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.analysis.statistics import require_statistics
+from hwci.server.services.ci_metrics.metrics import histories_of
 from hwci.server.storage.ports import Reader
+from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
 from hwci.wire.analysis.suspects import InFewWords, RankedTestAnswer, SuspectAnswer
 from hwci.wire.base import Answer, ListPage
-from hwci.wire.metrics import FlakyTestHistory
 from hwci.wire.queries import FlakyQuery, SuspectsQuery
 
 Row = TypeVar("Row", bound=Answer)
@@ -79,14 +80,12 @@ class FlakyTests(Analysis):
 
         return await self._answer(viewer, query, work)
 
-    async def ranked_history(self, viewer: Viewer, query: FlakyQuery) -> ListPage[FlakyTestHistory]:
+    async def ranked_history(self, viewer: Viewer, query: FlakyHistoryQuery) -> FlakyHistories:
         """Return the same rows over time and boxes."""
         require_statistics()
 
-        def work(about: Asked) -> ListPage[FlakyTestHistory]:
-            slots = slots_of(query.days, about.period)
-            found = flaky_over_time(about.history, _ranked(about, query), slots)
-            return query.page_of(found, FlakyTestHistory.of)
+        def work(about: Asked) -> FlakyHistories:
+            return histories_of(about.history, _ranked(about, query), query, about.period)
 
         return await self._answer(viewer, query, work)
 

@@ -15,7 +15,7 @@ from uuid import UUID
 from hwci.engine.facts import Announcement
 from hwci.engine.history import Decision, Episode, History, Listing, Scope
 from hwci.engine.page import failures, tables
-from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time, read_dates, trend
+from hwci.engine.page.over_time import flaky_over_time, read_dates, trend
 from hwci.engine.page.overview import read_page
 from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import (
@@ -25,7 +25,7 @@ from hwci.engine.page.reading import (
     read_merges,
     read_resolved,
 )
-from hwci.engine.periods import Period, slots_of
+from hwci.engine.periods import Period, Slots, slots_of
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.clock import Clock
 from hwci.server.errors import HwciServerError, NotFoundError
@@ -37,6 +37,7 @@ from hwci.server.services.known import known_scope
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.wire import limits
 from hwci.wire import metrics as wire
+from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
 from hwci.wire.base import ListPage
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 from hwci.wire.queries import (
@@ -160,15 +161,14 @@ class Metrics(Service):
         return await self._table(viewer, query, rows, wire.FlakyTestAnswer.of_row, tags)
 
     async def flaky_history(
-        self, viewer: Viewer, query: FlakyQuery
-    ) -> ListPage[wire.FlakyTestHistory] | None:
+        self, viewer: Viewer, query: FlakyHistoryQuery
+    ) -> FlakyHistories | None:
         """Return the same rows over time and boxes."""
 
-        def rows(asked: Asked) -> Listing[FlakyOverTime]:
-            slots = slots_of(query.days, asked.period)
-            return flaky_over_time(asked.history, _flakiest(query, asked), slots)
+        def work(asked: Asked) -> FlakyHistories:
+            return histories_of(asked.history, _flakiest(query, asked), query, asked.period)
 
-        return await self._table(viewer, query, rows, wire.FlakyTestHistory.of)
+        return await self._answer(viewer, query, work)
 
     async def failures(
         self, viewer: Viewer, query: FailuresQuery, tags: Tags
@@ -273,6 +273,19 @@ def products_of(history: History, viewer: Viewer, query: PageQuery) -> ListPage[
     found = [state for state in history.products() if may_see(viewer, state.product)]
     found.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
     return query.page_of(query.slice_of(found), wire.ProductAnswer.of)
+
+
+def histories_of(
+    history: History, rows: Listing[FlakyTest], query: FlakyHistoryQuery, period: Period
+) -> FlakyHistories:
+    """Return a slice of "Flakiest tests" over time, in the slots that a query asks for."""
+    days = query.by_day(period)
+    if days is None:
+        slots = slots_of(query.days, period)
+    else:
+        slots = Slots(period, [one.period.start for one in days])
+    found = flaky_over_time(history, rows, slots)
+    return FlakyHistories.of(query.page_of(found, wire.FlakyTestHistory.of), days)
 
 
 def _flakiest(query: FlakyQuery, asked: Asked) -> Listing[FlakyTest]:

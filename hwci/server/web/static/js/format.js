@@ -36,13 +36,6 @@ const absolute = new Intl.DateTimeFormat(LOCALE, {
 });
 const time = new Intl.DateTimeFormat(LOCALE, { ...clock, timeZoneName: "short" });
 const date = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
-const dateAndTime = new Intl.DateTimeFormat(LOCALE, {
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-  timeZoneName: "short",
-});
 const calendarDay = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", timeZone: "UTC" });
 const tenths = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const number = new Intl.NumberFormat("en");
@@ -73,14 +66,14 @@ export function periodName({ from, to }) {
   return date.formatRange(new Date(from), new Date(to));
 }
 
-/** A slot of a period. It begins and ends at the hour of the request, so its date alone would fit two slots. */
-export function slotName({ from, to }) {
-  return dateAndTime.formatRange(new Date(from), new Date(to));
-}
-
 /** A calendar day of the API, or several: "24 Oct", "24 – 27 Oct". It is in the reader's zone already. */
 export function dayName({ firstDay, lastDay }) {
   return calendarDay.formatRange(new Date(firstDay), new Date(lastDay));
+}
+
+/** A day as `dayName`, or that it is a part of one: the period cuts it. */
+export function dayOrPart(day) {
+  return `${dayName(day)}${day.whole ? "" : " (part)"}`;
 }
 
 /** A whole number with its thousands apart. */

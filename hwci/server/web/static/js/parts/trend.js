@@ -3,7 +3,7 @@
 // part, above them its share as a line within its interval. The same figures stand as a table on the page
 // (`pages/metrics/days.js`), for people who prefer figures. The API computes each of them.
 
-import { count, dayName, percent, range } from "../format.js";
+import { count, dayName, dayOrPart, percent, range } from "../format.js";
 import { html, useState } from "../html.js";
 
 const WIDTH = 240;
@@ -33,7 +33,7 @@ export function Trend({ days, of, outOf = (_day) => 0, share = null, all, title,
       <${Bars} ...${{ days, at: chosen === null ? null : at, setChosen, rowsOf, name: `${title}, ${text(days[at])}` }}>
         <${Plot} ...${{ days, of, outOf, share, most, kind, pointed: chosen, target }} />
       <//>
-      <span class="axis-first">${endName(days[0])}</span><span class="axis-last">${endName(days[days.length - 1])}</span>
+      <span class="axis-first">${dayOrPart(days[0])}</span><span class="axis-last">${dayOrPart(days[days.length - 1])}</span>
     </div>
     <div class=${chosen === null ? "trend-words" : "trend-words of-a-day"}>
       ${share && html`<p class="trend-legend">${LEGEND}</p>`}
@@ -116,15 +116,10 @@ function line(shares, step) {
   return shares.map((one, i) => one && `${shares[i - 1] ? "L" : "M"}${i * step} ${level(one.rate)}h${step}`).filter(Boolean).join("");
 }
 
-/** The first or last day below the axis; one that the period cuts is a part. */
-function endName(day) {
-  return `${dayName(day)}${day.whole ? "" : " (part)"}`;
-}
-
 function dayText(day, of, outOf, share) {
   const one = share?.(day);
   const sure = one ? `, ${percent(one.rate)} (${range(one.low, one.high)})` : "";
-  return `${endName(day)}: ${count(of(day))}${outOf(day) ? ` of ${count(outOf(day))}` : ""}${sure}`;
+  return `${dayOrPart(day)}: ${count(of(day))}${outOf(day) ? ` of ${count(outOf(day))}` : ""}${sure}`;
 }
 
 function described(title, days, of, all) {

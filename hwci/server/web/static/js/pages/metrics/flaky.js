@@ -11,6 +11,7 @@ import { Section } from "../../parts/section.js";
 import { FEW, PagedTable, tableState } from "../../parts/table/table.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { Badge, LongName } from "../../parts/values/values.js";
+import { useOwnDays } from "../../parts/zone.js";
 import { Unfolded } from "./flaky_boxes.js";
 import { figureColumns, rate } from "./flaky_figures.js";
 import { HeatStrip } from "./heat.js";
@@ -36,7 +37,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const first = byLow ? undefined : all ? page.flakiestTests : firstOf(figures);
   const hidden = page.flakiestTests.total - (figures.data?.flakyTests.total ?? page.flakiestTests.total);
   const wanted = near && page.flakiestTests.total > 0 && !(figures.loading && !all);
-  const answer = useAnswer(wanted ? `${table}/history` : null, { ...scope, ...asked, ...kind });
+  const answer = useOwnDays(wanted ? `${table}/history` : null, { ...scope, ...asked, ...kind });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
   // Rows that are ranked by it have their interval themselves.
   const sure = useAnswer(wanted && !byLow ? intervals : null, { ...scope, ...asked, ...kind, sort: sort ?? "-flakeRate" });
@@ -47,7 +48,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const answered = new Map(answers.data?.items.map((one) => [keyOf(one), one]));
   const unfolded = address.query.get("flaky.boxes");
   const suspects = useAnswer(wanted && unfolded !== null ? analysis : null, { ...scope, ...asked, ...few, ...kind, rankBy });
-  const heat = (row) => html`<${HeatStrip} history=${histories.get(keyOf(row))} period=${page.period} />`;
+  const heat = (row) => html`<${HeatStrip} history=${histories.get(keyOf(row))} days=${answer.data?.days} />`;
   const boxes = (row) => html`<${Boxes} row=${row} open=${unfolded === keyOf(row)} />`;
   const columns = [
     { key: "test", title: "Test", sort: "testId", name: true, cell: (row) => test(row, address, scope, answered.get(keyOf(row))) },

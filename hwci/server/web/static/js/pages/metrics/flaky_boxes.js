@@ -15,12 +15,12 @@ import { HeatStrip } from "./heat.js";
  * `suspects` bring.
  */
 export function Unfolded({ row, history, answer, suspect, suspects, orgId, period }) {
-  return html`${history ? html`<${Boxes} ...${{ row, history, suspect, suspects, orgId, period }} />`
+  return html`${history ? html`<${Boxes} ...${{ row, history, suspect, suspects, orgId, period, days: answer.data.days }} />`
     : answer.error ? html`<${Failed} error=${answer.error} again=${answer.again} />` : html`<${Waiting} />`}
     <p class="quiet">${suspects.error ? suspects.error.message : suspect ? suggested(suspect) : "\u00a0"}</p>`;
 }
 
-function Boxes({ row: { repoKey, suite, testId }, history: { boxes, boxesTotal }, suspect, suspects, orgId, period }) {
+function Boxes({ row: { repoKey, suite, testId }, history: { boxes, boxesTotal }, suspect, suspects, orgId, period, days }) {
   const hidden = boxesTotal - boxes.length;
   const rows = boxes.map((box) => ({ ...box, repoKey, suite, testId }));
   const within = new Map(suspect?.onBoxes.map(({ boxKey, flakeRate }) => [boxKey, flakeRate]));
@@ -28,7 +28,7 @@ function Boxes({ row: { repoKey, suite, testId }, history: { boxes, boxesTotal }
     { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${BoxLink} boxKey=${boxKey} orgId=${orgId} />` },
     ...figureColumns({ period, orgId, sorted: false }),
     { key: "flakeRate", title: "Flake rate", numeric: true, cell: (box) => rate(box, within.get(box.boxKey), suspects.error) },
-    { key: "heat", title: "Failed attempts by day", numeric: true, cell: (box) => html`<${HeatStrip} history=${box} period=${period} />` },
+    { key: "heat", title: "Failed attempts by day", numeric: true, cell: (box) => html`<${HeatStrip} history=${box} days=${days} />` },
   ];
   return html`<div class="strips">
     <${Rows} columns=${columns} rows=${rows} rowKey=${({ boxKey }) => boxKey} label=${`Boxes of ${testId}`} />

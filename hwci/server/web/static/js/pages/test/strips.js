@@ -3,7 +3,7 @@
 // then, so that it reads without colours; above them the days on which commits ran first. A column leads to its runs.
 
 import { addressOf } from "../../address.js";
-import { count, counted, dayName, short } from "../../format.js";
+import { count, counted, dayOrPart, short } from "../../format.js";
 import { html, useState } from "../../html.js";
 import { Bars } from "../../parts/trend.js";
 import { BoxLink } from "../../parts/values/past.js";
@@ -81,7 +81,7 @@ function Columns({ days, marked, name, said, rowsOf, drawn, kind = "" }) {
   const usual = marked.at(-1)?.day ?? days.length - 1;
   const at = Math.min(chosen ?? usual, days.length - 1);
   const step = WIDTH / days.length;
-  const text = (day) => `${nameOf(day)}: ${said(day)}`;
+  const text = (day) => `${dayOrPart(day)}: ${said(day)}`;
   return html`<div class="columns">
     <${Bars} ...${{ days, at: chosen === null ? null : at, usual, setChosen, rowsOf, name: `${name}; ${text(days[at])}` }}>
       <svg class=${`strip ${kind}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
@@ -102,7 +102,7 @@ function runsOf({ repoKey, suite, testId }, orgId, { from, to }, boxKey = null, 
 
 /** The first and the last day, at their ends of the strips. */
 function Axis({ days }) {
-  return html`<span class="axis quiet"><span>${nameOf(days[0])}</span><span>${nameOf(days.at(-1))}</span></span>`;
+  return html`<span class="axis quiet"><span>${dayOrPart(days[0])}</span><span>${dayOrPart(days.at(-1))}</span></span>`;
 }
 
 function total(tries) {
@@ -124,10 +124,5 @@ function described(box, test) {
   const bad = box.days.filter(({ failed }) => failed > 0);
   const days = `ran on ${counted(box.days.length, "day")}`;
   if (bad.length === 0) return `${days}, failed on none`;
-  return `${days}, failed on ${count(bad.length)} of them, the last ${nameOf(test.days[bad.at(-1).day])}`;
-}
-
-/** A day that the period cuts is a part. */
-function nameOf(day) {
-  return `${dayName(day)}${day.whole ? "" : " (part)"}`;
+  return `${days}, failed on ${count(bad.length)} of them, the last ${dayOrPart(test.days[bad.at(-1).day])}`;
 }
