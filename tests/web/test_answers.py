@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.support.asking import ask, ci_key
 from tests.support.running import report, running_in_thread
@@ -203,6 +203,102 @@ def test_a_page_whose_answer_is_late_says_so_before_it_gives_up(
     expect(page.get_by_role("alert").first).to_contain_text("This page asks again by itself")
     expect(waiting).to_have_count(0)
     quiet_console.clear()  # the browser names what it gave up
+
+
+AUDIT = "**/pages/audit_log.js"
+
+
+def open_the_log(page: Page, demo: Dashboard) -> None:
+    """Go from another page to that of the audit log, whose code the other has not."""
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/boxes")
+    with page.expect_request(AUDIT):
+        page.get_by_role("link", name="Audit log").click()
+
+
+@pytest.mark.own_tab
+def test_a_page_whose_code_is_late_says_so_and_is_shown_when_it_comes(
+    page: Page, demo: Dashboard
+) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.add_init_script(PATIENCE_BY_THE_CLOCK)
+    page.clock.install()
+    page.route(AUDIT, hold)
+    open_the_log(page, demo)
+    waiting = page.locator("main .waiting")
+    expect(waiting).to_have_text("Loading…")
+    page.clock.fast_forward(10_000)
+    expect(waiting).to_have_text("The server has not answered yet; still waiting")
+    page.clock.fast_forward(80_000)
+    expect(page.get_by_role("alert")).to_contain_text("This page did not load")
+    expect(page.get_by_role("alert")).to_contain_text("This page asks again by itself")
+
+    held[0].continue_()
+    page.clock.fast_forward(5_000)
+
+    expect(page.get_by_role("heading", level=1, name="Audit log")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.own_tab
+def test_a_page_whose_code_did_not_come_loads_by_itself_once_the_server_answers(
+    page: Page, demo: Dashboard, quiet_console: list[str]
+) -> None:
+    page.clock.install()
+    page.route(AUDIT, lambda route: route.abort())
+    open_the_log(page, demo)
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("This page asks again by itself")
+    address = "**/orgs/*/audit-log"
+    page.route(address, lambda route: route.abort())  # of the document: the server is still away
+    with page.expect_event("requestfailed"):
+        page.clock.fast_forward(5_000)
+    page.wait_for_function(ASKS_IN_MORE_THAN, arg=5)
+    page.unroute(address)
+    page.unroute(AUDIT)
+
+    page.clock.fast_forward(10_000)
+
+    expect(page.get_by_role("heading", level=1, name="Audit log")).to_be_visible()
+    expect(alert).to_have_count(0)
+    quiet_console.clear()  # the browser names what it could not load
+
+
+@pytest.mark.own_tab
+def test_a_page_whose_code_never_comes_is_loaded_anew_once_and_then_left_to_its_reader(
+    page: Page, demo: Dashboard, quiet_console: list[str]
+) -> None:
+    page.clock.install()
+    page.route(AUDIT, lambda route: route.abort())
+    open_the_log(page, demo)
+    expect(page.get_by_role("alert")).to_contain_text("This page asks again by itself")
+    with page.expect_event("load"):
+        page.clock.fast_forward(5_000)
+
+    expect(page.get_by_role("alert")).to_contain_text("This page did not load")
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    expect(page.get_by_text("asks again by itself")).to_have_count(0)
+    quiet_console.clear()  # the browser names what it could not load
+
+
+@pytest.mark.own_tab
+def test_what_is_being_typed_is_not_lost_to_code_that_did_not_come(
+    page: Page, demo: Dashboard, quiet_console: list[str]
+) -> None:
+    page.clock.install()
+    page.route("**/finder.js", lambda route: route.abort())
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/boxes")
+    page.get_by_role("button", name="Find").click()
+    page.get_by_role("combobox", name="Find").fill("bench")
+    expect(page.get_by_role("alert")).to_contain_text("This page asks again by itself")
+    page.clock.fast_forward(5_000)
+
+    page.wait_for_function(ASKS_IN_MORE_THAN, arg=5)
+    expect(page.get_by_role("combobox", name="Find")).to_have_value("bench")
+    quiet_console.clear()  # the browser names what it could not load
 
 
 def test_a_refused_history_of_flaky_tests_is_shown_and_asked_for_again(

@@ -68,6 +68,13 @@ export async function open(path, /** @type {Request} */ { signal, headers = {} }
   return response;
 }
 
+/** Whether the server gives the document of the page that is shown. */
+export async function givesDocument() {
+  const request = { method: "HEAD", cache: /** @type {const} */ ("no-store"), signal: patience() };
+  const response = await fetch(window.location.href, request).catch(() => null);
+  return response?.ok ?? false;
+}
+
 async function call(method, path, /** @type {Request} */ { body, signal } = {}) {
   return read(await asked(method, path, { body, signal: ending(signal) }));
 }

@@ -22,7 +22,8 @@ export function useAll(path, query = {}, turn = 0) {
   return useAsked(path, query, turn, everyItem);
 }
 
-function useAsked(path, query, turn, ask) {
+/** Ask by `ask(path, query, {signal})`, as `useAnswer`. */
+export function useAsked(path, query, turn, ask) {
   const [round, setRound] = useState(0);
   const question = JSON.stringify([path, query]);
   const key = path && JSON.stringify([question, turn, round]);

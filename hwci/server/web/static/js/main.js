@@ -7,5 +7,7 @@ import { begun } from "./begin.js";
 import { html, render } from "./html.js";
 
 followLinks();
-// A page that does not load shows so in its place.
-Promise.all([begun, loadPage().catch(() => {})]).then(() => render(html`<${App} />`, document.getElementById("app")));
+const PAGE_MILLISECONDS = 5_000;
+const soon = new Promise((resume) => window.setTimeout(resume, PAGE_MILLISECONDS));
+// A page that does not load, or not soon, shows so in its place.
+Promise.all([begun, Promise.race([loadPage().catch(() => {}), soon])]).then(() => render(html`<${App} />`, document.getElementById("app")));
