@@ -403,7 +403,9 @@ def test_a_box_that_did_not_run_since_its_note_says_so() -> None:
     assert (noted.idle, noted.before, found.boxes_total) == (True, None, 2)
     assert noted.figures.comparison is not None
     assert noted.figures.comparison.named
-    assert of_box(noted).startswith("no run since the note of ")
+    assert of_box(noted).startswith("fails where bench-1 never does")
+    assert "; that was before the note of " in of_box(noted)
+    assert of_box(noted).endswith(", and it has not run since")
 
 
 def test_a_box_is_never_compared_with_itself() -> None:

@@ -93,7 +93,7 @@ def test_a_note_splits_what_is_said_of_its_box_until_it_is_removed(signed_in: Co
     assert "new cable" in rows
     assert "new board" not in rows
     said = signed_in("boxes", "health", "--output", "md").out
-    assert said.count("no run since the note of ") == 1  # the other note is older than the period
+    assert said.count("and it has not run since") == 1  # the other note is older than the period
 
     for note in (later["id"][:8], json.loads(signed_in("boxes", "notes", "--json").out)[1]["id"]):
         assert signed_in("boxes", "remove-note", note).code == 0

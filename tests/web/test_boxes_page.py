@@ -285,7 +285,7 @@ def test_a_note_is_added_under_its_box_and_removed_again(own: Site) -> None:
     notes = own.page.get_by_role("region", name="Notes").first
     expect(notes.locator("tbody tr")).to_contain_text("new USB cable")
     compared = own.page.get_by_role("region", name="Boxes compared").first
-    expect(compared).to_contain_text("no run since the note of")
+    expect(compared).to_contain_text("and it has not run since")
 
     own.page.get_by_role("button", name="Remove the note of bench-7").click()
     expect(own.page.get_by_role("region", name="Notes")).to_have_count(0)

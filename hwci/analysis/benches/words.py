@@ -23,7 +23,7 @@ def of_box(box: BoxReport) -> str:
     if box.note is None:
         return said
     if box.idle:
-        return f"no run since the note of {day(box.note.at)}; before it: {said}"
+        return f"{said}; that was before the note of {day(box.note.at)}, and it has not run since"
     since = f"since the note of {day(box.note.at)}: {said}"
     return since if box.before is None else f"{since}; before it: {of_figures(box.before)}"
 

@@ -5,7 +5,6 @@ import { post } from "../../api.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { Copyable } from "../../parts/form/copyable.js";
 import { FormFault, useSending } from "../../parts/form/sending.js";
-import { Time } from "../../parts/values/values.js";
 
 const NEW = "new box";
 const TAKEN = "A box with this name exists. Make a new install token for it in the list below.";
@@ -50,7 +49,7 @@ export function InstallToken({ made, done }) {
   useEffect(() => title.current.focus(), []);
   return html`<section class="part token" aria-label="Install token">
     <h2 tabindex="-1" ref=${title}>Install token of ${made.name}</h2>
-    <p>Shown only once. It works once and expires <${Time} at=${made.expiresAt} />. The box’s present key works until the
+    <p>Shown only once. It works once. Expires in 24 h. The box’s present key works until the
       token is used.</p>
     <${Copyable} label="Install token" text=${made.installToken} />
     <p>On the box, install with it, then keep the box online:</p>
