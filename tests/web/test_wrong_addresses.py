@@ -218,6 +218,45 @@ def test_products_that_do_not_exist_are_left_out_of_the_inbox_by_a_click(
     quiet_console.clear()
 
 
+def test_a_choice_that_there_is_not_is_taken_out_of_the_address(page: Page, home: str) -> None:
+    for asked, left in (
+        ("metrics?merges=nope&failing=nope&days=7", "metrics?days=7"),
+        (f"metrics?flaky.rank={LONG}&bugs.by=x&zone=x&bugs.rows=x#flaky", "metrics#flaky"),
+        ("metrics?merges=checked&other=open&flaky.rank=low&bugs.by=cause&bugs.rows=all",) * 2,
+        ("review?list=nope&times=nope", "review"),
+    ):
+        page.goto(f"{home}/{asked}")
+        expect(page.locator("table, .cause").first).to_be_visible()
+        expect(page).to_have_url(f"{home}/{left}")
+
+
+def test_a_row_that_an_address_unfolds_and_is_not_there_is_named_until_it_is_left_out(
+    page: Page, home: str
+) -> None:
+    asked = {"bugs.by": "cause", "bugs.cause": LONG, "flaky.boxes": "nothing", "days": "90"}
+    page.goto(f"{home}/metrics?{urlencode(asked)}")
+    for part, thing in (("bugs", "cause"), ("flaky", "test")):
+        section = page.locator(f"section#{part}")
+        expect(
+            section.get_by_text(f"The {thing} of this address is not among these")
+        ).to_be_visible()
+        section.get_by_role("button", name="Leave it out").click()
+        expect(section.get_by_text("of this address")).to_have_count(0)
+    expect(page).to_have_url(f"{home}/metrics?bugs.by=cause&days=90")
+
+    page.locator("#bugs").get_by_role("button", name=re.compile("^Review: ")).first.click()
+    expect(page).to_have_url(re.compile("bugs.cause="))
+    expect(page.get_by_text("of this address")).to_have_count(0)
+
+
+def test_a_period_that_has_not_ended_yet_is_called_so(page: Page, home: str) -> None:
+    page.goto(f"{home}/metrics?asOf=2099-01-01T00:00:00Z")
+    expect(page.get_by_text("ends in the future")).to_be_visible()
+    page.get_by_role("link", name="up to now").click()
+    expect(page.get_by_label("Tiles")).to_be_visible()
+    expect(page.get_by_text("ends in the future")).to_have_count(0)
+
+
 def test_a_commit_that_is_not_around_a_failure_is_named(
     page: Page, home: str, demo: Dashboard
 ) -> None:

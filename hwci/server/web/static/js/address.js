@@ -3,6 +3,7 @@
 // is in the address, so that a link shows another person the same thing.
 // This module knows no page beyond its name.
 
+import { chosen } from "./choices.js";
 import { keep, kept } from "./kept.js";
 
 const PAGES = {
@@ -184,12 +185,13 @@ function notifyWatchers() {
   for (const watcher of watchers) watcher(here());
 }
 
-/** Replace other spellings of an address by the one that we write: no slash at the end, the page's own name. */
+/** Replace an address by the one that we write: no slash at the end, the page's own name, no choice of nothing. */
 function settle() {
   const { pathname, search, hash } = window.location;
   const { page, params } = here();
-  const path = page === null ? pathname : pathOf(page, params);
-  if (path !== pathname) window.history.replaceState(window.history.state, "", path + search + hash);
+  if (page === null) return;
+  const path = pathOf(page, params) + chosen(search);
+  if (path !== pathname + search) window.history.replaceState(window.history.state, "", path + hash);
 }
 
 /** Note the page that is shown now, and what led to it. */

@@ -71,7 +71,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
     ${page.flakiestTests.total > 0 && html`<${Rank} on=${byLow} />`}
     ${answer.error?.isPassing &&
       html`<${Failed} error=${answer.error} again=${answer.again}><p>The failed attempts by day are not shown.</p><//>`}
-    <${PagedTable} folds name="flaky" label="Flakiest tests" thing="test" path=${table}
+    <${PagedTable} folds unfolds="flaky.boxes" name="flaky" label="Flakiest tests" thing="test" path=${table}
       query=${{ ...scope, ...kind }} first=${first} turn=${reviews.turn} address=${address}
       columns=${columns} below=${below} rowKey=${keyOf}
       empty=${page.flakiestTests.total > 0 ? ALL_BROKEN : NONE} />

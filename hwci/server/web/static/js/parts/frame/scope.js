@@ -14,9 +14,10 @@ const OF_DAYS = ["metrics", "failures", "review"];
 const OF_PRODUCTS = [...OF_DAYS, "runs"];
 const DAYS_MAX = 3650; // that the API takes
 const DAY_MILLISECONDS = 86_400_000;
+const CLOCKS_DIFFER_MILLISECONDS = 3_600_000; // at most: of the server and of a browser
 const SHORT = 16; // characters of a name
 
-const OF_OTHER_ROWS = /\.(page|boxes)$|^cause$/;
+const OF_OTHER_ROWS = /\.(page|boxes|cause)$|^cause$/;
 
 /** Return the period and product of an address: with `from` no days. `usual`: the days where it names neither. */
 export function scopeOf(query, usual = DAYS_DEFAULT) {
@@ -65,11 +66,13 @@ export function daysBackTo(time) {
   return PERIODS.find((days) => days > age) ?? Math.ceil(age) + 1;
 }
 
-/** A link from a past period to the one up to now. */
+/** A link from another period to the one up to now, and a word where it has not come yet. */
 export function UpToNow({ address, scope }) {
   if (!scope.asOf) return null;
   const query = { ...Object.fromEntries(address.query), from: null, asOf: null };
-  return html`<a class="quiet" href=${addressOf(address.page, address.params, query)}>up to now</a>`;
+  const isFuture = Date.parse(scope.asOf) > Date.now() + CLOCKS_DIFFER_MILLISECONDS;
+  return html`${isFuture && html`<span class="quiet" role="status">ends in the future</span>`}
+    <a class="quiet" href=${addressOf(address.page, address.params, query)}>up to now</a>`;
 }
 
 /** The date control; an address may ask for other days, which then are one more choice. `usual`: as `scopeOf`. */

@@ -23,6 +23,7 @@ const TYPING_PAUSE_MILLISECONDS = 250;
  * to the answer, as `useAnswer` has it; `below(row)`: what stands under a row; `thing`: what a row is,
  * for "3 merges"; `searched`: whether the API searches it; that is offered once there are rows enough;
  * `totalled`: always show how many rows there are; `unknown`: the way out when a filter names what does not exist;
+ * `unfolds`: the parameter of the address that has the key of the row that is unfolded, if rows can be;
  * `folds`: it begins with a few rows, and a click shows all; `foldsOnPhone`: only where each row takes half the window.
  */
 export function PagedTable(props) {
@@ -48,14 +49,20 @@ export function PagedTable(props) {
   `;
 }
 
-function Found({ name, columns, rowKey, below, thing, empty, label, asked, list, busy, path, query, folds, foldsOnPhone }) {
+function Found({ name, address, columns, rowKey, below, thing, empty, label, asked, list, busy, path, query, folds, foldsOnPhone, unfolds }) {
   const shown = useShown(name, columns);
+  const unfolded = unfolds ? address.query.get(unfolds) : null;
+  const wasThere = useRef(null); // it may go, as by a review
   if (list.items.length === 0) return html`<${Nothing} ...${{ name, asked, list, thing, empty }} />`;
   const onSort = (sort) => change({ [`${name}.sort`]: sort, [`${name}.page`]: null });
   const may = folds || (foldsOnPhone && matchMedia(PHONE).matches);
   const few = may && !asked.whole;
   const rows = few ? list.items.slice(0, FEW) : list.items;
+  if (rows.some((row) => rowKey(row) === unfolded)) wasThere.current = unfolded;
   return html`
+    ${unfolded !== wasThere.current && unfolded && html`<p role="status">The ${thing} of this address is not among these: it is further
+      below, of another period or product, or there is none. <button type="button"
+        onClick=${() => change({ [unfolds]: null }, { replace: true })}>Leave it out</button></p>`}
     <${Rows} columns=${shown} rows=${rows} rowKey=${rowKey} below=${below} label=${label}
       busy=${busy} sort=${asked.sort} onSort=${onSort} />
     <${Foot} ...${{ name, list, label, path, rowKey, few }} shown=${rows.length} query=${{ ...query, sort: asked.sort, search: asked.search || null }}>

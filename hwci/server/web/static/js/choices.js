@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters of an address that are a choice, and what each may be. Any other value chooses nothing and is taken out,
+// so that the address says what is shown. Values that the API is asked for are not here: it refuses what it does not know.
+
+const OPEN = ["open"];
+const CHOICES = {
+  times: ["exact"],
+  zone: [], // always the reader's own
+  charts: OPEN,
+  failing: ["all"],
+  daily: OPEN,
+  timesToFix: OPEN,
+  boxTrends: OPEN,
+  merges: ["checked"],
+  other: OPEN,
+  "other.gaps": OPEN,
+  "flaky.rank": ["low"],
+  "flaky.tests": ["all"],
+  list: ["reviewed"],
+  commits: ["all"],
+  checks: OPEN,
+};
+const OF_TABLES = { by: ["cause"], rows: ["all"] }; // after the name of a table and a dot
+
+/** Return the query of an address, with its "?", without what chooses nothing. */
+export function chosen(search) {
+  const query = new URLSearchParams(search);
+  const idle = [...query].filter(([name, value]) => !(valuesOf(name)?.includes(value) ?? true)).map(([name]) => name);
+  if (idle.length === 0) return search;
+  for (const name of idle) query.delete(name);
+  return query.size > 0 ? `?${query}` : "";
+}
+
+function valuesOf(name) {
+  const part = name.split(".")[1];
+  if (Object.hasOwn(CHOICES, name)) return CHOICES[name];
+  return Object.hasOwn(OF_TABLES, part ?? "") ? OF_TABLES[part] : null;
+}
