@@ -32,7 +32,8 @@ export function BoxHealth({ health: { data, error }, orgId }) {
     <${PlainTable} name="boxes-compared" label="Boxes compared" rows=${data.boxes}
       rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId)} />
     ${rest(data.boxesTotal - data.boxes.length, "box", "boxes")}
-    ${data.tests.length > 0 && html`<ul class="commits">${data.tests.map((one) => html`<li key=${`${one.repoKey} ${one.suite} ${one.testId} ${one.boxKey}`}>
+    ${data.tests.length > 0 && html`<ul class="commits">${data.tests.map((one) => html`<li
+        key=${`${one.repoKey} ${one.suite} ${one.testId} ${one.boxKey}`}>
       <${TestLink} test=${one} orgId=${orgId} /> <${BoxLink} plain boxKey=${one.boxKey} orgId=${orgId}>${one.says}<//>
     </li>`)}</ul>`}
     ${rest(data.testsTotal - data.tests.length, "test", "tests")}

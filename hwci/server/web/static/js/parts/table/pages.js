@@ -101,8 +101,9 @@ export function Csv({ name, label, shown, total, rows = null, path = null, query
   };
   const press = () => (came ? stop.current.abort() : load());
   const some = total > shown && counted(total, "row");
-  const words = !came ? (some ? `CSV of ${some}` : "CSV") : came.total === null ? "Stop" : `Stop (${count(came.rows)} of ${count(came.total)})`;
-  return html`<button type="button" aria-label=${came ? undefined : `CSV of ${some ? `${some}: ` : ""}${label}`} title="All rows that fit, with all fields"
-      onClick=${press}>${words}</button>
+  const offer = some ? `CSV of ${some}` : "CSV";
+  const words = !came ? offer : came.total === null ? "Stop" : `Stop (${count(came.rows)} of ${count(came.total)})`;
+  return html`<button type="button" aria-label=${came ? undefined : some ? `${offer}: ${label}` : `${offer} of ${label}`}
+      title="All rows that fit, with all fields" onClick=${press}>${words}</button>
     ${fault && html`<p class="fault" role="alert">No file: ${fault}</p>`}`;
 }

@@ -65,7 +65,8 @@ function Found({ name, address, columns, rowKey, below, thing, empty, label, ask
         onClick=${() => change({ [unfolds]: null }, { replace: true })}>Leave it out</button></p>`}
     <${Rows} columns=${shown} rows=${rows} rowKey=${rowKey} below=${below} label=${label}
       busy=${busy} sort=${asked.sort} onSort=${onSort} />
-    <${Foot} ...${{ name, list, label, path, rowKey, few }} shown=${rows.length} query=${{ ...query, sort: asked.sort, search: asked.search || null }}>
+    <${Foot} ...${{ name, list, label, path, rowKey, few }} shown=${rows.length}
+      query=${{ ...query, sort: asked.sort, search: asked.search || null }}>
       <${Columns} table=${name} columns=${columns} label=${label} />
       ${may && (few || asked.all) && list.total > FEW && html`<${ShowAll} ...${{ name, label, few }} total=${list.total} />`}
     <//>
