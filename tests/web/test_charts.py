@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -38,11 +39,30 @@ TILES = {
     "Infra runs": ("infraRuns", "runs", "infra"),
 }
 COLOURS = """() => {
-    const of = (one) => getComputedStyle(document.querySelector(one));
-    return [[".tile", "backgroundColor"], [".plot-bad .counted", "fill"],
-        [".plot-warn .counted", "fill"], [".plot-good .counted", "fill"],
-        [".plot .rest", "fill"], [".plot .rate", "stroke"]]
-        .map(([one, name]) => of(one)[name].match(/[\\d.]+/g).slice(0, 3).map(Number));
+    const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const painted = (colour) => {
+        if (!CSS.supports("color", colour)) throw new Error(colour);
+        pen.fillStyle = colour;
+        pen.fillRect(0, 0, 1, 1);
+        return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    };
+    const of = (one, name) => painted(getComputedStyle(document.querySelector(one))[name]);
+    const column = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    const inStrip = (kind) => {
+        column.setAttribute("class", kind);
+        document.querySelector("svg.heat").append(column);
+        const found = painted(getComputedStyle(column).fill);
+        column.remove();
+        return found;
+    };
+    return {
+        tile: of(".tile", "backgroundColor"),
+        marks: [[".plot-bad .counted", "fill"], [".plot-warn .counted", "fill"],
+            [".plot-good .counted", "fill"], [".plot .rest", "fill"], [".plot .rate", "stroke"],
+            [".plot .band", "stroke"]].map(([one, name]) => of(one, name)),
+        column: inStrip("ran"),
+        levels: [0, 1, 2, 3].map((level) => inStrip(`failed-${level}`)),
+    };
 }"""
 
 
@@ -283,10 +303,20 @@ def test_a_zone_that_the_server_does_not_know_is_utc(
 
 def test_bars_and_lines_stand_out_from_what_is_behind_them(page: Page, demo: Dashboard) -> None:
     Reader(page, demo, 90, {})
+    page.locator("#flaky").scroll_into_view_if_needed()
+    expect(page.locator("svg.heat").first).to_be_visible()
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        behind, *marks = page.evaluate(COLOURS)
+        shown = page.evaluate(COLOURS)
 
-        for mark in marks:
-            lighter, darker = sorted((luminance(behind), luminance(mark)), reverse=True)
-            assert (lighter + 0.05) / (darker + 0.05) >= 3, (scheme, mark)
+        for mark in shown["marks"]:
+            assert contrast(shown["tile"], mark) >= 3, (scheme, mark)
+        levels = [contrast(shown["column"], level) for level in shown["levels"]]
+        assert levels[0] >= 3, (scheme, levels)
+        for fewer, more in pairwise(levels):
+            assert more >= 1.15 * fewer, (scheme, levels)
+
+
+def contrast(one: list[float], other: list[float]) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)

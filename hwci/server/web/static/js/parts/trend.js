@@ -91,7 +91,7 @@ function Plot({ days, of, outOf, share, most, kind, pointed, target }) {
       ${of(day) > 0 && html`<rect class="counted" ...${box(i, step, 0, tall(of(day)))} />`}
     </g>`)}
     ${share && html`<path class="base" d=${`M0 ${level(0)}H${WIDTH}`} />`}
-    <path class="band" d=${shares.map((one, i) => one && one.low !== null && band(one, i, step)).filter(Boolean).join("")} />
+    <path class="band" d=${bands(shares, step)} />
     <path class="rate" d=${line(shares, step)} />
     ${target && html`<path class="target" d=${`M0 ${level(target.rate)}H${WIDTH}`} />`}
   </svg>`;
@@ -107,8 +107,17 @@ function level(rate) {
   return 1 + SHARES * (1 - rate / 100);
 }
 
-function band({ low, high }, i, step) {
-  return `M${i * step} ${level(high)}h${step}V${level(low)}h${-step}z`;
+/** The ranges of neighbouring days as one area: along their upper ends, and back along the lower ones. */
+function bands(shares, step) {
+  const isSure = (one) => one && one.low !== null;
+  return shares.map((one, i) => {
+    if (!isSure(one) || (i > 0 && isSure(shares[i - 1]))) return "";
+    const end = shares.findIndex((other, at) => at > i && !isSure(other));
+    const days = shares.slice(i, end < 0 ? shares.length : end);
+    const upper = days.map(({ high }) => `V${level(high)}h${step}`);
+    const lower = days.reverse().map(({ low }) => `V${level(low)}h${-step}`);
+    return `M${i * step} ${level(one.high)}${upper.join("")}${lower.join("")}z`;
+  }).join("");
 }
 
 /** A line with a step for each day; it has a gap where a day has no share. */
