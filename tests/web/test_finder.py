@@ -168,6 +168,7 @@ def test_while_ci_metrics_is_off_only_pages_and_boxes_are_asked_for(
         expect(found.get_by_role("alert")).to_have_count(0)
 
 
+@pytest.mark.own_tab
 def test_what_is_typed_before_the_list_is_loaded_is_kept_and_enter_waits_for_the_whole_list(
     page: Page, demo: Dashboard
 ) -> None:

@@ -342,6 +342,7 @@ def test_a_merge_leads_to_what_to_do_about_it_and_to_the_runs_that_would_check_i
     expect(merges).to_contain_text("No merge of it in this period is unchecked.")
 
 
+@pytest.mark.own_tab
 def test_the_strips_are_asked_for_when_their_table_comes_near(page: Page, metrics: str) -> None:
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url) if "/history?" in one.url else None)
@@ -583,6 +584,7 @@ def test_a_fault_is_shown_with_its_request_and_a_second_try(
     quiet_console.clear()
 
 
+@pytest.mark.own_tab
 def test_a_second_click_at_the_same_place_reviews_no_other_failure(
     page: Page, metrics: str
 ) -> None:

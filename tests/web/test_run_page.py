@@ -268,6 +268,7 @@ def test_a_live_run_without_events_does_not_show_that_no_test_began(own: Site) -
     expect(row(own.page, "boot")).to_contain_text("passed")
 
 
+@pytest.mark.own_tab
 def test_events_of_tests_are_shown_without_asking_and_counted_as_the_api_does(own: Site) -> None:
     key = own.benches.installed("bench-7")
     run = own.benches.opened(key, run_id=71)

@@ -106,6 +106,7 @@ def test_a_file_has_more_rows_than_the_api_gives_at_once(page: Page, demo: Dashb
     assert len({line[header.index("id")] for line in lines}) == len(lines) == total
 
 
+@pytest.mark.own_tab
 def test_a_file_waits_for_a_server_that_asks_to_wait(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
