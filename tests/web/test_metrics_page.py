@@ -243,7 +243,7 @@ def test_each_flaky_test_says_whether_it_fails_now_or_whom_to_suspect(
     part(page, "flaky").scroll_into_view_if_needed()
     shown = rows(page, "flaky").locator(".whom")
     expect(shown.first).not_to_be_empty()
-    tests = rows(page, "flaky").locator("td:first-child a").all_inner_texts()
+    tests = rows(page, "flaky").locator("td:first-child > a").all_inner_texts()
     expect(shown).to_have_text([answers[one] for one in tests])
 
 
@@ -252,7 +252,7 @@ def test_flaky_tests_are_ranked_by_what_their_rate_is_at_least_if_that_is_chosen
 ) -> None:
     query = "ci-analysis/ranked-tests?days=90&flaked=true"
     told = asked(demo, metrics, query)["items"]
-    table, tests = part(page, "flaky"), rows(page, "flaky").locator("td:first-child a")
+    table, tests = part(page, "flaky"), rows(page, "flaky").locator("td:first-child > a")
     page.goto(f"{metrics}?days=90&flaky.rows=all")
     expect(tests).to_have_count(len(told))
     plain = tests.all_inner_texts()
