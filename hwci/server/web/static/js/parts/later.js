@@ -35,7 +35,7 @@ export function later(ask, name) {
 }
 
 /**
- * Load the document anew if the server answers: browsers remember what did not load, and a newer server has other files.
+ * Load the document anew if the server answers: some browsers remember what did not load, and a newer server has other files.
  * Not while somebody types; and once, as it helps nobody whose browser gets the document and not the module.
  */
 async function reload(name) {
