@@ -858,7 +858,9 @@ def test_a_product_without_a_configuration_is_named_above_the_bugs(
         own.benches.report(run_id=2, suite="other")
         own.benches.configure(suite="other")
         own.open("metrics")
-        expect(said).to_have_text(re.compile(r"^hardware has .* hwci suite-config apply$", re.DOTALL))
+        expect(said).to_have_text(
+            re.compile(r"^hardware has .* hwci suite-config apply$", re.DOTALL)
+        )
 
         own.open("metrics?repoKey=acme/firmware&suite=other")
         expect(part(page, "bugs")).to_be_visible()

@@ -34,7 +34,8 @@ export function ByCause({ name, label, address, orgId, query, columns, reviews, 
       <span class="under">${each(failures, (one) => one.status).join(", ")}</span>` },
     ...(may ? [{ key: "review", title: "Review", cell: (cause) => html`<${Begin} ...${{ cause, open, unfold }} />` }] : []),
   ];
-  return html`<${PagedTable} folds unfolds=${`${name}.cause`} name=${name} label=${label} thing="cause" path=${`/api/orgs/${orgId}/ci-analysis/causes`}
+  return html`<${PagedTable} folds unfolds=${`${name}.cause`} name=${name} label=${label} thing="cause"
+    path=${`/api/orgs/${orgId}/ci-analysis/causes`}
     query=${query} turn=${turn} address=${address} columns=${shown} rowKey=${({ id }) => id} empty=${empty}
     below=${(cause) => cause.id === open && html`<${CauseFailures} ...${{ orgId, cause }} />
       ${may && html`<${Answer} ...${{ cause, together, review, draft }} name=${causeName(cause)} begin=${writes.current === cause.id} />`}`}

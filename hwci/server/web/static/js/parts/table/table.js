@@ -49,7 +49,8 @@ export function PagedTable(props) {
   `;
 }
 
-function Found({ name, address, columns, rowKey, below, thing, empty, label, asked, list, busy, path, query, folds, foldsOnPhone, unfolds }) {
+function Found({ address, asked, list, busy, path, query, folds, foldsOnPhone, unfolds, ...table }) {
+  const { name, label, thing, columns, rowKey, below, empty } = table;
   const shown = useShown(name, columns);
   const unfolded = unfolds ? address.query.get(unfolds) : null;
   const wasThere = useRef(null); // it may go, as by a review
