@@ -312,7 +312,7 @@ def test_the_nearest_parameter_is_named(server: RunningServer) -> None:
         return [issue["message"] for issue in reply.json["issues"]]
 
     none = "There is no such parameter"
-    known = "repoKey, suite, days, asOf, limit"
+    known = "repoKey, suite, asOf, from, days, limit"
     assert messages_of("/ci-metrics?repo_key=A") == [f"{none}; did you mean repoKey?"]
     assert messages_of("/ci-metrics?colour=A") == [f"{none}; known: {known}"]
     assert messages_of("?days=7") == [none]

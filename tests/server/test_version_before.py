@@ -161,9 +161,13 @@ def test_a_client_from_before_finds_its_routes_and_parameters(api: dict[str, Any
         assert route["status"] in now["responses"], name
 
 
+RENAMED = {"ListPage_FlakyTestHistory_": "FlakyHistories"}
+"""Schemas of the document under another name: no answer holds it."""
+
+
 def test_a_client_from_before_finds_its_fields_and_need_send_no_others(api: dict[str, Any]) -> None:
     for name, schema in API["schemas"].items():
-        now = api["components"]["schemas"][name]
+        now = api["components"]["schemas"][RENAMED.get(name, name)]
         assert now["properties"].keys() >= set(schema["fields"]), name
         assert set(now.get("required", ())) == set(schema["required"]), name
 
@@ -189,7 +193,7 @@ def test_a_client_from_before_finds_the_types_and_words_that_it_knows(api: dict[
     """Answers use no new type or word, and bodies may use every one that they could."""
     for name, schema in API["schemas"].items():
         for field, known in schema["fields"].items():
-            now = kinds(api["components"]["schemas"][name]["properties"][field])
+            now = kinds(api["components"]["schemas"][RENAMED.get(name, name)]["properties"][field])
             goes_on = now >= set(known) if schema["strict"] else now <= set(known)
             assert goes_on or (name, field) in ONLY_IF_ASKED_FOR, (name, field)
     for name, words in API["words"].items():

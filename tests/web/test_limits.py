@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import hwci.server.web
-from hwci.engine.periods import SLOTS_MAX
 from hwci.wire import limits
 
 SCRIPTS = Path(hwci.server.web.__file__).with_name("static") / "js"
@@ -18,7 +17,6 @@ COPIES = [
     ("parts/frame/scope.js", r"const DAYS_DEFAULT = (\d+);", [limits.DAYS_DEFAULT]),
     ("parts/table/table.js", r'maxlength="(\d+)"', [limits.SEARCH_MAX]),
     ("pages/run/tests.js", r"const SEARCH_MAX = (\d+);", [limits.SEARCH_MAX]),
-    ("pages/metrics/heat.js", r"const SLOTS_MAX = (\d+);", [SLOTS_MAX]),
     ("parts/form/field.js", r"minlength: (\d+)", [limits.PASSWORD_MIN]),
     ("parts/form/field.js", r"At least (\d+) characters", [limits.PASSWORD_MIN]),
     ("pages/runs.js", r"At least (\d+) characters", [limits.SHA_START_MIN]),

@@ -2,7 +2,7 @@
 // The button and the keys (Ctrl-K) that open the finder: a dialog with a field, which takes what is typed at once. What
 // fits is loaded when it is opened first.
 
-import { html, useEffect, useRef, useState } from "../../html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../html.js";
 import { later } from "../later.js";
 
 const Found = later(() => import("./finder.js"), "Found");
@@ -34,7 +34,7 @@ function Finder({ close, ...rest }) {
   const [entered, setEntered] = useState(false);
   const [list, setList] = useState({ id: undefined, chosen: undefined }); // what the field tells of it
   const move = useRef(null); // goes up and down in the list, once that is there
-  useEffect(() => dialog.current.showModal(), []);
+  useLayoutEffect(() => dialog.current.showModal(), []); // before the browser draws: the first letter may come sooner
   const keys = { ArrowDown: () => move.current?.(1), ArrowUp: () => move.current?.(-1), Enter: () => setEntered(true) };
   const press = (event) => {
     if (!keys[event.key] || event.isComposing) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Failures of one cause, reviewed in place: what the reader writes about them, and Confirm, Dismiss and Reset.
 
-import { html, useEffect, useRef } from "../../html.js";
+import { html, useLayoutEffect, useRef } from "../../html.js";
 import { useNextButton } from "./next_button.js";
 import { Refused } from "./refused.js";
 import { commonReview, fittingActions, reviewedAs } from "./review.js";
@@ -17,7 +17,8 @@ export function Answer({ cause: { id, failures }, name, together, review = toget
   const { place, leave, press } = useNextButton();
   const may = !doing && !lost;
   const { others } = commonReview(failures);
-  useEffect(() => {
+  // Before the browser draws: the first letter may come sooner.
+  useLayoutEffect(() => {
     if (begin) words.current.querySelector("input").focus();
   }, [begin]);
   const act = (action) => {
