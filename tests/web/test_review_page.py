@@ -57,6 +57,15 @@ def opened_inbox(own: Site) -> Page:
     return own.page
 
 
+def confirmed_by_keys(own: Site) -> Page:
+    """Open the inbox, and confirm the second cause there, of two failures."""
+    page = opened_inbox(own)
+    page.keyboard.press("j")
+    page.keyboard.press("c")
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
+    return page
+
+
 def audit(own: Site) -> list[str]:
     told = [one["action"] for one in own.ask("audit-log?limit=100")["items"]]
     return [action for action in told if action in {"confirm", "dismiss", "reset"}]
@@ -260,10 +269,7 @@ def test_two_people_review_one_cause_and_the_second_is_told(
 
 
 def test_the_review_of_a_cause_is_reset_on_a_later_visit(own: Site) -> None:
-    page = opened_inbox(own)
-    page.keyboard.press("j")
-    page.keyboard.press("c")
-    expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
+    page = confirmed_by_keys(own)
     own.open("review")
     expect(rows(page)).to_have_count(1)
 
@@ -585,10 +591,7 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_reset(own: Site) -> 
 
 
 def test_a_table_by_cause_resets_the_review_of_a_cause(own: Site) -> None:
-    page = opened_inbox(own)
-    page.keyboard.press("j")
-    page.keyboard.press("c")
-    expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
+    page = confirmed_by_keys(own)
     own.open("metrics?bugs.by=cause")
     part = page.locator("#bugs")
 
