@@ -88,10 +88,7 @@ def test_a_branch_that_was_merged_since_says_whether_its_test_passes_there(
     with site(page, tmp_path) as own:
         benches, topic, merge = own.benches, "a" * 40, "b" * 40
         benches.report(run_id=1, branch="topic", sha=topic, tests=[failed])
-        merged = {"repo_key": "acme/firmware", "branch": "main", "sha": merge}
-        body = {**merged, "merged_at": benches.times()["started_at"]}
-        key = ci_key(benches.server.ci_key)
-        ask(benches.server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
+        announce(benches, "main", merge)
         commits = [{"sha": sha, "subject": "", "files": []} for sha in (topic, merge)]
         listed = {"base_sha": "c" * 40, "commits": commits}
         passed = {**failed, "outcome": "pass"}
@@ -127,14 +124,23 @@ def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(
         expect(rows(page)).to_contain_text("passes on bench-2, bench-3 and 1 more on the same")
 
 
+def announce(benches: Benches, branch: str, sha: str) -> None:
+    merged = {"repo_key": "acme/firmware", "branch": branch, "sha": sha}
+    body = {**merged, "merged_at": benches.times()["started_at"]}
+    ask(
+        benches.server.url,
+        "POST",
+        "/api/ci/merge-announce",
+        ci_key(benches.server.ci_key),
+        json_body=body,
+    )
+
+
 def fail_on_three_branches(benches: Benches) -> None:
     """Report a failure on each of three branches; most merges went to main, none to topic."""
     failed = {"outcome": "fail", "attempts": 1, "duration_s": 1.0}
-    key, merged_at = ci_key(benches.server.ci_key), benches.times()["started_at"]
     for branch, sha in (("main", "a" * 40), ("main", "b" * 40), ("release", "c" * 40)):
-        merged = {"repo_key": "acme/firmware", "branch": branch, "sha": sha}
-        body = {**merged, "merged_at": merged_at}
-        ask(benches.server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
+        announce(benches, branch, sha)
     for number, branch in enumerate(("main", "topic", "release"), start=1):
         test = {"id": f"of-{branch}", **failed}
         benches.report(run_id=number, branch=branch, sha=f"{number}" * 40, tests=[test])
@@ -148,6 +154,19 @@ def test_the_branch_that_most_merges_went_to_comes_before_newer_incidents_of_oth
         own.open("metrics?failing=all")
 
         expect(rows(page)).to_contain_text(["of-main", "of-release", "of-topic"])
+
+
+def test_where_all_are_shown_anyway_there_is_no_switch_that_shows_them(
+    page: Page, tmp_path: Path
+) -> None:
+    failed = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0}
+    with site(page, tmp_path) as own:
+        announce(own.benches, "main", "a" * 40)
+        own.benches.report(tests=[failed])
+        own.open("metrics?failing=all")
+
+        expect(rows(page)).to_contain_text(["boot"])
+        expect(page.get_by_role("button", name="Show all")).to_have_count(0)
 
 
 def test_a_file_of_more_rows_than_are_shown_says_how_many_it_has(

@@ -797,12 +797,12 @@ def test_a_test_that_was_broken_until_its_fix_is_told_apart_from_flaky_ones(
         own.benches.report(run_id=3, sha="b" * 40, tests=[test("fixed", "pass")])
         own.open("metrics")
 
-        names = rows(page, "flaky").locator(".name a")
+        names = rows(page, "flaky").locator("td.name > a")
         expect(names).to_have_text(["flake", "retried"])
         part(page, "flaky").get_by_role("button", name="Add the 1 without a flake").click()
         expect(names).to_have_text(["fixed", "flake", "retried"])
         told = page.get_by_text("no flake seen", exact=True)
-        expect(rows(page, "flaky").filter(has=told).locator(".name a")).to_have_text(["fixed"])
+        expect(rows(page, "flaky").filter(has=told).locator("td.name > a")).to_have_text(["fixed"])
 
 
 def test_where_no_test_is_broken_nothing_is_asked_for_and_no_switch_is_shown(
@@ -844,9 +844,9 @@ def test_where_nothing_is_tried_again_all_that_are_not_broken_are_shown(
             own.benches.report(run_id=number, sha=f"{number:040x}", tests=tests)
         own.open("metrics")
 
-        expect(rows(page, "flaky").locator(".name a")).to_have_text(["fixed"])
+        expect(rows(page, "flaky").locator("td.name > a")).to_have_text(["fixed"])
         part(page, "flaky").get_by_role("button", name="Add the 1 broken").click()
-        expect(rows(page, "flaky").locator(".name a")).to_have_text(["broken", "fixed"])
+        expect(rows(page, "flaky").locator("td.name > a")).to_have_text(["broken", "fixed"])
 
 
 def test_a_product_without_a_configuration_is_named_above_the_bugs(

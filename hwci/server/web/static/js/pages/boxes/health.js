@@ -72,11 +72,11 @@ function said({ says, comparison }) {
 
 function lost({ lostBoard, lostRuns }) {
   if (!lostBoard) return null;
-  return html`<span title=${lostRuns.map(({ says }) => says).join("\n") || undefined}>${of(lostBoard)}</span>`;
+  return html`<span class="unbroken" title=${lostRuns.map(({ says }) => says).join("\n") || undefined}>${of(lostBoard)}</span>`;
 }
 
 function clean({ lastCleanRunAt }) {
-  return lastCleanRunAt ? html`<${Time} at=${lastCleanRunAt} />` : html`<span class="quiet">none</span>`;
+  return lastCleanRunAt ? html`<span class="unbroken"><${Time} at=${lastCleanRunAt} /></span>` : html`<span class="quiet">none</span>`;
 }
 
 function of({ part, total }) {

@@ -60,8 +60,8 @@ function sentence(evidence) {
     return html`${done}, by ${review.by.name}, <${Time} at=${review.at} />.`;
   }
   if (resolved.class === "real_fw_bug") return "Resolved, and a real firmware bug: every check passed.";
-  if (resolved.class === "ambiguous") return `Resolved, but it is ambiguous whose fault it was: ${resolved.reasonText}.`;
-  return `Resolved by a bench or harness change: ${resolved.reasonText}.`;
+  if (resolved.class === "ambiguous") return `Resolved, but it is ambiguous whose fault it was. ${resolved.reasonText}.`;
+  return `Resolved by a bench or harness change. ${resolved.reasonText}.`;
 }
 
 function flake({ failure, timeline }) {

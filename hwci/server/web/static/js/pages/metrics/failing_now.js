@@ -32,7 +32,8 @@ export function FailingNow({ figures, address, orgId, page, several, children })
   const all = address.query.get("failing") === "all";
   const ordered = data.items.toSorted((one, other) => placeOf(one) - placeOf(other));
   const merged = ordered.filter((one) => one.onMergeBranch);
-  const rows = all ? ordered : merged.slice(0, SHOWN);
+  const first = merged.slice(0, SHOWN);
+  const rows = all ? ordered : first;
   const columns = [
     { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${passesOn(row, orgId)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
@@ -46,7 +47,7 @@ export function FailingNow({ figures, address, orgId, page, several, children })
       ? html`<${PlainTable} name="failing-now" label="Failing now" columns=${columns}
           rows=${rows} all=${ordered} rowKey=${(row) => row.id} />`
       : html`<p class="empty">${data.total ? NONE_THERE : page.tiles.infraRuns.total ? NONE : NOTHING_RAN}</p>`}
-    ${(all || data.total > rows.length) && html`<${All} all=${all} rows=${ordered} merged=${merged} />`}
+    ${data.total > first.length && html`<${All} all=${all} rows=${ordered} merged=${merged} />`}
     ${data.total > data.items.length && html`<p class="quiet">The ${count(data.items.length)} that began last.</p>`}
     ${children}
   <//>`;
