@@ -434,7 +434,8 @@ LISTS = {"runs": "Started", "boxes": "Added", "audit-log": "When", "failures": "
 def test_lists_mark_their_order_too(page: Page, metrics: str) -> None:
     for place, title in LISTS.items():
         page.goto(metrics.replace("metrics", place))
-        expect(page.locator("th[aria-sort=descending]")).to_have_text(title)
+        heading = page.get_by_role("columnheader", name=title, exact=True)
+        expect(heading).to_have_attribute("aria-sort", "descending")
 
 
 # The parts of each test's name that stand on more than one line.
