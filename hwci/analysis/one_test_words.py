@@ -109,7 +109,7 @@ def _told(about: About, found: OneTest) -> tuple[Suspected, Sequence[str], bool]
         return answer, [missing, on_box], False
     since = ""
     if fails_steadily(known):
-        since = f"as its runs tell, it fails {since_when(suggested.since)}"
+        since = f"its runs say that it has failed {since_when(suggested.since)}"
         on_box = on_box or ("" if len(found.boxes) == 1 else of_boxes(suggested))
     began_before = suggested.since.before >= LIKELY and not suggested.since.is_first
     # Runs on other boxes, where it never failed, would not show that it is fixed on this one.

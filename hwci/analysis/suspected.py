@@ -25,8 +25,8 @@ IN_A_ROW = 3
 """
 
 _SUSPECT_BENCH = (
-    "suspect the bench. To be sure, swap its board with that of another bench: failures that stay"
-    " are the bench's, those that move are the board's, or a race that only its timing shows"
+    "suspect the bench. To be sure, swap boards with another bench: if the failures move along, it"
+    " is the board, or a race in the firmware"
 )
 _RACE_IN = {
     CommitKind.FIRMWARE: "a race in the firmware is likely",

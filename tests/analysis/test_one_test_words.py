@@ -51,7 +51,7 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
             replace(BUG, since=20),
             "Fails now on 5 boxes: on 27 commits of main since ",
             (
-                ". As its runs tell, it fails since one of 3 commits, likeliest 8c497c680000"
+                ". Its runs say that it has failed since one of 3 commits, likeliest 8c497c680000"
                 " (33 %). On all boxes alike. The commit changed firmware only (67 % sure). Its"
             ),
         ),
@@ -59,7 +59,7 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
         (
             ON_ONE,
             "Flaky on bench-2 only, since one of 29 commits: suspect the bench. To be sure, ",
-            " shows. It fails on bench-2 only (13 of 40 against 0 of 160 on the same commits). ",
+            " firmware. It fails on bench-2 only (13 of 40 against 0 of 160 on the same commits). ",
         ),
         (replace(RACE, rate=0.0), "Steady: ", "passed at the first attempt in all of "),
     ],
@@ -84,7 +84,7 @@ def test_since_when_is_what_flaky_tests_say() -> None:
 
     text = said(facts)
     assert of_found(row.found).startswith(f"broken {since_when(row.found.since)}, ")
-    assert f" it fails {since_when(row.found.since)}. " in text
+    assert f" it has failed {since_when(row.found.since)}. " in text
     assert f". {of_fixed(row.found.fixed)}. ".lower() in text.lower()
 
 

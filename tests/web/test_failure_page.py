@@ -512,8 +512,13 @@ def test_a_flake_is_explained_by_its_passes(reader: Reader) -> None:
     expect(reader.page.get_by_role("group", name="Review")).to_have_count(0)
 
 
-def test_a_flake_says_what_all_runs_of_its_test_say(reader: Reader) -> None:
-    evidence = reader.labelled("flake")
+@pytest.mark.parametrize(
+    ("label", "why"), [("flake", "Flakes are not checked"), ("pending", "The checks run once")]
+)
+def test_what_is_not_checked_says_what_all_runs_of_its_test_say(
+    reader: Reader, label: str, why: str
+) -> None:
+    evidence = reader.labelled(label)
     failure = evidence["failure"]
     reader.open(failure["id"])
 
@@ -521,6 +526,7 @@ def test_a_flake_says_what_all_runs_of_its_test_say(reader: Reader) -> None:
     told = reader.ask(f"/ci-analysis/test?days=90&{test}")
     section = reader.page.get_by_role("region", name="The test in 90 days")
     expect(section).to_contain_text(f"{told['answer']} {told['says']}")
+    expect(section).to_contain_text(why)
     section.get_by_role("link", name="history").click()
     expect(reader.page).to_have_url(re.compile(rf"/test\?{re.escape(test)}$"))
 

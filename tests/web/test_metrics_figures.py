@@ -82,7 +82,7 @@ def test_the_times_to_detect_and_to_fix_and_the_changes_of_boxes_are_the_apis(
     expect(page.locator("#times tbody > tr")).to_have_count(len(rows))
     assert page.locator("#times table").evaluate(CELLS) == [bare(times_to_fix(row)) for row in rows]
 
-    page.get_by_role("button", name="Boxes against the period before").click()
+    page.get_by_role("button", name="How each box changed").click()
     rows = asked.box_trends()
 
     assert rows

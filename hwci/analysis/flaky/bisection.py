@@ -113,11 +113,11 @@ MISSING = {
         "Name a commit on which it still worked, and a later one on which it failed",
     ),
     MissingCommit.BEFORE_PERIOD: Reason(
-        "As far as runs tell, it failed from the first runs of this period on",
+        "It failed from the first runs of this period on",
         "Name a longer period, or a commit on which it still worked and one on which it failed",
     ),
     MissingCommit.FIXED: Reason(
-        "As far as runs tell, it is fixed",
+        "Its runs say that it is fixed",
         "Name a commit on which it still worked and one on which it failed, to find what broke it",
     ),
 }

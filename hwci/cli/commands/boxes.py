@@ -161,7 +161,7 @@ def health(
     """Show which box fails more than the others on the same commits, and how each box fares.
 
     Compared are tests that ran on two boxes or more at the same commit, so that a bad commit or a
-    flaky test is not blamed on a box. Counted are first attempts that failed. The server needs the
+    flaky test is not blamed on a box. It counts first attempts that failed. The server needs the
     extra `statistics`.
 
     For example:

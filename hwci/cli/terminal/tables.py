@@ -357,7 +357,7 @@ def box_trends(_: View) -> Layout[BoxTrendAnswer]:
         keys += [f"{of}.{one}" for one in figures]
     return Layout(
         "box-trends",
-        "Boxes against the period before",
+        "How each box changed since the period before",
         columns,
         " ".join(keys),
         "No box reported in this period. Look further back with --days.",

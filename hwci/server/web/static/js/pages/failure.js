@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One failure with all that its answer rests on (contract, "CI metrics"): what it is now, the commits
-// around it, and the checks one by one; of a flake what all runs of its test say. The API decides everything that is shown.
+// around it, and the checks one by one; of one that is not resolved what all runs of its test say. The API decides
+// everything that is shown.
 
 import { change } from "../address.js";
 import { useAnswer } from "../asking.js";
@@ -76,9 +77,9 @@ function Evidence({ answer, address, orgId, organization, me }) {
     <${Head} ...${{ ...shared, answer, me }} reviewer=${isAdmin(organization)} />
     <div class="evidence">
       <${Branch} ...${shared} ...${{ opened: asked, unknown, open, sought }} all=${address.query.get("commits") === "all"} />
-      ${failure.label === "flake"
-        ? html`<${WholeTest} ...${{ failure, orgId }} />`
-        : html`<${Checks} ...${shared} open=${address.query.get("checks") === "open"} />`}
+      ${resolved
+        ? html`<${Checks} ...${shared} open=${address.query.get("checks") === "open"} />`
+        : html`<${WholeTest} ...${{ failure, orgId }} />`}
       ${resolved && html`<${WhatIf} key=${`${resolved.class} ${resolved.review?.at}`} orgId=${orgId} failureId=${failure.id} />`}
     </div>
   `;

@@ -124,7 +124,7 @@ function Shown({ page, products, isWhole, ...rest }) {
         <${Days} trend=${{ ...figures, data: figures.data?.days ?? null }} /><//>
       <${Folded} address=${rest.address} title="Time to detect and to fix" anchor="times" name="timesToFix">
         <${TimesToFix} ...${asked} turn=${rest.reviews.turn} /><//>
-      <${Folded} address=${rest.address} title="Boxes against the period before" anchor="boxTrends">
+      <${Folded} address=${rest.address} title="How each box changed" anchor="boxTrends">
         <${BoxTrends} ...${asked} /><//>
       <${Merges} ...${table} />
       <${RealBugs} ...${table} />
@@ -146,7 +146,7 @@ function Pending({ orgId, scope, total }) {
   if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
   const all = addressOf("failures", { orgId }, { ...scope, label: "pending" });
   // So short that it is one line on a phone, too.
-  return html`<p class="pending"><span class="quiet">Per test, box and commit: </span>
+  return html`<p class="pending"><span class="quiet">One for each test, box and commit: </span>
     <a href=${all}>${counted(total, "pending failure")}</a></p>`;
 }
 

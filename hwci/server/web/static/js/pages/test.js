@@ -63,12 +63,18 @@ function Past({ address, orgId, query }) {
     ${error && html`<${Failed} error=${error} again=${again} />`}
     ${test.all === null
       ? html`<${Empty}>No run of this period had the test. Choose a longer period.<//>`
-      : html`<p class="answer">${test.answer}</p>
-        ${test.says && html`<p>${test.says}</p>`}
+      : html`<${Answer} ...${test} />
         ${test.beganBefore && html`<${Earlier} address=${address} days=${test.period.days} />`}
         <${Names} test=${test} orgId=${orgId} /><${Shown} ...${{ test, orgId, query }} />`}
     <${Failures} ...${{ address, orgId, query }} />
   `;
+}
+
+/** What the test is, large, and then what to do and what it rests on. */
+function Answer({ answer, says }) {
+  const [verdict, ...rest] = answer.split(/(?<=\.) (?=[A-Z])/);
+  const more = [...rest, says].filter(Boolean).join(" ");
+  return html`<p class="answer">${verdict}</p>${more && html`<p>${more}</p>`}`;
 }
 
 /** The way to the runs before the period, where it likely began. */

@@ -29,9 +29,8 @@ export function Shares({ found, orgId }) {
     ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>
       <${TestLink} test=${one} orgId=${orgId} /> ${one.says}
     </li>`)}</ul>`}
-    <p class="quiet">${same && "Only the first row compares like with like: it is what the sentence above counts. "}
-      ${same ? "The other" : "The"} rows count all runs of the period, whatever they tested, so a test that was broken on every box is
-      in them, too. Below each: the range that holds the true share with 95 % certainty.</p>
+    <p class="quiet">${same && "The first row compares like with like. "}${same ? "The others" : "The rows"} count all runs of the
+      period, whatever they tested. Below each: the range that holds the true share with 95 % certainty.</p>
     <${PlainTable} name="shares" label="Shares" rows=${rows} rowKey=${({ share: key }) => key} columns=${COLUMNS} />
     <${LostRuns} runs=${[...box.lostRuns, ...(box.before?.lostRuns ?? [])]} />
     <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")} in this period. Last clean run:

@@ -6,7 +6,7 @@ import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, counted, lasted } from "../../format.js";
 import { html } from "../../html.js";
-import { BoxLink, TestLink } from "../../parts/values/past.js";
+import { BoxLink, OnBox, TestLink } from "../../parts/values/past.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { Section } from "../../parts/section.js";
 import { Badge, Time } from "../../parts/values/values.js";
@@ -27,14 +27,13 @@ export function BoxHealth({ health: { data, error }, orgId }) {
   if (error?.status === NOT_HERE) return html`<p class="quiet">${error.message}.</p>`;
   if (!data?.boxes.length) return null;
   return html`<${Section} title="Boxes compared" total=${data.boxesTotal}>
-    <p class="quiet">The last ${DAYS} days: each box against the others on the same tests and commits. Counted are first
-      attempts that failed.</p>
+    <p class="quiet">First attempts that failed in the last ${DAYS} days, on the same tests and commits.</p>
     <${PlainTable} name="boxes-compared" label="Boxes compared" rows=${data.boxes}
       rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId)} />
     ${rest(data.boxesTotal - data.boxes.length, "box", "boxes")}
     ${data.tests.length > 0 && html`<ul class="commits">${data.tests.map((one) => html`<li
         key=${`${one.repoKey} ${one.suite} ${one.testId} ${one.boxKey}`}>
-      <${TestLink} test=${one} orgId=${orgId} /> <${BoxLink} plain boxKey=${one.boxKey} orgId=${orgId}>${one.says}<//>
+      <${TestLink} test=${one} orgId=${orgId} /> <${OnBox} words=${one.says} boxKey=${one.boxKey} orgId=${orgId} />
     </li>`)}</ul>`}
     ${rest(data.testsTotal - data.tests.length, "test", "tests")}
   <//>`;

@@ -37,12 +37,10 @@ const STEPS = [
   ]],
 ];
 const WHERE = { underTest: "under test", beforeFix: "before the fix" };
-const NOT_YET = "The checks run once the failure is resolved: they need the commit that fixed it.";
 
-/** The checks of a failure that is no flake: the one that decided, and the others folded below it. */
+/** The checks of a resolved failure: the one that decided, and the others folded below it. */
 export function Checks({ evidence, story, orgId, show, open }) {
   const { resolved, checks } = evidence;
-  if (!resolved) return html`<${Section} title="Checks"><p class="empty">${NOT_YET}</p><//>`;
   const shared = { evidence, story, orgId, show };
   const deciding = checks.find((check) => check.decided);
   return html`<${Section} title="Checks">

@@ -107,7 +107,7 @@ function facts({ failure, resolved, timeline, brokenBy: range }, orgId) {
   const broken = ["Broken by", html`<${Suspects} range=${range} repo=${failure.repoKey} />`];
   if (!resolved) {
     const at = html`<${Time} at=${failure.firstStartedAt} />`;
-    const failed = [...known, ["First failed", at], ["Failing runs", count(failure.items)]];
+    const failed = [...known, ["First failed", at], ["Failing runs of this commit", count(failure.items)]];
     return failure.label === "pending" ? [...failed, broken] : failed;
   }
   return [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beside a flake, what all runs of its test say: on which boxes and since when it fails, and where to look first. The
+// Beside a failure that is not resolved, what all runs of its test say: on which boxes and since when it fails, and where to look first. The
 // API decides the words. They are asked for after the page, which does not wait for them.
 
 import { html } from "../../html.js";
@@ -8,14 +8,18 @@ import { HistoryLink } from "../../parts/values/past.js";
 import { useOwnDays } from "../../parts/zone.js";
 
 const DAYS = 90;
+const NOT_CHECKED = {
+  flake: "Flakes are not checked: only resolved failures are.",
+  pending: "The checks run once the failure is resolved: they need the commit that fixed it.",
+};
 
 /** The section. */
-export function WholeTest({ failure: { repoKey, suite, testId }, orgId }) {
+export function WholeTest({ failure: { repoKey, suite, testId, label }, orgId }) {
   const test = { repoKey, suite, testId };
   const { data, error } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/test`, { ...test, days: DAYS });
   return html`<${Section} title=${`The test in ${DAYS} days`}>
     <p>${error ? error.message : data && html`<strong>${data.answer}</strong> ${data.says}`}
       ${" "}<${HistoryLink} test=${test} orgId=${orgId} /></p>
-    <p class="quiet">Flakes are not checked: only resolved failures are.</p>
+    <p class="quiet">${NOT_CHECKED[label]}</p>
   <//>`;
 }

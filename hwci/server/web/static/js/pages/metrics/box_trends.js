@@ -2,6 +2,7 @@
 // How the shares of each product and box changed against the period before (ADR 0074). The API computes every figure and
 // writes every sentence.
 
+import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, productName } from "../../format.js";
 import { html } from "../../html.js";
@@ -37,9 +38,10 @@ export function BoxTrends({ orgId, scope }) {
   const several = new Set(items.map(({ repoKey }) => repoKey)).size > 1;
   if (total === 0) return html`<p class="quiet">No box reported in this period.</p>`;
   const before = items[0].reached.before ? "“Before” is the same number of days before." : "The days before were not all recorded.";
-  return html`<p class="quiet">All runs of the period, whatever they tested. ${before} Runs that reached the
+  return html`<p>Which box is worse than the others: <a href=${addressOf("boxes", { orgId })}>Boxes compared</a></p>
+    <p class="quiet">All runs of the period, whatever they tested. ${before} Runs that reached the
       hardware count each by itself, as in the tile: where a bench was away for days, their range is too narrow.</p>
-    <${PlainTable} name="box-trends" label="Boxes against the period before" columns=${columns(orgId, several)} rows=${items}
+    <${PlainTable} name="box-trends" label="How each box changed" columns=${columns(orgId, several)} rows=${items}
       rowKey=${(row) => JSON.stringify([row.repoKey, row.suite, row.boxKey])} />
     ${total > items.length && html`<p class="quiet">${count(total - items.length)} rows more: hwci metrics --table box-trends</p>`}`;
 }

@@ -89,7 +89,7 @@ function passesOn({ passesOn: boxes, passesOnTotal: total }, orgId) {
   const between = total > NAMED ? ", " : " and ";
   const where = html`${named.map((boxKey, at) => html`${at > 0 && between}<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`)}
     ${total > NAMED && ` and ${count(total - NAMED)} more`}`;
-  return html`<span class="under">passes on ${where} on the same commits: it may be the bench, or a bug that shows there only</span>`;
+  return html`<span class="under">passes on ${where} on the same commits: maybe the bench</span>`;
 }
 
 function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first }, suspects: range, commits }) {

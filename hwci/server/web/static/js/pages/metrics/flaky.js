@@ -9,7 +9,7 @@ import { Failed } from "../../parts/notices/notice.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { Section } from "../../parts/section.js";
 import { FEW, PagedTable, tableState } from "../../parts/table/table.js";
-import { BoxLink } from "../../parts/values/past.js";
+import { OnBox } from "../../parts/values/past.js";
 import { Badge, LongName } from "../../parts/values/values.js";
 import { useOwnDays } from "../../parts/zone.js";
 import { Unfolded } from "./flaky_boxes.js";
@@ -148,7 +148,7 @@ function test(row, { params }, { asOf }, answered) {
     ${isBroken(row) ? html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`
       : hasNoFlake(row) && html` <${Badge} kind="quiet" title=${NO_FLAKE}>no flake seen<//>`}
     ${" "}<span class="under whom" title=${answered?.answer}>${answered?.answerBox
-      ? html`<${BoxLink} plain boxKey=${answered.answerBox} ...${{ orgId: params.orgId, asOf }}>${answer}<//>` : answer}</span>`;
+      ? html`<${OnBox} words=${answer} boxKey=${answered.answerBox} ...${{ orgId: params.orgId, asOf }} />` : answer}</span>`;
 }
 
 function Boxes({ row, open }) {

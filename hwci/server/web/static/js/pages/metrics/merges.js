@@ -42,7 +42,7 @@ const CAUSES = {
   hardware_not_reached: "hardware never reached",
   no_tests: "ran no test",
   other_product: "only another product ran",
-  not_in_push_list: "tested within a later commit only",
+  not_in_push_list: "only a later commit was tested",
   [NOTHING_RAN]: "nothing ran",
 };
 

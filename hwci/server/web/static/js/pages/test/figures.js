@@ -66,7 +66,7 @@ function rate({ failed, attempts, rate: share, low, high, missing }) {
 /** The middle duration, and below it what nine of ten runs took at most; those that passed at the first attempt. */
 function took({ took: found }) {
   if (!found) return null;
-  return html`${duration(found.middle, true)} <span class="under">9 of 10: ${duration(found.nineOfTen, true)}</span>`;
+  return html`${duration(found.middle, true)} <span class="under">9 of 10 in ${duration(found.nineOfTen, true)}</span>`;
 }
 
 function verdicts({ verdicts: found }) {

@@ -89,7 +89,8 @@ function Columns({ days, marked, name, said, rowsOf, drawn, kind = "" }) {
         ${marked.map((one) => html`<g key=${one.day}>${drawn(one, { x: one.day * step, width: step * FILLED })}</g>`)}
       </svg>
     <//>
-    ${chosen !== null && html`<p class="columns-text" aria-hidden="true">${text(days[at])}</p>`}
+    ${chosen !== null && html`<p class="columns-text" aria-hidden="true"
+      style=${{ "--at": `${(100 * at) / days.length}%` }}>${text(days[at])}</p>`}
   </div>`;
 }
 

@@ -17,8 +17,14 @@ export function HistoryLink({ test: { repoKey, suite, testId }, orgId }) {
     title=${`What ${testId} did over time`}>history</a>`;
 }
 
-/** A box by its name, or by words that name it (`children`). `plain`: not underlined, in a row with another link. */
-export function BoxLink({ boxKey, orgId, asOf = null, plain = false, children = null }) {
+/** A box by its name. `plain`: not underlined, in a row with another link. */
+export function BoxLink({ boxKey, orgId, asOf = null, plain = false }) {
   const href = addressOf("box", { orgId }, { asOf, boxKey });
-  return html`<a class=${plain ? "plain" : undefined} href=${href}>${children ?? html`<${LongName} name=${boxKey} />`}</a>`;
+  return html`<a class=${plain ? "plain" : undefined} href=${href}><${LongName} name=${boxKey} /></a>`;
+}
+
+/** Words that say what is so "on" a box, whose name is a link. */
+export function OnBox({ words, boxKey, ...rest }) {
+  const [before, ...after] = words.split(` on ${boxKey}`);
+  return html`${before} on <${BoxLink} plain boxKey=${boxKey} ...${rest} />${after.join(` on ${boxKey}`)}`;
 }
