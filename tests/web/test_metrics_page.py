@@ -8,7 +8,7 @@ import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
@@ -307,39 +307,35 @@ def test_the_runs_that_would_check_the_merges_are_commands_to_paste(
     expect(merges.locator(".plan")).to_have_count(0)
 
 
-def test_a_merge_leads_to_what_to_do_about_it_and_to_the_runs_that_would_check_it(
+def test_a_merge_unfolds_what_to_do_about_it_and_the_run_that_would_check_it(
     page: Page, metrics: str, demo: Dashboard
 ) -> None:
     told = asked(demo, metrics, "ci-analysis/unchecked-merges?days=90")["items"]
     (one, *_) = (row for row in told if row["cause"] == "not_in_push_list")
     alike = [row for row in told if row["sha"] == one["sha"]]
+    assert len(alike) == 2
     page.goto(f"{metrics}?days=90")
-    merges, plan = part(page, "merges"), page.locator(".plan code").filter(has_text="git checkout")
+    merges = part(page, "merges")
+    command = merges.locator(".plan code").filter(has_text="git checkout")
+    for place, row in enumerate(alike):
+        link = merges.get_by_role("link", name=f"What to do about {one['sha'][:12]}").nth(place)
+        link.focus()
+        page.keyboard.press("Enter")
 
-    link = merges.get_by_role("link", name=f"What to do about {one['sha'][:12]}").first
-    link.focus()
-    page.keyboard.press("Enter")
-
-    title = merges.get_by_role("button", name=f"Runs that would check {one['sha'][:12]}")
-    expect(title).to_be_focused()
-    expect(title).to_be_in_viewport()
-    for row in alike:
-        text = f"{row['causeText']}. {row['toDo']}."
-        expect(merges.get_by_text(text, exact=True)).to_be_visible()
-    runs = asked(demo, metrics, f"ci-analysis/merge-plan?days=90&sha={one['sha']}")["runs"]
-    assert runs["total"] == len(runs["items"]) == len(alike)
-    expect(plan).to_have_text([run["command"] for run in runs["items"]])
-    assert all(one["sha"] in run["command"] for run in runs["items"])
+        expect(link).to_have_attribute("aria-expanded", "true")
+        expect(link).to_be_focused()
+        below = rows(page, "merges").nth(told.index(row)).locator("+ .below")
+        expect(below).to_contain_text(f"{row['causeText']}. {row['toDo']}.")
+        of = urlencode({name: row[name] for name in ("repoKey", "suite", "sha")})
+        (run,) = asked(demo, metrics, f"ci-analysis/merge-plan?days=90&{of}")["runs"]["items"]
+        expect(command).to_have_text([run["command"]])
+        assert row["suite"] in run["command"]
     page.reload()
-    expect(plan).to_have_count(len(alike))
-    merges.get_by_role("button", name="Show the runs for all merges").click()
-    expect(plan).to_have_count(20)
-    title = merges.get_by_role("button", name="Runs that would check them")
-    expect(title).to_be_focused()
-    page.go_back()
-    expect(plan).to_have_count(len(alike))
-    page.goto(f"{metrics}?days=90&merges.plan={'f' * 40}")
-    expect(merges).to_contain_text("No merge of it in this period is unchecked.")
+    expect(command).to_have_count(1)
+    link.click()
+    expect(command).to_have_count(0)
+    page.goto(f"{metrics}?days=90&merges.toDo={'f' * 40}")
+    expect(merges).to_contain_text("The merge of this address is not among these")
 
 
 @pytest.mark.own_tab

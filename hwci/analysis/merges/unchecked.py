@@ -117,7 +117,7 @@ class Row(NamedTuple):
 CAUSES = {
     UncheckedCause.HARDWARE_NOT_REACHED: Row(
         "A run on it never reached the hardware",
-        "Mend the bench, then run it again",
+        "Make sure that the bench answers, then run it again",
         _not_reached,
     ),
     UncheckedCause.NO_TESTS: Row(

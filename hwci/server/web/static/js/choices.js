@@ -12,6 +12,7 @@ const CHOICES = {
   timesToFix: OPEN,
   boxTrends: OPEN,
   merges: ["checked"],
+  "merges.plan": OPEN,
   other: OPEN,
   "other.gaps": OPEN,
   "flaky.rank": ["low"],

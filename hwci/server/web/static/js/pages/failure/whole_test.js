@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beside a failure that is not resolved, what all runs of its test say: on which boxes and since when it fails, and where to look first. The
-// API decides the words. They are asked for after the page, which does not wait for them.
+// Beside a failure that is not resolved, what all runs of its test say: on which boxes and since when it fails, and
+// where to look first. The API decides the words. They are asked for after the page, which does not wait for them.
 
 import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";

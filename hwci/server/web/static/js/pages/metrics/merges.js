@@ -6,7 +6,7 @@
 import { addressOf, change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, short } from "../../format.js";
-import { html, useEffect, useRef, useState } from "../../html.js";
+import { html } from "../../html.js";
 import { Outside } from "../../parts/values/outside.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { productColumn } from "../../parts/frame/scope.js";
@@ -35,7 +35,7 @@ const CHECKED = {
 
 const Plan = later(() => import("./plan.js"), "Plan");
 const NOTHING_RAN = "nothing_ran";
-const ALL = "open"; // in the address, where the plan of one commit has its hash
+const TO_DO = "merges.toDo"; // in the address, the row that says what to do
 
 // So short that each is one line: the row must not grow when its cause comes.
 const CAUSES = {
@@ -57,11 +57,9 @@ export function Merges({ address, base, orgId, scope, several, page, figures, re
   const { checked, announced } = page.tiles.mergesChecked;
   const unchecked = page.uncheckedMerges.total;
   const why = useCauses({ address, orgId, scope, reviews, figures, on: shown === UNCHECKED && unchecked > 0 });
-  const [sought, setSought] = useState(null); // the commit of which a click asked what to do
-  const show = (sha) => {
-    change({ "merges.plan": sha });
-    setSought({ sha });
-  };
+  const unfolded = shown === UNCHECKED ? address.query.get(TO_DO) : null;
+  const below = (row) => unfolded === keyOf(row) && why.has(unfolded) &&
+    html`<${ToDo} row=${why.get(unfolded)} ...${{ orgId, scope, turn: reviews.turn }} />`;
   const columns = [
     { key: "sha", title: "Commit", sort: "sha", cell: (row) => commit(orgId, row, why.get(keyOf(row))) },
     ...productColumn(page.product, several),
@@ -69,43 +67,32 @@ export function Merges({ address, base, orgId, scope, several, page, figures, re
     { key: "mergedAt", title: "Merged", sort: "mergedAt", own: "down", cell: (row) => html`<${Time} at=${row.mergedAt} />` },
     shown === CHECKED
       ? { key: "run", title: "First checked by", words: true, cell: (row) => checkedBy(orgId, row) }
-      : { key: "why", title: "Why", cell: (row) => cause({ address, orgId, show, row: why.get(keyOf(row)) }) },
+      : { key: "why", title: "Why", cell: (row) => cause({ address, orgId, unfolded, row: why.get(keyOf(row)) }) },
   ];
   return html`<${Section} title=${shown.title} anchor="merges">
     ${namesTwice(page.uncheckedMerges.items) && html`<p class="quiet">A merge that was announced for two products counts twice.</p>`}
     ${announced > 0 && html`<${Choice} shown=${shown} counts=${[[UNCHECKED, unchecked], [CHECKED, checked]]} />`}
     <${PagedTable} folds key=${shown.path} name="merges" label=${shown.label} thing="merge" path=${`${base}/${shown.path}`}
       turn=${reviews.turn} query=${scope} address=${address} first=${shown === CHECKED ? undefined : page.uncheckedMerges}
-      columns=${columns} rowKey=${keyOf} empty=${announced ? shown.empty : noneAnnounced()} />
-    ${shown === UNCHECKED && unchecked > 0 && html`<${WhatWouldCheck} ...${{ address, orgId, scope, sought }}
-      rows=${[...why.values()]} turn=${reviews.turn} />`}
+      columns=${columns} rowKey=${keyOf} unfolds=${TO_DO} below=${below} empty=${announced ? shown.empty : noneAnnounced()} />
+    ${shown === UNCHECKED && unchecked > 0 && html`<${WhatWouldCheck} ...${{ address, orgId, scope }}
+      turn=${reviews.turn} />`}
   <//>`;
 }
 
-/**
- * The plan below the merges: unfolded by a click, as it takes room; of one commit with what to do about it. `rows`: the merges
- * that are shown, with their causes; `sought`: the commit that a click led to.
- */
-function WhatWouldCheck({ address, rows, sought, ...asked }) {
-  const plan = address.query.get("merges.plan");
-  const sha = plan === ALL ? null : plan;
-  const title = useRef(null);
-  useEffect(() => {
-    if (!sought) return;
-    title.current.scrollIntoView({ block: "center" });
-    title.current.focus({ preventScroll: true });
-  }, [sought]);
-  const toggle = () => change({ "merges.plan": plan ? null : ALL }, { replace: true });
-  const showAllOf = () => {
-    title.current.focus(); // the button goes away
-    change({ "merges.plan": ALL });
-  };
-  const toDo = new Set(rows.filter((row) => row.sha === sha).map((row) => `${row.causeText}. ${row.toDo}.`));
-  return html`<h3><button type="button" class="fold" ref=${title} aria-expanded=${plan ? "true" : "false"} onClick=${toggle}>Runs that
-      would check ${sha ? short(sha) : "them"}</button></h3>
-    ${sha && [...toDo].map((text) => html`<p key=${text}>${text}</p>`)}
-    ${plan && html`<${Plan} ...${asked} sha=${sha} />`}
-    ${sha && html`<p><button type="button" onClick=${showAllOf}>Show the runs for all merges</button></p>`}`;
+/** The runs for all merges, below them: unfolded by a click, as they take room. */
+function WhatWouldCheck({ address, ...asked }) {
+  const open = address.query.get("merges.plan") === "open";
+  const toggle = () => change({ "merges.plan": open ? null : "open" }, { replace: true });
+  return html`<h3><button type="button" class="fold" aria-expanded=${open ? "true" : "false"} onClick=${toggle}>Runs that would check
+      them</button></h3>
+    ${open && html`<${Plan} ...${asked} />`}`;
+}
+
+/** What to do about one merge, and the runs that would check it. */
+function ToDo({ row: { repoKey, suite, sha, causeText, toDo }, scope, ...asked }) {
+  const product = suite === null ? {} : { repoKey, suite };
+  return html`<p>${causeText}. ${toDo}.</p><${Plan} ...${asked} scope=${{ ...scope, ...product, sha }} />`;
 }
 
 /** Whether a commit is in several rows, one for each of its products. */
@@ -126,23 +113,25 @@ function useCauses({ address, orgId, scope, reviews, figures, on }) {
   return new Map(rows?.items.map((row) => [keyOf(row), row]));
 }
 
-/** Why a merge is unchecked, with a link to the run that shows it, and its box; and one to what would check it. */
-function cause({ address, orgId, show, row }) {
+/** Why a merge is unchecked, with a link to the run that shows it, and its box; and one that unfolds what to do. */
+function cause({ address, orgId, unfolded, row }) {
   if (!row) return html`<span class="why">\u00a0<span class="under">\u00a0</span></span>`;
   const words = CAUSES[row.cause] ?? row.causeText;
   const shown = row.run ? html`<a href=${addressOf("run", { orgId, runId: row.run.runRecordId })}>${words}</a>` : words;
   const others = row.otherBoxes.length ? `; also on ${row.otherBoxes.join(", ")}` : "";
   const title = row.run ? `${row.causeText}: run ${row.run.runId} on ${row.run.boxKey}${others}` : row.causeText;
-  const plan = addressOf("metrics", { orgId }, { ...Object.fromEntries(address.query), "merges.plan": row.sha });
+  const open = unfolded === keyOf(row);
+  const turned = { [TO_DO]: open ? null : keyOf(row) };
   const follow = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return; // in another tab
     event.preventDefault();
-    show(row.sha);
+    change(turned, { replace: true });
   };
   return html`<span class="why" title=${title}>${shown}
     <span class="under">${row.run && html`on <${BoxLink} plain boxKey=${row.run.boxKey} orgId=${orgId} />
       ${andOthers(row.otherBoxes, orgId)} · `}
-      <a class="plain" href=${plan} onClick=${follow} aria-label=${`What to do about ${short(row.sha)}`}>what to do</a></span></span>`;
+      <a class="plain" href=${addressOf("metrics", { orgId }, { ...Object.fromEntries(address.query), ...turned })} onClick=${follow}
+        aria-expanded=${open ? "true" : "false"} aria-label=${`What to do about ${short(row.sha)}`}>what to do</a></span></span>`;
 }
 
 /** The boxes beside the first one, in one line: a single one by its name, more as their number. */

@@ -11,16 +11,16 @@ import { Outside } from "../../parts/values/outside.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { Sha } from "../../parts/values/values.js";
 
-/** The plan of a period, or of one of its commits (`sha`). A change of `turn` asks again. */
-export function Plan({ orgId, scope, sha, turn }) {
-  const { data, error, again } = useAnswer(`/api/orgs/${orgId}/ci-analysis/merge-plan`, { ...scope, sha }, turn);
+/** The plan of a period, or of one of its merges. A change of `turn` asks again. */
+export function Plan({ orgId, scope, turn }) {
+  const { data, error, again } = useAnswer(`/api/orgs/${orgId}/ci-analysis/merge-plan`, scope, turn);
   if (error) return html`<${Failed} error=${error} again=${again} />`;
   return data ? html`<${Found} plan=${data} orgId=${orgId} />` : html`<${Waiting} />`;
 }
 
 function Found({ plan: { uncheckedMerges, runs, boardSeconds, toFillIn, ciJobs, unplanned }, orgId }) {
   const more = runs.total - runs.items.length;
-  if (uncheckedMerges === 0) return html`<p class="quiet">No merge of it in this period is unchecked.</p>`;
+  if (uncheckedMerges === 0) return html`<p class="quiet">A run has checked it.</p>`;
   return html`${runs.total > 0 && html`<p class="quiet">${counted(runs.total, "run")}, about ${duration(boardSeconds)} of board
       time. Run each line in a clone on its box. ${toFillIn}.${ciJobs.length > 0 && html` Both are in your CI job: ${ciJobs.map(
         ({ suite, ciUrl }, at) => html`${at > 0 && ", "}<${Outside} key=${ciUrl} href=${ciUrl}>${suite}<//>`,
