@@ -65,7 +65,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const suspected = (row) => suspects.data?.items.find((one) => keyOf(one) === keyOf(row));
   const below = (row) => unfolded === keyOf(row) && html`<${Unfolded} row=${row} history=${histories.get(keyOf(row))}
     suspect=${suspected(row)} ...${{ answer, suspects, orgId, period: page.period }} />`;
-  return html`<${Section} title="Flakiest tests" total=${page.flakiestTests.total} anchor="flaky">
+  return html`<${Section} title="Flakiest tests" total=${page.flakiestTests.total - (all ? 0 : hidden)} anchor="flaky">
     <div ref=${place}></div>
     ${hidden > 0 && html`<${Others} all=${all} number=${hidden} what=${usual.flaked ? "without a flake" : "broken"} />`}
     ${page.flakiestTests.total > 0 && html`<${Rank} on=${byLow} />`}
