@@ -263,9 +263,8 @@ def test_what_another_person_reviewed_is_shown_before_it_is_written_over(
 
     expect_message(page, "boot on bench-1: Olga Owner reviewed it meanwhile. Nothing was changed.")
     assert audit(own) == ["confirm"]
-    expect(
-        page.get_by_text(re.compile("Confirmed (by|as).*Olga Owner|^Olga Owner$")).last
-    ).to_be_visible()
+    shown = re.compile("Confirmed (by|as).*Olga Owner|^Olga Owner$")
+    expect(page.get_by_role("main").get_by_text(shown).last).to_be_visible()
     press(page, DISMISS)  # having seen it
     done(page, "[Dd]ismissed|not counted")
     assert audit(own) == ["confirm", "dismiss"]

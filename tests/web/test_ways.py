@@ -109,7 +109,7 @@ def test_period_and_product_go_along_to_the_pages_that_know_them_and_nothing_els
     place(page, "Failures").click()
     asks(page, "failures", days="90", times="exact", **PRODUCT)
     page.locator("tbody a").first.click()
-    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    expect(page.get_by_role("heading", name="The test in 90 days")).to_be_visible()
     place(page, "Metrics").click()
     asks(page, "metrics", days="90", times="exact", **PRODUCT)
     place(page, "Boxes").click()

@@ -11,6 +11,7 @@ import { BoxLink } from "../../parts/values/past.js";
 const WIDTH = 900;
 const HEIGHT = 24;
 const FILLED = 0.85; // of the width of a day
+const THIRDS = ["first", "middle", "last"]; // of a strip: where the words for a day stand
 
 /**
  * What a run did, the worst first: its word, and the bars that stand for it as [top, height] of the strip.
@@ -89,8 +90,8 @@ function Columns({ days, marked, name, said, rowsOf, drawn, kind = "" }) {
         ${marked.map((one) => html`<g key=${one.day}>${drawn(one, { x: one.day * step, width: step * FILLED })}</g>`)}
       </svg>
     <//>
-    ${chosen !== null && html`<p class="columns-text" aria-hidden="true"
-      style=${{ "--at": `${(100 * at) / days.length}%` }}>${text(days[at])}</p>`}
+    ${chosen !== null && html`<p class=${`columns-text ${THIRDS[Math.floor((3 * at) / days.length)]}`}
+      aria-hidden="true">${text(days[at])}</p>`}
   </div>`;
 }
 
