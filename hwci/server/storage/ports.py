@@ -25,7 +25,7 @@ from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
 from hwci.engine.history import Decision, Episode, Listing
 from hwci.engine.periods import Period
-from hwci.server.deadline import ANSWER_SECONDS
+from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.storage.account_ports import (
     Accounts,
     AccountsWriter,
@@ -381,6 +381,7 @@ class Storage(Protocol):
         organization: UUID | None = None,
         person: UUID | None = None,
         seconds: float = ANSWER_SECONDS,
+        begin_by: Deadline | None = None,
     ) -> Result:
         """Run `work` in one transaction, committed to disk before this returns. It does not begin
         when it has waited for as long as a read may; once begun it is kept whole, or, when it takes
@@ -388,7 +389,8 @@ class Storage(Protocol):
 
         `organization`, else `person`: whose rows `work` decides about. One write of each is done at
         a time, on whichever server. `NOBODY` is for rows that are decided about one by one, such as
-        old ones. A write that names neither may have all others wait for it. Raises as `read`.
+        old ones. A write that names neither may have all others wait for it. `begin_by`: until when
+        a write that has waited before may wait. Raises as `read`.
         """
 
     def listen(self, listener: Callable[[UUID], None]) -> Callable[[], None]:

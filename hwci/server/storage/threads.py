@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 WAITING_MAX = 256
 """Requests that wait for the database, of each kind: those that read, and those that write."""
 _FULL = "Too many requests are waiting for the database; try again in a few seconds"
-_NOT_BEGUN = (
+NOT_BEGUN = (
     "The database was busy with earlier requests for too long, and nothing of this one was done;"
     " try again in a few seconds"
 )
@@ -80,7 +80,7 @@ class Threads:
         try:
             return await self._turns.take(organization, deadline.left)
         except TimeoutError as error:
-            raise OverloadedError(_NOT_BEGUN) from error
+            raise OverloadedError(NOT_BEGUN) from error
 
     async def _in_a_thread(
         self, job: Callable[[], Result], deadline: Deadline, end_turn: Callable[[], None]
@@ -108,5 +108,5 @@ class Threads:
             due.cancel()
             handed.cancel()  # its caller may have left
         if handed.cancelled():
-            raise OverloadedError(_NOT_BEGUN)
+            raise OverloadedError(NOT_BEGUN)
         return handed.result()

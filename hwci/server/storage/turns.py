@@ -14,7 +14,7 @@ from hwci.server.errors import OverloadedError
 
 WAITING_OF_ONE_MAX = 64
 """Reads of one organization that wait for their turn, and as many reports."""
-_FULL = "Too many requests of this organization are waiting; try again in a few seconds"
+FULL = "Too many requests of this organization are waiting; try again in a few seconds"
 
 
 class _Turn:
@@ -29,7 +29,7 @@ class _Turn:
             await self._lock.acquire()  # at once
             return
         if self._waiting >= WAITING_OF_ONE_MAX:
-            raise OverloadedError(_FULL)
+            raise OverloadedError(FULL)
         self._waiting += 1
         try:
             async with asyncio.timeout(seconds):

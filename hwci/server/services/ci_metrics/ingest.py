@@ -9,11 +9,13 @@ from datetime import datetime
 from typing import assert_never
 from uuid import UUID
 
+from hwci.server.clock import Clock
 from hwci.server.services import Service
 from hwci.server.services.access import live_ci_key
 from hwci.server.services.runs.live_runs import end_run
-from hwci.server.storage.ports import Writer
+from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import CiKey
+from hwci.server.storage.together import Together
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 WRITE_SECONDS = 30.0
@@ -30,6 +32,10 @@ Put = Callable[[Writer], None]
 
 class Ingest(Service):
     """Keeps announcements, reports and configurations."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        super().__init__(storage, clock)
+        self._together = Together(storage)
 
     async def announce(self, key: CiKey, body: MergeAnnouncement) -> None:
         """Keep an announcement; one with the same identity stays as it was."""
@@ -59,7 +65,7 @@ class Ingest(Service):
             live_ci_key(writer, key.digest)
             put(writer)
 
-        await self._storage.write(work, organization=key.org_id, seconds=WRITE_SECONDS)
+        await self._together.write(work, key.org_id, WRITE_SECONDS)
 
 
 def _put(org_id: UUID, body: Sent, now: datetime) -> Put:

@@ -132,11 +132,12 @@ class PostgresqlStorage(Storage):
         organization: UUID | None = None,
         person: UUID | None = None,
         seconds: float = ANSWER_SECONDS,
+        begin_by: Deadline | None = None,
     ) -> Result:
         """Run `work` in one transaction, committed to disk before this returns."""
         whose = organization or person
         lane = self._alone if whose is None else self._writing
-        waited = Deadline(min(seconds, ANSWER_SECONDS))
+        waited = begin_by or Deadline(min(seconds, ANSWER_SECONDS))
         what = f"BEGIN ISOLATION LEVEL READ COMMITTED; {_time(seconds)}; {locks_of(whose)}"
 
         def begin(connection: Connection) -> None:

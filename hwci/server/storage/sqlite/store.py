@@ -158,9 +158,10 @@ class SqliteStorage(Storage):
         organization: UUID | None = None,
         person: UUID | None = None,  # noqa: ARG002 - a file has one write at a time
         seconds: float = ANSWER_SECONDS,
+        begin_by: Deadline | None = None,
     ) -> Result:
         """Run `work` in one transaction, committed to disk before this returns."""
-        deadline = Deadline(min(seconds, ANSWER_SECONDS))
+        deadline = begin_by or Deadline(min(seconds, ANSWER_SECONDS))
         job = partial(self._write, work, deadline, seconds)
         return await self._run(self._writing, job, deadline, organization)
 
