@@ -145,6 +145,14 @@ class RunReport(RunStart):
     ci_run: Count | None = None
     ci_url: Address | None = None
 
+    @property
+    def names(self) -> int:
+        """How many names its JSON has, without those that are ignored."""
+        changes = () if self.changes is None else (self.changes, *self.changes.commits)
+        part_of = () if self.part_of is None else (self.part_of,)
+        parts: tuple[CiPart, ...] = (self, *self.tests, *changes, *part_of)
+        return sum([len(part.__pydantic_fields_set__) for part in parts])
+
     def fact(self) -> facts.Report:
         """Return the report; `suite` defaults to `workflow`."""
         of_facts = {
@@ -155,7 +163,7 @@ class RunReport(RunStart):
             "changes": None if self.changes is None else self.changes.fact(),
             "part_of": None if self.part_of is None else facts.Part(**dict(self.part_of)),
         }
-        return facts.Report(**dict(self) | of_facts)
+        return facts.Report(**vars(self) | of_facts)
 
 
 def _pattern_faults(patterns: Sequence[object]) -> list[ListFault]:

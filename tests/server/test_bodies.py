@@ -318,6 +318,47 @@ def test_a_name_given_twice_is_named_at_its_place(
     assert [(issue.path, issue.message) for issue in caught.value.issues] == [(path, message)]
 
 
+COMMIT = {"sha": "b" * 40, "subject": "s", "files": ["a.c"], "files_truncated": False}
+WHOLE = report(
+    changes={"base_sha": None, "commits": [COMMIT]}, part_of={"run_id": 1, "part": 1, "parts": 1}
+)
+"""A report in which each kind of object has a field that nothing else has."""
+
+
+@pytest.mark.parametrize("spaces", ["", " ", "\n\t\r "])
+@pytest.mark.parametrize("name", ["hello_ok", "outcome", "base_sha", "files_truncated", "parts"])
+def test_a_name_given_twice_is_found_in_each_object_of_a_report(name: str, spaces: str) -> None:
+    """Also where other names have spaces behind them, or text looks like a name: such a report is
+    known to have no name twice by how many names it has.
+    """
+    text = json.dumps({**WHOLE, "conclusion": 'looks like a name":'})
+    twice = text.replace(f'"{name}":', f'"{name}"{spaces}: 1, "{name}"{spaces}:')
+    read_model(text.encode(), RunReport)
+    with pytest.raises(InvalidRequestError) as caught:
+        read_model(twice.encode(), RunReport)
+
+    assert [issue.path[-1] for issue in caught.value.issues] == [name]
+
+
+@pytest.mark.parametrize("where", ["more", "tests", "changes", "commits", "part_of"])
+def test_a_number_that_is_not_finite_is_found_in_a_field_that_is_ignored(where: str) -> None:
+    sent = json.loads(json.dumps(WHOLE))
+    holders = {
+        "more": sent,
+        "tests": sent["tests"][0],
+        "changes": sent["changes"],
+        "commits": sent["changes"]["commits"][0],
+        "part_of": sent["part_of"],
+    }
+    holders[where]["ignored"] = [12345678]
+    text = json.dumps(sent)
+    read_model(text.encode(), RunReport)
+    with pytest.raises(InvalidRequestError) as caught:
+        read_model(text.replace("12345678", "1e999").encode(), RunReport)
+
+    assert "not finite" in caught.value.issues[0].message
+
+
 @pytest.mark.parametrize("harm", [lambda whole: whole + b"x", lambda whole: whole[:-1]])
 def test_a_body_is_one_whole_gzip_member(harm: Callable[[bytes], bytes]) -> None:
     with pytest.raises(InvalidRequestError) as caught:

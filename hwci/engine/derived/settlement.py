@@ -7,7 +7,7 @@ the length of the history.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.engine.derived import episodes, order
@@ -17,7 +17,7 @@ from hwci.engine.derived.rows import Bench, Placed, Results, Rows, Spot, Track
 from hwci.engine.facts import Changes, Report, TestItem
 from hwci.engine.history import Place
 from hwci.engine.rules.merges import commits_checked
-from hwci.engine.rules.reports import mentions
+from hwci.engine.rules.reports import Mention, mentions
 from hwci.engine.vocabulary import Outcome
 
 
@@ -42,14 +42,18 @@ class Settlement:
         self._checks: Counter[tuple[str, str]] = Counter()
         self._failing: dict[tuple[OnBench, str], Counter[ItemSum]] = defaultdict(Counter)
 
-    def watch(self, product: int, report: Report) -> None:
-        """Note the present state of all that a report affects, before any row is changed."""
+    def watch(self, product: int, report: Report) -> Sequence[Mention]:
+        """Note the present state of all that a report affects, before any row is changed. Return
+        what it mentions.
+        """
         self._reported.add(report.sha)
-        unseen = {Spot(one.sha, report.branch) for one in mentions(report)} - self._placed.keys()
+        named = mentions(report)
+        unseen = {Spot(one.sha, report.branch) for one in named} - self._placed.keys()
         placed = self._rows.placed(unseen) if unseen else {}
         self._placed.update((spot, placed.get(spot)) for spot in unseen)
         if report.hello_ok:
             self.watch_results(Bench(product, report.box_key), report.sha)
+        return named
 
     def watch_results(self, bench: Bench, sha: str) -> None:
         """Note the present results of a commit."""
@@ -62,12 +66,13 @@ class Settlement:
         report: Report,
         tests: int,
         notable: Mapping[int, TestItem],
+        named: Iterable[Mention],
         times: int = 1,
     ) -> None:
         """Count a report in the sums of its day, as `DayChanges.count`, and at the merges that it
-        checks; note the commits that it mentions.
+        checks; note the commits that it mentions, which are `named`.
         """
-        self._note_mentions(report, times)
+        self._note_mentions(report, named, times)
         self._days.count(product, report, tests, notable, times)
         for sha in commits_checked(report):
             self._checks[report.suite, sha] += times
@@ -76,8 +81,8 @@ class Settlement:
             if key.outcome is Outcome.FAIL:
                 self._failing[on_bench, report.branch][key] += times
 
-    def _note_mentions(self, report: Report, times: int) -> None:
-        for one in mentions(report):
+    def _note_mentions(self, report: Report, named: Iterable[Mention], times: int) -> None:
+        for one in named:
             spot = Spot(one.sha, report.branch)
             if times < 0:
                 self._removed.add(spot)

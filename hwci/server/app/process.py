@@ -7,11 +7,13 @@ import asyncio
 import ctypes
 import logging
 import os
+import re
 import resource
 import signal
 import socket
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 LOG = logging.getLogger("hwci.server")
 
@@ -22,6 +24,14 @@ STOP_SECONDS = 9.0
 
 _M_ARENA_MAX, _ARENAS = -8, 2
 _GIVE_BACK_SECONDS = 10.0
+_MADV_COLLAPSE = 25  # Linux 6.1
+_LARGE_KIB = 2048
+_IN_USE = 7 / 8
+# Of memory without a name, as Python's is: where it begins and ends, and how much of it is in use.
+_MEMORY = re.compile(
+    r"^([0-9a-f]+)-([0-9a-f]+) rw-p 0+ 00:00 0 *\nSize: +(\d+) kB\n(?:.+\n)*?Rss: +(\d+) kB$",
+    re.MULTILINE,
+)
 
 
 class Stop:
@@ -103,6 +113,19 @@ def keep_memory_together() -> None:
     """Make all threads share the arenas of glibc, so that each can reuse freed memory."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, _ARENAS)
+
+
+def use_large_pages() -> None:
+    """Have Linux keep in large pages what Python's memory is made of now, where nearly all of it is
+    in use: the processor finds it sooner (ADR 0101). Where Linux cannot, nothing changes.
+    """
+    with suppress(OSError, AttributeError):
+        advise = ctypes.CDLL("libc.so.6").madvise
+        for begin, end, size, used in _MEMORY.findall(Path("/proc/self/smaps").read_text()):
+            if int(size) >= _LARGE_KIB and int(used) >= _IN_USE * int(size):
+                start = int(begin, 16)
+                length = ctypes.c_size_t(int(end, 16) - start)
+                advise(ctypes.c_void_p(start), length, _MADV_COLLAPSE)
 
 
 async def give_back_memory() -> None:

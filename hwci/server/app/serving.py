@@ -25,6 +25,7 @@ from hwci.server.app.process import (
     keep_memory_together,
     notify,
     raise_limit,
+    use_large_pages,
 )
 from hwci.server.app.sweeping import reading
 from hwci.server.app.tls import tls_context
@@ -197,6 +198,7 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
         gc.freeze()
         notify(READY)
         await server.wheels.prepare()
+        await asyncio.to_thread(use_large_pages)
         giving_back = asyncio.create_task(give_back_memory())
         await stop.requested.wait()
         giving_back.cancel()

@@ -112,7 +112,7 @@ def test_a_report_that_replaces_none_asks_as_much_whatever_number_of_commits_it_
         writer.put_report(ORG, again, NOON)
         connection.raw.set_trace_callback(None)
     few, many = ([one for one in own if one.startswith("SELECT")] for own in asked)
-    assert len(few) == len(many) == 10
+    assert len(few) == len(many) == 9
     assert not any("FROM mention" in one for one in many)
 
 

@@ -74,6 +74,27 @@ async def test_a_write_that_raises_leaves_no_trace(storage: Storage) -> None:
     assert failure.next_pass == "ddddddd"
 
 
+async def test_tests_that_only_a_write_that_raised_had_are_new_again(storage: Storage) -> None:
+    """What a connection has read of test lists ends with a transaction that is not kept."""
+    await storage.write(found)
+    first, second = (
+        replace(REPORT, run_id=number, tests=(replace(PASS, id=f"new {number}"),), changes=None)
+        for number in (1, 2)
+    )
+
+    def fail(writer: Writer) -> None:
+        writer.put_report(ACME.id, first, NOON)
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await storage.write(fail, organization=ACME.id)
+    await storage.write(lambda w: w.put_report(ACME.id, second, NOON))
+    await storage.write(lambda w: w.put_report(ACME.id, first, NOON))
+
+    facts = await storage.read(lambda r: r.facts(ACME.id))
+    assert set(facts.reports) == {first, second}
+
+
 async def test_writers_at_once_each_see_what_the_others_did(storage: Storage) -> None:
     def claim(writer: Writer) -> bool:
         taken = writer.user_by_email(ADA.email_key) is not None

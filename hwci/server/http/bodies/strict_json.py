@@ -25,6 +25,9 @@ _NUL = rb"\u0000"
 _BACKSLASH = rb"\\"
 """An escaped backslash; a backslash that is left without these begins an escape."""
 
+_AFTER_NAME = b'":'
+_SPACES = b" \t\n\r"
+
 _Path = list[str | int]
 
 
@@ -37,6 +40,31 @@ def read_json(plain: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
     """
     if has_many_values(plain):
         raise TooManyValuesError(VALUES_MAX)
+    return _read_strictly(plain)
+
+
+def read_quickly(plain: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the value of a JSON document, in which an object may have a name twice: `has_names`
+    rules that out, else `read_json` tells. Raises as that.
+    """
+    if has_many_values(plain):
+        raise TooManyValuesError(VALUES_MAX)
+    try:
+        return jiter.from_json(plain)
+    except ValueError:
+        return _read_strictly(plain)  # a name given twice may come before the fault
+
+
+def has_names(plain: bytes, count: int) -> bool:
+    """Return whether a JSON document surely has no other names than so many that are known, each of
+    them once.
+    """
+    # Without spaces a name is followed by a colon at once. Text may hold such a pair, too, which
+    # only makes more of them.
+    return plain.translate(None, _SPACES).count(_AFTER_NAME) == count
+
+
+def _read_strictly(plain: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
     try:
         return jiter.from_json(plain, catch_duplicate_keys=True)
     except ValueError as fault:
@@ -45,10 +73,14 @@ def read_json(plain: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
         raise body_fault(f"Invalid JSON: {fault}") from None
 
 
-def refuse_unstorable(plain: bytes, value: object) -> None:
-    """Raise `InvalidRequestError` for U+0000 or a number that is not finite, in any field."""
+def refuse_nul(plain: bytes) -> None:
+    """Raise `InvalidRequestError` for U+0000, in any field."""
     if _NUL in plain and _NUL in plain.replace(_BACKSLASH, b""):
         raise body_fault("Text should not hold U+0000")
+
+
+def refuse_infinite(value: object) -> None:
+    """Raise `InvalidRequestError` for a number that is not finite, in any field."""
     holders: list[Any] = [value]
     while holders:
         holder = holders.pop()

@@ -80,9 +80,7 @@ class Lane:
     ) -> Result:
         for left in reversed(range(_TRIES)):
             try:
-                with connection.until(deadline):
-                    result = work(connection)
-                connection.command("COMMIT")
+                result = _once(connection, work, deadline)
             except _FOR_ANOTHER:
                 if not left:
                     raise
@@ -104,6 +102,20 @@ class Lane:
             while True:
                 if (connection := self._idle.get_nowait()) is not None:
                     connection.close()
+
+
+def _once(
+    connection: Connection, work: Callable[[Connection], Result], deadline: Deadline
+) -> Result:
+    """Run `work` in the transaction that has begun, and commit it."""
+    try:
+        with connection.until(deadline):
+            result = work(connection)
+        connection.command("COMMIT")
+    except BaseException:
+        connection.forget_lists()
+        raise
+    return result
 
 
 def _rested(connection: Connection | None) -> Connection | None:

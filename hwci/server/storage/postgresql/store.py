@@ -157,11 +157,7 @@ class PostgresqlStorage(Storage):
         self, work: Callable[[Writer], Result], connection: Connection
     ) -> tuple[set[UUID], Result]:
         transaction = PostgresqlTransaction(connection)
-        try:
-            result = work(transaction)
-        except BaseException:
-            connection.mask.cache_clear()  # of test lists that are not kept now
-            raise
+        result = work(transaction)
         notify(connection, self._me, transaction.appended_to)
         return transaction.appended_to, result
 

@@ -42,6 +42,7 @@ class Connection(ABC):
         self.name = name
         self.audit_key_file = audit_key_file
         self.mask = lru_cache(maxsize=_MASKS)(self._load_mask)
+        self.lists: dict[tuple[bytes, int, bytes], Any] = {}  # test lists that `names.py` has read
         self._deadline: Deadline | None = None
 
     @abstractmethod
@@ -85,6 +86,11 @@ class Connection(ABC):
         """Raise `OutOfTimeError` if the time is over."""
         if self._deadline is not None:
             self._deadline.check_time()
+
+    def forget_lists(self) -> None:
+        """Forget the test lists, which a transaction that is not kept may have made."""
+        self.mask.cache_clear()
+        self.lists.clear()
 
     def _load_mask(self, org: bytes, template_id: int) -> int:
         """Return the set of tests of a test list, which never changes. `mask` caches it."""

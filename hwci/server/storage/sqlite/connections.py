@@ -122,7 +122,7 @@ class Connection(Base):
 
     def roll_back(self) -> None:
         """Undo a transaction that wrote, and forget the test lists that it may have made."""
-        self.mask.cache_clear()
+        self.forget_lists()
         if self.raw.in_transaction:
             self.raw.execute("ROLLBACK")
 

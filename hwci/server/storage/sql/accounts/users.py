@@ -9,7 +9,7 @@ Secrets arrive here as digests only.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -54,6 +54,7 @@ _KEY_WITH_ORGANIZATION = {
     for kind, columns in _KEY_COLUMNS.items()
 }
 
+_KNOWN = 256  # keys and organizations that are kept for reuse, as long as their rows are the same
 _NO_PASSWORD = ""
 """The column holds no NULL; no hash is empty."""
 
@@ -217,6 +218,7 @@ def user_of(row: tuple[Any, ...]) -> User:
     )
 
 
+@lru_cache(maxsize=_KNOWN)
 def _organization(row: tuple[Any, ...]) -> Organization:
     return Organization(uuid_of(row[0]), row[1], bool(row[2]), from_micros(row[3]))
 
@@ -226,8 +228,13 @@ def _membership(row: tuple[Any, ...]) -> Membership:
 
 
 def _key(kind: type[AKey], row: tuple[Any, ...]) -> AKey:
+    return kind(*_of_key(row))
+
+
+@lru_cache(maxsize=_KNOWN)  # a report looks its key up twice
+def _of_key(row: tuple[Any, ...]) -> tuple[Any, ...]:
     key_id, org_id, name, digest, created_at, last_used_at, revoked_at, *products = row
-    return kind(
+    return (
         uuid_of(key_id),
         uuid_of(org_id),
         name,

@@ -7,7 +7,7 @@ This module decides the order of the steps: note the state, change rows, update 
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from uuid import UUID
@@ -15,7 +15,7 @@ from uuid import UUID
 from hwci.engine.derived.rows import Bench
 from hwci.engine.derived.settlement import Settlement
 from hwci.engine.facts import Report
-from hwci.engine.rules.reports import mentions
+from hwci.engine.rules.reports import Mention, mentions
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
 from hwci.server.storage.sql.connection import Connection
@@ -47,17 +47,16 @@ def put_report(connection: Connection, org: bytes, report: Report, at: datetime)
     product = names.product_id(connection, org, report.repo_key, report.suite)
     for kept in gone:
         rows.note(kept, from_all=True)
-        settlement.watch(kept.product_id, kept.report)
-        _count(settlement, kept, -1)
-    settlement.watch(product, report)
+        _count(settlement, kept, settlement.watch(kept.product_id, kept.report), -1)
+    named = settlement.watch(product, report)
     for kept in gone:
         replaced.keep(connection, org, kept.report, kept.arrived_at, at)
         _remove_mentions(connection, org, kept)
         report_rows.delete(connection, org, kept)
     new = report_rows.insert(connection, org, product, report, at)
-    _add_mentions(connection, org, new)
+    _add_mentions(connection, org, new, named)
     rows.note(new)
-    _count(settlement, new)
+    _count(settlement, new, named)
     settlement.settle()
 
 
@@ -119,9 +118,9 @@ def rederive(connection: Connection, org: bytes) -> None:
             settlements[repo_key] = rows, Settlement(rows)
         rows, settlement = settlements[repo_key]
         rows.note(kept, from_all=True)
-        settlement.watch(kept.product_id, kept.report)
-        _count(settlement, kept)
-        _add_mentions(connection, org, kept)
+        named = settlement.watch(kept.product_id, kept.report)
+        _count(settlement, kept, named)
+        _add_mentions(connection, org, kept, named)
     for _, settlement in settlements.values():
         settlement.settle()
 
@@ -135,19 +134,23 @@ def derive_waiting(connection: Connection) -> None:
         connection.execute("COMMIT")
 
 
-def _count(settlement: Settlement, kept: KeptReport, times: int = 1) -> None:
+def _count(
+    settlement: Settlement, kept: KeptReport, named: Iterable[Mention], times: int = 1
+) -> None:
     """Count a report that comes, or goes, in the sums of its day."""
-    settlement.count(kept.product_id, kept.report, kept.test_set, kept.notable, times)
+    settlement.count(kept.product_id, kept.report, kept.test_set, kept.notable, named, times)
 
 
-def _add_mentions(connection: Connection, org: bytes, kept: KeptReport) -> None:
+def _add_mentions(
+    connection: Connection, org: bytes, kept: KeptReport, named: Iterable[Mention]
+) -> None:
     """Keep which commits a report mentions, and how."""
     connection.execute_many(
         "INSERT INTO mention (org_id, repo_key, sha, branch, started_at, way, position, report_id,"
         " tested) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (*_mention_key(org, kept, codec.to_stamp(mention.place)), mention.tested)
-            for mention in mentions(kept.report)
+            for mention in named
         ],
     )
 

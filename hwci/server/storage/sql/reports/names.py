@@ -16,6 +16,8 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.reports import digests
 
+_LISTS = 64  # a list of a thousand tests is 40 KB
+
 
 def product_id(connection: Connection, org: bytes, repo_key: str, suite: str) -> int:
     """Return the number of a product, made if it is new."""
@@ -41,8 +43,20 @@ class Listed(NamedTuple):
 
 
 def test_list(connection: Connection, org: bytes, product: int, names: tuple[str, ...]) -> Listed:
-    """Return the list of these test names, made if it is new."""
+    """Return the list of these test names, made if it is new. It never changes once it is kept."""
     digest = digests.of_names(names)
+    key = org, product, digest
+    listed = connection.lists.get(key)
+    if listed is None:
+        if len(connection.lists) == _LISTS:
+            connection.lists.clear()
+        listed = connection.lists[key] = _test_list(connection, org, product, names, digest)
+    return listed
+
+
+def _test_list(
+    connection: Connection, org: bytes, product: int, names: tuple[str, ...], digest: bytes
+) -> Listed:
     found = connection.row(
         "SELECT id, set_id, tests FROM template WHERE org_id = ? AND product_id = ? AND digest = ?",
         (org, product, digest),
