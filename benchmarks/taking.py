@@ -14,7 +14,8 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -42,9 +43,7 @@ def cost(tests: int) -> Iterator[Figure]:
     """Measure what a report of so many tests costs."""
     with copied(_of(tests)) as data, serving(data) as server, TemporaryDirectory() as folder:
         reports = [sent for kind, sent in data.following() if kind == REPORT]
-        warm = len(reports) // TOGETHER  # groups of the first round: a server runs for months
-        bodies = [body for turn in range(ROUNDS + 1) for body in _again(reports, turn)]
-        groups = [bodies[at : at + TOGETHER] for at in range(0, len(bodies), TOGETHER)]
+        groups, warm = _groups(reports)
         spent: dict[str, list[float]] = defaultdict(list)
         with service("benchmarks.rows_service", str(Path(folder, "rows.db"))) as other:
             ours = server.job()
@@ -65,6 +64,15 @@ def cost(tests: int) -> Iterator[Figure]:
             f"{ratio(times['ours'], times[name]):.2g}",
             f"{milliseconds(times['ours'])} against {milliseconds(times[name])}",
         )
+
+
+def _groups(reports: Sequence[Mapping[str, Any]]) -> tuple[Sequence[Sequence[bytes]], int]:
+    """Return what is sent together, in rounds of all reports, and how much of it only warms up: a
+    server runs for months.
+    """
+    bodies = [body for turn in range(ROUNDS + 1) for body in _again(reports, turn)]
+    groups = [bodies[at : at + TOGETHER] for at in range(0, len(bodies), TOGETHER)]
+    return groups, len(reports) // TOGETHER
 
 
 def _sent(process: Service, caller: Caller, bodies: Sequence[bytes]) -> float:
@@ -115,7 +123,8 @@ def _send_all(caller: Caller, bodies: Sequence[bytes]) -> None:
 
 
 def kept(size: Size) -> Iterator[Figure]:
-    """Measure what the reports of a history took one after another, and how large they lie."""
+    """Measure what reports take early and late in a history, and how large they lie."""
+    yield _late(size)
     with copied(size) as data:
         batches = [batch for batch in data.facts.batches if batch.items]
         tenth = max(len(batches) // 10, 1)
@@ -133,6 +142,29 @@ def kept(size: Size) -> Iterator[Figure]:
             f"{size_on_disk / items:.1f}",
             f"{size_on_disk:,} bytes, {items:,} items with durations, without events",
         )
+
+
+def _late(size: Size) -> Figure:
+    """Measure the same reports after as many days as a history has, against after their last tenth
+    alone: the reports of one history are not the same early and late, as tests are born.
+    """
+    early = replace(size, days=max(size.days // 10, 1))
+    late = replace(early, before=size.days - early.days)
+    with ExitStack() as stack:
+        datas = [stack.enter_context(copied(one)) for one in (early, late)]
+        servers = [stack.enter_context(serving(data)) for data in datas]
+        senders = [(server.process, server.job()) for server in servers]
+        times: tuple[list[float], list[float]] = ([], [])
+        groups, warm = _groups([sent for kind, sent in datas[0].following() if kind == REPORT])
+        for group in groups:
+            for sender, taken in zip(senders, times, strict=True):
+                taken.append(_sent(*sender, group) / TOGETHER)
+    before, after = (taken[warm:-1] for taken in times)
+    return Figure(
+        "The same reports after the whole history, against after its last tenth alone",
+        f"{ratio(after, before):.2f}",
+        f"{milliseconds(after)} against {milliseconds(before)} of processor a report",
+    )
 
 
 def _a_report(batches: Sequence[Batch]) -> float:
