@@ -65,6 +65,8 @@ EVIDENCE_MAX = 200
 """Commits of one list, files and runs of one commit, that the evidence of a failure shows."""
 INCIDENT_MAX = 100
 """Tests, boxes and failures that an incident lists."""
+MESSAGES_MAX = 5
+"""Different messages that a cause lists."""
 UNSENT_MAX = 20
 """Runs whose unsent changes are sent together."""
 REVIEWS_AT_ONCE_MAX = 200

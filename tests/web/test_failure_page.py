@@ -336,7 +336,7 @@ def test_a_reviewer_confirms_and_resets_a_failure(reader: Reader) -> None:
 
     review.get_by_role("button", name="Confirm").click()
     expect(line).to_contain_text("Confirmed as a real firmware bug, by Demo")
-    expect(review.get_by_role("status")).to_have_text("Confirmed, counted as a real firmware bug.")
+    expect(review.get_by_role("status")).to_have_text("Confirmed as a real firmware bug.")
     expect(fact(reader, "Reviewed by")).to_have_text("Demo")
     expect(review.get_by_role("button")).to_have_text(["Dismiss", "Reset"])
     expect(review).to_be_focused()
@@ -370,7 +370,8 @@ def test_an_ambiguous_failure_is_settled_in_one_step_with_a_note_and_an_issue(
     review.get_by_role("button", name="Dismiss").click()
 
     expect(verdict_line(reader)).to_contain_text("Dismissed by an admin")
-    expect(reader.page.get_by_text("<b>loose</b> cable")).to_be_visible()
+    expect(reader.page.get_by_text("<b>loose</b> cable", exact=True)).to_be_visible()
+    expect(review.get_by_role("status")).to_contain_text("with the note “<b>loose</b> cable”.")
     expect(reader.page.get_by_role("link", name=issue)).to_have_attribute("href", issue)
     expect(review.get_by_label("Note (optional)")).to_have_value("")
     kept = reader.evidence(failure_id)["resolved"]["review"]

@@ -253,7 +253,7 @@ def test_the_inbox_of_reviews_shows_each_as_text_and_keys_go_through_it(visitor:
     assert tests == {row["testId"] for one in told for row in one["failures"]}
     commits = [commit for one in told for commit in one["commits"]]
     assert paths == {of_kind["first"] for commit in commits for of_kind in commit["files"]}
-    assert lines == {one["message"]["line"] for one in told if one["message"]}
+    assert lines == {said["line"] for one in told for said in one["messages"]}
     assert len(lines) > len(SIXTY) / 2
 
 

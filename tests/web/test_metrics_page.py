@@ -88,7 +88,7 @@ def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_
     expect(dismissed).to_contain_text("Demo")
     expect(page.get_by_label("Tiles")).to_contain_text("1 dismissed")
 
-    message = page.get_by_role("status").filter(has_text="dismissed, not counted")
+    message = page.get_by_role("status").filter(has_text="dismissed as not a firmware bug")
     message.get_by_role("button", name="Undo").click()
 
     expect(rows(page, "bugs").filter(has_text="Automatic").first).to_contain_text(test)
@@ -101,7 +101,7 @@ def test_focus_goes_to_a_row_nearby_when_the_reviewed_one_leaves(page: Page, met
     test = rows(page, "other").first.get_by_role("link").first.inner_text()
     button.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status").filter(has_text="confirmed, counted")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="confirmed as a real")).to_be_visible()
     moved = rows(page, "bugs").filter(has_text="Demo").filter(has_text=test)
     expect(moved.first).to_be_visible()
 

@@ -106,7 +106,7 @@ def facts(row: Locator) -> dict[str, str]:
 def in_short(commit: dict[str, Any]) -> str:
     """Return how a commit of a cause is written, from its subject on."""
     kinds = [
-        f"{one['kind']} {one['total']} file{'s' if one['total'] > 1 else ''}: {one['first']}"
+        f"{one['kind']} {one['first']}"
         + (f" and {one['total'] - 1} more" if one["total"] > 1 else "")
         for one in commit["files"]
     ]
@@ -129,7 +129,8 @@ def test_a_cause_tells_its_message_and_what_broke_and_fixed_it_with_the_files_of
             "href", re.compile(first["id"])
         )
         said, commits = facts(opened(page)), {one["sha"]: one for one in cause["commits"]}
-        assert cause["message"]["line"] in said["Message"]
+        told_lines = said["Message" if cause["messagesTotal"] == 1 else "Messages"]
+        assert all(one["line"] in told_lines for one in cause["messages"])
         suspects = (first["brokenBy"] or {"commits": []})["commits"]
         for one in suspects:
             assert in_short(commits[one["sha"]]) in said["Broken by"]
@@ -145,6 +146,9 @@ def test_what_no_run_reported_of_a_cause_is_said_to_be_so(own: Site) -> None:
     said = facts(opened(page))
 
     unlisted = "no run reported its subject and files"
+    failures = said.pop("Failures")
+    assert {"spi history", "uart history"} == set(re.findall(r"(?:spi|uart) history", failures))
+    assert failures.endswith(" on bench-1 · harness verdict None reported")
     assert said == {
         "Message": "not reported",
         "First failed on": f"{'c' * 12} {unlisted}",
@@ -165,14 +169,14 @@ def test_keys_go_through_the_inbox_confirm_and_reset(own: Site) -> None:
 
     page.keyboard.press("c")
 
-    expect(page.locator(".toast")).to_contain_text("2 failures confirmed, counted as a real")
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed as real firmware bugs")
     expect(opened(page)).to_contain_text("reviewed")
     expect(page.locator(".inbox")).to_contain_text("1 of 2 causes left to review")
     expect(opened(page).get_by_role("button").first).to_be_focused()
     assert sorted(audit(own)) == ["confirm", "confirm"]
     page.keyboard.press("c")  # there is nothing left to confirm
     page.keyboard.press("u")
-    expect(page.locator(".toast")).to_contain_text("the review is reset")
+    expect(page.locator(".toast")).to_have_text("boot, i2c on bench-1: undone.")
     expect(opened(page).locator(".badge-good")).to_have_count(0)
     expect(opened(page).get_by_role("button").first).to_be_focused()
     assert sorted(audit(own)) == ["confirm", "confirm", "reset", "reset"]
@@ -187,14 +191,78 @@ def test_a_note_and_an_issue_go_with_each_review_and_no_key_is_taken_from_them(o
 
     opened(page).get_by_role("button", name="Dismiss").click()
 
-    expect(page.locator(".toast")).to_contain_text("2 failures dismissed, not counted as a real")
+    said = "2 failures dismissed as not firmware bugs with the note “cold jacket, kudu”."
+    expect(page.locator(".toast")).to_contain_text(said)
     found = reviewed(own)
     for test in ("boot", "i2c"):
         assert found[test]["action"] == "dismiss"
         assert found[test]["note"] == "cold jacket, kudu"
         assert found[test]["issue"] == "https://issues.example.org/7"
     assert found["spi"] is None
-    expect(opened(page)).to_contain_text("cold jacket, kudu")
+    page.keyboard.press("k")
+    folded = rows(page).filter(has_text="boot, i2c on bench-1")
+    expect(folded).to_contain_text("with the note “cold jacket, kudu”")
+    expect(folded.get_by_role("link", name="https://issues.example.org/7")).to_be_visible()
+
+
+def test_a_long_note_is_cut_in_the_message_and_whole_in_its_row(own: Site) -> None:
+    page = opened_inbox(own)
+    note = "the journal grows until the heap is used up, which is seen first by the watermark"
+    opened(page).get_by_label("Note").fill(note)
+
+    page.get_by_role("button", name=re.compile("^Confirm")).click()
+
+    cut = "with the note “the journal grows until the heap is used up, which is seen f…”. Undo"
+    expect(page.locator(".toast")).to_contain_text(cut)
+    expect(rows(page).first).to_contain_text(f"with the note “{note}”")
+
+
+def test_an_undo_opens_the_cause_as_it_was_with_what_was_written(own: Site) -> None:
+    page = opened_inbox(own)
+    first = opened(page)
+    first.get_by_label("Note").fill("cold jacket")
+    first.get_by_label("Issue link").fill("https://issues.example.org/7")
+    first.get_by_role("button", name="Confirm").click()
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
+    page.keyboard.press("k")
+    expect(opened(page)).to_contain_text("spi, uart on bench-1")
+    expect(opened(page).get_by_label("Note")).to_have_value("")
+    opened(page).get_by_label("New note").fill("typed since")
+    page.keyboard.press("Tab")
+
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+
+    expect(page.locator(".toast")).to_have_text("spi, uart on bench-1: undone.")
+    expect(opened(page)).to_contain_text("spi, uart on bench-1")
+    expect(opened(page).get_by_label("Note (optional)", exact=True)).to_have_value("typed since")
+    expect(opened(page).get_by_label("Issue link")).to_have_value("https://issues.example.org/7")
+
+
+def test_each_different_message_is_shown_with_how_many_failures_have_it(
+    page: Page, tmp_path: Path
+) -> None:
+    with site(page, tmp_path) as own:
+        lines = ["no ACK\nat 0x1f", "CRC", "no ACK", "late", "lost", "cut", "odd", "even"]
+        for number, outcome in enumerate(("fail", "pass")):
+            tests = [
+                {"id": f"t{at}", "outcome": outcome, "attempts": 1, "duration_s": 1, **message}
+                for at, line in enumerate(lines)
+                for message in [{"message": line} if outcome == "fail" else {}]
+            ]
+            own.benches.report(run_id=number, sha=f"{number:040x}", tests=tests)
+        own.open("review")
+
+        said = opened(page).locator(".of-cause > div").filter(has_text="Messages")
+
+        expect(said.locator(".message")).to_have_count(5)
+        (cause,) = own.ask("ci-analysis/causes?days=30")["items"]
+        assert sorted(said.locator(".message").all_inner_texts()) == sorted(
+            one["line"] for one in cause["messages"]
+        )
+        expect(said.locator(".said").first).to_have_text("no ACK2 of 8 failures")
+        expect(said.locator(".said").last).to_contain_text("1 of 8 failures")
+        expect(said).to_contain_text("and 2 more messages")
 
 
 def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
@@ -204,7 +272,10 @@ def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
     actions = opened(page).get_by_role("group", name="Review").get_by_role("button")
     expect(actions).to_have_text(["Confirm as firmware bug", "Dismiss"])
     row = own.ask("ci-analysis/causes?days=30&limit=100")["items"][1]["failures"][0]
-    expect(opened(page).get_by_text(row["reasonText"])).to_have_count(1)  # not once for each
+    why = f"The checks could not decide: {row['reasonText'][0].lower()}{row['reasonText'][1:]}"
+    expect(opened(page).get_by_text(why, exact=True)).to_have_count(1)  # not once for each
+    expect(opened(page).get_by_text("None reported")).to_have_count(1)
+    expect(opened(page).get_by_role("link", name="bench-1")).to_have_count(1)
 
     opened(page).get_by_role("button", name="Confirm").click()
 
@@ -213,16 +284,17 @@ def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
 
 def test_the_message_covers_nothing_of_the_next_cause(own: Site) -> None:
     page = opened_inbox(own)
-    page.set_viewport_size({"width": 1280, "height": 460})
+    page.set_viewport_size({"width": 1280, "height": 540})
     page.keyboard.press("c")
     toast, actions = page.locator(".toast"), opened(page).get_by_role("group", name="Review")
-    expect(toast).to_contain_text("counted as a real firmware bug")
+    expect(toast).to_contain_text("confirmed as")
     expect(opened(page)).to_contain_text("boot, i2c on bench-1")
 
+    expect(toast).to_be_in_viewport(ratio=1)
     expect(actions).to_be_in_viewport(ratio=1)
-    below, above = toast.bounding_box(), actions.bounding_box()
-    assert below is not None
+    above, below = toast.bounding_box(), opened(page).bounding_box()
     assert above is not None
+    assert below is not None
     assert above["y"] + above["height"] <= below["y"]
 
 
@@ -258,10 +330,10 @@ def test_two_people_review_one_cause_and_the_second_is_told(
     expect(opened(page).get_by_label("Note")).to_have_value("mine")
     assert audit(own) == ["confirm"]
     opened(page).get_by_role("button", name="Dismiss").click()  # having seen it
-    expect(page.locator(".toast")).to_contain_text("not counted as a real firmware bug")
+    expect(page.locator(".toast")).to_contain_text("2 failures dismissed")
     expect(page.locator(".toast").get_by_role("button")).to_have_text("Undo")
     page.keyboard.press("u")
-    expect(page.locator(".toast")).to_contain_text("reset to the review before")
+    expect(page.locator(".toast")).to_contain_text("undone")
     found = reviewed(own)
     first, second = (one["testId"] for one in row["failures"])
     assert (found[first]["action"], found[second]) == ("confirm", None)
@@ -283,13 +355,90 @@ def test_the_review_of_a_cause_is_reset_on_a_later_visit(own: Site) -> None:
     actions.last.focus()
     page.keyboard.press("Enter")
     said = "boot, i2c on bench-1: the review is reset for 2 failures."
-    expect(page.locator(".toast")).to_have_text(said)
-    expect(page.locator(".toast").get_by_role("button")).to_have_count(0)
-    expect(opened(page).get_by_role("button", expanded=True)).to_be_focused()
+    expect(page.locator(".toast")).to_contain_text(said)
+    expect(page.locator(".toast")).to_be_focused()
+    expect(rows(page)).to_have_count(0)
+    expect(page.get_by_text("No failure of this period was reviewed.")).to_be_visible()
     assert sorted(audit(own)) == ["confirm", "confirm", "reset", "reset"]
     assert set(reviewed(own).values()) == {None}
     page.get_by_role("radio", name="Reviewed").press("ArrowLeft")
     expect(rows(page)).to_have_count(2)
+
+
+def test_what_is_reset_among_the_reviewed_leaves_them_and_an_undo_brings_it_back(
+    own: Site,
+) -> None:
+    page = opened_inbox(own)
+    for note in ("a race", "loose cable"):
+        opened(page).get_by_label("Note").fill(note)
+        opened(page).get_by_role("button", name="Dismiss").click()
+        expect(page.locator(".toast")).to_contain_text(f"with the note “{note}”")
+        own.benches.hands.move(seconds=1)
+    own.open("review?list=reviewed")
+    expect(page.locator(".inbox")).to_contain_text("2 causes, the last review first.")
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
+
+    opened(page).get_by_role("button", name="Reset").click()
+
+    expect(rows(page)).to_have_count(1)
+    expect(page.locator(".inbox")).to_contain_text("1 cause, the last review first.")
+    expect(opened(page)).to_contain_text("spi, uart on bench-1")
+    expect(opened(page).get_by_role("button", expanded=True)).to_be_focused()
+    assert reviewed(own)["boot"] is None
+    page.keyboard.press("u")
+    expect(page.locator(".toast")).to_have_text("boot, i2c on bench-1: undone.")
+    expect(rows(page)).to_have_count(2)
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
+    expect(opened(page)).to_contain_text("Dismissed by Olga Owner with the note “loose cable”")
+    for test in ("boot", "i2c"):
+        found = reviewed(own)[test]
+        assert (found["action"], found["note"]) == ("dismiss", "loose cable")
+
+
+def test_a_confirmed_failure_that_the_checks_count_alike_is_confirmed_again_by_an_undo(
+    own: Site,
+) -> None:
+    own.benches.configure()
+    for number, sha in enumerate("ef"):
+        test = {"id": "dma", "outcome": "pass" if number else "fail", "attempts": 1}
+        commit = {"sha": sha * 40, "subject": "Change", "files": ["src/a.c"]}
+        own.benches.report(
+            run_id=10 + number,
+            sha=sha * 40,
+            changes={"base_sha": "de"[number] * 40, "commits": [commit]},
+            tests=[{**test, "duration_s": 1, **({} if number else {"verdict": "device"})}],
+        )
+    (row,) = own.ask("ci-metrics/real-bugs?days=30")["items"]
+    for action in ("dismiss", "confirm"):
+        path = f"/api/orgs/{own.server.org_id}/ci-failures/{row['id']}/{action}"
+        assert ask(own.server.url, "POST", path, bearer(own.benches.token)).status == 200
+    own.open("review?list=reviewed")
+    page = own.page
+    opened(page).get_by_role("button", name="Reset").click()
+    expect(page.locator(".toast")).to_contain_text("it counts as a real firmware bug")
+
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+
+    expect(page.locator(".toast")).to_contain_text("undone")
+    assert reviewed(own)["dma"]["action"] == "confirm"
+
+
+def test_what_is_reviewed_has_its_note_and_offers_only_the_keys_that_do_something(
+    own: Site,
+) -> None:
+    page = opened_inbox(own)
+    keys = page.locator(".by-key kbd")
+    expect(keys).to_have_text(["j", "k", "c", "d"])
+    opened(page).get_by_label("Note").fill("a race")
+    opened(page).get_by_role("button", name="Confirm").click()
+    expect(keys).to_have_text(["j", "k", "c", "d", "u"])
+
+    own.open("review?list=reviewed")
+
+    expect(opened(page)).to_contain_text("Confirmed by Olga Owner with the note “a race”")
+    expect(opened(page).get_by_label("New note (optional)")).to_have_value("")
+    expect(opened(page).get_by_label("New issue link (optional)")).to_be_visible()
+    expect(keys).to_have_text(["d"])
 
 
 def test_a_reset_leaves_what_somebody_else_reviewed_otherwise_and_names_it(
@@ -367,7 +516,7 @@ def test_a_request_that_never_came_is_told_and_made_once_when_it_is_asked_for_ag
     expect(opened(page).get_by_label("Note")).to_have_value("kept")
     page.unroute(REVIEWS)
     opened(page).get_by_role("button", name="Confirm").click()
-    expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
+    expect(page.locator(".toast")).to_contain_text("confirmed as")
     assert audit(own) == ["confirm", "confirm"]
     assert reviewed(own)["spi"]["note"] == "kept"
     quiet_console.clear()  # the browser names what it could not load
@@ -390,11 +539,11 @@ def test_a_review_whose_answer_was_lost_is_found_and_not_made_twice(
 
     opened(page).get_by_role("button", name="Look again").click()
 
-    expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
+    expect(page.locator(".toast")).to_contain_text("confirmed as")
     assert audit(own) == ["confirm", "confirm"]
     page.unroute(REVIEWS)
     page.keyboard.press("u")
-    expect(page.locator(".toast")).to_contain_text("the review is reset")
+    expect(page.locator(".toast")).to_contain_text("undone")
     assert sorted(audit(own)) == ["confirm", "confirm", "reset", "reset"]
     quiet_console.clear()  # the browser names what it could not load
 
@@ -428,7 +577,7 @@ def test_a_click_unfolds_a_cause_and_what_is_typed_is_its_note(own: Site) -> Non
     page.keyboard.type("seen on the bench, dc coupled")
     opened(page).get_by_role("button", name="Confirm").click()
 
-    expect(page.locator(".toast")).to_contain_text("2 failures confirmed, counted as a real")
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed as real firmware bugs")
     notes = {test: review and review["note"] for test, review in reviewed(own).items()}
     words = "seen on the bench, dc coupled"
     assert notes == {"boot": words, "i2c": words, "spi": None, "uart": None}
@@ -486,7 +635,7 @@ def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
         own.open("review")
         expect(rows(page)).to_have_count(100)
         page.keyboard.press("c")
-        expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
+        expect(page.locator(".toast")).to_contain_text("confirmed as")
 
         page.get_by_role("button", name="Show more").click()
 
@@ -495,6 +644,7 @@ def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
         expect(
             page.get_by_text("102 of 103 causes left to review; the checks could not decide any.")
         ).to_be_visible()
+        expect(page.get_by_text(re.compile(r"\d causes"))).to_have_count(1)
         assert len(set(re.findall(r"branch-\d+ ·", page.locator(".inbox ol").inner_text()))) == 103
 
         page.get_by_role("searchbox", name="Search causes").fill("branch-42")
@@ -538,7 +688,7 @@ def test_a_server_that_stops_in_each_step_loses_nothing_and_does_nothing_twice(
         expect(told).to_contain_text("It was not reviewed. Try again.")
         expect(opened(page).get_by_label("Note")).to_have_value("kept")
         opened(page).get_by_role("button", name="Confirm").click()
-        expect(page.locator(".toast")).to_contain_text("counted as a real firmware bug")
+        expect(page.locator(".toast")).to_contain_text("confirmed as")
         assert audit(own) == ["confirm"]
         assert reviewed(own)["boot"]["note"] == "kept"
     page.locator(".toast").get_by_role("button", name="Undo").click()
@@ -547,7 +697,8 @@ def test_a_server_that_stops_in_each_step_loses_nothing_and_does_nothing_twice(
         again.click()
         expect(told).to_contain_text("Try again.")
         page.locator(".toast").get_by_role("button", name="Undo").click()
-        expect(page.locator(".toast")).to_contain_text("the review is reset")
+        expect(page.locator(".toast")).to_contain_text("undone")
+        expect(opened(page).get_by_label("Note")).to_have_value("kept")
         assert sorted(audit(own)) == ["confirm", "reset"]
         assert reviewed(own)["boot"] is None
     page.goto("about:blank")  # asks nobody any more
@@ -575,7 +726,7 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_reset(own: Site) -> 
     assert set(links.all_inner_texts()) == {"boot", "i2c"}
     part.get_by_role("button", name="Confirm as firmware bug: boot, i2c on bench-1").click()
     expect(
-        page.get_by_role("status").filter(has_text="2 failures confirmed, counted")
+        page.get_by_role("status").filter(has_text="2 failures confirmed as real")
     ).to_be_visible()
     expect(page.locator("#bugs .total")).to_have_text("2")
     expect(part.locator("tbody tr")).to_have_count(1)
@@ -621,7 +772,7 @@ def test_a_note_is_written_where_a_cause_stands_and_is_kept_by_each_of_its_failu
     part.get_by_role("button", name="Confirm as firmware bug").click()
 
     expect(
-        page.get_by_role("status").filter(has_text="2 failures confirmed, counted")
+        page.get_by_role("status").filter(has_text="2 failures confirmed as real")
     ).to_be_visible()
     kept = {
         test: review and (review["note"], review["issue"]) for test, review in reviewed(own).items()
@@ -629,6 +780,8 @@ def test_a_note_is_written_where_a_cause_stands_and_is_kept_by_each_of_its_failu
     words = ("seen on the bench", "https://example.org/1")
     assert kept == {"boot": words, "i2c": words, "spi": None, "uart": None}
     page.locator(".toast").get_by_role("button", name="Undo").click()
-    expect(part.get_by_label("Note (optional)")).to_have_value("")  # it was sent
+    expect(part.get_by_label("Note (optional)")).to_have_value("seen on the bench")
+    expect(part.get_by_label("Issue link (optional)")).to_have_value("https://example.org/1")
+    expect(page.locator(".toast")).to_have_text("Undone.")
     expect(page.locator(".toast")).to_be_focused()
     quiet_console.clear()  # the browser itself logs the status

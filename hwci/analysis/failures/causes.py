@@ -104,13 +104,14 @@ class InShort(NamedTuple):
 
 
 class Described(NamedTuple):
-    """A cause with what is asked for each that is shown. `said`: what the harness wrote of most of
-    its failures; None if it wrote nothing. `commits`: those that may have broken it (the first 20
-    of a range), the first that failed and the fix, each once, as far as a run listed them.
+    """A cause with what is asked for each that is shown. `said`: what the harness wrote of its
+    failures, each different first line once, the most frequent first. `commits`: those that may
+    have broken it (the first 20 of a range), the first that failed and the fix, each once, as far
+    as a run listed them.
     """
 
     cause: Cause
-    said: Said | None
+    said: Sequence[Said]
     commits: Sequence[InShort]
 
 
@@ -124,7 +125,7 @@ def described(history: RecordedRuns, found: Sequence[Cause]) -> list[Described]:
         files = classifier.files_of(one.failures[0].key.lane.product)
         commits = [InShort(at, _by_kind(at, files)) for at in _told(one, listed)]
         written = [messages[row.id] for row in one.failures if row.id in messages]
-        rows.append(Described(one, _most_frequent(written), commits))
+        rows.append(Described(one, _said(written), commits))
     return rows
 
 
@@ -168,7 +169,9 @@ def _by_kind(commit: Commit, files: ProductFiles | None) -> list[FilesOfKind]:
     ]
 
 
-def _most_frequent(messages: Sequence[str]) -> Said | None:
-    """Return the first line of most of them; of several, that of the failure that came first."""
+def _said(messages: Sequence[str]) -> list[Said]:
+    """Return their first lines, the most frequent first; of several, that of the failure that came
+    first.
+    """
     lines = [message.strip().splitlines()[0].strip() for message in messages if message.strip()]
-    return Said(*Counter(lines).most_common(1)[0]) if lines else None
+    return [Said(*one) for one in Counter(lines).most_common()]

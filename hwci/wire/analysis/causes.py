@@ -86,10 +86,10 @@ class CommitInShort(CommitSubject):
 
 class CauseAnswer(Answer):
     """Resolved failures with one cause, the first to fail first. `id`: of the first of them. The
-    list holds 100 at most, the numbers beside it count all. `message`: what the harness wrote of
-    most of them; null if it wrote nothing. `commits`: those that may have broken them (of a range
-    the first 20), the first that failed and the fix, each once, as far as a run listed them. An
-    older server sends neither.
+    list holds 100 at most, the numbers beside it count all. `messages`: what the harness wrote of
+    them, the five most frequent of `messages_total` different lines. `commits`: those that may have
+    broken them (of a range the first 20), the first that failed and the fix, each once, as far as a
+    run listed them. An older server sends neither.
     """
 
     id: UUID
@@ -97,7 +97,8 @@ class CauseAnswer(Answer):
     boxes_total: int
     failures: Sequence[ResolvedFailureAnswer]
     failures_total: int
-    message: SaidAnswer | None = None
+    messages: Sequence[SaidAnswer] = ()
+    messages_total: int = 0
     commits: Sequence[CommitInShort] = ()
 
     @classmethod
@@ -111,7 +112,8 @@ class CauseAnswer(Answer):
             boxes_total=cause.boxes,
             failures=[ResolvedFailureAnswer.of(org_id, one) for one in shown],
             failures_total=len(cause.failures),
-            message=None if found.said is None else SaidAnswer.model_validate(found.said),
+            messages=[SaidAnswer.model_validate(one) for one in found.said[: limits.MESSAGES_MAX]],
+            messages_total=len(found.said),
             commits=[CommitInShort.of(one) for one in found.commits],
         )
 

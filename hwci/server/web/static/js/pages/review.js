@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inbox of reviews: resolved failures that nobody reviewed, a row for each cause, ambiguous ones first; or in its place
 // those that somebody did, to be decided anew. Keys go through it; the list and the row that is looked at are in the
-// address. What leaves a list by a review stays in its place until the next visit.
+// address. What a review takes out of the former stays in its place until the next visit; a Reset takes it out of the latter.
 
 import { addressOf, change } from "../address.js";
 import { get } from "../api.js";
@@ -15,6 +15,7 @@ import { Periods, Products, UpToNow, scopeOf, severalRepositories, takenAlong } 
 import { Tools, WORTH_A_SEARCH, noMatch, tableState } from "../parts/table/table.js";
 import { useDraft } from "../parts/form/draft.js";
 import { Refused } from "../parts/reviews/refused.js";
+import { MADE, RESET, UNDO, fittingActions } from "../parts/reviews/review.js";
 import { LAST, useTogether } from "../parts/reviews/together.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
 import { ExactTimes } from "../parts/values/values.js";
@@ -22,7 +23,8 @@ import { causeName } from "../parts/values/cause.js";
 import { Row } from "./review/row.js";
 
 const ASKED = 100; // the most that the API gives at once
-const KEYS = [["j", "next"], ["k", "previous"], ["c", "confirm"], ["d", "dismiss"], ["u", "undo"]];
+const MOVES = ["next", "previous"];
+const KEYS = [["j", MOVES[0]], ["k", MOVES[1]], ["c", "confirm"], ["d", "dismiss"], ["u", UNDO]];
 
 const TO_REVIEW = {
   name: null,
@@ -61,8 +63,8 @@ export function Review({ address, orgId, organization, me }) {
       ${answer.error.status === 404 && html`<p><a href=${addressOf("review", { orgId }, { days: scope.days })}>Show all products</a></p>`}
     <//>`}
     ${organization?.ciMetricsEnabled && !isThere && !answer.error && html`<${Waiting} />`}
-    ${isThere && (asked.search || answer.data.total > WORTH_A_SEARCH) && html`<${Tools} name="review" label="causes" thing="cause"
-      ...${{ asked, total: answer.data.total, busy: answer.loading }} />`}
+    ${isThere && (asked.search || answer.data.total > WORTH_A_SEARCH) && html`<${Tools} name="review" label="causes"
+      ...${{ asked, total: null, busy: answer.loading }} />`}
     ${isThere && html`<${Inbox} key=${answer.of} ...${{ address, orgId, me, path, query, list, search: asked.search }} found=${answer.data}
       products=${products} may=${isAdmin(organization)} />`}
   `;
@@ -95,8 +97,9 @@ function Inbox({ address, orgId, me, path, query, list, search, found, products,
   const replace = (key, change_) => setCauses((was) => was.map((one) => (one.id === key ? change_(one) : one)));
   const draft = useDraft(me);
   const asked = address.query.get("cause");
-  const named = causes.find(({ failures }) => failures.some(({ id }) => id === asked)); // the first one names its cause
-  const open = named ?? causes[0];
+  const listed = causes.filter(({ isGone }) => !isGone);
+  const named = listed.find(({ failures }) => failures.some(({ id }) => id === asked)); // the first one names its cause
+  const open = named ?? listed[0];
   const [shown, toast] = [useRef(null), useRef(null)];
   const wanted = useRef(null); // the row that gets the focus once it is drawn
   const writes = useRef(null); // the cause that a mouse unfolded: its note gets the focus
@@ -107,55 +110,66 @@ function Inbox({ address, orgId, me, path, query, list, search, found, products,
     writes.current = byMouse ? cause.id : null;
     change({ cause: cause.id }, { replace: true });
   };
-  const at = causes.indexOf(open);
+  const at = listed.indexOf(open);
   const together = useTogether({
     orgId,
     me,
-    changed: ({ key, isReset, words }, items) => {
+    changed: ({ key, action, written, words }, items) => {
       const now = new Map(items.map((one) => [one.id, one]));
-      replace(key, (one) => ({ ...one, failures: one.failures.map((failure) => now.get(failure.id) ?? failure) }));
-      draft.clear(key);
-      const cause = causes.find(({ id }) => id === key);
+      const renewed = (one) => {
+        const failures = one.failures.map((failure) => now.get(failure.id) ?? failure);
+        return { ...one, failures, isGone: action === RESET && list === REVIEWED && !list.holds({ failures }) };
+      };
+      const cause = renewed(causes.find(({ id }) => id === key));
+      replace(key, renewed);
+      (action === UNDO ? draft.giveBack : draft.clear)(key, written);
       setMessage(`${causeName(cause)}: ${words}`);
-      show(!isReset && key === open.id ? causes[at + 1] ?? cause : cause);
+      const others = listed.filter(({ id }) => id !== key);
+      if (cause.isGone) show(others[at] ?? others[at - 1]);
+      else show(action in MADE && key === open.id ? (listed[at + 1] ?? cause) : cause);
+      if (cause.isGone && others.length === 0) toast.current.focus();
     },
     passed: () => setNext((was) => was + 1),
   });
-  useFresh({ path, query, next, cause: open, replace });
+  useFresh({ path, query, list, next, cause: open ?? causes[0], replace });
   useKeys({
-    j: () => show(causes[at + 1]),
-    k: () => show(causes[at - 1]),
-    ...(may && {
+    j: () => show(listed[at + 1]),
+    k: () => show(listed[at - 1]),
+    ...(may && open && {
       c: () => together.review(open.id, open.failures, "confirm", draft.of(open.id)),
       d: () => together.review(open.id, open.failures, "dismiss", draft.of(open.id)),
-      u: () => together.undo?.(),
     }),
+    ...(may && { u: () => together.undo?.() }),
   });
   useEffect(() => {
     if (wanted.current !== open?.id) return;
     wanted.current = null;
     const row = shown.current.querySelector("[aria-expanded=true]");
-    row?.closest("li").scrollIntoView({ block: "nearest" }); // all of it, above the message
+    row?.closest("li").scrollIntoView({ block: "nearest" }); // all of it, below the message
     row?.focus();
   }, [open?.id, causes]);
-  if (causes.length === 0) {
-    return html`<section class="part"><${Empty}>${search ? noMatch("cause", search) : nothing(list, orgId, products)}<//></section>`;
-  }
-  const keys = KEYS.filter(([key]) => (key === "u" ? together.undo : may || "jk".includes(key)));
+  const none = html`<${Empty}>${search ? noMatch("cause", search) : nothing(list, orgId, products)}<//>`;
+  if (causes.length === 0) return html`<section class="part">${none}</section>`;
+  const gone = causes.length - listed.length;
+  const fitting = may && open ? fittingActions(open.failures).map(({ name }) => name) : [];
+  const useful = [...(listed.length > 1 ? MOVES : []), ...fitting, ...(may && together.undo ? [UNDO] : [])];
+  const keys = KEYS.filter(([, what]) => useful.includes(what));
   return html`<section class="part inbox" aria-label=${list.title}>
-    <p class="quiet">${list === REVIEWED ? `${counted(more.total, "cause")}, the last review first` : toReview(causes, more)}.
-      ${" "}<span class="by-key">Keys:
-        ${keys.map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}</span></p>
-    ${asked && !named && !search && html`<p role="status">The cause of this address is not among these: it is
+    ${!open && none}
+    ${open && html`<p class="quiet"><span role="status">
+      ${list === REVIEWED ? `${counted(more.total - gone, "cause")}, the last review first` : toReview(causes, more)}.</span>
+      ${keys.length > 0 && html` <span class="by-key">Keys:
+        ${keys.map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}</span>`}</p>`}
+    ${asked && open && !named && !search && html`<p role="status">The cause of this address is not among these: it is
       ${list === REVIEWED && " not"} reviewed, of another period or product, or further below.${" "}
       <a href=${addressOf("failure", { orgId, failureId: asked })}>See its failure</a></p>`}
-    <ol ref=${shown}>${causes.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${(event) => show(cause, event)}
+    <div class="toast" role="status" tabindex="-1" ref=${toast}>${message && html`${message} ${together.undo && html`<button type="button"
+      onClick=${together.undo}>Undo</button>`} <${Refused} ...${{ together, id: LAST, focus: toast }} />`}</div>
+    <ol ref=${shown}>${listed.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${(event) => show(cause, event)}
       begin=${writes.current === cause.id} ...${{ cause, orgId, together, draft, may }} />`)}</ol>
     ${more.left > 0 && html`<p><button type="button" onClick=${more.show}>Show more</button>
       ${" "}<span class="quiet">${counted(more.left, "more cause")}</span></p>`}
     ${more.fault && html`<${Failed} error=${more.fault} />`}
-    <div class="toast" role="status" tabindex="-1" ref=${toast}>${message && html`${message} ${together.undo && html`<button type="button"
-      onClick=${together.undo}>Undo</button>`} <${Refused} ...${{ together, id: LAST, focus: toast }} />`}</div>
   </section>`;
 }
 
@@ -198,13 +212,16 @@ function useMore({ path, query, list, found, causes, setCauses }) {
 }
 
 /** Ask how the failures of a cause are now, whoever reviewed them. */
-function useFresh({ path, query, next, cause, replace }) {
+function useFresh({ path, query, list, next, cause, replace }) {
   const all = { ...query, toReview: null, reviewed: null, search: cause?.failures[0].firstFailure.sha };
   const { data } = useAnswer(next ? path : null, all, next);
   useEffect(() => {
     if (!data) return;
     const now = new Map(data.items.flatMap(({ failures }) => failures).map((one) => [one.id, one]));
-    replace(cause.id, (one) => ({ ...one, failures: one.failures.map((failure) => now.get(failure.id) ?? failure) }));
+    replace(cause.id, (one) => {
+      const failures = one.failures.map((failure) => now.get(failure.id) ?? failure);
+      return { ...one, failures, isGone: one.isGone && !list.holds({ failures }) };
+    });
   }, [data]);
 }
 

@@ -36,7 +36,7 @@ export function Review({ evidence, answer, orgId, me, reviewer }) {
     together.review(id, [resolved], action, draft.of(id));
   };
   return html`<div class="review" role="group" aria-label="Review" tabindex="-1" ref=${place}>
-    ${reviewer && html`<${ReviewWords} ...${{ draft, id, fault }} />`}
+    ${reviewer && html`<${ReviewWords} ...${{ draft, id, fault }} anew=${resolved.review} />`}
     ${reviewer && fittingActions([resolved]).map(
       ({ name, title, hint }) => html`<button key=${name} type="button" title=${hint}
         aria-disabled=${doing || lost ? "true" : undefined} onClick=${() => act(name)}>${title}</button>`,

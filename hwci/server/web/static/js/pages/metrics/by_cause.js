@@ -6,7 +6,7 @@ import { change } from "../../address.js";
 import { html, useEffect, useRef } from "../../html.js";
 import { Answer } from "../../parts/reviews/answer.js";
 import { PagedTable } from "../../parts/table/table.js";
-import { CauseFailures, causeName } from "../../parts/values/cause.js";
+import { CauseFailures, DecidedBy, causeName } from "../../parts/values/cause.js";
 import { LongName, Sha, Time } from "../../parts/values/values.js";
 import { FailureLink, classBadge, verdict } from "../../parts/values/words.js";
 
@@ -37,7 +37,7 @@ export function ByCause({ name, label, address, orgId, query, columns, reviews, 
   return html`<${PagedTable} folds unfolds=${`${name}.cause`} name=${name} label=${label} thing="cause"
     path=${`/api/orgs/${orgId}/ci-analysis/causes`}
     query=${query} turn=${turn} address=${address} columns=${shown} rowKey=${({ id }) => id} empty=${empty}
-    below=${(cause) => cause.id === open && html`<${CauseFailures} ...${{ orgId, cause }} />
+    below=${(cause) => cause.id === open && html`<${DecidedBy} ...${cause} /><${CauseFailures} ...${{ orgId, cause }} />
       ${may && html`<${Answer} ...${{ cause, together, review, draft }} name=${causeName(cause)} begin=${writes.current === cause.id} />`}`}
     totalled />`;
 }

@@ -7,7 +7,7 @@ import { html, useEffect, useRef, useState } from "../../html.js";
 import { useDraft } from "../../parts/form/draft.js";
 import { useNextButton } from "../../parts/reviews/next_button.js";
 import { Refused } from "../../parts/reviews/refused.js";
-import { fittingActions } from "../../parts/reviews/review.js";
+import { UNDO, fittingActions } from "../../parts/reviews/review.js";
 import { LAST, useTogether } from "../../parts/reviews/together.js";
 
 const SHIFTED_MILLISECONDS = 1_000;
@@ -36,8 +36,8 @@ export function useReviews(orgId, page, may, me) {
   const together = useTogether({
     orgId,
     me,
-    changed: ({ key, isReset, reviews, words }, items) => {
-      if (!isReset && reviews.some(({ note, issue }) => note || issue)) draft.clear(key);
+    changed: ({ key, action, written, words }, items) => {
+      if (written) (action === UNDO ? draft.giveBack : draft.clear)(key, written);
       setReviewed((was) => ({ ...was, ...Object.fromEntries(items.map((one) => [one.id, one])) }));
       setMessage(items.length > 1 ? sentence(words) : `${items[0].testId} on ${items[0].boxKey}: ${words}`);
       renew();

@@ -2,7 +2,7 @@
 // One cause of the inbox: a line, and unfolded its failures, what the reader writes about them, and the two answers.
 
 import { html } from "../../html.js";
-import { CauseFacts, CauseFailures, causeName } from "../../parts/values/cause.js";
+import { CauseFacts, CauseFailures, DecidedBy, causeName } from "../../parts/values/cause.js";
 import { Answer } from "../../parts/reviews/answer.js";
 import { Badge } from "../../parts/values/values.js";
 import { classBadge } from "../../parts/values/words.js";
@@ -17,6 +17,7 @@ export function Row({ cause, open, onOpen, begin, orgId, together, draft, may })
     ${" "}${classes.map((one) => html`${classBadge(one)} `)}
     ${reviewed && html`<${Badge} kind="good">reviewed<//>`}
     <${CauseFacts} ...${{ cause, open }} />
+    ${(open || reviewed) && html`<${DecidedBy} ...${cause} />`}
     ${open && html`<${CauseFailures} orgId=${orgId} cause=${cause} />
       ${may && html`<${Answer} ...${{ cause, name, together, draft, begin }} />`}`}
   </li>`;

@@ -8,8 +8,9 @@ import { keep, kept } from "../../kept.js";
 const KEPT = "hwci-draft";
 
 /**
- * Return `{read(key), write(key, words), of(key), clear(key)}`, one for all forms of a page; `of`: what is sent of it.
- * `me`: the reader, null until it is known.
+ * Return `{read(key), write(key, words), of(key), clear(key), giveBack(key, words)}`, one for all forms of a page; `of`: what
+ * is sent of it; `giveBack`: what was sent is to be sent anew, but for what was typed since. `me`: the reader, null until it
+ * is known.
  */
 export function useDraft(me) {
   const [all, setAll] = useState(() => recalled(me));
@@ -21,11 +22,14 @@ export function useDraft(me) {
       return now;
     });
   const read = (key) => all[key] ?? {};
+  const filled = (words = {}) =>
+    Object.fromEntries(Object.entries(words).map(([name, text]) => [name, text.trim()]).filter(([, text]) => text));
   return {
     read,
     write: (key, words) => put((was) => ({ ...was, [key]: { ...was[key], ...words } })),
     clear: (key) => put(({ [key]: _, ...others }) => others),
-    of: (key) => Object.fromEntries(Object.entries(read(key)).map(([name, text]) => [name, text.trim()]).filter(([, text]) => text)),
+    giveBack: (key, words) => put((was) => ({ ...was, [key]: { ...words, ...filled(was[key]) } })),
+    of: (key) => filled(read(key)),
   };
 }
 

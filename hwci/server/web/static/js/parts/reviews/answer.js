@@ -26,7 +26,8 @@ export function Answer({ cause: { id, failures }, name, together, review = toget
     press();
     review(id, failures, action, draft.of(id));
   };
-  return html`<div ref=${words}><${ReviewWords} draft=${draft} id=${id} fault=${fault} /></div>
+  const anew = failures.some(({ review }) => review);
+  return html`<div ref=${words}><${ReviewWords} ...${{ draft, id, fault, anew }} /></div>
     <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place} onFocusOut=${leave}>${fittingActions(failures).map(
       ({ name: action, title }) => html`<button key=${action} type="button" aria-disabled=${may ? undefined : "true"}
         aria-label=${`${title}: ${name}`} onClick=${() => act(action)}>${title}</button>`,

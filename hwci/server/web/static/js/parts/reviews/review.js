@@ -9,11 +9,17 @@ import { classText } from "../values/words.js";
 const REAL = "real_fw_bug";
 const AMBIGUOUS = "ambiguous";
 const NAMED = 3; // failures that a message names
+const QUOTED = 60; // characters of a note that a message has
+
+/** The action that takes a review away, and what gives back the one before. */
+export const RESET = "reset";
+export const UNDO = "undo";
 
 /** What a review is called once it is made. */
 export const MADE = { confirm: "confirmed", dismiss: "dismissed" };
 
-const COUNTED = { confirm: "counted as a real firmware bug", dismiss: "not counted as a real firmware bug" };
+const AS_ONE = { confirm: "as a real firmware bug", dismiss: "as not a firmware bug" };
+const AS_SEVERAL = { confirm: "as real firmware bugs", dismiss: "as not firmware bugs" };
 
 // The spec's table: what a failure must be for an action.
 const ACTIONS = [
@@ -34,12 +40,12 @@ const ACTIONS = [
     steps: (now) => (now.class === AMBIGUOUS ? ["confirm", "dismiss"] : ["dismiss"]),
   },
   {
-    name: "reset",
+    name: RESET,
     title: "Reset",
     doing: "Resetting…",
     hint: "Let the checks decide again",
     fits: (now) => now.review !== null,
-    steps: () => ["reset"],
+    steps: () => [RESET],
   },
 ];
 
@@ -77,17 +83,30 @@ export function reviewedAs(failures) {
   return others > 0 ? `${named.join(", ")} and ${count(others)} more` : named.join(", ");
 }
 
+/** What it takes to give a failure the review back that it had, or none; what its class forbids takes the other one first. */
+export function stepsBackTo(review, now) {
+  if (!review) return [RESET];
+  const steps = stepsOf(review.action, now);
+  return steps.length > 0 ? steps : [review.action === "confirm" ? "dismiss" : "confirm", review.action];
+}
+
+/** " with the note “…”", if there is one. `most`: as many of its characters. */
+export function withNote({ note }, most = Infinity) {
+  if (!note) return "";
+  return ` with the note “${note.length > most ? `${note.slice(0, most).trimEnd()}…` : note}”`;
+}
+
 /**
- * What was done, as a sentence: "confirmed, counted as a real firmware bug." `items`: the failures as they are now; `stay`:
- * those that a reset left as they were; `restored`: whether they have their review before.
+ * What was done, as a sentence: "confirmed as a real firmware bug." `items`: the failures as they are now; `stay`: those
+ * that a reset left as they were.
  */
-export function told(action, items, { stay = [], restored = false } = {}) {
+export function told(action, items, stay) {
+  if (action === UNDO) return "undone.";
+  const [{ label, class: now, review }] = items;
   if (MADE[action]) {
-    const failures = items.length > 1 ? `${counted(items.length, "failure")} ` : "";
-    return `${failures}${MADE[action]}, ${COUNTED[action]}.`;
+    const [failures, as] = items.length > 1 ? [`${counted(items.length, "failure")} `, AS_SEVERAL] : ["", AS_ONE];
+    return `${failures}${MADE[action]} ${as[action]}${withNote(review, QUOTED)}.`;
   }
-  if (restored) return "reset to the review before.";
-  const [{ label, class: now }] = items;
   const is = label === "resolved" ? `; it counts as ${classText(now)}` : `; it is now ${label === "flake" ? "a flake" : "pending"}`;
   const left = stay.length > 0 ? ` Another review stays: ${reviewedAs(stay)}.` : "";
   return `the review is reset${items.length > 1 ? ` for ${counted(items.length, "failure")}` : is}.${left}`;

@@ -6,7 +6,7 @@
 import { get, post } from "../../api.js";
 import { useRef, useState } from "../../html.js";
 import { PATIENCE_MILLISECONDS, patience } from "../../refusal.js";
-import { commonReview, stepsOf, told } from "./review.js";
+import { RESET, UNDO, commonReview, stepsBackTo, stepsOf, told } from "./review.js";
 
 /** The state of undoing the last review has this key; another review may be under way beside it. */
 export const LAST = "last";
@@ -14,7 +14,6 @@ export const LAST = "last";
 /** What is done of a review while it is looked at what became of it. */
 export const LOOKING = "look";
 
-const RESET = "reset";
 const LOOK_MILLISECONDS = 10_000; // with the review itself it takes no longer than any answer
 
 /** What reviewing failures takes: of a reset, those of their common review. `written`: the note and issue of the reader. */
@@ -27,10 +26,10 @@ function reviewsOf(failures, action, written) {
 
 /** What gives failures back the review that they had `before`, or none. `items`: as they are now. */
 function restoring(before, items) {
-  return items.map(({ id, review }) => {
-    const { action = RESET, note, issue } = before.find((one) => one.id === id).review ?? {};
-    const words = { ...(note && { note }), ...(issue && { issue }) };
-    return { failureId: id, action, seenReviewAt: review.at, ...words };
+  return items.flatMap((now) => {
+    const { review } = before.find(({ id }) => id === now.id);
+    const words = { ...(review?.note && { note: review.note }), ...(review?.issue && { issue: review.issue }) };
+    return stepsBackTo(review, now).map((action) => ({ failureId: now.id, action, seenReviewAt: now.review?.at ?? null, ...words }));
   });
 }
 
@@ -38,8 +37,9 @@ function restoring(before, items) {
  * Reviews of failures. Return `{review(key, failures, action, written), undo, look(key), stateOf(key)}`: `key`
  * names what is reviewed as one; a state is `{doing, fault, lost}`, doing being the action or `LOOKING`, lost a request
  * without an answer; `undo()` gives each failure that was reviewed last the review back that it had before, or none; it is null if there
- * is nothing to undo. `me`: the reader. `changed({key, isReset, reviews, words}, items)`: failures are like
- * this now, and `words` tell it; `passed(fault)`: they are no longer as the reader saw them.
+ * is nothing to undo. `me`: the reader. `changed({key, action, written, words}, items)`: failures are like this now by the
+ * action, or by `UNDO` of one with which that was `written`, and `words` tell it; `passed(fault)`: they are no longer as
+ * the reader saw them.
  */
 export function useTogether({ orgId, me, changed, passed }) {
   const [states, setStates] = useState({});
@@ -48,11 +48,10 @@ export function useTogether({ orgId, me, changed, passed }) {
   const put = (job, state) => setStates((was) => ({ ...was, [placeOf(job)]: state }));
   const made = (job, items) => {
     setStates((was) => ({ ...was, [placeOf(job)]: {}, [LAST]: {} }));
-    const isReset = job.action === RESET;
-    setLast(isReset ? null : { ...job, items });
-    const stay = isReset && !job.ofLast ? commonReview(job.before).others : [];
-    const words = told(job.action, items, { stay, restored: isReset && isRestored(job) });
-    changed({ key: job.key, reviews: job.reviews, isReset, words }, items);
+    const { key, action, written, before } = job;
+    setLast(action === UNDO ? null : { ...job, items });
+    const words = told(action, items, action === RESET ? commonReview(before).others : []);
+    changed({ key, action, written, words }, items);
   };
   const refused = (job, fault) => {
     put(job, { fault });
@@ -100,20 +99,15 @@ export function useTogether({ orgId, me, changed, passed }) {
     });
   const review = (key, failures, action, written) => {
     const reviews = reviewsOf(failures, action, written);
-    if (reviews.length > 0 && !states[key]?.lost) send({ key, action, before: failures, reviews });
+    if (reviews.length > 0 && !states[key]?.lost) send({ key, action, written, before: failures, reviews });
   };
-  const back = last && { ...last, action: RESET, ofLast: true, before: last.items, reviews: restoring(last.before, last.items) };
+  const back = last && { ...last, action: UNDO, before: last.items, reviews: restoring(last.before, last.items) };
   const undo = back && (() => !states[LAST]?.lost && send(back));
   return { review, undo, look, stateOf: (key) => states[key] ?? {} };
 }
 
-function placeOf({ key, ofLast }) {
-  return ofLast ? LAST : key;
-}
-
-/** Whether a reset gives a failure the review back that it had before. */
-function isRestored({ reviews }) {
-  return reviews.some(({ action }) => action !== RESET);
+function placeOf({ key, action }) {
+  return action === UNDO ? LAST : key;
 }
 
 /** `why`: what the server said, if it said anything. */

@@ -4,15 +4,19 @@
 import { html } from "../../html.js";
 import { Field, faultsOf } from "../form/field.js";
 
-/** The fields. `draft`: of `useDraft`; `id`: what is reviewed; `fault`: with which the review was refused, if it was. */
-export function ReviewWords({ draft, id, fault }) {
+/**
+ * The fields. `draft`: of `useDraft`; `id`: what is reviewed; `fault`: with which the review was refused, if it was; `anew`:
+ * there is a review, whose words stand elsewhere.
+ */
+export function ReviewWords({ draft, id, fault, anew }) {
   const faults = wordFaults(fault);
   const written = draft.read(id);
   const write = ({ target }) => draft.write(id, { [target.name]: target.value });
   const field = (name, title, rest) => html`<${Field} key=${name} id=${`${name}-${id}`} name=${name} title=${title} fault=${faults[name]}
     value=${written[name] ?? ""} onInput=${write} ...${rest} />`;
-  return html`<div class="review-words">${field("note", "Note (optional)", { maxlength: 1000 })}
-    ${field("issue", "Issue link (optional)", { type: "url", maxlength: 2000, placeholder: "https://" })}</div>`;
+  const [note, issue] = anew ? ["New note", "New issue link"] : ["Note", "Issue link"];
+  return html`<div class="review-words">${field("note", `${note} (optional)`, { maxlength: 1000 })}
+    ${field("issue", `${issue} (optional)`, { type: "url", maxlength: 2000, placeholder: "https://" })}</div>`;
 }
 
 /** Whether a refusal is about these fields, which show it. */

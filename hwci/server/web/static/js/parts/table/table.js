@@ -117,13 +117,16 @@ export function noMatch(thing, search) {
   return `No ${thing} matches “${search}”. Part of a name is enough. Clear the search to see all.`;
 }
 
-/** The search of a table, unless it is not `searched`, beside how many rows it has. `asked`: its `tableState`. */
+/**
+ * The search of a table, unless it is not `searched`, beside how many rows it has (`total`, null where the page says it
+ * elsewhere). `asked`: its `tableState`.
+ */
 export function Tools({ name, label, asked, total, thing, busy, searched = true }) {
   const [text, search] = useTyped(name, asked.search);
   return html`<div class="table-tools">
     ${searched && html`<input type="search" aria-label=${`Search ${label}`} placeholder="Search" value=${text}
       onInput=${search} maxlength="200" />`}
-    <span class="quiet" role="status">${counted(total, thing)}</span>
+    ${total !== null && html`<span class="quiet" role="status">${counted(total, thing)}</span>`}
     <${Renewing} on=${busy} />
   </div>`;
 }

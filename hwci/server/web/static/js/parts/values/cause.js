@@ -5,8 +5,9 @@
 import { addressOf } from "../../address.js";
 import { count, counted, sentence } from "../../format.js";
 import { html } from "../../html.js";
-import { MADE } from "../reviews/review.js";
+import { MADE, withNote } from "../reviews/review.js";
 import { FilesInShort } from "./files.js";
+import { Outside } from "./outside.js";
 import { BoxLink, HistoryLink } from "./past.js";
 import { Suspects } from "./suspects.js";
 import { LongName, Message, Sha, Subject, Time } from "./values.js";
@@ -45,34 +46,54 @@ function Breaking({ range, repo }) {
     <${Sha} sha=${range.to} repo=${repo} />`;
 }
 
-/**
- * A cause unfolded: what was reported of it, and each failure with a link to its evidence. What decided all of them stands
- * above them; the row has their class.
- */
+/** A cause unfolded: what was reported of it, and each failure with a link to its evidence. The row has what decided it. */
 export function CauseFailures({ orgId, cause }) {
-  const { failures, failuresTotal } = cause;
-  const [oneClass, oneReason] = [(one) => one.class, decidedBy].map((of) => failures.every((one) => of(one) === of(failures[0])));
-  return html`${oneReason && html`<p class="under">${decidedBy(failures[0])}</p>`}
-    <dl class="facts of-cause">${reported(cause).map(
-      ([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`,
-    )}</dl>
-    <ul class="commits">${failures.map((one) => html`<li key=${one.id}>
+  const rows = [...reported(cause), [cause.failuresTotal > 1 ? "Failures" : "Failure", html`<${Each} ...${{ orgId, cause }} />`]];
+  return html`<dl class="facts of-cause">${rows.map(
+    ([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`,
+  )}</dl>`;
+}
+
+/** Each failure; what all have in common is said once, below them. */
+function Each({ orgId, cause: { failures, failuresTotal } }) {
+  const [first] = failures;
+  const isOne = (of) => failures.every((one) => of(one) === of(first));
+  const [oneClass, oneBox, oneVerdict] = [isOne((one) => one.class), isOne((one) => one.boxKey), isOne((one) => one.verdict)];
+  const box = (one) => html`<${BoxLink} plain boxKey=${one.boxKey} orgId=${orgId} />`;
+  const blamed = (one) => html`harness verdict ${verdict(one.verdict)}`;
+  return html`<ul class="commits">${failures.map((one) => html`<li key=${one.id}>
       <a href=${addressOf("failure", { orgId, failureId: one.id })}><${LongName} name=${one.testId} /></a>
-      ${" "}<span class="quiet"><${BoxLink} plain boxKey=${one.boxKey} orgId=${orgId} /> <${HistoryLink} test=${one} orgId=${orgId} />
-      ${" "}· harness verdict</span> ${verdict(one.verdict)} ${!oneClass && classBadge(one.class)}
-      ${!oneReason && html`<span class="under">${decidedBy(one)}</span>`}
+      ${" "}<span class="quiet">${!oneBox && html`on ${box(one)} `}<${HistoryLink} test=${one} orgId=${orgId} />
+      ${!oneVerdict && html` · ${blamed(one)}`}</span> ${!oneClass && classBadge(one.class)}
+      ${!isDecidedAlike(failures) && html`<${Decided} one=${one} />`}
     </li>`)}</ul>
-    ${failuresTotal > failures.length && html`<p class="quiet">and ${count(failuresTotal - failures.length)} more</p>`}`;
+    ${failuresTotal > failures.length && html`<p class="quiet">and ${count(failuresTotal - failures.length)} more</p>`}
+    ${(oneBox || oneVerdict) && html`<p class="quiet">${oneBox && html`on ${box(first)}`}${oneBox && oneVerdict && " · "}
+      ${oneVerdict && blamed(first)}</p>`}`;
 }
 
-/** The review of a failure with its note, or else the reason of the checks. */
-function decidedBy({ review, status, reasonText }) {
-  if (!review) return reasonText;
-  return `${sentence(MADE[review.action])} by ${status}${review.note ? `: ${review.note}` : ""}`;
+/** What decided all failures of a cause: the review with its note and issue, or else the reason of the checks. */
+export function DecidedBy({ failures }) {
+  return isDecidedAlike(failures) && html`<${Decided} one=${failures[0]} />`;
 }
 
-/** The first line of the message, and the commits, each with its files in short. */
-function reported({ failures: [{ repoKey: repo, brokenBy, firstFailure, fix }], failuresTotal, message, commits }) {
+function isDecidedAlike(failures) {
+  const by = (one) => `${decidedBy(one)} ${one.review?.issue}`;
+  return failures.every((one) => by(one) === by(failures[0]));
+}
+
+function Decided({ one }) {
+  const issue = one.review?.issue;
+  return html`<span class="under">${decidedBy(one)}${issue && html`, <${Outside} href=${issue}>${issue}<//>`}</span>`;
+}
+
+function decidedBy({ class: now, review, status, reasonText }) {
+  if (review) return `${sentence(MADE[review.action])} by ${status}${withNote(review)}`;
+  return now === "ambiguous" ? `The checks could not decide: ${reasonText[0].toLowerCase()}${reasonText.slice(1)}` : reasonText;
+}
+
+/** The messages, and the commits, each with its files in short. */
+function reported({ failures: [{ repoKey: repo, brokenBy, firstFailure, fix }], failuresTotal, messages, messagesTotal, commits }) {
   const about = (sha) => {
     const commit = commits.find((one) => one.sha === sha);
     return commit && html`<${FilesInShort} commit=${commit} repo=${repo} />`;
@@ -85,14 +106,18 @@ function reported({ failures: [{ repoKey: repo, brokenBy, firstFailure, fix }], 
   };
   const isAmongThem = brokenBy?.commits.some(({ sha }) => sha === firstFailure.sha);
   return [
-    ["Message", message ? html`<${Said} message=${message} total=${failuresTotal} />` : html`<span class="quiet">not reported</span>`],
+    [messagesTotal > 1 ? "Messages" : "Message", html`<${Said} ...${{ messages, messagesTotal, failuresTotal }} />`],
     ...(isAmongThem ? [] : [["First failed on", named(firstFailure.sha)]]),
     ["Broken by", html`<${Suspects} range=${brokenBy} repo=${repo} about=${about} />`],
     ["Fixed by", fix ? named(fix.sha) : html`<span class="quiet">no later commit passed</span>`],
   ];
 }
 
-function Said({ message: { line, failures }, total }) {
-  const some = failures < total && html`<span class="under">in ${count(failures)} of ${counted(total, "failure")}</span>`;
-  return html`<${Message} text=${line} />${some}`;
+function Said({ messages, messagesTotal, failuresTotal }) {
+  if (messagesTotal === 0) return html`<span class="quiet">not reported</span>`;
+  const others = messagesTotal - messages.length;
+  const all = counted(failuresTotal, "failure");
+  return html`${messages.map(({ line, failures }) => html`<div key=${line} class="said"><${Message} text=${line} />
+      ${failures < failuresTotal && html`<span class="quiet">${count(failures)} of ${all}</span>`}</div>`)}
+    ${others > 0 && html`<span class="quiet">and ${counted(others, "more message")}</span>`}`;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The changed files of a commit in one line: of each kind how many, and the first of them.
+// The changed files of a commit in one line: of each kind the first, and how many more.
 
-import { count, counted } from "../../format.js";
+import { count } from "../../format.js";
 import { html } from "../../html.js";
 import { FileLink } from "./links.js";
 import { Kind } from "./words.js";
@@ -11,7 +11,7 @@ export function FilesInShort({ commit: { sha, files, filesTruncated }, repo }) {
   const none = files.length === 0 && !filesTruncated && "no files changed";
   return html`<span class="under">${none}
     ${files.map(({ kind, total, first }) => html`<span key=${kind} class="files-of-kind">
-      ${kind && html`<${Kind} kind=${kind} /> `}${counted(total, "file")}: <${FileLink} ...${{ repo, sha, path: first }} />${
+      ${kind && html`<${Kind} kind=${kind} /> `}<${FileLink} ...${{ repo, sha, path: first }} />${
         total > 1 && ` and ${count(total - 1)} more`}</span> `)}
     ${filesTruncated && "Its files were not fully reported."}</span>`;
 }
