@@ -58,7 +58,7 @@ def test_the_way_back_leads_to_the_row_that_was_left(
     link = row.get_by_role("link").first
     href = link.get_attribute("href")
     link.click()
-    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    expect(page.get_by_role("heading", name="From the last pass")).to_be_visible()
 
     page.get_by_role("link", name=back).click()
 
@@ -81,7 +81,7 @@ def test_the_way_back_is_found_though_a_row_went_away_meanwhile(page: Page, page
     link = page.locator("tbody tr").last.get_by_role("link").first
     href = link.get_attribute("href")
     link.click()
-    expect(page.get_by_role("heading", name="Checks").first).to_be_visible()
+    expect(page.get_by_role("heading", name="From the last pass").first).to_be_visible()
 
     page.route("**/ci-failures?*", fewer)
     page.get_by_role("link", name="Back to failures").click()
@@ -109,7 +109,7 @@ def test_period_and_product_go_along_to_the_pages_that_know_them_and_nothing_els
     place(page, "Failures").click()
     asks(page, "failures", days="90", times="exact", **PRODUCT)
     page.locator("tbody a").first.click()
-    expect(page.get_by_role("heading", name="The test in 90 days")).to_be_visible()
+    expect(page.get_by_role("heading", name="From the last pass")).to_be_visible()
     place(page, "Metrics").click()
     asks(page, "metrics", days="90", times="exact", **PRODUCT)
     place(page, "Boxes").click()
@@ -127,10 +127,10 @@ def test_a_failure_that_is_loaded_again_leads_back_to_what_was_left(
     link = row.locator("a[href*='/failures/']").first
     href = link.get_attribute("href")
     link.click()
-    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    expect(page.get_by_role("heading", name="From the last pass")).to_be_visible()
 
     page.reload()
-    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    expect(page.get_by_role("heading", name="From the last pass")).to_be_visible()
     for place_of in ("Metrics", "Failures"):
         address = place(page, place_of).get_attribute("href")
         assert address is not None
@@ -199,7 +199,7 @@ def test_a_failure_in_a_tab_of_its_own_leads_on(page: Page, pages: str) -> None:
     with page.context.expect_page() as opened:
         link.click(modifiers=["ControlOrMeta"])
     own = opened.value
-    expect(own.get_by_role("heading", name="Checks")).to_be_visible()
+    expect(own.get_by_role("heading", name="From the last pass")).to_be_visible()
 
     expect(own.get_by_role("link", name=BACK)).to_have_count(0)
     place(own, "Failures").click()
@@ -232,7 +232,7 @@ def test_what_a_tab_kept_and_was_not_written_so_leads_nowhere(
 
     page.goto(f"{pages}/failures/{some}")
 
-    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    expect(page.get_by_role("heading", name="From the last pass")).to_be_visible()
     expect(page.get_by_role("link", name=BACK)).to_have_count(0)
     expect(place(page, "Metrics")).to_have_attribute("href", f"/orgs/{org}/metrics")
     expect(place(page, "Failures")).to_have_attribute("href", f"/orgs/{org}/failures")
