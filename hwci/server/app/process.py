@@ -117,7 +117,7 @@ def keep_memory_together() -> None:
 
 def use_large_pages() -> None:
     """Have Linux keep in large pages what Python's memory is made of now, where nearly all of it is
-    in use: the processor finds it sooner (ADR 0101). Where Linux cannot, nothing changes.
+    in use: the processor finds it sooner (ADR 0102). Where Linux cannot, nothing changes.
     """
     with suppress(OSError, AttributeError):
         advise = ctypes.CDLL("libc.so.6").madvise
