@@ -42,7 +42,6 @@ _MILLIS_MAX = 2**32 / 1000  # seconds
 _FAST = 1  # zlib level: names and hashes repeat, so a higher one only takes time
 _SHORT = 64 * 1024  # bytes that are read at once: in a quarter of a millisecond
 _LOOK_AHEAD = 262  # zlib finds what repeats in its window less so many bytes
-_SETS = 2048  # a set of 5,000 numbers is 640 bytes
 _SHARED = 32768  # values kept for reuse: pages are opened again, and show equal times and ids
 
 OUTCOMES = (Outcome.PASS, Outcome.FAIL)
@@ -252,7 +251,6 @@ def pack_mask(mask: int) -> bytes | None:
     return _compressed(mask.to_bytes((mask.bit_length() + 7) // 8, "little"))
 
 
-@lru_cache(maxsize=_SETS)  # the reports of a commit are read again with each that comes
 def unpack_mask(packed: bytes | None) -> int:
     """Return a set of numbers back."""
     return 0 if packed is None else int.from_bytes(zlib.decompress(packed), "little")
