@@ -251,7 +251,8 @@ class FullHistory:
             lane = one.key.lane
             asked = (lane.repo_key, one.first.workflow, lane.branch, one.key.sha)
             fixed_at = None if one.fix is None else self.pass_started_at(lane, one.fix)
-            found.append(EpisodeRuns(self.changes_under_test(*asked), fixed_at))
+            run = self.changes_under_test(*asked)
+            found.append(EpisodeRuns(None if run is None else run.changes, fixed_at))
         return found
 
     def last_passes_before(

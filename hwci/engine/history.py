@@ -70,8 +70,7 @@ class ReportOrder(NamedTuple):
     box_key: str
 
 
-@dataclass(frozen=True, slots=True)
-class FailingRun:
+class FailingRun(NamedTuple):
     """The first failing run of a failure. `ci_run_id` is the run as CI knows it (for a part of a
     larger report: `part_of.run_id`); `run_id` is the report's own and orders ties. `ci_run`: here
     and below, the number that the CI shows for people, where it is another.
@@ -262,12 +261,12 @@ class ResolvedEpisodes(NamedTuple):
 
 
 class EpisodeRuns(NamedTuple):
-    """The runs of an episode that a table shows beside the first failing one. `under_test`: the
-    answer to `changes_under_test` for that. `fixed_at`: start of the earliest run in which its test
-    passed on its fix; None if it has no fix.
+    """What a table shows of the runs of an episode beside the first failing one. `under_test`: the
+    changes in the answer to `changes_under_test` for that. `fixed_at`: start of the earliest run in
+    which its test passed on its fix; None if it has no fix.
     """
 
-    under_test: RunChanges | None
+    under_test: Changes | None
     fixed_at: datetime | None
 
 

@@ -100,7 +100,7 @@ class BrokenByAnswer(Answer):
         return cls(
             start=commits[0].sha,
             end=commits[-1].sha,
-            commits=tuple([CommitSubject(sha=one.sha, subject=one.subject) for one in commits]),
+            commits=[{"sha": one.sha, "subject": one.subject} for one in commits],
         )
 
 
@@ -180,15 +180,15 @@ class ResolvedFailureAnswer(FailureOfLane, ClassAnswer):
             failure_class=row.shown.failure_class,
             reason=row.shown.reason,
             reason_text=row.shown.reason_text,
-            first_failure=FirstFailure(
+            first_failure={
                 **box_run(org_id, lane.repo_key, lane.box_key, run),
-                sha=row.key.sha,
-                workflow=run.workflow,
-            ),
+                "sha": row.key.sha,
+                "workflow": run.workflow,
+            },
             last_failing_sha=row.last_failing_sha,
             failing_commits=row.failing_commits,
             broken_by=None if row.broken_by is None else BrokenByAnswer.of(row.broken_by),
-            fix=None if row.fix is None else FixAnswer.of(row.fix),
+            fix=None if row.fix is None else row.fix._asdict(),
             verdict=row.verdict,
             automatic=_class_of(row.automatic.failure_class, row.automatic.reason),
             review=None if row.review is None else ReviewAnswer.of(row.review),

@@ -217,7 +217,7 @@ class Filling:
 
     def _outcome(self, group: Group, fill: Fill) -> FailureClass:
         if fill.verdict is not None:
-            first = replace(group.first, first=replace(group.first.first, verdict=fill.verdict))
+            first = replace(group.first, first=group.first.first._replace(verdict=fill.verdict))
             group = replace(group, failures=(first, *group.failures[1:]))
         return self._classifier(group, fill).automatic(group).failure_class
 

@@ -156,7 +156,7 @@ class Trying:
             review = Review(first.key, edit.action, "", "", first.first.started_at, 0)
             return shown_class(review, self.now)
         if edit.verdict is not None:
-            run = replace(group.first.first, verdict=edit.verdict)
+            run = group.first.first._replace(verdict=edit.verdict)
             failures = (replace(group.first, first=run), *group.failures[1:])
             return self._classifier.automatic(replace(group, failures=failures))
         if edit.pattern is not None:

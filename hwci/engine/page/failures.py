@@ -28,8 +28,7 @@ class Fix(NamedTuple):
     started_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedFailure:
+class ResolvedFailure(NamedTuple):
     """A row of "Real FW bugs caught" or of "Resolved by a bench or harness change".
 
     The answer to a review has this shape too: after a reset `label` may be flake or pending.

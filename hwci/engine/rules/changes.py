@@ -69,17 +69,18 @@ def _parsed(firmware: tuple[str, ...], harness: tuple[str, ...]) -> tuple[PathLi
 
 
 class UnderTest(NamedTuple):
-    """The changes of the first run on the failing commit and the product's paths, if known."""
+    """The product's paths and the changes that the first run on the failing commit sent, if known.
+    `run`: that run; for what names it.
+    """
 
     files: ProductFiles | None
-    run: RunChanges | None
+    sent: Changes | None
+    run: RunChanges | None = None
 
     @property
     def changes(self) -> Changes | None:
         """The changes under test: unknown too if their `base_sha` is null."""
-        if self.run is None or self.run.changes.base_sha is None:
-            return None
-        return self.run.changes
+        return None if self.sent is None or self.sent.base_sha is None else self.sent
 
 
 def last_place(commits: Sequence[Commit], sha: str) -> int:

@@ -65,8 +65,7 @@ class Check:
     finding: Finding
 
 
-@dataclass(frozen=True, slots=True)
-class Classification:
+class Classification(NamedTuple):
     """A class, its reason (None: a real firmware bug), and every check up to the deciding one."""
 
     failure_class: FailureClass
@@ -344,7 +343,8 @@ class Classifier:
         asked = (key.lane.repo_key, first.workflow, key.lane.branch, key.sha)
         if asked not in self._under_test:
             self._under_test[asked] = self._history.changes_under_test(*asked)
-        return UnderTest(self.files_of(key.lane.product), self._under_test[asked])
+        run = self._under_test[asked]
+        return UnderTest(self.files_of(key.lane.product), None if run is None else run.changes, run)
 
     def walk(self, group: Group) -> tuple[Step, ...] | None:
         """Return the steps from the group's last commit up to its fix, if they are connected."""

@@ -66,7 +66,10 @@ def flakiest(
     """
     if most is not None and most < len(tests):
         # Names decide between those that rank as the last row does.
-        ranks = [_rank(*attempts) for attempts in map(_attempts_of, tests)]
+        ranks = [
+            _rank(*attempts_of(reports, items, attempts, failed))
+            for _, _, reports, items, attempts, failed, _ in tests
+        ]
         last = sorted(ranks)[most - 1]
         tests = [one for one, rank in zip(tests, ranks, strict=True) if rank <= last]
     rows = map(_row, history.test_keys([one.test for one in tests]), tests)
@@ -133,7 +136,7 @@ def attempts_of(reports: int, items: int, attempts: int, failed: int) -> tuple[i
 
 
 def _attempts_of(test: TestRuns) -> tuple[int, int]:
-    return attempts_of(test.reports, *_notable_of(test))
+    return attempts_of(test.reports, test.items, test.attempts, test.failed)
 
 
 def _notable_of(test: TestRuns) -> Notable:

@@ -18,7 +18,7 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.reports import report_rows
 
-RUN = (
+_RUN = (
     "w.started_at, w.run_id, w.run_attempt, w.box_key, w.workflow, w.branch, w.sha, w.changes_id,"
     + ", ".join(
         f" (SELECT r.{number} FROM report r WHERE r.org_id = w.org_id AND r.repo_key = w.repo_key"
@@ -58,7 +58,7 @@ class ChangesAnswers(Answers):
         self, repo_key: str, workflow: str, branch: str, sha: str
     ) -> RunChanges | None:
         row = self._connection.row(
-            f"SELECT {RUN} FROM run_changes w WHERE {_RUN_IS} AND w.run_id = ("
+            f"SELECT {_RUN} FROM run_changes w WHERE {_RUN_IS} AND w.run_id = ("
             " SELECT run_id FROM report INDEXED BY report_commit"
             " WHERE org_id = ? AND repo_key = ? AND workflow = ? AND branch = ? AND sha = ?"
             " ORDER BY started_at, run_id, run_attempt, box_key LIMIT 1)",
@@ -68,7 +68,7 @@ class ChangesAnswers(Answers):
 
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         rows = self._connection.rows(
-            f"SELECT {RUN} {_LISTING} AND c.sha = ? {_IN_ORDER}",
+            f"SELECT {_RUN} {_LISTING} AND c.sha = ? {_IN_ORDER}",
             (self._org, repo_key, sha),
         )
         return [self._run_changes(row) for row in rows]
@@ -85,7 +85,7 @@ class ChangesAnswers(Answers):
 
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         rows = self._connection.rows(
-            f"SELECT {RUN} FROM changes c INDEXED BY changes_base {_CARRIED_BY} c.id"
+            f"SELECT {_RUN} FROM changes c INDEXED BY changes_base {_CARRIED_BY} c.id"
             f" WHERE c.org_id = ? AND c.repo_key = ? AND c.base_sha = ? {_IN_ORDER}",
             (self._org, repo_key, sha),
         )

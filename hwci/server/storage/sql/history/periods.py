@@ -9,7 +9,7 @@ count is exact to the microsecond.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import repeat
+from itertools import compress, repeat
 from operator import or_
 from typing import Any
 
@@ -183,8 +183,8 @@ class PeriodAnswers(ChangesAnswers):
         for product, *of_test in self._of_edges(scope, period, _NOTABLE):
             found[product].add(*([one] for one in of_test))
         ran: dict[int, Ran] = defaultdict(Ran)
-        for product, *batch in self._summed(scope, period, _DAY_LISTS, _LISTS):
-            ran[product].add(*batch)
+        for product, test_list, box_key, reports in self._summed(scope, period, _DAY_LISTS, _LISTS):
+            ran[product].add(test_list, box_key, reports)
         return [
             row
             for product, added in found.items()
@@ -234,7 +234,8 @@ class PeriodAnswers(ChangesAnswers):
         tests = len(sums[0])
         keys = zip(repeat(product), range(tests))
         rows = zip(keys, boxes.counts(tests), reports.counts(tests), *sums, strict=True)
-        return [TestRuns(*row) for row in rows if row[3]]
+        items = sums[0]
+        return list(map(TestRuns._make, compress(rows, items)))
 
     def products(self) -> Sequence[ProductState]:
         reported = self._connection.rows(

@@ -11,29 +11,28 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.engine.derived.rows import Bench, Track
-from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import Episode, EpisodeRuns, RunChanges
+from hwci.engine.facts import Changes, FailureKey, Lane, Product
+from hwci.engine.history import Episode, EpisodeRuns
 from hwci.engine.test_sets import mask_of
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.history.changes import RUN, ChangesAnswers
+from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.reports.passes import Line, walk_before
 
 _EPISODES = "FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
 _FIXES = (
-    "WITH hit AS MATERIALIZED ("
-    f"SELECT DISTINCT e.org_id, e.fix_sha AS sha, e.product_id, e.box_key {_EPISODES})"
-    " SELECT h.sha, h.product_id, h.box_key, r.started_at, r.template_id, r.fails FROM hit h"
-    " CROSS JOIN report r INDEXED BY report_commit ON r.org_id = h.org_id AND r.sha = h.sha"
-    " AND r.product_id = h.product_id AND r.box_key = h.box_key AND r.hello_ok = 1"
+    f"SELECT e.number, e.test, r.started_at, r.template_id, r.fails {_EPISODES}"
+    " CROSS JOIN report r INDEXED BY report_commit ON r.org_id = e.org_id AND r.sha = e.fix_sha"
+    " AND r.product_id = e.product_id AND r.box_key = e.box_key AND r.hello_ok = 1"
     " ORDER BY r.started_at"
 )
 _UNDER_TEST = (
     "WITH hit AS MATERIALIZED (SELECT DISTINCT q.org_id, q.repo_key,"
     f" e.workflow, e.branch, e.first_sha AS sha {_EPISODES}"
     " CROSS JOIN product q ON q.org_id = e.org_id AND q.id = e.product_id)"
-    f" SELECT w.repo_key, {RUN} FROM hit h CROSS JOIN run_changes w ON w.org_id = h.org_id"
-    " AND w.repo_key = h.repo_key AND w.workflow = h.workflow AND w.branch = h.branch"
+    " SELECT h.repo_key, h.workflow, h.branch, h.sha, w.changes_id FROM hit h"
+    " CROSS JOIN run_changes w ON w.org_id = h.org_id AND w.repo_key = h.repo_key"
+    " AND w.workflow = h.workflow AND w.branch = h.branch"
     " AND w.sha = h.sha AND w.run_id = (SELECT r.run_id FROM report r INDEXED BY report_commit"
     " WHERE r.org_id = h.org_id AND r.repo_key = h.repo_key AND r.workflow = h.workflow"
     " AND r.branch = h.branch AND r.sha = h.sha"
@@ -49,7 +48,7 @@ _RAN = (
     " ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1"
 )
 
-UnderTest = Mapping[tuple[str, str, str, str], RunChanges]
+UnderTest = Mapping[tuple[str, ...], Changes]
 """Changes under test by repository, workflow, branch and commit."""
 
 
@@ -75,28 +74,24 @@ class ShownAnswers(ChangesAnswers):
 
     def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
         numbers = codec.numbers(one.number for one in episodes if one.number is not None)
-        fixing: dict[_On, list[tuple[int, int]]] = defaultdict(list)  # starts, what passed
-        for *on, at, template, fails in self._connection.rows(_FIXES, (numbers, self._org)):
-            fixing[_On(*on)].append((at, self._passed(template, fails)))
-        tests = self._numbers(one.key.lane for one in episodes)
+        fixed_at: dict[int | None, int] = {}
+        for number, test, at, *ran in self._connection.rows(_FIXES, (numbers, self._org)):
+            if number not in fixed_at and self._passed(*ran) >> test & 1:
+                fixed_at[number] = at
         changes = self._under_test(numbers)
         found = []
         for one in episodes:
             lane, sha = one.key
-            fixed_at, product = None, lane.product
-            if one.fix is not None:
-                test = tests[product][lane.test_id]
-                fixes = fixing[_On(one.fix, self._products[product], lane.box_key)]
-                fixed_at = next((at for at, passed in fixes if passed >> test & 1), None)
             under_test = changes.get((lane.repo_key, one.first.workflow, lane.branch, sha))
-            found.append(EpisodeRuns(under_test, codec.from_micros_or_none(fixed_at)))
+            found.append(
+                EpisodeRuns(under_test, codec.from_micros_or_none(fixed_at.get(one.number)))
+            )
         return found
 
     def _under_test(self, numbers: codec.Numbers) -> UnderTest:
         rows = self._connection.rows(_UNDER_TEST, (numbers, self._org))
-        self._load_changes(row[-3] for row in rows)
-        found = ((repo_key, self._run_changes(run)) for repo_key, *run in rows)
-        return {(repo_key, run.workflow, run.branch, run.sha): run for repo_key, run in found}
+        self._load_changes(number for *_, number in rows)
+        return {(*asked,): self._read_changes[number] for *asked, number in rows}
 
     def last_passes_before(
         self, failures: Sequence[tuple[FailureKey, Sequence[str]]]
