@@ -25,6 +25,7 @@ from hwci.server.security.passwords import Passwords
 from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.security.secret_key import signing_keys
 from hwci.server.security.signing import Signer
+from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.registry import Tools, make_services
 from hwci.server.services.wheels import Wheels
 from hwci.server.settings import Settings
@@ -85,7 +86,7 @@ def create_app(
     async def close_streams(_: web.Application) -> None:
         services.streams.close()
 
-    app.on_startup.append(_warn_without_limits(limiter))
+    app.on_startup.append(_before_requests(limiter, services.metrics))
     app.cleanup_ctx.append(
         sweeping(
             storage.leads,
@@ -101,13 +102,18 @@ def create_app(
     return app
 
 
-def _warn_without_limits(limiter: RateLimiter) -> Callable[[web.Application], Awaitable[None]]:
-    """Return a check that only warns if limits cannot be counted: Valkey may start later."""
+def _before_requests(
+    limiter: RateLimiter, metrics: Metrics
+) -> Callable[[web.Application], Awaitable[None]]:
+    """Return what an application does before it listens: it warms up, and only warns if limits
+    cannot be counted, as Valkey may start later.
+    """
 
-    async def check(_: web.Application) -> None:
+    async def prepare(_: web.Application) -> None:
         try:
             await limiter.ready()
         except LimiterError as error:
             LOG.warning("%s: %s", error, error.__cause__)
+        await metrics.warm_up()
 
-    return check
+    return prepare

@@ -374,6 +374,11 @@ class Storage(Protocol):
         """
         return await self.read(work, short=True)
 
+    async def warm_up(self, work: Callable[[Reader], object]) -> None:
+        """Run `work` where the first requests would wait for what is done only once, before there
+        are any. Whatever the database answers, it is tried once and for a moment only.
+        """
+
     async def write(
         self,
         work: Callable[[Writer], Result],

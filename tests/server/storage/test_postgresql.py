@@ -2,6 +2,7 @@
 """What PostgreSQL promises beyond every driver: many servers, a schema of its own, and faults."""
 
 import asyncio
+import logging
 import random
 import re
 import threading
@@ -22,6 +23,7 @@ from hwci.engine.facts import Announcement, Report, Review, SuiteConfig
 from hwci.engine.history import Decision, Episode, Scope
 from hwci.engine.vocabulary import ReviewAction
 from hwci.server.app.operating import migrate
+from hwci.server.clock import system_clock
 from hwci.server.errors import (
     ClashError,
     NotReadyError,
@@ -31,11 +33,13 @@ from hwci.server.errors import (
     StorageError,
     TooLongError,
 )
+from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import check_storage, copy_storage, missing_steps, open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.postgresql import hearing
 from hwci.server.storage.postgresql.connections import Connection
+from hwci.server.storage.postgresql.store import READERS
 from hwci.server.storage.records import NOBODY, LiveTest
 from hwci.server.storage.sqlite.connections import new_database
 from tests.server.storage.agreeing import compare
@@ -56,6 +60,8 @@ _COLUMNS = (
     "SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns"
     " WHERE table_schema = 'public' AND table_name <> 'hwci_step' AND column_name <> 'rowid'"
 )
+
+_PIDS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
 
 PAGES = 4
 """That each server shows while reports come."""
@@ -371,6 +377,36 @@ async def test_a_lost_run_that_is_heard_while_lost_ones_are_deleted_stays(
         assert kept is not None
         assert not kept.lost
         await store.close()
+
+
+async def test_every_connection_that_reads_is_warmed_up_by_the_page_of_an_organization(
+    postgresql: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "hwci.server")
+    with postgresql.database() as location, closing(connect(location)) as looking:
+        store = open_storage(location)
+        await store.write(lambda w: w.add_organization(ACME))
+        await store.write(partial(_report, REPORT), organization=ORG)
+        before = looking.rows(_PIDS)
+        await Metrics(store, system_clock).warm_up()
+
+        assert len(looking.rows(_PIDS)) == len(before) + READERS
+        assert caplog.records == []
+        await store.close()
+
+
+async def test_warming_up_ends_where_the_database_is_slow_or_away(postgresql: Server) -> None:
+    with postgresql.database() as location:
+        store = open_storage(location)
+
+        def endless(reader: Reader) -> None:
+            while True:
+                reader.history(ORG).check_time()
+
+        await asyncio.wait_for(store.warm_up(endless), 60)
+        cut(location)
+    await store.warm_up(lambda reader: reader.organization(ACME.id))  # it is not there any more
+    await store.close()
 
 
 async def test_a_store_that_ends_does_not_wait_for_the_next_look_at_the_database(

@@ -25,7 +25,7 @@ from hwci.engine.page.reading import (
     read_merges,
     read_resolved,
 )
-from hwci.engine.periods import Period, Slots, slots_of
+from hwci.engine.periods import Period, Slots, last_days, slots_of
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.clock import Clock
 from hwci.server.errors import HwciServerError, NotFoundError
@@ -35,6 +35,7 @@ from hwci.server.services.ci_metrics.decided import Decided, Notes
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.services.known import known_scope
 from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import NOBODY
 from hwci.wire import limits
 from hwci.wire import metrics as wire
 from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
@@ -97,6 +98,23 @@ class Metrics(Service):
             return wire.MetricsPage.of(viewer.org_id, found, query, period)
 
         return await self._answer(viewer, query, work, tags)
+
+    async def warm_up(self) -> None:
+        """Make a page that nobody asked for, that of the first organization when it last reported:
+        what is done only once does not delay the page of the first who asks.
+        """
+        query = MetricsQuery()
+
+        def work(reader: Reader) -> None:
+            org_id = next(iter(reader.organization_ids()), NOBODY)
+            history, scope = reader.history(org_id), Scope()
+            ends = [one.last_report_at for one in history.products() if one.last_report_at]
+            period = last_days(query.days, max(ends, default=self._clock()))
+            Tags().note(reader.state(org_id), history.extent(scope, period))
+            found = read_page(history, scope, period, query.limit)
+            wire.MetricsPage.of(org_id, found, query, period).model_dump_json()
+
+        await self._storage.warm_up(work)
 
     async def trend(self, viewer: Viewer, query: PeriodQuery) -> wire.TrendAnswer | None:
         """Return the tiles over time."""

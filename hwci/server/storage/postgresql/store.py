@@ -7,6 +7,7 @@ before it (`locks.py`).
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
@@ -20,7 +21,7 @@ from psycopg import errors
 from hwci.engine.history import OutOfTimeError
 from hwci.server.clock import Clock, system_clock
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
-from hwci.server.errors import NotReadyError, StorageError
+from hwci.server.errors import NotReadyError, OverloadedError, StorageError
 from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Reader, Storage, Writer
@@ -33,6 +34,7 @@ from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.sql.accounts.audit import open_key
 from hwci.server.storage.sql.transaction import Transaction
 
+LOG = logging.getLogger("hwci.server")
 Result = TypeVar("Result")
 
 _GONE = "The database does not answer; this server goes on as soon as it does"
@@ -40,9 +42,12 @@ _OLDER = (
     "The database is newer than this server, which writes nothing any more; its operator has to"
     " start the new version here"
 )
-_READERS = 4
+READERS = 4
+"""Connections on which pages are read."""
 _WRITERS = 4
 """An organization has one write at a time, so this many organizations write at once."""
+_WARM_UP_SECONDS = 1.0
+"""A server must not start late because its database is slow."""
 
 
 class PostgresqlTransaction(Transaction):
@@ -76,7 +81,7 @@ class PostgresqlStorage(Storage):
             raise storage_error(error, self._name) from None  # it may hold the password
         connect = partial(Connection, location)
         self._short = Lane("hwci-look-up", self._name, connect, 1)
-        self._long = Lane("hwci-reader", self._name, connect, _READERS)
+        self._long = Lane("hwci-reader", self._name, connect, READERS)
         connect = partial(Connection, location, self._audit_key)
         self._writing = Lane("hwci-writer", self._name, connect, _WRITERS)
         self._alone = Lane("hwci-lone-writer", self._name, connect, 1)
@@ -108,6 +113,16 @@ class PostgresqlStorage(Storage):
             return work(PostgresqlTransaction(connection))
 
         return await self._look(look, lane, organization, Deadline(seconds))
+
+    async def warm_up(self, work: Callable[[Reader], object]) -> None:
+        """Run `work` on each connection that reads, all together: the database learns of the tables
+        anew for each new one. The lane hands them out in turn.
+        """
+        each = [self.read(work, seconds=_WARM_UP_SECONDS) for _ in range(READERS)]
+        try:
+            await asyncio.gather(*each)
+        except (StorageError, OverloadedError) as error:
+            LOG.info("Did not warm up: %s", error)
 
     async def _look(
         self,

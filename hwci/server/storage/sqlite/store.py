@@ -151,6 +151,9 @@ class SqliteStorage(Storage):
             raise closed(self._path)
         return self._in_usable_file(partial(self._look_up, work))
 
+    async def warm_up(self, work: Callable[[Reader], object]) -> None:
+        """Do nothing: the first page of a file takes a few milliseconds more than the next."""
+
     async def write(
         self,
         work: Callable[[Writer], Result],
