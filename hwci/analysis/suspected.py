@@ -25,8 +25,8 @@ IN_A_ROW = 3
 """
 
 _SUSPECT_BENCH = (
-    "suspect the bench. To be sure, swap boards with another bench: if the failures move along, it"
-    " is the board, or a race in the firmware"
+    "suspect the bench. If swapping its board moves the failures, suspect the board, or a race in"
+    " the firmware"
 )
 _RACE_IN = {
     CommitKind.FIRMWARE: "a race in the firmware is likely",

@@ -741,7 +741,7 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
             to_box = re.compile(rf"/box\?boxKey={name}$")
             expect(why.get_by_role("link", name=name)).to_have_attribute("href", to_box)
 
-        table.filter(has_text=lost[:7]).get_by_role("link", name="hardware never reached").click()
+        table.filter(has_text=lost[:7]).get_by_role("link", name="box did not answer").click()
 
         expect(page).to_have_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
 

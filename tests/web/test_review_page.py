@@ -270,7 +270,7 @@ def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
     page.keyboard.press("j")
     expect(opened(page)).to_contain_text("main · 2 failures, the first ")
     actions = opened(page).get_by_role("group", name="Review").get_by_role("button")
-    expect(actions).to_have_text(["Confirm as firmware bug", "Dismiss"])
+    expect(actions).to_have_text(["Confirm all as firmware bugs", "Dismiss all"])
     row = own.ask("ci-analysis/causes?days=30&limit=100")["items"][1]["failures"][0]
     why = f"The checks could not decide: {row['reasonText'][0].lower()}{row['reasonText'][1:]}"
     expect(opened(page).get_by_text(why, exact=True)).to_have_count(1)  # not once for each
@@ -279,7 +279,7 @@ def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
 
     opened(page).get_by_role("button", name="Confirm").click()
 
-    expect(actions).to_have_text(["Dismiss", "Reset"])
+    expect(actions).to_have_text(["Dismiss all", "Reset all"])
 
 
 def test_the_message_covers_nothing_of_the_next_cause(own: Site) -> None:
@@ -287,7 +287,7 @@ def test_the_message_covers_nothing_of_the_next_cause(own: Site) -> None:
     page.set_viewport_size({"width": 1280, "height": 540})
     page.keyboard.press("c")
     toast, actions = page.locator(".toast"), opened(page).get_by_role("group", name="Review")
-    expect(toast).to_contain_text("confirmed as")
+    expect(toast).to_contain_text(re.compile("[Cc]onfirmed as"))
     expect(opened(page)).to_contain_text("boot, i2c on bench-1")
 
     expect(toast).to_be_in_viewport(ratio=1)
@@ -351,7 +351,7 @@ def test_the_review_of_a_cause_is_reset_on_a_later_visit(own: Site) -> None:
     expect(page.locator(".inbox")).to_contain_text("1 cause, the last review first.")
     expect(opened(page)).to_contain_text("boot, i2c on bench-1")
     actions = opened(page).get_by_role("group", name="Review").get_by_role("button")
-    expect(actions).to_have_text(["Dismiss", "Reset"])
+    expect(actions).to_have_text(["Dismiss all", "Reset all"])
     actions.last.focus()
     page.keyboard.press("Enter")
     said = "boot, i2c on bench-1: the review is reset for 2 failures."
@@ -516,7 +516,7 @@ def test_a_request_that_never_came_is_told_and_made_once_when_it_is_asked_for_ag
     expect(opened(page).get_by_label("Note")).to_have_value("kept")
     page.unroute(REVIEWS)
     opened(page).get_by_role("button", name="Confirm").click()
-    expect(page.locator(".toast")).to_contain_text("confirmed as")
+    expect(page.locator(".toast")).to_contain_text(re.compile("[Cc]onfirmed as"))
     assert audit(own) == ["confirm", "confirm"]
     assert reviewed(own)["spi"]["note"] == "kept"
     quiet_console.clear()  # the browser names what it could not load
@@ -539,7 +539,7 @@ def test_a_review_whose_answer_was_lost_is_found_and_not_made_twice(
 
     opened(page).get_by_role("button", name="Look again").click()
 
-    expect(page.locator(".toast")).to_contain_text("confirmed as")
+    expect(page.locator(".toast")).to_contain_text(re.compile("[Cc]onfirmed as"))
     assert audit(own) == ["confirm", "confirm"]
     page.unroute(REVIEWS)
     page.keyboard.press("u")
@@ -635,7 +635,7 @@ def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
         own.open("review")
         expect(rows(page)).to_have_count(100)
         page.keyboard.press("c")
-        expect(page.locator(".toast")).to_contain_text("confirmed as")
+        expect(page.locator(".toast")).to_contain_text(re.compile("[Cc]onfirmed as"))
 
         page.get_by_role("button", name="Show more").click()
 
@@ -688,7 +688,7 @@ def test_a_server_that_stops_in_each_step_loses_nothing_and_does_nothing_twice(
         expect(told).to_contain_text("It was not reviewed. Try again.")
         expect(opened(page).get_by_label("Note")).to_have_value("kept")
         opened(page).get_by_role("button", name="Confirm").click()
-        expect(page.locator(".toast")).to_contain_text("confirmed as")
+        expect(page.locator(".toast")).to_contain_text(re.compile("[Cc]onfirmed as"))
         assert audit(own) == ["confirm"]
         assert reviewed(own)["boot"]["note"] == "kept"
     page.locator(".toast").get_by_role("button", name="Undo").click()
@@ -724,7 +724,7 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_reset(own: Site) -> 
     links = part.locator(".below a[href*='/failures/']")
     expect(links).to_have_count(2)
     assert set(links.all_inner_texts()) == {"boot", "i2c"}
-    part.get_by_role("button", name="Confirm as firmware bug: boot, i2c on bench-1").click()
+    part.get_by_role("button", name="Confirm all as firmware bugs: boot, i2c on bench-1").click()
     expect(
         page.get_by_role("status").filter(has_text="2 failures confirmed as real")
     ).to_be_visible()
@@ -747,7 +747,7 @@ def test_a_table_by_cause_resets_the_review_of_a_cause(own: Site) -> None:
     part = page.locator("#bugs")
 
     part.get_by_role("button", name="boot, i2c on bench-1", exact=True).click()
-    part.get_by_role("button", name="Reset: boot, i2c on bench-1").click()
+    part.get_by_role("button", name="Reset all: boot, i2c on bench-1").click()
 
     said = "The review is reset for 2 failures."
     expect(page.get_by_role("status").filter(has_text=said)).to_be_visible()
@@ -766,10 +766,10 @@ def test_a_note_is_written_where_a_cause_stands_and_is_kept_by_each_of_its_failu
     expect(part.get_by_label("Note (optional)")).to_be_focused()
     page.keyboard.type("seen on the bench")
     part.get_by_label("Issue link (optional)").fill("no address")
-    part.get_by_role("button", name="Confirm as firmware bug").click()
+    part.get_by_role("button", name="Confirm all").click()
     expect(part.get_by_role("alert")).to_be_visible()  # below the field
     part.get_by_label("Issue link (optional)").fill("https://example.org/1")
-    part.get_by_role("button", name="Confirm as firmware bug").click()
+    part.get_by_role("button", name="Confirm all").click()
 
     expect(
         page.get_by_role("status").filter(has_text="2 failures confirmed as real")

@@ -19,7 +19,7 @@ from tests.web.conftest import PATIENCE_BY_THE_CLOCK, never_answer
 from tests.web.live import Comeback, Site, ended, sign_in_again, site
 
 REVIEWS = "**/ci-reviews"
-CONFIRM = re.compile("^Confirm as firmware bug")
+CONFIRM = re.compile("^Confirm (all )?as firmware bug")
 CONFIRMED = "[Cc]onfirmed as a real firmware bug"
 NOT_YET = "The server has not answered yet; still waiting"
 DISMISS = re.compile("^Dismiss")

@@ -66,7 +66,7 @@ def _missing(box: Figures) -> str:
     what = {
         Missing.ONE_BOX: "nothing to compare: it is the only box of the period",
         Missing.NOTHING_IN_COMMON: (
-            "not enough data: no other box ran mostly the same tests on a commit"
+            "not enough data: no other box ran these tests on the same commits"
         ),
         Missing.NO_FAILURE: (
             "nothing to compare: on each commit, each test passed on all boxes or failed on all"

@@ -6,7 +6,7 @@
 import { addressOf, change } from "../address.js";
 import { get } from "../api.js";
 import { useAnswer } from "../asking.js";
-import { count, counted } from "../format.js";
+import { count, counted, sentence } from "../format.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { useProducts } from "../parts/values/links.js";
 import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
@@ -123,7 +123,8 @@ function Inbox({ address, orgId, me, path, query, list, search, found, products,
       const cause = renewed(causes.find(({ id }) => id === key));
       replace(key, renewed);
       (action === UNDO ? draft.giveBack : draft.clear)(key, written);
-      setMessage(`${causeName(cause)}: ${words}`);
+      // Below what was made is its row.
+      setMessage(action in MADE ? sentence(words) : `${causeName(cause)}: ${words}`);
       const others = listed.filter(({ id }) => id !== key);
       if (cause.isGone) show(others[at] ?? others[at - 1]);
       else show(action in MADE && key === open.id ? (listed[at + 1] ?? cause) : cause);

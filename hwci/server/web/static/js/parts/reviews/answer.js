@@ -29,8 +29,9 @@ export function Answer({ cause: { id, failures }, name, together, review = toget
   const anew = failures.some(({ review }) => review);
   return html`<div ref=${words}><${ReviewWords} ...${{ draft, id, fault, anew }} /></div>
     <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place} onFocusOut=${leave}>${fittingActions(failures).map(
-      ({ name: action, title }) => html`<button key=${action} type="button" aria-disabled=${may ? undefined : "true"}
-        aria-label=${`${title}: ${name}`} onClick=${() => act(action)}>${title}</button>`,
+      ({ name: action, title, ofAll }) => html`<button key=${action} type="button" aria-disabled=${may ? undefined : "true"}
+        aria-label=${`${failures.length > 1 ? ofAll : title}: ${name}`} onClick=${() => act(action)}>
+        ${failures.length > 1 ? ofAll : title}</button>`,
     )}</div>
     ${others.length > 0 && html`<p class="under">Reset leaves as it is: ${reviewedAs(others)}.</p>`}
     ${!isAboutWords(fault) && html`<${Refused} ...${{ together, id, focus: place }} />`}`;

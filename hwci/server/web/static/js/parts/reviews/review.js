@@ -26,6 +26,7 @@ const ACTIONS = [
   {
     name: "confirm",
     title: "Confirm as firmware bug",
+    ofAll: "Confirm all as firmware bugs",
     doing: "Confirming…",
     hint: "Count it as a real firmware bug",
     fits: (now) => now.class !== REAL,
@@ -34,6 +35,7 @@ const ACTIONS = [
   {
     name: "dismiss",
     title: "Dismiss",
+    ofAll: "Dismiss all",
     doing: "Dismissing…",
     hint: "Count it as no firmware bug",
     fits: (now) => now.class === REAL || now.class === AMBIGUOUS,
@@ -42,6 +44,7 @@ const ACTIONS = [
   {
     name: RESET,
     title: "Reset",
+    ofAll: "Reset all",
     doing: "Resetting…",
     hint: "Let the checks decide again",
     fits: (now) => now.review !== null,
