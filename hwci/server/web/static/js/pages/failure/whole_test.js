@@ -18,7 +18,7 @@ export function WholeTest({ failure: { repoKey, suite, testId, label }, orgId })
   const test = { repoKey, suite, testId };
   const { data, error } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/test`, { ...test, days: DAYS });
   return html`<${Section} title=${`The test in ${DAYS} days`}>
-    <p>${error ? error.message : data && html`<strong>${data.answer}</strong> ${data.says}`}
+    <p>${error ? error.message : !data ? "Loading…" : html`<strong>${data.answer}</strong> ${data.says}`}
       ${" "}<${HistoryLink} test=${test} orgId=${orgId} /></p>
     <p class="quiet">${NOT_CHECKED[label]}</p>
   <//>`;
