@@ -51,7 +51,7 @@ PAGES: Sequence[Picture] = (
     Picture("test", "/metrics", ".over-time rect", by="#flaky .name a:text('lora_join')"),
     Picture("review", "/review", ".inbox [aria-expanded=true]"),
     Picture("boxes", "/boxes", "[aria-label='Boxes compared'] " + _ROW),
-    Picture("box", "/boxes", _ROW, by="td[data-title=Box] a"),
+    Picture("box", "/boxes", _ROW, by="[aria-label='Boxes compared'] td[data-title=Box] a"),
     Picture("audit-log", "/audit-log", _ROW),
 )
 

@@ -147,8 +147,8 @@ function Pending({ orgId, scope, total }) {
   const all = addressOf("failures", { orgId }, { ...scope, label: "pending" });
   // So short that it is one line on a phone, too.
   return html`<p class="pending"><span class="quiet">One for each test, box and commit: </span>
-    <a href=${all}>${counted(total, "pending failure")}</a></p>
-    <p><span class="quiet">Is one box worse than the others? </span><a href=${addressOf("boxes", { orgId })}>Compare them</a></p>`;
+    <a href=${all}>${counted(total, "pending failure")}</a>
+    <br /><span class="quiet">Is one box worse than the others? </span><a href=${addressOf("boxes", { orgId })}>Compare them</a></p>`;
 }
 
 /** Whether nothing was reported or announced in a period. */
