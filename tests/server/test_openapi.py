@@ -132,8 +132,10 @@ def test_what_null_stands_for_is_described(document: Any) -> None:
 BOUNDS = ("maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum")
 OWN = {0, 1}
 """Nothing, and something."""
-ELSEWHERE = {"SHA_MAX", "REQUEST_ID_MAX", "LIVE_TESTS_MAX"}
-"""Patterns hold the first two; the last is of all requests of a run together."""
+ELSEWHERE = {"SHA_MAX", "REQUEST_ID_MAX", "LIVE_TESTS_MAX", "MESSAGES_MAX"}
+"""Patterns hold the first two; the third is of all requests of a run together, the last of what is
+answered.
+"""
 
 
 def bounds(node: Any) -> set[float]:
