@@ -146,7 +146,7 @@ function Pending({ orgId, scope, total }) {
   if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
   const all = addressOf("failures", { orgId }, { ...scope, label: "pending" });
   // So short that it is one line on a phone, too.
-  return html`<p class="pending"><span class="quiet">One for each test, box and commit: </span>
+  return html`<p class="pending"><span class="quiet">By test, box and commit: </span>
     <a href=${all}>${counted(total, "pending failure")}</a>
     <br /><span class="quiet">Is one box worse than the others? </span><a href=${addressOf("boxes", { orgId })}>Compare them</a></p>`;
 }
