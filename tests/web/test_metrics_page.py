@@ -339,6 +339,22 @@ def test_a_merge_unfolds_what_to_do_about_it_and_the_run_that_would_check_it(
 
 
 @pytest.mark.own_tab
+def test_no_column_changes_its_width_when_what_to_do_unfolds(page: Page, metrics: str) -> None:
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(f"{metrics}?days=90")
+    merges = part(page, "merges")
+    link = merges.get_by_role("link", name="What to do about").first
+    expect(link).to_be_visible()
+    widths = "rows => rows.map((row) => row.getBoundingClientRect().width)"
+    before = merges.locator("th").evaluate_all(widths)
+
+    link.click()
+
+    expect(merges.locator(".below .plan li")).to_have_count(1)
+    assert merges.locator("th").evaluate_all(widths) == before
+
+
+@pytest.mark.own_tab
 def test_the_strips_are_asked_for_when_their_table_comes_near(page: Page, metrics: str) -> None:
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url) if "/history?" in one.url else None)

@@ -92,7 +92,7 @@ function WhatWouldCheck({ address, ...asked }) {
 /** What to do about one merge, and the runs that would check it. */
 function ToDo({ row: { repoKey, suite, sha, causeText, toDo }, scope, ...asked }) {
   const product = suite === null ? {} : { repoKey, suite };
-  return html`<p>${causeText}. ${toDo}.</p><${Plan} ...${asked} scope=${{ ...scope, ...product, sha }} />`;
+  return html`<div class="to-do"><p>${causeText}. ${toDo}.</p><${Plan} ...${asked} scope=${{ ...scope, ...product, sha }} /></div>`;
 }
 
 /** Whether a commit is in several rows, one for each of its products. */
