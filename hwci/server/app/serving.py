@@ -149,6 +149,7 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
     gc.set_threshold(_VALUES_PER_COLLECTION)
     sys.setswitchinterval(_TURN_SECONDS)
     keep_memory_together()
+    use_large_pages()  # before it listens: a request would wait for it
     stop = Stop(settings.drain_seconds)
     try:
         asyncio.run(_run(settings, announce, stop))
@@ -198,7 +199,6 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
         gc.freeze()
         notify(READY)
         await server.wheels.prepare()
-        await asyncio.to_thread(use_large_pages)
         giving_back = asyncio.create_task(give_back_memory())
         await stop.requested.wait()
         giving_back.cancel()
