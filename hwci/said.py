@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How people read a number of things, a commit and a chance, which the dashboard writes so too; a
-day; and a time that something lasted.
+"""How people read a number, a number of things, a commit, a chance and a time that something
+lasted, which the dashboard writes so too; and a day.
 """
 
 from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 
 _SHOWN = 12
 """Digits of a commit."""
 _LONG = timedelta(days=2)
 """From here on a time is said in days."""
+_WHOLE, _TENTH = Decimal(1), Decimal("0.1")
 
 
 def counted(number: int, one: str) -> str:
@@ -26,9 +28,14 @@ def day(at: datetime) -> str:
     return f"{at.day} {at:%b}"
 
 
+def tenths(number: float) -> Decimal:
+    """Return a number with one digit after the point; 81.25 is 81.3, as people round."""
+    return _rounded(number, _TENTH)
+
+
 def percent(chance: float) -> str:
     """Write a chance as people say it; only what is certain is 0 or 100 %."""
-    found = f"{100 * chance:.0f} %"
+    found = f"{_rounded(100 * chance, _WHOLE)} %"
     if chance > 0 and found == "0 %":
         return "under 1 %"
     return "over 99 %" if chance < 1 and found == "100 %" else found
@@ -37,7 +44,11 @@ def percent(chance: float) -> str:
 def lasted(time: timedelta) -> str:
     """Write a time as exact as people need it: `12 min`, `2 h 5 min`, `3.2 days`."""
     if time >= _LONG:
-        return f"{time / timedelta(days=1):.1f} days"
-    hours, minutes = divmod(round(time / timedelta(minutes=1)), 60)
+        return f"{tenths(time / timedelta(days=1)):,} days"
+    hours, minutes = divmod(int(_rounded(time / timedelta(minutes=1), _WHOLE)), 60)
     parts = [f"{hours} h"] * (hours > 0) + [f"{minutes} min"] * (minutes > 0 or hours == 0)
     return " ".join(parts)
+
+
+def _rounded(number: float, to: Decimal) -> Decimal:
+    return Decimal(repr(number)).quantize(to, ROUND_HALF_UP)

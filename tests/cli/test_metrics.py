@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hwci.client import Client, calls
+from hwci.said import tenths
 from tests.cli.conftest import Command
 from tests.support.answering import Answer as Canned
 from tests.support.answering import answering
@@ -242,8 +243,10 @@ def test_each_flake_rate_stands_with_the_range_that_holds_it_in_the_order_of_the
 
 
 def rate(row: Any) -> str:
-    told = "not enough data" if row["low"] is None else f"{row['low']:.1f}-{row['high']:.1f}"
-    return f"{row['flakeRate']:.1f} % ({told})"
+    told = (
+        "not enough data" if row["low"] is None else f"{tenths(row['low'])}-{tenths(row['high'])}"
+    )
+    return f"{tenths(row['flakeRate'])} % ({told})"
 
 
 def low(row: Any) -> str:
@@ -261,7 +264,7 @@ def test_without_statistics_on_the_server_flake_rates_stand_alone(
         code, out, err = signed_in(*asked, COLUMNS="200")
         assert (code, err) == (0, "")
         assert "95 % within" not in out
-        assert all(f"{row['flakeRate']:.1f} %" in out for row in plain)
+        assert all(f"{tenths(row['flakeRate'])} %" in out for row in plain)
     rows = [*csv.DictReader(io.StringIO(signed_in(*table, "-o", "csv").out))]
     assert [row["low"] for row in rows] == [""] * len(plain)
 

@@ -4,6 +4,7 @@ that names no box says so and leads on.
 """
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hwci.demo.project import BOXES
 from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
 from tests.web.live import cells
-from tests.web.reading import PRODUCT, Reader, between
+from tests.web.reading import PRODUCT, Reader, between, percent
 
 pytestmark = pytest.mark.clock
 
@@ -30,7 +31,7 @@ def bare(text: str) -> str:
 
 
 def rate(part: int, total: int) -> str:
-    return bare(f"{100 * part / total:.1f} % ({part:,} of {total:,})")
+    return bare(f"{percent(Decimal(100 * part) / total)} ({part:,} of {total:,})")
 
 
 def written(share: Any) -> str:
@@ -63,7 +64,7 @@ def test_every_figure_on_the_page_is_the_apis(
             same,
             *([written(found["shares"][one]), written(found["others"][one])] for one in SHARES),
         ]
-        hours = round(found["boardSeconds"] / 3600)
+        hours = int(found["boardSeconds"] / 3600 + 0.5)
         expect(page.get_by_text(f"{hours:,} board hour")).to_be_visible()
         silence = page.get_by_role("region", name="Silent time")
         says = found["box"]["silence"]["says"]

@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 from hwci.server.clock import system_clock
 from tests.web.conftest import ZONE, Dashboard
 from tests.web.live import cells, site
-from tests.web.reading import PRODUCT, Reader, between, each_day
+from tests.web.reading import PRODUCT, Reader, between, each_day, percent
 
 pytestmark = pytest.mark.clock
 
@@ -41,7 +41,7 @@ def seconds(number: float) -> str:
 def written(box: Any) -> list[str]:
     """Return the cells of a row as a person reads them, without blanks, but for the last run."""
     first = box["first"]
-    rate = f"{first['rate']:.1f} % ({first['failed']} of {first['attempts']})"
+    rate = f"{percent(Decimal(str(first['rate'])))} ({first['failed']} of {first['attempts']})"
     rate += between(first["low"], first["high"])
     names = {"device": "device", "infra": "infra", "unknown": "none reported"}
     verdicts = [f"{box['verdicts'][key]} {word}" for key, word in names.items()]

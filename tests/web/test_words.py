@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who reads the dashboard and the command line side by side reads times and durations alike: both
-write the same words for the same value.
+"""Who reads the dashboard and the command line side by side reads times, durations and percentages
+alike: both write the same words for the same value.
 """
 
 import re
@@ -11,12 +11,15 @@ from playwright.sync_api import Page
 
 import hwci.server.web
 from hwci.cli.terminal import tables
+from hwci.said import lasted, tenths
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 # The module is pure, and imports nothing: it needs no page around it.
 SCRIPT = Path(hwci.server.web.__file__).with_name("static") / "js" / "format.js"
 FORMAT = SCRIPT.read_text(encoding="utf-8").replace("export function", "function")
 AGO = f"([now, ...all]) => {{ {FORMAT}; return all.map((one) => ago(now - one * 1000, now)); }}"
+PERCENT = f"(all) => {{ {FORMAT}; return all.map(percent); }}"
+LASTED = f"(all) => {{ {FORMAT}; return all.map(lasted); }}"
 DURATION = f"(all) => {{ {FORMAT}; return all.map((one) => duration(one, true)); }}"
 SPANS = sorted(
     {
@@ -49,3 +52,16 @@ def test_how_long_a_test_took_is_shown_as_in_a_terminal(page: Page) -> None:
 
     assert result == [tables.duration(took) for took in TOOK]
     assert {"12.3 s", "1 min", "2 h 2 min", "1 h 1 min"} <= set(result)
+
+
+def test_a_percentage_is_rounded_as_in_a_terminal(page: Page) -> None:
+    shares = [100 * part / total for total in range(1, 161) for part in range(total + 1)]
+
+    assert page.evaluate(PERCENT, shares) == [f"{tenths(one)} %" for one in shares]
+    assert f"{tenths(100 * 26 / 32)} %" == "81.3 %"
+
+
+def test_how_long_something_lasted_is_shown_as_in_a_terminal(page: Page) -> None:
+    spans = [*SPANS, *(60 * minutes + 30 for minutes in range(100))]
+
+    assert page.evaluate(LASTED, spans) == [lasted(timedelta(seconds=one)) for one in spans]

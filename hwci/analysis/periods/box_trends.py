@@ -21,6 +21,7 @@ from hwci.engine.facts import Product
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import Tally
 from hwci.engine.periods import Period
+from hwci.said import tenths
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +146,11 @@ def _written(one: SureShare, *, is_sure: bool = False) -> str:
         return "none"
     counts = f"{one.part:,} of {one.total:,}"
     if is_sure and one.within is not None:
-        low, high = (f"{100 * end:.1f}" for end in one.within)
+        low, high = (tenths(100 * end) for end in one.within)
         counts = f"{counts}; 95 % sure: {low} to {high} %"
-    return f"{100 * one.share:.1f} % ({counts})"
+    return f"{tenths(100 * one.share)} % ({counts})"
 
 
 def _points(change: float) -> str:
-    points = round(100 * change, 1)
-    return f"{points:+.1f}" if points else "0.0"
+    points = tenths(100 * change)
+    return f"{points:+}" if points else "0.0"

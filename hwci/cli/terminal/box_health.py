@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.said import counted, lasted
+from hwci.said import counted, lasted, tenths
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -116,4 +116,4 @@ def _silent(row: BoxHealthAnswer) -> str:
 
 
 def _hours(row: BoxHealthAnswer) -> str:
-    return f"{row.board_seconds / _HOUR:,.1f}"
+    return f"{tenths(row.board_seconds / _HOUR):,}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.said import short
+from hwci.said import short, tenths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def _lines(found: OneBoxAnswer) -> Iterator[str]:
     for run in [*found.box.lost_runs, *earlier]:
         when = tables.ago(run.started_at, found.period.end)
         yield f"Lost its board {when}: run {run.run_id} at {short(run.sha)} {run.says}"
-    yield f"Board hours: {found.board_seconds / _HOUR:,.1f}"
+    yield f"Board hours: {tenths(found.board_seconds / _HOUR):,}"
     clean = found.last_clean_run_at
     yield f"Last clean run: {tables.ago(clean, found.period.end) if clean else 'none'}"
     silence = found.box.silence
@@ -84,7 +84,7 @@ def _of_the_same(box: BoxHealthAnswer) -> Iterator[str]:
     counts = box.counts
     if counts.results and counts.others_results:
         here, there = (
-            f"{failed:,} of {results:,}, {100 * failed / results:.1f} %"
+            f"{failed:,} of {results:,}, {tenths(100 * failed / results)} %"
             for failed, results in (
                 (counts.failed, counts.results),
                 (counts.others_failed, counts.others_results),

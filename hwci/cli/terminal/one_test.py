@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.said import counted, short
+from hwci.said import counted, short, tenths
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -69,7 +69,7 @@ def _rate(row: OnBoxAnswer) -> str:
         return ""
     counts = f"{first.failed:,} of {first.attempts:,}"
     if first.missing == "no_statistics":
-        return f"{counts}: {first.rate:.1f} %"
+        return f"{counts}: {tenths(first.rate)} %"
     return f"{counts}: {tables.within(first.rate, first.low, first.high)}"
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from hwci.engine.vocabulary import UNASSIGNED, Label
-from hwci.said import counted, short
+from hwci.said import counted, short, tenths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -49,7 +48,7 @@ _UNITS = (
 )
 """Each with its least count: "1 month" would stand for 30 days as for 59. The dashboard does the
 same (format.js)."""
-_MINUTE, _TENTH = 60, Decimal("0.1")
+_MINUTE = 60
 _PARTS = ((3600, "h"), (_MINUTE, "min"), (1, "s"))
 
 
@@ -143,7 +142,7 @@ def duration(seconds: float) -> str:
     """Write how long a test took, as the dashboard does: `12.5 s`, `7 min 8 s`, `2 h 5 min`."""
     rest, counts = int(seconds + 0.5), []
     if rest < _MINUTE:
-        return f"{Decimal(str(seconds)).quantize(_TENTH, ROUND_HALF_UP)} s"
+        return f"{tenths(seconds)} s"
     for size, unit in _PARTS:
         count, rest = divmod(rest, size)
         counts.append((count, unit))
@@ -153,8 +152,10 @@ def duration(seconds: float) -> str:
 
 def within(rate: float, low: float | None, high: float | None) -> str:
     """Write a percentage with its interval, or that there is not enough data for one."""
-    told = "not enough data" if low is None else f"{low:.1f}-{high:.1f}"
-    return f"{rate:.1f} % ({told})"
+    told = "not enough data"
+    if low is not None and high is not None:
+        told = f"{tenths(low)}-{tenths(high)}"
+    return f"{tenths(rate)} % ({told})"
 
 
 def when(at: datetime, now: datetime) -> str:
@@ -251,7 +252,7 @@ def flakiest_tests(view: View, *, sure: bool) -> Layout[RankedTestAnswer]:
     are.
     """
     rate: Column[RankedTestAnswer] = Column(
-        "Flake rate", lambda row: f"{row.flake_rate:.1f} %", right=True, whole=True
+        "Flake rate", lambda row: f"{tenths(row.flake_rate)} %", right=True, whole=True
     )
     return Layout(
         "flakiest-tests",
@@ -279,7 +280,7 @@ def ranked_tests(view: View) -> Layout[RankedTestAnswer]:
     *columns, broken = layout.columns
     at_least: Column[RankedTestAnswer] = Column(
         "At least (95 %)",
-        lambda row: "not enough data" if row.low is None else f"{row.low:.1f} %",
+        lambda row: "not enough data" if row.low is None else f"{tenths(row.low)} %",
         right=True,
         whole=True,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
+from hwci.said import tenths
 
 if TYPE_CHECKING:
     from hwci.wire.analysis.trends import CountAnswer, ShareChangeAnswer, TileTrend, TrendsAnswer
@@ -84,4 +85,4 @@ def _points(share: ShareChangeAnswer | None) -> str:
     """Return the change of a share: its counts have different totals in both periods."""
     if share is None:
         return ""
-    return f"{share.points:+.1f} points ({share.low:+.1f} to {share.high:+.1f})"
+    return f"{tenths(share.points):+} points ({tenths(share.low):+} to {tenths(share.high):+})"
