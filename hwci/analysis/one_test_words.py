@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from hwci.analysis.benches import words
 from hwci.analysis.benches.report import Note, worst_boxes_of
+from hwci.analysis.failures.incidents import Described
 from hwci.analysis.flaky.suspect_words import LIKELY, of_boxes, of_change, of_fixed, since_when
 from hwci.analysis.flaky.suspects import NEVER_PASSED, RUNS_NEEDED, SeenProduct, standing_out
 from hwci.analysis.one_test import OneTest, Tries
@@ -20,6 +21,7 @@ from hwci.analysis.suspected import (
     fails_on,
     fails_steadily,
     known_of,
+    look_first_at,
     of_failing,
     suspected,
 )
@@ -34,14 +36,15 @@ NO_STATISTICS = (
 
 
 class About(NamedTuple):
-    """A test, the runs of its product, where it fails now, and the latest note of each box that has
-    one.
+    """A test, the runs of its product, where it fails now and in which incidents, and the latest
+    note of each box that has one.
     """
 
     history: RecordedRuns
     runs: ProductOutcomes
     test_id: str
     pending: Sequence[Group]
+    incidents: Sequence[Described]
     notes: Mapping[str, Note]
 
 
@@ -64,17 +67,19 @@ def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -
     says: Sequence[str] = ()
     began_before = names_only_box = False
     if is_broken(tries.attempts, tries.failed_attempts):
-        answer = suspected(known_of(about.pending, NEVER_PASSED, None)).sentence
+        known = known_of(about.pending, NEVER_PASSED, None, about.incidents)
+        answer = suspected(known).sentence
     elif not statistics:
         failing = fails_on(about.pending)
-        answer = NO_STATISTICS if failing is None else f"{of_failing(failing)}. {NO_STATISTICS}"
+        now = [] if failing is None else [of_failing(failing)]
+        answer = ". ".join([*now, *look_first_at(failing, about.incidents), NO_STATISTICS])
     else:
         told, says, began_before = _told(about, found)
         answer, names_only_box = told.sentence, told.names_only_box
     says = [*says, _counts(found, tries)]
     if len(found.boxes) == 1 and not names_only_box:
         box = found.boxes[0].box_key
-        says.append(f"only {box} ran it, so bench and firmware cannot be told apart")
+        says.append(f"only {box} ran it, so no other tells bench from firmware")
     return Concluded(_sentences([answer]), _sentences(says), began_before)
 
 
@@ -97,11 +102,11 @@ def _without_failure(found: OneTest, tries: Tries) -> str | None:
 
 def _told(about: About, found: OneTest) -> tuple[Suspected, Sequence[str], bool]:
     """Return the answer, on what it rests, and whether it was so before the period."""
-    history, runs, test_id, pending, notes = about
+    history, runs, test_id, pending, incidents, notes = about
     worst = worst_boxes_of(runs, [test_id], notes, history.check_time).get(test_id)
     suggested = SeenProduct(history, runs).suggested(test_id)
     worst = standing_out(None if isinstance(suggested, str) else suggested, worst)
-    known = known_of(pending, suggested, worst)
+    known = known_of(pending, suggested, worst, incidents)
     answer = suspected(known)
     on_box = "" if worst is None else f"it {words.of_test(worst)}"
     if isinstance(suggested, str):

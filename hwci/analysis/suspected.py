@@ -3,23 +3,24 @@
 the page of the test, in few words for its row of "Flakiest tests".
 
 This module decides which of the answers is given. Since when and how sure is decided in
-`suspects.py`, whether one box is worse in `benches`, what is still failing in `rules/labels.py`.
+`suspects.py`, whether one box is worse in `benches`, what is still failing in `rules/labels.py`,
+and where to look first at that in `failures/look_first.py`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from hwci.analysis.benches import words
 from hwci.analysis.benches.report import TestOnBox
+from hwci.analysis.failures.incidents import Described
+from hwci.analysis.failures.look_first import named
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.suspect_words import LIKELY, since_when, sure
 from hwci.analysis.flaky.suspects import NEVER_PASSED, STRONG, Intermittent
 from hwci.engine.rules.labels import Group
 from hwci.said import counted, day, short
 
-NAMED = 2
-"""So many boxes are named; more are counted."""
 IN_A_ROW = 3
 """A test that failed on so many commits of one box without a pass fails; on fewer it may be flaky.
 """
@@ -50,12 +51,14 @@ class Failing(NamedTuple):
 
 class Known(NamedTuple):
     """What is known of a test that failed: where it fails now, what its runs suggest or what is
-    missing for that, and the box that is worse than the others.
+    missing for that, and the box that is worse than the others. `look_first`: what is said of the
+    incidents that it fails in now.
     """
 
     failing: Failing | None
     found: Intermittent | str
     worst: TestOnBox | None
+    look_first: Sequence[str] = ()
 
 
 class Suspected(NamedTuple):
@@ -69,12 +72,28 @@ class Suspected(NamedTuple):
     names_only_box: bool = False
 
 
-def known_of(pending: Sequence[Group], found: Intermittent | str, worst: TestOnBox | None) -> Known:
-    """Return what is known of a test. `pending`: its failures that are. What runs suggest is of one
-    branch, so a failure on another one is left out beside it.
+def known_of(
+    pending: Sequence[Group],
+    found: Intermittent | str,
+    worst: TestOnBox | None,
+    incidents: Iterable[Described] = (),
+) -> Known:
+    """Return what is known of a test. `pending`: its failures that are; `incidents`: which have
+    these. What runs suggest is of one branch, so a failure on another one is left out beside it.
     """
-    branch = None if isinstance(found, str) else found.since.branch
-    return Known(fails_on(pending, branch), found, worst)
+    failing = fails_on(pending, None if isinstance(found, str) else found.since.branch)
+    return Known(failing, found, worst, look_first_at(failing, incidents))
+
+
+def look_first_at(failing: Failing | None, incidents: Iterable[Described]) -> Sequence[str]:
+    """Return what is said of the incidents on the branch where a test fails now."""
+    return [
+        *dict.fromkeys(
+            one.look_first
+            for one in incidents
+            if failing and one.look_first and one.incident.lane.branch == failing.branch
+        )
+    ]
 
 
 def fails_on(pending: Sequence[Group], branch: str | None = None) -> Failing | None:
@@ -108,47 +127,24 @@ def suspected(known: Known) -> Suspected:
     """Answer whether a test is flaky, and whom to suspect."""
     if known.failing is None:
         return _of_found(known)
-    now, found, boxes = of_failing(known.failing), known.found, _boxes(known.failing)
+    found, boxes = known.found, named(known.failing.boxes)
     few_words = f"fails now on {boxes}"
     only = known.failing.boxes[0] if len(known.failing.boxes) == 1 else None
     if not isinstance(found, str) and found.fixed.needed == 0:
         fixed = _of_found(known)
         return Suspected(f"{fixed.sentence}. It has not passed on {boxes} since", fixed.few_words)
+    now = [of_failing(known.failing), *known.look_first]
     if found == NEVER_PASSED or not fails_steadily(known):
         rest = _of_found(known)
-        return Suspected(f"{now}. {rest.sentence}", few_words, only, rest.names_only_box)
-    box = None if known.worst is None else known.worst.box_key
-    if isinstance(found, str):
-        first = [] if box is None else [f"Look at {box} first"]
-    else:
-        first = [f"{one[0].upper()}{one[1:]}" for one in look_first(found, box)]
-    return Suspected(". ".join([now, *first]), few_words, only)
-
-
-def look_first(found: Intermittent, box: str | None) -> Iterator[str]:
-    """Say where to look first, if anything tells: at the commit since which the test fails, else at
-    the `box` that is worse than the others, else at no bench.
-    """
-    if _has_commit(found):
-        on_box = "" if box is None else f", on {box}"
-        yield f"look at {_likeliest(found)} first{on_box}"
-    elif box is not None:
-        yield f"look at {box} first"
-    elif found.boxes.all_alike:
-        yield "look at the firmware and the test first: no bench stands out"
+        return Suspected(". ".join([*now, rest.sentence]), few_words, only, rest.names_only_box)
+    return Suspected(". ".join(now), few_words, only)
 
 
 def of_failing(failing: Failing) -> str:
     """Say where a test fails now, and since when."""
     on = f"on {counted(failing.commits, 'commit')} of {failing.branch}"
     since = f"since {short(failing.sha)} of {day(failing.since)}"
-    return f"Fails now on {_boxes(failing)}: {on} {since}"
-
-
-def _boxes(failing: Failing) -> str:
-    if len(failing.boxes) > NAMED:
-        return f"{len(failing.boxes):,} boxes"
-    return " and ".join(failing.boxes)
+    return f"Fails now on {named(failing.boxes)}: {on} {since}"
 
 
 def _has_commit(found: Intermittent) -> bool:

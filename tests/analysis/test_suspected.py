@@ -6,16 +6,20 @@ cause or by what is known.
 import re
 from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 
 from hwci.analysis.benches.report import Note
+from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.suspects import NEVER_PASSED, Intermittent, Suspect, standing_out
-from hwci.analysis.suspected import Failing, Known, Suspected, known_of, look_first, suspected
+from hwci.analysis.suspected import Failing, Known, Suspected, known_of, suspected
 from hwci.engine.facts import Facts
-from tests.analysis.races import ONE, RACE, only, planted
+from hwci.engine.history import Scope
+from tests.analysis.races import EVER, ONE, RACE, only, planted
 from tests.simulation.fleet import EPOCH, Cause, Kind
+from tests.support.outcomes import FullRecordedRuns
 
 BUG = Cause(Kind.BUG, ONE, rate=1.0)
 ON_ONE = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=0.3)
@@ -28,7 +32,9 @@ FAILING = Failing("main", ["bench-2"], 8, 8, "19943d373e8f" + "0" * 28, EPOCH)
 
 def answer(facts: Facts) -> Suspected:
     row = only(facts)
-    return suspected(known_of(row.pending, row.found or row.missing or "", row.worst))
+    history = FullRecordedRuns(UUID(int=1), facts)
+    failing = failing_incidents(history, Scope(), EVER, row.test.test_id)
+    return suspected(known_of(row.pending, row.found or row.missing or "", row.worst, failing))
 
 
 def found_in(facts: Facts) -> tuple[Suspect, Intermittent]:
@@ -64,7 +70,7 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
             planted(replace(BUG, since=20)).facts,
             (
                 "Fails now on 5 boxes: on 27 commits of main since f50592850000 of 2 Jan."
-                " Look at the firmware and the test first: no bench stands out"
+                " No bench stands out: look at the 2 commits that may have broken it first"
             ),
             "fails now on 5 boxes",
         ),
@@ -72,6 +78,7 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
             planted(BUG).facts,
             (
                 "Fails now on 5 boxes: on 36 commits of main since 331381310000 of 1 Jan."
+                " No bench stands out: look at the firmware and the test first."
                 f" Broken: {NEVER_PASSED}"
             ),
             "fails now on 5 boxes",
@@ -80,6 +87,7 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
             planted(replace(RACE, since=0)).facts,
             (
                 "Fails now on bench-5: on 1 commit of main since ee52bdb60000 of 5 Jan."
+                " Run ee52bdb60000 on bench-5 again: if it passes there, it is a flake."
                 " Flaky on all boxes alike as far back as runs go (1 Jan):"
                 " a race in the firmware or in the test is likely"
             ),
@@ -88,7 +96,8 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
         (
             planted(RACE, boxes=1, runs=60).facts,
             (
-                "Fails now on bench-1: on 2 commits of main since 022bc3200000 of 8 Jan. Flaky"
+                "Fails now on bench-1: on 2 commits of main since 022bc3200000 of 8 Jan."
+                " Run 8f8b2b830000 on bench-1 again: if it passes there, it is a flake. Flaky"
                 " since one of 9 commits, likeliest 870266c40000 (28 %): only bench-1 ran it, so"
                 " run it on another box to tell the bench from the firmware"
             ),
@@ -181,18 +190,31 @@ def test_boxes_that_are_not_alike_are_told_apart_only_if_that_is_sure(
 
 def test_one_that_fails_steadily_on_one_box_is_not_called_flaky() -> None:
     row, found = found_in(planted(ON_ONE).facts)
-    found = likeliest(found, 0.75, CommitKind.FIRMWARE)
-    sha = found.since.suspects[0].commit.sha[:12]
+    look_first = ["Look at bench-2 first"]
 
-    assert suspected(Known(FAILING, found, row.worst))[:2] == (
+    assert suspected(Known(FAILING, found, row.worst, look_first))[:2] == (
         (
             "Fails now on bench-2: on 8 commits of main since 19943d373e8f of 1 Jan."
-            f" Look at {sha} first, on bench-2"
+            " Look at bench-2 first"
         ),
         "fails now on bench-2",
     )
     few = FAILING._replace(commits=2, in_a_row=2)
-    assert ". Flaky on bench-2 only, since " in suspected(Known(few, found, row.worst)).sentence
+    sentence, *_ = suspected(Known(few, found, row.worst, look_first))
+    assert ". Look at bench-2 first. Flaky on bench-2 only, since " in sentence
+
+
+def test_what_is_said_of_incidents_on_the_branch_is_said_once() -> None:
+    row, found = found_in(planted(replace(BUG, since=20)).facts)
+    history = FullRecordedRuns(UUID(int=1), planted(replace(BUG, since=20)).facts)
+    [one] = failing_incidents(history, Scope(), EVER, row.test.test_id)
+    other = one._replace(look_first="Look at bench-2 first")
+    release = replace(found, since=replace(found.since, branch="release"))
+
+    said = known_of(row.pending, found, None, [one, other, other]).look_first
+
+    assert said == [one.look_first, "Look at bench-2 first"]
+    assert not known_of(row.pending, release, None, [one]).look_first
 
 
 def test_a_box_that_did_not_run_it_since_the_fix_does_not_make_it_fail_now() -> None:
@@ -224,32 +246,3 @@ def test_a_failure_on_another_branch_is_no_failure_of_the_branch_that_was_looked
     assert known_of(row.pending, found, None).failing is not None
     assert known_of(row.pending, other, None).failing is None
     assert known_of(row.pending, "too few", None).failing is not None
-
-
-@pytest.mark.parametrize(
-    ("before", "share", "alike", "box", "place"),
-    [
-        (0.1, 0.8, 0.5, None, "look at {sha} first"),
-        (0.1, 0.8, 0.5, "bench-2", "look at {sha} first, on bench-2"),
-        (0.1, 0.4, 0.5, "bench-2", "look at bench-2 first"),
-        (0.1, 0.4, 0.95, None, "look at the firmware and the test first: no bench stands out"),
-        (0.9, 0.0, 0.1, "bench-2", "look at bench-2 first"),
-        (0.9, 0.0, 0.95, None, "look at the firmware and the test first: no bench stands out"),
-        (0.9, 0.0, 0.5, None, None),
-        (0.9, 0.0, None, None, None),
-    ],
-)
-def test_where_to_look_first_is_the_commit_else_the_box_else_no_bench(
-    before: float, share: float, alike: float | None, box: str | None, place: str | None
-) -> None:
-    found = only(planted(RACE).facts).found
-    assert found is not None
-    best, *_ = found.since.suspects
-    since = replace(found.since, before=before, suspects=[best._replace(share=share)])
-    found = replace(found, since=since, boxes=replace(found.boxes, alike=alike))
-
-    expected = [] if place is None else [place.format(sha=best.commit.sha[:12])]
-
-    assert list(look_first(found, box)) == expected
-    partly = replace(found, boxes=replace(found.boxes, compared=found.boxes.boxes_total - 1))
-    assert not any("no bench" in one for one in look_first(partly, box))

@@ -289,7 +289,7 @@ def test_a_pending_failure_shows_the_range_that_holds_what_broke_it(
     out = cli("failures", "show", ids(cli)["i2c"]).out
 
     shown = [line.strip() for line in out.splitlines()]
-    at = shown.index(f"broken by    {short(B)} .. {short(C)} (2 commits)")
+    at = shown.index(f"suspects     {short(B)} .. {short(C)} (2 commits)")
     assert shown[at + 1 : at + 3] == [f"{short(sha)} Change drivers/i2c.c" for sha in (B, C)]
 
 

@@ -11,7 +11,7 @@ import pytest
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
 from tests.support.running import RunningServer
-from tests.support.scene import HOSTILE, A, B, C, D, report
+from tests.support.scene import HOSTILE, A, B, C, D, E, report
 
 pytestmark = pytest.mark.usefixtures("busy_server")
 
@@ -19,7 +19,9 @@ pytestmark = pytest.mark.usefixtures("busy_server")
 def test_failures_with_one_cause_are_one_line(signed_in: Command) -> None:
     code, out, err = signed_in("incidents", "list", COLUMNS="240")
 
-    assert (code, err) == (0, "")
+    assert code == 0
+    again = f"Run {E[:12]} on bench-1 again: if it passes there, it is a flake"
+    assert err.splitlines() == [f"adc: {again}"]
     (i2c,) = (line for line in out.splitlines() if " i2c " in line)
     assert "resolved" in i2c
     assert f"{B[:12]} Change drivers/i2c.c" in i2c
@@ -34,10 +36,12 @@ def test_the_boxes_that_pass_on_the_same_commits_stand_beside_those_that_fail(
         passes = report(21, B, {"rtc": "pass"}).model_copy(update={"box_key": "bench-9"})
         client.send(calls.report_run(passes))
 
-    lines = signed_in("incidents", "list", "--label", "pending", COLUMNS="300").out.splitlines()
+    _, out, err = signed_in("incidents", "list", "--label", "pending", COLUMNS="300")
 
-    (rtc,) = (line for line in lines if " rtc " in line)
+    (rtc,) = (line for line in out.splitlines() if " rtc " in line)
     assert "bench-1, passes on bench-9" in rtc
+    told = f"rtc: Run {B[:12]} on bench-1 again: if it passes there, it is a flake"
+    assert told in err.splitlines()
 
 
 def test_a_spreadsheet_has_the_commit_that_began_it_and_the_fix(signed_in: Command) -> None:

@@ -43,6 +43,7 @@ def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Das
         expect(row).to_contain_text(one["firstCommit"]["sha"][:12])
         for suspect in (one["suspects"] or {"commits": []})["commits"]:
             expect(row).to_contain_text(suspect["sha"][:12])
+        expect(row).to_contain_text(one["lookFirst"])
         tried = one["reruns"] or one["retries"]
         again = f"failed again: {tried} " if tried else "not run again"
         expect(row).to_contain_text(again)
@@ -110,9 +111,7 @@ def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(
             box = f"bench-{number}"
             own.benches.report(box_key=box, run_id=number, tests=[passed])
         own.open("metrics?failing=all")
-        expect(rows(page)).to_contain_text(
-            "passes on bench-2 and bench-3 on the same commits: maybe the bench"
-        )
+        expect(rows(page)).to_contain_text("passes on bench-2 and bench-3 on the same commits")
         for box in ("bench-2", "bench-3"):
             link = rows(page).get_by_role("link", name=box, exact=True)
             expect(link).to_have_attribute("href", re.compile(rf"/box\?boxKey={box}$"))
@@ -121,6 +120,21 @@ def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(
         page.reload()
 
         expect(rows(page)).to_contain_text("passes on bench-2, bench-3 and 1 more on the same")
+
+
+def test_the_row_the_test_and_the_failure_lean_on_one_thing_in_the_same_words(
+    page: Page, demo: Dashboard
+) -> None:
+    org = demo.sign_in(page.context)
+    told = incidents(demo, org)
+    for one in told:
+        failure, words = one["failures"][0], one["lookFirst"]
+        page.goto(f"{demo.url}/orgs/{org}/failures/{failure['id']}")
+        expect(page.locator(".evidence")).to_contain_text(words)
+
+        page.get_by_role("heading", level=1).get_by_role("link", name=failure["testId"]).click()
+        expect(page).to_have_url(re.compile(r"/test\?"))
+        expect(page.locator("main")).to_contain_text(words)
 
 
 def announce(benches: Benches, branch: str, sha: str) -> None:

@@ -257,7 +257,7 @@ def test_a_pending_failure_shows_what_may_have_broken_it(owner: Reader) -> None:
     assert evidence["failure"]["label"] == "pending"
     broken = evidence["brokenBy"]["commits"]
     assert [one["sha"] for one in broken] == [DRIVER, evidence["failure"]["sha"]]
-    shown = fact(owner, "Broken by").get_by_role("listitem")
+    shown = fact(owner, "May have broken it").get_by_role("listitem")
     expect(shown).to_contain_text([f"{one['sha'][:12]} {one['subject']}" for one in broken])
     marked = owner.page.locator(".commit", has_text="may have broken it")
     assert marked.evaluate_all(SHAS) == [one["sha"] for one in broken]

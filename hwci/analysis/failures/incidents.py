@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
+from uuid import UUID
 
 from hwci.analysis.failures.co_failure import failing_together
+from hwci.analysis.failures.look_first import Evidence, PassedBefore, look_first
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.engine.facts import Commit, FailureKey, Lane, Product
+from hwci.engine.facts import Changes, Commit, FailureKey, Lane, Product
 from hwci.engine.history import Failure, History, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.changes import UnderTest, broken_by
@@ -63,13 +65,14 @@ class Caused(NamedTuple):
 class Incident:
     """Groups with one cause, the first to fail first. `suspects`: the firmware commits that may
     have broken them, oldest first; None if unknown. `first_commit`: the commit on which the first
-    of them failed, as a report listed it; None if none did. `merges`: those of the period and its
-    repository, the branch with most of them first.
+    of them failed, as a report listed it; None if none did. `changes`: those under test there.
+    `merges`: those of the period and its repository, the branch with most of them first.
     """
 
     groups: tuple[Group, ...]
     suspects: tuple[Commit, ...] | None
     first_commit: Commit | None
+    changes: Changes | None
     merges: Merges
 
     @property
@@ -171,13 +174,14 @@ class Described(NamedTuple):
     """An incident with what is asked for each that is shown. `retries`: attempts after the first
     one within a run, which failed too. `passes_on`: the other boxes, by name, on which a test of it
     passed on one of its failing commits, and none failed on one. `merged`: None if no report or
-    merge tells that it was.
+    merge tells that it was. `look_first`: None if it is resolved.
     """
 
     incident: Incident
     retries: int
     passes_on: Sequence[str]
     merged: Merged | None
+    look_first: str | None
 
 
 def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incident]:
@@ -208,6 +212,7 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
                 groups=tuple(groups[at] for at in members),
                 suspects=causes[members[0]].suspects,
                 first_commit=_listed(tested, key.sha),
+                changes=tested.changes,
                 merges=merges.get(key.lane.repo_key, {}),
             )
         )
@@ -236,12 +241,68 @@ def described(history: RecordedRuns, found: Sequence[Incident]) -> list[Describe
     members = [[failure for group in one.groups for failure in group.failures] for one in found]
     attempts = history.failed_attempts([one.id for one in chain.from_iterable(members)])
     others = history.elsewhere([[one.key for one in some] for some in members])
+    passed = _passed_before(history, [one for one in found if one.label is Label.PENDING])
     rows = []
     for one, failures, elsewhere in zip(found, members, others, strict=True):
         history.check_time()
         retries = sum(attempts[failure.id] for failure in failures) - one.runs
-        rows.append(Described(one, retries, _passes_on(one, elsewhere), _merged(history, one)))
+        passes_on = _passes_on(one, elsewhere)
+        looked = None
+        if one.label is Label.PENDING:
+            looked = look_first(_evidence(history, one, passes_on, passed[one.first.first.id]))
+        rows.append(Described(one, retries, passes_on, _merged(history, one), looked))
     return rows
+
+
+def failing_incidents(
+    history: RecordedRuns, scope: Scope, period: Period, test_id: str
+) -> list[Described]:
+    """Return the pending incidents of a product that a test failed in."""
+    found = [
+        one
+        for one in incidents(history, scope, period)
+        if one.label is Label.PENDING and test_id in one.tests
+    ]
+    return described(history, found)
+
+
+def _passed_before(history: History, found: Sequence[Incident]) -> Mapping[UUID, str | None]:
+    """Return the last passed commit before the first failure of each incident, by the id of that,
+    if its changes under test name it.
+    """
+    firsts = [one.first.first for one in found]
+    named = [
+        () if (sent := one.changes) is None else [sent.base_sha, *(of.sha for of in sent.commits)]
+        for one in found
+    ]
+    asked = [(first.key, [*filter(None, shas)]) for first, shas in zip(firsts, named, strict=True)]
+    passed = history.last_passes_before(asked)
+    return {first.id: sha for first, sha in zip(firsts, passed, strict=True)}
+
+
+def _evidence(
+    history: History, one: Incident, passes_on: Sequence[str], passed: str | None
+) -> Evidence:
+    first = one.first
+    return Evidence(
+        box=first.first.key.lane.box_key,
+        boxes=one.boxes,
+        is_elsewhere=bool(passes_on),
+        verdicts=frozenset(one.verdicts),
+        runs=one.runs,
+        suspects=one.suspects,
+        first=first.first.key.sha,
+        last=first.last.key.sha,
+        before=None if passed is None else _before(history, one.lane, passed, one.since),
+    )
+
+
+def _before(history: History, lane: Lane, sha: str, since: datetime) -> PassedBefore:
+    """Return how the last run on a commit ended that started after the first failure."""
+    place = history.place(lane.repo_key, lane.branch, sha)
+    commits = [] if place is None else history.lane_commits(lane, place, place, 0)
+    again = [run.outcome for one in commits for run in one.runs if run.started_at > since]
+    return PassedBefore(sha, again[-1] if again else None)
 
 
 def _passes_on(one: Incident, elsewhere: Collection[tuple[str, Outcome]]) -> Sequence[str]:

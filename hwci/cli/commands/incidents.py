@@ -18,7 +18,7 @@ from hwci.said import counted, short
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from hwci.cli.session.connection import Listed
     from hwci.client.calls import TableFilters
@@ -168,16 +168,24 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
             column("Commits", lambda row: str(row.commits), right=True, spare=1),
             column("Times", lambda row: str(row.times), right=True, spare=1),
             column("First failed on", _first, spare=2),
-            column("Broken by", lambda row: tables.broken_by(row.suspects)),
+            column("May have broken it", lambda row: tables.broken_by(row.suspects)),
             column("Verdict", lambda row: ", ".join(row.verdicts), spare=1),
             column("Run again", _again, spare=1),
         ],
         "id repoKey suite branch onMergeBranch label since lastFailedAt testsTotal boxesTotal"
         " passesOnTotal failuresTotal commits times firstCommit.sha firstCommit.subject"
         " suspects.from suspects.to fixSha runs reruns retries mergedInto.branch"
-        " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch",
+        " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch lookFirst",
         "No failure in this period, or each is a flake. Look further back with --days.",
+        _look_first,
     )
+
+
+def _look_first(rows: "Sequence[IncidentAnswer]") -> "Iterator[str]":
+    """Say of each that still fails where to look first, or what would tell."""
+    for row in rows:
+        if row.look_first is not None:
+            yield f"{_some(row.tests, row.tests_total)}: {row.look_first}"
 
 
 def _some(names: "Sequence[str]", total: int) -> str:

@@ -164,7 +164,7 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
     yield f"verdict      {VERDICT_WORDS[failure.verdict]}"
     yield from _message(found)
     if resolved is None:
-        yield from _suspects(found.broken_by) if failure.label is Label.PENDING else ()
+        yield from _suspects("suspects", found.broken_by) if failure.label is Label.PENDING else ()
         return
     commits = counted(resolved.failing_commits, "failing commit")
     fix, review = resolved.fix, resolved.review
@@ -174,7 +174,7 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
         word = REVIEW_WORDS[review.action]
         said = f"{word} by {resolved.status}; the checks alone: {_found(resolved.automatic)}"
     yield f"group        {commits} with no pass between"
-    yield from _suspects(resolved.broken_by)
+    yield from _suspects("broken by", resolved.broken_by)
     yield f"fixed by     {passed}"
     yield f"class        {said}"
     yield f"status       {resolved.status}{f', {moment(review.at)} UTC' if review else ''}"
@@ -184,9 +184,9 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
         yield f"issue        {review.issue}"
 
 
-def _suspects(found: BrokenByAnswer | None) -> Iterator[str]:
+def _suspects(title: str, found: BrokenByAnswer | None) -> Iterator[str]:
     """Return what broke the test: a line for each commit of a range that is not too long."""
-    yield f"broken by    {broken_by(found)}"
+    yield f"{title:<13}{broken_by(found)}"
     if found is None or len(found.commits) == 1:
         return
     for commit in found.commits[:FILES_SHOWN]:

@@ -65,9 +65,10 @@ class IncidentAnswer(Answer):
     fails, or passed again on several commits. `runs`: results that failed; `reruns`: those of a
     test that had failed before on that commit and box, and failed again; `retries`: attempts after
     the first one within a run, which failed too. `passes_on`: other boxes of the product on which a
-    test of it passed on one of its failing commits, and none failed. `merged_into`: null for an
-    incident that is resolved or on a branch that merges went to, and where nothing tells that it
-    was merged. Each list holds 100 at most, the numbers beside them count all.
+    test of it passed on one of its failing commits, and none failed. `look_first`: where to look
+    first, the commit or the bench, or which run would tell; null if it is resolved. `merged_into`:
+    null for an incident that is resolved or on a branch that merges went to, and where nothing
+    tells that it was merged. Each list holds 100 at most, the numbers beside them count all.
     """
 
     id: UUID
@@ -95,6 +96,7 @@ class IncidentAnswer(Answer):
     boxes_total: int
     passes_on: Sequence[str]
     passes_on_total: int
+    look_first: str | None
     failures: Sequence[IncidentFailure]
     failures_total: int
 
@@ -131,6 +133,7 @@ class IncidentAnswer(Answer):
             boxes_total=len(found.boxes),
             passes_on=one.passes_on[:most],
             passes_on_total=len(one.passes_on),
+            look_first=one.look_first,
             failures=[IncidentFailure.of(group) for group in found.groups[:most]],
             failures_total=len(found.groups),
         )

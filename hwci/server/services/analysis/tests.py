@@ -3,6 +3,7 @@
 
 from typing import NamedTuple
 
+from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.suspects import pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
@@ -39,7 +40,7 @@ class Tests(Analysis):
         product = Product(query.repo_key, query.suite)
 
         def work(reader: Reader) -> OneTestAnswer:
-            history, scope, _ = asked(reader, viewer, query, period)
+            history, scope, _ = seen = asked(reader, viewer, query, period)
             runs = next(iter(history.outcomes(scope, period)), None)
             statistics = has_statistics()
             found = one_test(history, runs, query.test_id, days, statistics=statistics)
@@ -48,7 +49,8 @@ class Tests(Analysis):
                 return OneTestAnswer.of(found, None, query, days)
             pending = pending_by_test(history, scope, period).get((product, query.test_id), [])
             notes = notes_of(reader, viewer, period)
-            about = About(history, runs, query.test_id, pending, notes)
+            failing = failing_incidents(*seen, query.test_id) if pending else []
+            about = About(history, runs, query.test_id, pending, failing, notes)
             says = concluded(about, found, found.all, statistics=statistics)
             return OneTestAnswer.of(found, says, query, days)
 

@@ -104,7 +104,7 @@ function facts({ failure, resolved, timeline, brokenBy: range }, orgId) {
     ["Harness verdict", verdict(failure.verdict)],
     ...said(timeline),
   ];
-  const broken = ["Broken by", html`<${Suspects} range=${range} repo=${failure.repoKey} />`];
+  const broken = [resolved ? "Broken by" : "May have broken it", html`<${Suspects} range=${range} repo=${failure.repoKey} />`];
   if (!resolved) {
     const at = html`<${Time} at=${failure.firstStartedAt} />`;
     const failed = [...known, ["First failed", at], ["Failing runs of this commit", count(failure.items)]];

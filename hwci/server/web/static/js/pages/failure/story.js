@@ -89,7 +89,8 @@ function marksOf({ failure, resolved, brokenBy }, order, ran, first) {
   const before = order.slice(0, Math.max(0, order.indexOf(first)));
   if (failure.label !== "flake") mark(before.findLast((sha) => ran.get(sha)?.passed), "last pass", "good");
   const broken = brokenBy?.commits ?? [];
-  for (const { sha } of broken) mark(sha, broken.length === 1 ? "broke it" : "may have broken it", "bad");
+  const isKnown = resolved && broken.length === 1; // while it fails, the bench may have done it
+  for (const { sha } of broken) mark(sha, isKnown ? "broke it" : "may have broken it", "bad");
   if (failure.label !== "flake") mark(first, "first failure", "bad");
   if (resolved && resolved.lastFailingSha !== first) mark(resolved.lastFailingSha, "last failure", "bad");
   if (failure.sha !== first || failure.label === "flake") mark(failure.sha, "this failure", "warn");

@@ -38,7 +38,7 @@ export function FailingNow({ figures, address, orgId, page, several, children })
     { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${passesOn(row, orgId)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
     { key: "since", title: "Failing since", cell: since },
-    { key: "suspects", title: "Broken by", cell: suspects },
+    { key: "suspects", title: "May have broken it", cell: suspects },
     { key: "verdict", title: "Harness verdict", cell: ({ verdicts }) => verdicts.map(verdict) },
     { key: "again", title: "Run again", cell: runAgain },
   ];
@@ -89,7 +89,7 @@ function passesOn({ passesOn: boxes, passesOnTotal: total }, orgId) {
   const between = total > NAMED ? ", " : " and ";
   const where = html`${named.map((boxKey, at) => html`${at > 0 && between}<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`)}
     ${total > NAMED && ` and ${count(total - NAMED)} more`}`;
-  return html`<span class="under">passes on ${where} on the same commits: maybe the bench</span>`;
+  return html`<span class="under">passes on ${where} on the same commits</span>`;
 }
 
 function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first }, suspects: range, commits }) {
@@ -102,8 +102,9 @@ function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first },
     ${commits > 1 && html`<span class="under unbroken">${counted(commits, "commit")} failed</span>`}`;
 }
 
-function suspects({ repoKey, suspects: range }) {
-  return html`<${Suspects} range=${range} repo=${repoKey} />`;
+/** The commits, and where to look first: at them, or at the bench. */
+function suspects({ repoKey, suspects: range, lookFirst }) {
+  return html`<${Suspects} range=${range} repo=${repoKey} /><span class="under">${lookFirst}</span>`;
 }
 
 /** What came of trying it again on the same commit and box. Had it passed once, it would be flaky. */

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where to look first at what still fails, the commit or the bench: one sentence, which the rows of
+what fails now, the page of a test and that of its failure, and the terminal show alike.
+
+This module decides which of them is named, or which run would decide it. No report tells what
+hardware a box has, so a commit that breaks one box alone looks as a bench does that broke at the
+same time. Which failures are one incident is decided in `incidents.py`.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hwci.engine.facts import Commit
+from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.said import counted, short
+
+RUNS_MIN = 3
+"""What failed in fewer runs may be a flake."""
+NAMED = 2
+"""So many boxes are named; more are counted."""
+
+
+class PassedBefore(NamedTuple):
+    """The last commit before the failures on which it passed. `since`: how the last run there ended
+    that its box made after the first failure; None: there is none.
+    """
+
+    sha: str
+    since: Outcome | None
+
+
+class Evidence(NamedTuple):
+    """What is known of failures with one cause that are pending. `box`: where it failed first, on
+    the commits from `first` to `last`; `before`: there, None if unknown. `boxes`: all on which it
+    fails; `is_elsewhere`: it passes on others on the same commits. `runs`: results that failed.
+    `suspects`: the commits that may have broken it; None if unknown.
+    """
+
+    box: str
+    boxes: Sequence[str]
+    is_elsewhere: bool
+    verdicts: frozenset[Verdict]
+    runs: int
+    suspects: Sequence[Commit] | None
+    first: str
+    last: str
+    before: PassedBefore | None
+
+
+def look_first(known: Evidence) -> str:
+    """Say where to look first, or which run would tell."""
+    box, commits = known.box, _commits(known)
+    if known.verdicts == {Verdict.INFRA}:
+        return f"The harness blames the bench: look at {named(known.boxes)} first"
+    if len(known.boxes) > 1 and not known.is_elsewhere:
+        return f"No bench stands out: look at {commits or 'the firmware and the test'} first"
+    if known.runs < RUNS_MIN:
+        return f"Run {short(known.last)} on {box} again: if it passes there, it is a flake"
+    commits = commits or f"the commits up to {short(known.first)}"
+    if known.before is None:
+        return _deciding(f"a commit from before {short(known.first)} on {box}", box, commits)
+    sha = short(known.before.sha)
+    if known.before.since is Outcome.PASS:
+        return f"Look at {commits} first: {sha} passed on {box} since then"
+    if known.before.since is Outcome.FAIL:
+        return f"Look at {box} first: {sha} passed there before, and fails now"
+    return _deciding(f"{sha} on {box} again", box, commits)
+
+
+def _deciding(run: str, box: str, commits: str) -> str:
+    return f"To tell commit from bench, run {run}: if it passes, look at {commits}, else at {box}"
+
+
+def named(boxes: Sequence[str]) -> str:
+    """Name boxes, or say how many they are."""
+    return f"{len(boxes):,} boxes" if len(boxes) > NAMED else " and ".join(boxes)
+
+
+def _commits(known: Evidence) -> str | None:
+    """Name the commits that may have broken it; None: they are not known."""
+    if known.suspects is None:
+        return None
+    if len(known.suspects) == 1:
+        return short(known.suspects[0].sha)
+    return f"the {counted(len(known.suspects), 'commit')} that may have broken it"
