@@ -47,7 +47,7 @@ def found(past: Past) -> list[Incident]:
 def shown(past: Past) -> list[Described]:
     """Each incident that is pending, as a page shows it."""
     history = FullRecordedRuns(ORG, past.facts)
-    return described(history, [one for one in found(past) if one.label is Label.PENDING])
+    return described(history, [one for one in found(past) if one.label is Label.PENDING], EVER)
 
 
 def summary(past: Past) -> set[tuple[str, str, str]]:
@@ -157,6 +157,21 @@ def test_a_box_that_passed_a_failing_commit_and_failed_none_is_named() -> None:
     (pending,) = shown(Past([*failing, *others]))
 
     assert pending.passes_on == ["passes", "passes-again"]
+
+
+def test_the_only_box_that_runs_a_test_is_known_as_such() -> None:
+    failing = [run("a", 1, {"i2c": "F", "spi": "P"}), run("b", 2, {"i2c": "F", "spi": "P"})]
+
+    def only(*others: Report) -> bool:
+        (pending,) = shown(Past([*failing, *others]))
+        return pending.only_box
+
+    assert only()
+    assert only(run("a", 3, {"spi": "P"}, "box-2"))
+    assert only(replace(run("a", 3, {"i2c": "P"}, "box-2"), hello_ok=False))
+    assert only(replace(run("a", 3, {"i2c": "P"}, "box-2"), suite="other"))
+    assert not only(run("c", 3, {"i2c": "P"}, "box-2"))
+    assert not only(run("a", 3, {"i2c": "F"}, "box-2"))
 
 
 TOPIC = [

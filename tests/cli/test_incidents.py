@@ -21,7 +21,7 @@ def test_failures_with_one_cause_are_one_line(signed_in: Command) -> None:
 
     assert code == 0
     again = f"Run {E[:12]} on bench-1 again: if it passes there, it is a flake"
-    assert err.splitlines() == [f"adc: {again}"]
+    assert err.splitlines() == [f"adc (only bench-1 runs it): {again}"]
     (i2c,) = (line for line in out.splitlines() if " i2c " in line)
     assert "resolved" in i2c
     assert f"{B[:12]} Change drivers/i2c.c" in i2c

@@ -44,6 +44,8 @@ def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Das
         for suspect in (one["suspects"] or {"commits": []})["commits"]:
             expect(row).to_contain_text(suspect["sha"][:12])
         expect(row).to_contain_text(one["lookFirst"])
+        only = f"only {one['boxes'][0]} runs this test"
+        expect(row.get_by_text(only)).to_have_count(int(one["onlyBox"]))
         tried = one["reruns"] or one["retries"]
         again = f"failed again: {tried} " if tried else "not run again"
         expect(row).to_contain_text(again)
@@ -127,6 +129,7 @@ def test_the_row_the_test_and_the_failure_lean_on_one_thing_in_the_same_words(
 ) -> None:
     org = demo.sign_in(page.context)
     told = incidents(demo, org)
+    assert {one["onlyBox"] for one in told} == {True, False}
     for one in told:
         failure, words = one["failures"][0], one["lookFirst"]
         page.goto(f"{demo.url}/orgs/{org}/failures/{failure['id']}")

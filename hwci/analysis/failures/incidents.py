@@ -20,9 +20,9 @@ from uuid import UUID
 from hwci.analysis.failures.co_failure import failing_together
 from hwci.analysis.failures.look_first import Evidence, PassedBefore, look_first
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.engine.facts import Changes, Commit, FailureKey, Lane, Product
+from hwci.engine.facts import Changes, Commit, FailureKey, Lane, Product, TestKey
 from hwci.engine.history import Failure, History, Scope
-from hwci.engine.periods import Period
+from hwci.engine.periods import Period, equal_slots
 from hwci.engine.rules.changes import UnderTest, broken_by
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import Group, groups_of
@@ -173,13 +173,15 @@ class Merged(NamedTuple):
 class Described(NamedTuple):
     """An incident with what is asked for each that is shown. `retries`: attempts after the first
     one within a run, which failed too. `passes_on`: the other boxes, by name, on which a test of it
-    passed on one of its failing commits, and none failed on one. `merged`: None if no report or
-    merge tells that it was. `look_first`: None if it is resolved.
+    passed on one of its failing commits, and none failed on one. `only_box`: it fails on one box,
+    and no other ran one of its tests in the period. `merged`: None if no report or merge tells that
+    it was. `look_first`: None if it is resolved.
     """
 
     incident: Incident
     retries: int
     passes_on: Sequence[str]
+    only_box: bool
     merged: Merged | None
     look_first: str | None
 
@@ -236,21 +238,23 @@ def failures_of(history: History, scope: Scope, period: Period, found: Sequence[
     return len(failures) - sum(one not in items for one in unsure)
 
 
-def described(history: RecordedRuns, found: Sequence[Incident]) -> list[Described]:
-    """Describe incidents."""
+def described(history: RecordedRuns, found: Sequence[Incident], period: Period) -> list[Described]:
+    """Describe incidents of a period."""
     members = [[failure for group in one.groups for failure in group.failures] for one in found]
     attempts = history.failed_attempts([one.id for one in chain.from_iterable(members)])
     others = history.elsewhere([[one.key for one in some] for some in members])
+    ran_on = _ran_on(history, found, period)
     passed = _passed_before(history, [one for one in found if one.label is Label.PENDING])
     rows = []
     for one, failures, elsewhere in zip(found, members, others, strict=True):
         history.check_time()
         retries = sum(attempts[failure.id] for failure in failures) - one.runs
         passes_on = _passes_on(one, elsewhere)
+        only_box = len(one.boxes) == 1 and len(_boxes_of(one, ran_on)) == 1
         looked = None
         if one.label is Label.PENDING:
             looked = look_first(_evidence(history, one, passes_on, passed[one.first.first.id]))
-        rows.append(Described(one, retries, passes_on, _merged(history, one), looked))
+        rows.append(Described(one, retries, passes_on, only_box, _merged(history, one), looked))
     return rows
 
 
@@ -263,7 +267,23 @@ def failing_incidents(
         for one in incidents(history, scope, period)
         if one.label is Label.PENDING and test_id in one.tests
     ]
-    return described(history, found)
+    return described(history, found, period)
+
+
+def _ran_on(
+    history: History, found: Sequence[Incident], period: Period
+) -> Mapping[TestKey, Collection[str]]:
+    """Return the boxes on which the tests of incidents that are of one box ran in a period."""
+    tests = {(one.product, test) for one in found if len(one.boxes) == 1 for test in one.tests}
+    ran: dict[TestKey, set[str]] = defaultdict(set)
+    for runs in history.box_runs(tests, equal_slots(period, 1)) if tests else ():
+        ran[runs.product, runs.test_id].add(runs.box_key)
+    return ran
+
+
+def _boxes_of(one: Incident, ran_on: Mapping[TestKey, Collection[str]]) -> Collection[str]:
+    ran = (ran_on.get((one.product, test), ()) for test in one.tests)
+    return {*one.boxes, *chain.from_iterable(ran)}
 
 
 def _passed_before(history: History, found: Sequence[Incident]) -> Mapping[UUID, str | None]:

@@ -175,7 +175,7 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
         "id repoKey suite branch onMergeBranch label since lastFailedAt testsTotal boxesTotal"
         " passesOnTotal failuresTotal commits times firstCommit.sha firstCommit.subject"
         " suspects.from suspects.to fixSha runs reruns retries mergedInto.branch"
-        " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch lookFirst",
+        " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch onlyBox lookFirst",
         "No failure in this period, or each is a flake. Look further back with --days.",
         _look_first,
     )
@@ -185,7 +185,9 @@ def _look_first(rows: "Sequence[IncidentAnswer]") -> "Iterator[str]":
     """Say of each that still fails where to look first, or what would tell."""
     for row in rows:
         if row.look_first is not None:
-            yield f"{_some(row.tests, row.tests_total)}: {row.look_first}"
+            runs = f" (only {row.boxes[0]} runs {'it' if row.tests_total == 1 else 'them'})"
+            tests = _some(row.tests, row.tests_total)
+            yield f"{tests}{runs if row.only_box else ''}: {row.look_first}"
 
 
 def _some(names: "Sequence[str]", total: int) -> str:

@@ -65,10 +65,11 @@ class IncidentAnswer(Answer):
     fails, or passed again on several commits. `runs`: results that failed; `reruns`: those of a
     test that had failed before on that commit and box, and failed again; `retries`: attempts after
     the first one within a run, which failed too. `passes_on`: other boxes of the product on which a
-    test of it passed on one of its failing commits, and none failed. `look_first`: where to look
-    first, the commit or the bench, or which run would tell; null if it is resolved. `merged_into`:
-    null for an incident that is resolved or on a branch that merges went to, and where nothing
-    tells that it was merged. Each list holds 100 at most, the numbers beside them count all.
+    test of it passed on one of its failing commits, and none failed; `only_box`: it fails on one
+    box, and no other ran one of its tests in the period. `look_first`: where to look first, the
+    commit or the bench, or which run would tell; null if it is resolved. `merged_into`: null for an
+    incident that is resolved or on a branch that merges went to, and where nothing tells that it
+    was merged. Each list holds 100 at most, the numbers beside them count all.
     """
 
     id: UUID
@@ -96,6 +97,7 @@ class IncidentAnswer(Answer):
     boxes_total: int
     passes_on: Sequence[str]
     passes_on_total: int
+    only_box: bool
     look_first: str | None
     failures: Sequence[IncidentFailure]
     failures_total: int
@@ -133,6 +135,7 @@ class IncidentAnswer(Answer):
             boxes_total=len(found.boxes),
             passes_on=one.passes_on[:most],
             passes_on_total=len(one.passes_on),
+            only_box=one.only_box,
             look_first=one.look_first,
             failures=[IncidentFailure.of(group) for group in found.groups[:most]],
             failures_total=len(found.groups),

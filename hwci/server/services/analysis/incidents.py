@@ -33,5 +33,5 @@ def page_of(
 ) -> ListPage[IncidentAnswer]:
     """Return the page of these incidents that a query asks for."""
     shown = query.slice_of(found)
-    rows = Listing(described(about.history, shown.items), shown.total)
+    rows = Listing(described(about.history, shown.items, about.period), shown.total)
     return query.page_of(rows, IncidentAnswer.of)

@@ -35,7 +35,7 @@ export function FailingNow({ figures, address, orgId, page, several, children })
   const first = merged.slice(0, SHOWN);
   const rows = all ? ordered : first;
   const columns = [
-    { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${passesOn(row, orgId)}${mergedTo(row)}` },
+    { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${otherBoxes(row, orgId)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
     { key: "since", title: "Failing since", cell: since },
     { key: "suspects", title: "May have broken it", cell: suspects },
@@ -82,8 +82,9 @@ function tests({ repoKey, suite, branch, failures, failuresTotal, testsTotal, bo
     <span class="under">${branch}${testsTotal === 1 && html` ${history}`}</span>`;
 }
 
-/** The other boxes that passed on a failing commit: then this box may be at fault, not the firmware. */
-function passesOn({ passesOn: boxes, passesOnTotal: total }, orgId) {
+/** The other boxes that passed on a failing commit, or that no other box runs it. */
+function otherBoxes({ passesOn: boxes, passesOnTotal: total, onlyBox, boxes: [box], testsTotal }, orgId) {
+  if (onlyBox) return html`<span class="under">only ${box} runs ${testsTotal === 1 ? "this test" : "these tests"}</span>`;
   if (total === 0) return null;
   const named = boxes.slice(0, NAMED);
   const between = total > NAMED ? ", " : " and ";
