@@ -128,6 +128,69 @@ def test_a_table_without_pages_is_a_file_too(page: Page, demo: Dashboard) -> Non
     ]
 
 
+# Where, a table, the columns that stay when all others are hidden, and the fields of its file then:
+# those of these columns, and what a row is known by.
+WITHOUT = (
+    (
+        "runs?helloOk=false",
+        "Runs",
+        ["Run", "Box"],
+        "id workflow runId runAttempt boxKey conclusion helloOk ciRun ciUrl result tests",
+    ),
+    (
+        "failures?days=90&label=pending",
+        "Failures",
+        ["Test and box", "Product"],
+        "id repoKey suite testId boxKey branch groupId",
+    ),
+    (
+        "metrics?days=90&bugs.by=failure",
+        "Real FW bugs caught",
+        ["Test and box", "Product"],
+        "class reason reasonText id repoKey suite testId boxKey branch automatic label",
+    ),
+    (
+        "metrics?days=90",
+        "Flakiest tests",
+        ["Test", "Product"],
+        "repoKey suite testId flakyFailures",
+    ),
+    ("metrics?days=90&daily=open", "Day by day", ["Day"], "firstDay lastDay whole from to"),
+    (
+        "boxes",
+        "Boxes compared",
+        ["Box"],
+        "counts commits comparison missing lastRunAt boxKey note before idle",
+    ),
+    ("audit-log", "Audit log", ["When", "What"], "id at action details"),
+)
+
+
+@pytest.mark.parametrize(("path", "label", "stay", "fields"), WITHOUT, ids=str)
+def test_a_file_has_not_what_hidden_columns_would_tell(
+    page: Page, demo: Dashboard, path: str, label: str, stay: list[str], fields: str
+) -> None:
+    opened(page, demo, path)
+    table = page.get_by_role("region", name=label, exact=True).last
+    whole = saved(page, label)[1][0]
+    page.get_by_role("button", name=f"Columns of {label}", exact=True).click()
+    choices = page.locator(".choices").get_by_role("checkbox")
+    expect(choices.first).to_be_visible()
+    for choice in choices.all():
+        choice.uncheck()
+    expect(table.get_by_role("columnheader")).to_have_text(stay)
+
+    _, (header, *lines) = saved(page, label)
+
+    assert lines
+    assert sorted({one.partition(".")[0] for one in header}) == sorted(fields.split())
+    assert set(header) < set(whole)
+    page.get_by_role("button", name=re.compile(rf"hidden\) of {label}")).click()
+    page.get_by_role("button", name="Show all", exact=True).click()
+    expect(table.get_by_role("columnheader")).not_to_have_count(len(stay))
+    assert saved(page, label)[1][0] == whole
+
+
 def test_no_cell_of_such_a_file_is_a_formula(page: Page, tmp_path: Path) -> None:
     with site(page, tmp_path) as own:
         passed = {"outcome": "pass", "attempts": 1, "duration_s": 1.0}

@@ -30,7 +30,7 @@ function shown(address, orgId, organization) {
     { key: "at", title: "When", own: "down", words: true, fixed: true, cell: ({ at }) => html`<${Time} at=${at} />` },
     { key: "actor", title: "Who", cell: ({ actor }) => actor.name },
     { key: "action", title: "What", words: true, fixed: true, cell: (entry) => html`<span title=${entry.action}>${deedOf(entry)}</span>` },
-    { key: "thing", title: "Which", cell: (entry) => thingOf(entry, orgId) },
+    { key: "target", title: "Which", cell: (entry) => thingOf(entry, orgId) },
   ];
   return html`<${PagedTable} name="audit" label="Audit log" thing="entry" path=${`/api/orgs/${orgId}/audit-log`} query=${{}}
     address=${address} searched=${false} columns=${columns} rowKey=${({ id }) => id} empty=${nothing(orgId)} />`;

@@ -65,10 +65,10 @@ function columns(orgId, may, tokens, managing) {
   const shown = [
     { key: "name", title: "Box", name: true, cell: ({ name }) => html`<${BoxLink} boxKey=${name} orgId=${orgId} />` },
     { key: "status", title: "Status", words: true, cell: status },
-    { key: "seen", title: "Last seen", words: true, cell: ({ lastSeenAt }) => timeOr(lastSeenAt, "never") },
-    { key: "report", title: "Last report", words: true, cell: ({ lastReportAt }) => timeOr(lastReportAt, "none") },
+    { key: "lastSeenAt", title: "Last seen", words: true, cell: ({ lastSeenAt }) => timeOr(lastSeenAt, "never") },
+    { key: "lastReportAt", title: "Last report", words: true, cell: ({ lastReportAt }) => timeOr(lastReportAt, "none") },
     { key: "key", title: "Key", words: true, cell: keyOf },
-    { key: "created", title: "Added", own: "down", words: true, cell: ({ createdAt }) => timeOr(createdAt, "never") },
+    { key: "createdAt", title: "Added", own: "down", words: true, cell: ({ createdAt }) => timeOr(createdAt, "never") },
   ];
   const actions = { key: "actions", title: "Actions", cell: (box) => actionsOf(box, tokens, managing) };
   return may ? [...shown, actions] : shown;

@@ -28,8 +28,8 @@ export function Invitations({ address, me, put }) {
   const columns = [
     { key: "organization", title: "Organization", name: true, cell: ({ organization }) => html`<${LongName} name=${organization.name} />` },
     { key: "role", title: "As", words: true, cell: ({ role }) => role },
-    { key: "by", title: "Invited by", name: true, cell: inviter },
-    { key: "until", title: "Ends", words: true, cell: ({ expiresAt }) => html`<${Time} at=${expiresAt} />` },
+    { key: "invitedBy", title: "Invited by", name: true, cell: inviter },
+    { key: "expiresAt", title: "Ends", words: true, cell: ({ expiresAt }) => html`<${Time} at=${expiresAt} />` },
     { key: "answer", title: "Your answer", cell: (one) => html`<${Answer} ...${{ one, accept, decline }} />` },
   ];
   return html`

@@ -55,15 +55,15 @@ const keyOf = ({ id, user }) => id ?? user.id;
 const time = (at) => html`<${Time} at=${at} />`;
 const OF_MEMBERS = [
   { key: "email", title: "E-mail", name: true, cell: ({ user }) => html`<${LongName} name=${user.email} />` },
-  { key: "name", title: "Name", name: true, cell: ({ user }) => html`<${LongName} name=${user.name} />` },
+  { key: "name", fields: ["user.name"], title: "Name", name: true, cell: ({ user }) => html`<${LongName} name=${user.name} />` },
   { key: "role", title: "Role", words: true, cell: ({ role }) => role },
-  { key: "joined", title: "Joined", own: "down", words: true, cell: ({ joinedAt }) => time(joinedAt) },
+  { key: "joinedAt", title: "Joined", own: "down", words: true, cell: ({ joinedAt }) => time(joinedAt) },
 ];
 const OF_INVITED = [
   { key: "email", title: "E-mail", name: true, cell: ({ email }) => html`<${LongName} name=${email} />` },
   { key: "role", title: "Role", words: true, cell: ({ role }) => role },
-  { key: "by", title: "Invited by", name: true, cell: ({ invitedBy }) => html`<${LongName} name=${invitedBy.email} />` },
-  { key: "until", title: "Ends", words: true, cell: ({ expiresAt }) => time(expiresAt) },
+  { key: "invitedBy", title: "Invited by", name: true, cell: ({ invitedBy }) => html`<${LongName} name=${invitedBy.email} />` },
+  { key: "expiresAt", title: "Ends", words: true, cell: ({ expiresAt }) => time(expiresAt) },
 ];
 
 function withdrawing({ id, email }, base, changed) {

@@ -39,8 +39,8 @@ export function Sessions({ address, turn, changed }) {
 function columns({ end, leave }) {
   return [
     { key: "client", title: "From", cell: from },
-    { key: "created", title: "Began", own: "down", words: true, cell: ({ createdAt }) => html`<${Time} at=${createdAt} />` },
-    { key: "used", title: "Last used", words: true, cell: ({ lastUsedAt }) => html`<${Time} at=${lastUsedAt} />` },
+    { key: "createdAt", title: "Began", own: "down", words: true, cell: ({ createdAt }) => html`<${Time} at=${createdAt} />` },
+    { key: "lastUsedAt", title: "Last used", words: true, cell: ({ lastUsedAt }) => html`<${Time} at=${lastUsedAt} />` },
     { key: "end", title: "End", cell: (session) => ending(session, { end, leave }) },
   ];
 }

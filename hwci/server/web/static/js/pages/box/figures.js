@@ -73,8 +73,8 @@ function Gap({ gap: { from, to, seconds, others } }) {
 
 const COLUMNS = [
   { key: "what", title: "Share", name: true, cell: ({ title }) => title },
-  { key: "own", title: "This box", numeric: true, cell: ({ box }) => share(box) },
-  { key: "rest", title: "All others", numeric: true, cell: ({ others }) => share(others) },
+  { key: "box", title: "This box", numeric: true, cell: ({ box }) => share(box) },
+  { key: "others", title: "All others", numeric: true, cell: ({ others }) => share(others) },
 ];
 
 function share(one) {

@@ -44,15 +44,15 @@ function columns(orgId) {
     { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${BoxLink} boxKey=${boxKey} orgId=${orgId} />` },
     { key: "says", title: "Against the others", own: "down", words: true, cell: said },
     {
-      key: "never",
+      key: "neverReached",
       title: "Never reached the hardware",
       cell: ({ boxKey, neverReached }) => html`<a href=${addressOf("runs", { orgId }, { boxKey, helloOk: false })}
         title=${`Runs of ${boxKey} that never reached the hardware`}>${of(neverReached)}</a>`,
     },
-    { key: "lost", title: "Lost its board", cell: lost },
-    { key: "hours", title: "Board hours", numeric: true, cell: ({ boardSeconds }) => count(Math.round(boardSeconds / HOUR)) },
-    { key: "clean", title: "Last clean run", words: true, cell: clean },
-    { key: "silent", title: "Silent longer than usual", words: true, cell: ({ silence }) => silent(silence) },
+    { key: "lost", fields: ["lostBoard", "lostRuns"], title: "Lost its board", cell: lost },
+    { key: "boardSeconds", title: "Board hours", numeric: true, cell: ({ boardSeconds }) => count(Math.round(boardSeconds / HOUR)) },
+    { key: "lastCleanRunAt", title: "Last clean run", words: true, cell: clean },
+    { key: "silence", title: "Silent longer than usual", words: true, cell: ({ silence }) => silent(silence) },
   ];
 }
 

@@ -31,7 +31,7 @@ export function BoxNotes({ path, orgId, boxKey = null, may, turn, removed }) {
 function columns(path, named, may, removed) {
   const shown = [
     { key: "box", title: "Box", name: true, cell: named },
-    { key: "when", title: "When", words: true, cell: ({ at }) => html`<${Time} at=${at} />` },
+    { key: "at", title: "When", words: true, cell: ({ at }) => html`<${Time} at=${at} />` },
     { key: "what", title: "What was done", own: "down", words: true, fixed: true, cell: ({ text }) => text },
     { key: "by", title: "By", words: true, cell: ({ by }) => by.name },
   ];

@@ -41,12 +41,12 @@ function Files({ content, lookedAt, sha, repo }) {
 
 function Runs({ ran, evidence, orgId, sha }) {
   const columns = [
-    { key: "start", title: "Start", cell: (run) => html`<${Time} at=${run.startedAt} />` },
+    { key: "startedAt", title: "Start", cell: (run) => html`<${Time} at=${run.startedAt} />` },
     { key: "run", title: "Run", fixed: true, cell: (run) => html`<${RunLink} run=${run} orgId=${orgId} />` },
     { key: "workflow", title: "Workflow", cell: (run) => workflow(run, evidence.failure) },
-    { key: "outcome", title: "Outcome", cell: outcome },
+    { key: "outcome", fields: ["outcome", "message"], title: "Outcome", cell: outcome },
     { key: "attempts", title: "Attempts", numeric: true, cell: (run) => count(run.attempts) },
-    { key: "duration", title: "Duration", numeric: true, cell: (run) => duration(run.durationS, true) },
+    { key: "durationS", title: "Duration", numeric: true, cell: (run) => duration(run.durationS, true) },
     { key: "verdict", title: "Harness verdict", cell: (run) => (run.outcome === "fail" ? verdict(run.verdict) : null) },
   ];
   return html`<${PlainTable} name="runs-of-a-commit" columns=${columns} rows=${ran.runs} label=${`Runs of ${short(sha)}`}

@@ -22,7 +22,7 @@ const columns = (orgId, several) => [
   },
   { key: "reached", title: "Runs that reached the hardware", words: true, cell: ({ reached }) => said(reached) },
   { key: "blamed", title: "Results blamed on the bench", words: true, cell: ({ blamed }) => said(blamed) },
-  { key: "flaky", title: "Flake rate: failed attempts", words: true, cell: ({ failedAttempts }) => said(failedAttempts) },
+  { key: "failedAttempts", title: "Flake rate: failed attempts", words: true, cell: ({ failedAttempts }) => said(failedAttempts) },
 ];
 
 /** A sentence, which on a phone has the width of the card. */

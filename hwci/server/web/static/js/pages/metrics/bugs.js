@@ -21,7 +21,7 @@ export function RealBugs({ address, base, scope, several, page, products, orgId,
   const [test, ...known] = failureColumns(orgId, page.product, several);
   const began = [
     ...known,
-    { key: "broken", title: "Broken by", cell: brokenBy },
+    { key: "brokenBy", title: "Broken by", cell: brokenBy },
     { key: "fix", title: "Fixed by", cell: fixedBy },
   ];
   const columns = [test, ...began, verdictColumn, ...reviewColumns(reviews)];

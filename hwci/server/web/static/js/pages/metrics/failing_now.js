@@ -37,10 +37,10 @@ export function FailingNow({ figures, address, orgId, page, several, children })
   const columns = [
     { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${otherBoxes(row, orgId)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
-    { key: "since", title: "Failing since", cell: since },
+    { key: "since", fields: ["since", "firstCommit", "commits"], title: "Failing since", cell: since },
     { key: "suspects", title: "May have broken it", cell: suspects },
-    { key: "verdict", title: "Harness verdict", cell: ({ verdicts }) => verdicts.map(verdict) },
-    { key: "again", title: "Run again", cell: runAgain },
+    { key: "verdicts", title: "Harness verdict", cell: ({ verdicts }) => verdicts.map(verdict) },
+    { key: "again", fields: ["reruns", "retries"], title: "Run again", cell: runAgain },
   ];
   return html`<${Section} title="Failing now" total=${data.total} anchor="failing">
     ${rows.length > 0

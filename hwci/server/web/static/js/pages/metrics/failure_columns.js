@@ -18,7 +18,14 @@ export function failureColumns(orgId, product, several) {
       cell: (row) => html`<${FailureLink} failure=${row} orgId=${orgId} />`,
     },
     ...productColumn(product, several),
-    { key: "first", title: "First failure", sort: "startedAt", own: "down", cell: firstFailure },
+    {
+      key: "first",
+      title: "First failure",
+      fields: ["firstFailure", "failingCommits", "lastFailingSha"],
+      sort: "startedAt",
+      own: "down",
+      cell: firstFailure,
+    },
   ];
 }
 

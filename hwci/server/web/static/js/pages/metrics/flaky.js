@@ -56,7 +56,8 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
     { key: "boxes", title: "Boxes", sort: "boxes", numeric: true, cell: boxes },
     ...figureColumns({ period: page.period, orgId, sorted: true }),
     {
-      key: "flakeRate", title: "Flake rate", sort: "flakeRate", own: byLow ? undefined : "down", numeric: true,
+      key: "flakeRate", fields: ["flakeRate", "low", "high"], title: "Flake rate",
+      sort: "flakeRate", own: byLow ? undefined : "down", numeric: true,
       cell: (row) => rate(row, byLow ? row : within.get(keyOf(row)), sure.error),
     },
     ...(byLow ? [{ key: "low", title: "At least", own: "down", numeric: true, cell: atLeast }] : []),

@@ -66,7 +66,7 @@ export function Merges({ address, base, orgId, scope, several, page, figures, re
     { key: "branch", title: "Branch", sort: "branch", cell: (row) => row.branch },
     { key: "mergedAt", title: "Merged", sort: "mergedAt", own: "down", cell: (row) => html`<${Time} at=${row.mergedAt} />` },
     shown === CHECKED
-      ? { key: "run", title: "First checked by", words: true, cell: (row) => checkedBy(orgId, row) }
+      ? { key: "firstRun", title: "First checked by", words: true, cell: (row) => checkedBy(orgId, row) }
       : { key: "why", title: "Why", cell: (row) => cause({ address, orgId, unfolded, row: why.get(keyOf(row)) }) },
   ];
   return html`<${Section} title=${shown.title} anchor="merges">

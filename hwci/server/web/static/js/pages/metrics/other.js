@@ -24,14 +24,14 @@ export function OtherFailures({ address, base, scope, several, page, orgId, revi
   const columns = [
     test,
     ...known,
-    { key: "reason", title: "Reason", sort: "class", cell: (row) => reason(reviews.now(row)) },
+    { key: "reason", fields: ["class", "reason", "reasonText"], title: "Reason", sort: "class", cell: (row) => reason(reviews.now(row)) },
     verdictColumn,
     ...reviewColumns(reviews),
   ];
   const empty = ofClass ? "No failure of this period has this class. “All” shows the other classes." : NONE;
   const table = { name: "other", label: TITLE, address, empty };
   const query = { ...scope, class: ofClass };
-  const began = [...known, { key: "broken", title: "Broken by", cell: brokenBy }, { key: "fix", title: "Fixed by", cell: fixedBy }];
+  const began = [...known, { key: "brokenBy", title: "Broken by", cell: brokenBy }, { key: "fix", title: "Fixed by", cell: fixedBy }];
   return html`<${Collapsed} title=${TITLE} total=${page.otherFailures.total} anchor="other" open=${open}
     onToggle=${() => change({ other: open ? null : "open" }, { replace: true })}>
     <${Classes} chosen=${ofClass} />

@@ -24,8 +24,8 @@ const columns = (orgId, several) => [
   },
   { key: "incidents", title: "Incidents", cell: (row) => count(row.incidents), numeric: true },
   { key: "failing", title: "Still failing", cell: (row) => count(row.failing), numeric: true },
-  { key: "detect", title: "From merge to failing run", cell: withBefore("toDetect") },
-  { key: "fix", title: "From there to the fix", cell: withBefore("toFix") },
+  { key: "toDetect", title: "From merge to failing run", cell: withBefore("toDetect") },
+  { key: "toFix", title: "From there to the fix", cell: withBefore("toFix") },
 ];
 
 /** The times of a period: of all, then of each product with its boxes. */

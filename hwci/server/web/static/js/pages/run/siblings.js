@@ -8,7 +8,7 @@ import { Section } from "../../parts/section.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { runColumns } from "../runs/columns.js";
 
-const SHOWN = new Set(["status", "started", "duration", "passed", "failed", "retried"]);
+const SHOWN = new Set(["status", "startedAt", "duration", "passed", "failed", "retried"]);
 
 /** The section; nothing where there are none. */
 export function Siblings({ run, orgId }) {

@@ -47,7 +47,7 @@ function columns(run, evidence, orgId) {
     test,
     ...common,
     {
-      key: "duration",
+      key: "durationS",
       title: "Duration",
       numeric: true,
       cell: ({ durationS }) => (durationS === null ? null : duration(durationS, true)),

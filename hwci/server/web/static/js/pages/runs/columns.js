@@ -23,18 +23,28 @@ export function runColumns(orgId, ofTest = false) {
     { key: "status", title: "Status", words: true, cell: (run) => html`<${Status} run=${run} />` },
     { key: "run", title: "Run", words: true, fixed: true, cell: (run) => nameOf(run, orgId) },
     ...(ofTest ? [{ key: "result", title: "This test", words: true, cell: resultOf }] : []),
-    { key: "product", title: "Product", words: true, cell: productOf },
+    { key: "product", fields: ["repoKey", "suite"], title: "Product", words: true, cell: productOf },
     { key: "box", title: "Box", words: true, fixed: true, cell: box },
-    { key: "branch", title: "Branch", cell: (run) => html`${run.branch} <span class="under">${run.trigger}</span>` },
+    { key: "branch", fields: ["branch", "trigger"], title: "Branch", cell: branchOf },
     { key: "sha", title: "Commit", cell: (run) => html`<${Sha} sha=${run.sha} repo=${run.repoKey} />` },
-    { key: "started", title: "Started", own: "down", words: true, cell: (run) => html`<${Time} at=${run.startedAt} />` },
-    { key: "duration", title: "Duration", numeric: true, cell: (run) => html`<${Duration} run=${run} />` },
-    ...COUNTS.map(([key, title]) => ({ key, title, numeric: true, cell: (run) => figure(key, run.tests[key]) })),
+    { key: "startedAt", title: "Started", own: "down", words: true, cell: (run) => html`<${Time} at=${run.startedAt} />` },
+    {
+      key: "duration",
+      fields: ["startedAt", "endedAt"],
+      title: "Duration",
+      numeric: true,
+      cell: (run) => html`<${Duration} run=${run} />`,
+    },
+    ...COUNTS.map(([key, title]) => ({ key, title, fields: [`tests.${key}`], numeric: true, cell: (run) => figure(key, run.tests[key]) })),
   ];
 }
 
 function productOf({ suite, repoKey }) {
   return html`<span class=${kept(suite)}>${suite}</span> <span class=${`under ${kept(repoKey)}`}>${repoKey}</span>`;
+}
+
+function branchOf({ branch, trigger }) {
+  return html`${branch} <span class="under">${trigger}</span>`;
 }
 
 function nameOf(run, orgId) {

@@ -44,7 +44,13 @@ function columns(repo) {
   return [
     { key: "commit", title: "Commit", cell: ({ sha }) => html`<${Sha} sha=${sha} repo=${repo} />` },
     { key: "subject", title: "Subject", name: true, cell: ({ subject }) => subject },
-    { key: "failed", title: "Runs that failed", numeric: true, cell: ({ failed, runs }) => `${count(failed)} of ${count(runs)}` },
+    {
+      key: "failed",
+      fields: ["failed", "runs"],
+      title: "Runs that failed",
+      numeric: true,
+      cell: ({ failed, runs }) => `${count(failed)} of ${count(runs)}`,
+    },
   ];
 }
 

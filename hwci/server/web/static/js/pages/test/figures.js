@@ -44,12 +44,12 @@ function columns({ repoKey, suite, testId, period }, orgId) {
   const runsOf = ({ boxKey }) => `Runs of ${testId} on ${boxKey ?? "all boxes"}`;
   return [
     { key: "box", title: "Box", name: true, cell: named },
-    { key: "rate", title: "First attempt failed", numeric: true, cell: ({ first }) => rate(first) },
+    { key: "first", title: "First attempt failed", numeric: true, cell: ({ first }) => rate(first) },
     ...FIGURES.map(([key, title, asked]) => ({ key, title, numeric: true, cell: (box) => figure(box, key, asked) })),
     { key: "runs", title: "Runs", words: true, cell: (box) => html`<a href=${runs(box)} aria-label=${runsOf(box)}>runs</a>` },
     { key: "verdicts", title: "Harness verdicts", words: true, cell: verdicts },
     { key: "took", title: "Took", numeric: true, cell: took },
-    { key: "last", title: "Last run", words: true, cell: lastRun },
+    { key: "lastRunAt", title: "Last run", words: true, cell: lastRun },
   ];
 }
 

@@ -7,7 +7,13 @@ import { html, useId, useRef, useState } from "../../html.js";
 export function Menu({ label, title, children }) {
   const [open, setOpen] = useState(false);
   const [button, id] = [useRef(null), useId()];
-  const leave = ({ currentTarget, relatedTarget }) => !currentTarget.contains(relatedTarget) && setOpen(false);
+  const leave = ({ currentTarget, relatedTarget }) => {
+    if (currentTarget.contains(relatedTarget)) return;
+    const fold = () => setOpen(false);
+    // The page may be shorter without the choices: what is pressed must not move away before it is released.
+    if (document.querySelector(":active")) window.addEventListener("mouseup", () => window.setTimeout(fold), { once: true });
+    else fold();
+  };
   const onEscape = ({ key }) => {
     if (key !== "Escape" || !open) return;
     setOpen(false);

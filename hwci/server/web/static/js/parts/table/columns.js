@@ -26,6 +26,16 @@ export function useShown(table, columns) {
   return columns.filter((column) => !gone.includes(column));
 }
 
+/** Return the fields of a row that no shown column tells: those of the columns that a reader hid. */
+export function fieldsNotShown(columns, shown) {
+  const told = new Set(shown.flatMap(fieldsOf));
+  return columns.filter((one) => !shown.includes(one)).flatMap(fieldsOf).filter((name) => !told.has(name));
+}
+
+function fieldsOf({ key, fields = [key] }) {
+  return fields;
+}
+
 /** The choice of the columns of a table; nothing where none may go. */
 export function Columns({ table, columns, label }) {
   const choices = choicesOf(columns);

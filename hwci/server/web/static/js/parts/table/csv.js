@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of a table as a CSV file, one column for each field. It knows no list: columns are the names
-// of the fields as the API has them, those of an object within a row as `firstFailure.sha`.
+// of the fields as the API has them, those of an object within a row as `firstFailure.sha`. What a column that is hidden would
+// tell is left out.
 
 import { get } from "../../api.js";
 
@@ -12,10 +13,10 @@ const FORMULA = /(^|;)(?=[\s"']*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Save all rows of a list as a file. `progress(rows, total)`: called with how many have come. A server that asks to wait is waited for:
- * it allows an address a hundred requests a minute.
+ * Return all rows of a list. `progress(rows, total)`: called with how many have come. A server that asks to wait is waited for: it
+ * allows an address a hundred requests a minute.
  */
-export async function download({ file, path, query, rowKey, signal, progress }) {
+export async function download({ path, query, rowKey, signal, progress }) {
   const rows = new Map(); // by their keys: a row that comes meanwhile moves another one to the next page
   for (let page = 1, total = 1; (page - 1) * LIST_ROWS < total; page += 1) {
     const list = await patiently(() => get(path, { ...query, page, limit: LIST_ROWS }, { signal }), signal);
@@ -24,7 +25,7 @@ export async function download({ file, path, query, rowKey, signal, progress }) 
     progress(rows.size, total);
   }
   signal.throwIfAborted();
-  save(file, [...rows.values()]);
+  return [...rows.values()];
 }
 
 async function patiently(ask, signal) {
@@ -38,18 +39,19 @@ async function patiently(ask, signal) {
   }
 }
 
-/** Save rows as a file. */
-export function save(file, rows) {
+/** Save rows as a file. `without`: fields that it has not. */
+export function save(file, rows, without) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([BYTE_ORDER_MARK, csvOf(rows)], { type: "text/csv" }));
+  link.href = URL.createObjectURL(new Blob([BYTE_ORDER_MARK, csvOf(rows, without)], { type: "text/csv" }));
   link.download = file;
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(link.href));
 }
 
 /** The rows as text, under the names of their fields. */
-function csvOf(rows) {
-  const flat = rows.map((row) => Object.fromEntries(fieldsOf(row)));
+function csvOf(rows, without) {
+  const isTold = ([name]) => !without.some((one) => name === one || name.startsWith(`${one}.`));
+  const flat = rows.map((row) => Object.fromEntries(fieldsOf(row).filter(isTold)));
   const names = [...new Set(flat.flatMap(Object.keys))];
   // An object that a row lacks has no column of its own.
   const columns = names.filter((name) => !names.some((other) => other.startsWith(`${name}.`)));

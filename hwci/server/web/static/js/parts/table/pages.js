@@ -11,12 +11,12 @@ const WORTH_A_JUMP = 4; // pages: fewer are a click or two away
 
 /**
  * The foot of a table. `path`, `query`: what lists its rows, without page and limit; `shown`: so many rows are; `few`: they
- * are only its first ones; `children`: what shows more of them.
+ * are only its first ones; `without`: fields that its file has not; `children`: what shows more of them.
  */
-export function Foot({ name, list, label, path, query, rowKey, shown, few, children }) {
+export function Foot({ name, list, label, path, query, rowKey, shown, few, without, children }) {
   return html`<div class="table-foot">
     ${children}
-    <${Csv} key=${JSON.stringify([path, query])} ...${{ name, label, path, query, rowKey, shown }} total=${list.total} />
+    <${Csv} key=${JSON.stringify([path, query])} ...${{ name, label, path, query, rowKey, shown, without }} total=${list.total} />
     ${!few && html`<${Size} name=${name} list=${list} label=${label} /><${Pages} name=${name} list=${list} label=${label} />`}
   </div>`;
 }
@@ -76,10 +76,10 @@ function Jump({ name, last, label }) {
 }
 
 /**
- * All rows that the table has now, as a file: `rows`, or what the API lists. While they come, the button stops it. Where the
- * file has more rows, `total`, than are `shown`, the button says how many.
+ * All rows that the table has now, as a file: `rows`, or what the API lists, `without` the fields of columns that are hidden.
+ * While they come, the button stops it. Where the file has more rows, `total`, than are `shown`, the button says how many.
  */
-export function Csv({ name, label, shown, total, rows = null, path = null, query = null, rowKey = null }) {
+export function Csv({ name, label, shown, total, without, rows = null, path = null, query = null, rowKey = null }) {
   const [came, setCame] = useState(null);
   const [fault, setFault] = useState(null);
   const stop = useRef(null);
@@ -91,9 +91,8 @@ export function Csv({ name, label, shown, total, rows = null, path = null, query
     setCame({ rows: 0, total: null });
     try {
       const { download, save } = await import("./csv.js");
-      const file = `hwci-${name}.csv`;
-      if (rows) save(file, rows);
-      else await download({ file, path, query, rowKey, signal, progress: (rows, total) => setCame({ rows, total }) });
+      const found = rows ?? (await download({ path, query, rowKey, signal, progress: (rows, total) => setCame({ rows, total }) }));
+      save(`hwci-${name}.csv`, found, without);
     } catch (error) {
       if (!signal.aborted) setFault(error.message);
     }
@@ -104,6 +103,6 @@ export function Csv({ name, label, shown, total, rows = null, path = null, query
   const offer = some ? `CSV of ${some}` : "CSV";
   const words = !came ? offer : came.total === null ? "Stop" : `Stop (${count(came.rows)} of ${count(came.total)})`;
   return html`<button type="button" aria-label=${came ? undefined : some ? `${offer}: ${label}` : `${offer} of ${label}`}
-      title="All rows that fit, with all fields" onClick=${press}>${words}</button>
+      title="All rows that fit, with the fields of the columns that are shown" onClick=${press}>${words}</button>
     ${fault && html`<p class="fault" role="alert">No file: ${fault}</p>`}`;
 }

@@ -8,10 +8,11 @@ import { titleOf } from "../section.js";
 const DIRECTIONS = { "": "none", up: "ascending", down: "descending" };
 
 /**
- * Rows under their headings. `columns`: `{key, title, cell(row), sort?, own?, numeric?, words?, name?, fixed?}`,
+ * Rows under their headings. `columns`: `{key, title, cell(row), sort?, own?, numeric?, words?, name?, fixed?, fields?}`,
  * `sort` being the API's name of the column where it sorts by it; `own`: "up" or "down" for the column
  * whose order the rows have unless asked; `words`: not broken within a word, `name`: only where no other
- * place is left; by it, or one that is `fixed`, a row is known (`columns.js`). `sort`: the order asked for,
+ * place is left; by it, or one that is `fixed`, a row is known (`columns.js`); `fields`: those of a row that it tells,
+ * where `key` is not their name. `sort`: the order asked for,
  * `onSort(sort)`: another one is wanted.
  */
 export function Rows({ columns, rows, rowKey, below = (_row) => null, label, busy, sort, onSort }) {

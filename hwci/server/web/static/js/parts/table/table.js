@@ -6,7 +6,7 @@ import { change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, counted } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
-import { Columns, useShown } from "./columns.js";
+import { Columns, fieldsNotShown, useShown } from "./columns.js";
 import { Empty, Failed, Renewing, Waiting } from "../notices/notice.js";
 import { Csv, Foot, lastPage, turnTo } from "./pages.js";
 import { Rows } from "./rows.js";
@@ -66,7 +66,7 @@ function Found({ address, asked, list, busy, path, query, folds, foldsOnPhone, u
         onClick=${() => change({ [unfolds]: null }, { replace: true })}>Leave it out</button></p>`}
     <${Rows} columns=${shown} rows=${rows} rowKey=${rowKey} below=${below} label=${label}
       busy=${busy} sort=${asked.sort} onSort=${onSort} />
-    <${Foot} ...${{ name, list, label, path, rowKey, few }} shown=${rows.length}
+    <${Foot} ...${{ name, list, label, path, rowKey, few }} shown=${rows.length} without=${fieldsNotShown(columns, shown)}
       query=${{ ...query, sort: asked.sort, search: asked.search || null }}>
       <${Columns} table=${name} columns=${columns} label=${label} />
       ${may && (few || asked.all) && list.total > FEW && html`<${ShowAll} ...${{ name, label, few }} total=${list.total} />`}
@@ -87,9 +87,11 @@ export function showAll(name) {
 
 /** A table whose rows are all there: no search, no pages. `all`: those that a file of it has. */
 export function PlainTable({ name, columns, rows, all = rows, rowKey, label }) {
-  return html`<${Rows} columns=${useShown(name, columns)} rows=${rows} rowKey=${rowKey} label=${label} />
+  const shown = useShown(name, columns);
+  return html`<${Rows} columns=${shown} rows=${rows} rowKey=${rowKey} label=${label} />
     <div class="table-foot"><${Columns} table=${name} columns=${columns} label=${label} />
-      <${Csv} name=${name} label=${label} rows=${all} shown=${rows.length} total=${all.length} /></div>`;
+      <${Csv} name=${name} label=${label} rows=${all} shown=${rows.length} total=${all.length}
+        without=${fieldsNotShown(columns, shown)} /></div>`;
 }
 
 /**
