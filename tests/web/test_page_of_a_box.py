@@ -54,15 +54,16 @@ def test_every_figure_on_the_page_is_the_apis(
         expect(page.get_by_role("heading", level=1)).to_have_text(box)
         expect(page.get_by_text(found["box"]["says"])).to_be_visible()
         rows = page.get_by_role("region", name="Shares").locator("tbody tr")
-        expect(rows).to_have_count(1 + len(SHARES))
+        expect(rows).to_have_count(len(SHARES))
         counts = found["box"]["counts"]
-        same = [
+        same, others = (
             rate(counts["failed"], counts["results"]),
             rate(counts["othersFailed"], counts["othersResults"]),
-        ]
+        )
+        said = page.get_by_text("First attempts that failed, of the same tests").inner_text()
+        assert bare(said).endswith(f":{same}here,{others}ontheothers.")
         assert [[bare(one) for one in cells(row)[1:]] for row in rows.all()] == [
-            same,
-            *([written(found["shares"][one]), written(found["others"][one])] for one in SHARES),
+            [written(found["shares"][one]), written(found["others"][one])] for one in SHARES
         ]
         hours = int(found["boardSeconds"] / 3600 + 0.5)
         expect(page.get_by_text(f"{hours:,} board hour")).to_be_visible()
@@ -84,7 +85,23 @@ def test_a_box_that_is_compared_with_none_has_the_shares_of_all_runs_alone(reade
 
     rows = reader.page.get_by_role("region", name="Shares").locator("tbody tr")
     expect(rows).to_have_count(len(SHARES))
-    expect(reader.page.get_by_text("compares like with like")).to_have_count(0)
+    expect(reader.page.get_by_text("First attempts that failed")).to_have_count(0)
+
+
+def test_the_shares_of_all_runs_stand_under_a_heading_of_their_own_below_the_comparison(
+    reader: Reader,
+) -> None:
+    reader.open(days=90, asOf=system_clock().isoformat(), boxKey=BOXES[1])
+
+    section = reader.page.get_by_role("region", name="Against the other boxes")
+    heading = section.get_by_role("heading", level=3)
+    expect(heading).to_have_text("All runs, whatever they tested")
+    order = section.inner_text()
+    places = [
+        order.index(words)
+        for words in ("of the same tests on the same commits", "All runs", "Attempts that failed")
+    ]
+    assert places == sorted(places)
 
 
 def test_a_test_leads_to_its_boxes_and_a_box_to_its_tests_and_runs(reader: Reader) -> None:

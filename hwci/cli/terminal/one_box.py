@@ -22,7 +22,7 @@ _SHARES = {
     "reached": "Runs that reached the hardware",
     "lost_board": "Of these, lost their board",
     "blamed": "Results blamed on the bench",
-    "failed_attempts": "Failed attempts, of all tests",
+    "failed_attempts": "Attempts that failed, retries included",
 }
 
 
@@ -61,9 +61,10 @@ def _lines(found: OneBoxAnswer) -> Iterator[str]:
         return
     yield f"{found.box_key}: {found.box.says}"
     yield from _of_the_same(found.box)
+    yield "All runs, whatever they tested (this does not say which box is worse):"
     for name, title in _SHARES.items():
         others = "" if found.others is None else f"; others {_of(getattr(found.others, name))}"
-        yield f"{title}: {_of(getattr(found.shares, name))}{others}"
+        yield f"  {title}: {_of(getattr(found.shares, name))}{others}"
     earlier = [] if found.box.before is None else found.box.before.lost_runs
     for run in [*found.box.lost_runs, *earlier]:
         when = tables.ago(run.started_at, found.period.end)

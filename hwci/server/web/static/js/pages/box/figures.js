@@ -15,22 +15,22 @@ const SHARES = [
   ["reached", "Runs that reached the hardware"],
   ["lostBoard", "Of these, lost their board midway"],
   ["blamed", "Results that the harness blamed on the bench"],
-  ["failedAttempts", "Failed attempts, of all tests"],
+  ["failedAttempts", "Attempts that failed, retries included"],
 ];
 
-/** How the box compares, in a sentence and in shares. */
+/** How the box compares: what decides that first, and below it the shares of all its runs, which do not. */
 export function Shares({ found, orgId }) {
   const { box, shares, others, tests } = found;
-  const all = SHARES.map(([key, title]) => ({ share: key, title, box: shares[key], others: others?.[key] ?? null }));
-  const same = box.counts.results > 0;
-  const rows = same ? [ofTheSame(box), ...all] : all;
+  const rows = SHARES.map(([key, title]) => ({ share: key, title, box: shares[key], others: others?.[key] ?? null }));
   return html`
     <p>${box.comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}${box.says}</p>
+    <${Same} ...${box} />
     ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>
       <${TestLink} test=${one} orgId=${orgId} /> ${one.says}
     </li>`)}</ul>`}
-    <p class="quiet">${same && "The first row compares like with like. "}${same ? "The others" : "The rows"} count all runs of the
-      period, whatever they tested. Below each: the range that holds the true share with 95 % certainty.</p>
+    <h3 class="quiet">All runs, whatever they tested</h3>
+    <p class="quiet">Boxes run different tests and commits, so these do not say which box is worse. Below each: the range that
+      holds the true share with 95 % certainty.</p>
     <${PlainTable} name="shares" label="Shares" rows=${rows} rowKey=${({ share: key }) => key} columns=${COLUMNS} />
     <${LostRuns} runs=${[...box.lostRuns, ...(box.before?.lostRuns ?? [])]} />
     <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")} in this period. Last clean run:
@@ -39,14 +39,12 @@ export function Shares({ found, orgId }) {
 }
 
 /** The counts that are compared; an interval of each would not be that of their comparison. */
-function ofTheSame({ counts: { failed, results, othersFailed, othersResults }, note, idle }) {
+function Same({ counts: { failed, results, othersFailed, othersResults }, note, idle }) {
+  if (results === 0) return null;
   const when = note ? (idle ? ", before the note" : ", since the note") : "";
-  return {
-    share: "same",
-    title: `First attempts that failed, of the same tests on the same commits${when}`,
-    box: { part: failed, total: results },
-    others: { part: othersFailed, total: othersResults },
-  };
+  return html`<p>First attempts that failed, of the same tests on the same commits${when}:
+    ${" "}<strong>${share({ part: failed, total: results })}</strong> here,
+    ${" "}${share({ part: othersFailed, total: othersResults })} on the others.</p>`;
 }
 
 /** The latest runs that lost their board, and from which test on. */
