@@ -95,8 +95,9 @@ def test_every_figure_on_the_page_is_the_apis(reader: Reader, days: int, suite: 
         expect(reader.page.get_by_role("heading", level=1)).to_have_text(test_id)
         words = f"{found['answer']} {found['says']}"
         first, rest = re.split(r"(?<=\.) (?=[A-Z])", words, maxsplit=1)
-        expect(reader.page.locator(".page-head + p")).to_have_text(first)
-        expect(reader.page.locator(".page-head + p + p")).to_have_text(rest)
+        expect(reader.page.locator(".page-head + p")).to_contain_text(f"{days} days, ")
+        expect(reader.page.locator(".page-head + p + p")).to_have_text(first)
+        expect(reader.page.locator(".page-head + p + p + p")).to_have_text(rest)
         assert re.match("Fails now|Flaky|Broken|Fixed|Not enough data", found["answer"])
         rows = reader.page.get_by_role("region", name="Boxes").locator("tbody tr")
         boxes = found["boxes"] + ([found["all"]] if len(found["boxes"]) > 1 else [])
@@ -296,7 +297,7 @@ def test_rows_that_name_a_test_or_a_box_lead_to_their_pages(reader: Reader) -> N
     for region in ("Failing now", "Merges, checked"):
         page.goto(f"{home}/metrics?days=90&failing=all&merges=checked")
         rows = page.get_by_role("region", name=region, exact=True).locator("tbody")
-        expect(rows.locator("a[href*='/box?boxKey=']").first).to_be_attached()
+        expect(rows.locator("a[href*='/box?days=90&boxKey=']").first).to_be_attached()
 
 
 def to_box(box: str) -> re.Pattern[str]:
@@ -330,7 +331,8 @@ def test_an_unfolded_cause_leads_to_the_box_and_the_test_of_each_failure(reader:
             expect(box).to_have_text(shown["boxKey"])
             expect(box).to_have_attribute("href", to_box(shown["boxKey"]))
             of_test = dict(parse_qsl(urlsplit(str(test.get_attribute("href"))).query))
-            assert of_test == {name: shown[name] for name in ("repoKey", "suite", "testId")}
+            named = {name: shown[name] for name in ("repoKey", "suite", "testId")}
+            assert of_test == {"days": "90", **named}
 
 
 def test_what_names_a_box_on_the_metrics_page_leads_to_its_page(reader: Reader) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from hwci.server.clock import system_clock
 from tests.support.asking import ask, bearer
 from tests.web.conftest import Dashboard
 from tests.web.live import site
@@ -318,3 +319,52 @@ def test_no_product_goes_along_to_another_organization(
 
         asks(page, "failures")
         quiet_console.clear()  # the browser names what is refused while CI Metrics is off
+
+
+def named_period(page: Page) -> Locator:
+    """Return the words that say of which period the figures of a page are."""
+    return page.locator("main p.quiet", has_text=re.compile(r"^\d+ days?, \d+ ")).first
+
+
+def test_a_period_that_was_chosen_goes_along_to_the_pages_of_tests_and_boxes(
+    page: Page, pages: str
+) -> None:
+    page.goto(f"{pages}/metrics?days=60")
+    row = page.locator("#failing tbody tr").first
+    row.get_by_role("link", name="history").click()
+    expect(page).to_have_url(re.compile(r"/test\?days=60&"))
+    expect(named_period(page)).to_contain_text("60 days, ")
+
+    page.get_by_role("region", name="By box").get_by_role(
+        "link", name=re.compile("^bench-")
+    ).first.click()
+    expect(page).to_have_url(re.compile(r"/box\?days=60&"))
+    expect(named_period(page)).to_contain_text("60 days, ")
+
+    page.goto(f"{pages}/metrics?days=60")
+    page.get_by_role("link", name="Compare them").click()
+    expect(page).to_have_url(re.compile(r"/boxes\?days=60$"))
+    expect(named_period(page)).to_contain_text("60 days, ")
+    page.get_by_label("90d").check()
+    expect(named_period(page)).to_contain_text("90 days, ")
+    expect(page).to_have_url(re.compile("/boxes$"))
+
+
+def test_where_no_period_was_chosen_each_page_has_its_own_and_names_it(
+    page: Page, pages: str
+) -> None:
+    page.goto(f"{pages}/metrics")
+    row = page.locator("#failing tbody tr").first
+    row.get_by_role("link", name="history").click()
+    expect(page).to_have_url(re.compile(r"/test\?repoKey="))
+    expect(named_period(page)).to_contain_text("90 days, ")
+
+
+def test_a_period_of_the_past_goes_along_with_its_end(page: Page, pages: str) -> None:
+    as_of = f"{system_clock() - timedelta(days=3):%Y-%m-%dT%H:%M:%SZ}"
+    page.goto(f"{pages}/metrics?days=7&asOf={as_of}")
+    page.locator("#flaky tbody tr").first.get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(r"/test\?"))
+    query = parse_qs(urlsplit(page.url).query)
+    assert (query["days"], query["asOf"]) == (["7"], [as_of])
+    expect(named_period(page)).to_contain_text("7 days, ")

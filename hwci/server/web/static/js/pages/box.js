@@ -5,6 +5,7 @@
 import { addressOf } from "../address.js";
 import { useAnswer } from "../asking.js";
 import { html, useState } from "../html.js";
+import { Period } from "../parts/values/period.js";
 import { GivenTime } from "../parts/values/given_time.js";
 import { useProducts } from "../parts/values/links.js";
 import { NotThere } from "../parts/notices/missing.js";
@@ -60,20 +61,20 @@ function Past({ address, orgId, organization, boxKey, scope }) {
   if (!data && !lacks) return html`<${Waiting} />`;
   return html`
     ${error && !lacks && html`<${Failed} error=${error} again=${again} />`}
-    ${lacks ? html`<p class="quiet">${error.message}.</p>` : html`<${Figures} found=${data} orgId=${orgId} scope=${scope} />`}
+    ${lacks ? html`<p class="quiet">${error.message}.</p>` : html`<${Figures} found=${data} orgId=${orgId} />`}
     <${Notes} ...${{ orgId, organization, boxKey }} />
     <${Runs} ...${{ address, orgId, boxKey, scope }} />
   `;
 }
 
-function Figures({ found, orgId, scope }) {
-  if (!found.box) return html`<${Empty}>No run of this period was on this box. Choose a longer period, or see
-    ${" "}<a href=${addressOf("boxes", { orgId })}>all boxes</a>.<//>`;
+function Figures({ found, orgId }) {
+  if (!found.box) return html`<${Empty}>No run of this period (<${Period} ...${found.period} />) was on this box. Choose a longer period, or
+    see <a href=${addressOf("boxes", { orgId })}>all boxes</a>.<//>`;
   return html`
     <${Section} title="Against the other boxes"><${Shares} found=${found} orgId=${orgId} /><//>
     <${Section} title="Silent time"><${Silence} silence=${found.box.silence} /><//>
     <${Section} title="Failed here alone" total=${found.aloneTotal}>
-      <${Alone} found=${found} orgId=${orgId} scope=${scope} />
+      <${Alone} found=${found} orgId=${orgId} />
     <//>
   `;
 }

@@ -7,6 +7,7 @@ import { Deed } from "../parts/form/deed.js";
 import { useDraft } from "../parts/form/draft.js";
 import { Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
+import { Periods, UpToNow, scopeOf } from "../parts/frame/scope.js";
 import { BoxLink } from "../parts/values/past.js";
 import { PagedTable } from "../parts/table/table.js";
 import { Badge, ExactTimes, Time } from "../parts/values/values.js";
@@ -15,6 +16,7 @@ import { BoxHealth, useHealth } from "./boxes/health.js";
 import { useManaging } from "./boxes/managing.js";
 import { BoxNotes } from "./boxes/notes.js";
 
+const DAYS = 90; // that boxes are compared in
 // There is no event for a box that goes offline, so a visible page asks again.
 const LOOK_MILLISECONDS = 30_000;
 const STATUSES = {
@@ -30,7 +32,8 @@ export function Boxes({ address, orgId, organization, me }) {
   const { turn, ask } = useLooks();
   const tokens = useInstallTokens(base, ask);
   const [noted, setNoted] = useState(0);
-  const health = useHealth(orgId, organization, noted);
+  const { days, from, asOf } = scopeOf(address.query, DAYS);
+  const health = useHealth(orgId, organization, { days, from, asOf }, noted);
   const notes = { path: `/api/orgs/${orgId}/box-notes`, noted: () => setNoted((was) => was + 1) };
   const changed = (removed) => {
     if (removed && removed.id === tokens.made?.id) tokens.forget();
@@ -46,7 +49,8 @@ export function Boxes({ address, orgId, organization, me }) {
     field.current.focus(); // the button that was pressed is gone
   };
   return html`
-    <div class="page-head"><h1>Boxes</h1><${ExactTimes} /></div>
+    <div class="page-head"><h1>Boxes</h1><${UpToNow} address=${address} scope=${{ asOf }} /><${ExactTimes} />
+      ${organization?.ciMetricsEnabled && html`<${Periods} days=${days} usual=${DAYS} />`}</div>
     ${isThere && html`<${BoxHealth} health=${health} orgId=${orgId} />`}
     ${isThere && may && html`<${AddBox} ...${{ tokens, field, draft }} />`}
     ${tokens.made && html`<${InstallToken} key=${tokens.made.installToken} made=${tokens.made} done=${done} />`}

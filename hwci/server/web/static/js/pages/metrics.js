@@ -10,7 +10,7 @@ import { later } from "../parts/later.js";
 import { useProductsOf } from "../parts/values/links.js";
 import { Failed, Renewing, Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
-import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
+import { Periods, Products, UpToNow, periodHere, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Collapsed, showSection } from "../parts/section.js";
 import { ExactTimes } from "../parts/values/values.js";
 import { useOwnDays } from "../parts/zone.js";
@@ -148,7 +148,7 @@ function Pending({ orgId, scope, total }) {
   // So short that it is one line on a phone, too.
   return html`<p class="pending"><span class="quiet">By test, box and commit: </span>
     <a href=${all}>${counted(total, "pending failure")}</a>
-    <br /><span class="quiet">Is one box worse than the others? </span><a href=${addressOf("boxes", { orgId })}>Compare them</a></p>`;
+    <br /><span class="quiet">Is one box worse than the others? </span><a href=${addressOf("boxes", { orgId }, periodHere())}>Compare them</a></p>`;
 }
 
 /** Whether nothing was reported or announced in a period. */

@@ -6,6 +6,7 @@ import { addressOf } from "../address.js";
 import { productName } from "../format.js";
 import { html } from "../html.js";
 import { GivenTime } from "../parts/values/given_time.js";
+import { Period } from "../parts/values/period.js";
 import { useProducts } from "../parts/values/links.js";
 import { NotThere } from "../parts/notices/missing.js";
 import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
@@ -61,6 +62,7 @@ function Past({ address, orgId, query }) {
   if (!test) return html`<${Waiting} />`;
   return html`
     ${error && html`<${Failed} error=${error} again=${again} />`}
+    <p class="quiet"><${Period} ...${test.period} /></p>
     ${test.all === null
       ? html`<${Empty}>No run of this period had the test. Choose a longer period.<//>`
       : html`<${Answer} ...${test} />

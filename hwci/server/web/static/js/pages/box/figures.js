@@ -5,6 +5,7 @@ import { count, counted, lasted, percent, range } from "../../format.js";
 import { html } from "../../html.js";
 import { Empty } from "../../parts/notices/notice.js";
 import { TestLink } from "../../parts/values/past.js";
+import { Period } from "../../parts/values/period.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { Badge, Sha, Time } from "../../parts/values/values.js";
 
@@ -23,6 +24,7 @@ export function Shares({ found, orgId }) {
   const { box, shares, others, tests } = found;
   const rows = SHARES.map(([key, title]) => ({ share: key, title, box: shares[key], others: others?.[key] ?? null }));
   return html`
+    <p class="quiet"><${Period} ...${found.period} /></p>
     <p>${box.comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}${box.says}</p>
     <${Same} ...${box} />
     ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>
@@ -86,10 +88,10 @@ function hundred(share) {
 }
 
 /** The tests whose first attempt failed here, and on no other box that ran them at the commit. */
-export function Alone({ found: { alone, aloneTotal }, orgId, scope }) {
+export function Alone({ found: { alone, aloneTotal }, orgId }) {
   if (alone.length === 0) return html`<${Empty}>On each commit, what failed here failed on another box too, or ran nowhere else.<//>`;
   const columns = [
-    { key: "test", title: "Test", name: true, cell: (row) => html`<${TestLink} test=${row} orgId=${orgId} asOf=${scope.asOf} />` },
+    { key: "test", title: "Test", name: true, cell: (row) => html`<${TestLink} test=${row} orgId=${orgId} />` },
     { key: "product", title: "Product", words: true, cell: ({ repoKey, suite }) => html`${suite} <span class="under">${repoKey}</span>` },
     { key: "commits", title: "Commits failed here alone", own: "down", numeric: true, cell: ({ commits }) => count(commits) },
     { key: "of", title: "Commits run here and on another box", numeric: true, cell: ({ of }) => count(of) },

@@ -7,18 +7,18 @@ import { useAnswer } from "../../asking.js";
 import { count, counted, lasted } from "../../format.js";
 import { html } from "../../html.js";
 import { BoxLink, OnBox, TestLink } from "../../parts/values/past.js";
+import { Period } from "../../parts/values/period.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { Section } from "../../parts/section.js";
 import { Badge, Time } from "../../parts/values/values.js";
 
-const DAYS = 90;
 const NOT_HERE = 409; // the server lacks the extra for statistics; its message says how to install it
 const HOUR = 3600;
 
 /** Fetch the comparison if CI Metrics is on, and again when `turn` changes. `isThere`: no answer is awaited. */
-export function useHealth(orgId, organization, turn) {
+export function useHealth(orgId, organization, scope, turn) {
   const path = organization?.ciMetricsEnabled ? `/api/orgs/${orgId}/ci-analysis/boxes` : null;
-  const { data, error } = useAnswer(path, { days: DAYS }, turn);
+  const { data, error } = useAnswer(path, scope, turn);
   return { data, error, isThere: organization !== undefined && (path === null || data !== null || error !== null) };
 }
 
@@ -27,7 +27,7 @@ export function BoxHealth({ health: { data, error }, orgId }) {
   if (error?.status === NOT_HERE) return html`<p class="quiet">${error.message}.</p>`;
   if (!data?.boxes.length) return null;
   return html`<${Section} title="Boxes compared" total=${data.boxesTotal}>
-    <p class="quiet">First attempts that failed in the last ${DAYS} days, on the same tests and commits.</p>
+    <p class="quiet"><${Period} ...${data.period} />. First attempts that failed, on the same tests and commits.</p>
     <${PlainTable} name="boxes-compared" label="Boxes compared" rows=${data.boxes}
       rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId)} />
     ${rest(data.boxesTotal - data.boxes.length, "box", "boxes")}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table "Flakiest tests" (spec, "Metrics page (dashboard)"), with a heat strip per test.
 
-import { addressOf, change } from "../../address.js";
+import { change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, percent } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
@@ -9,8 +9,8 @@ import { Failed } from "../../parts/notices/notice.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { Section } from "../../parts/section.js";
 import { FEW, PagedTable, tableState } from "../../parts/table/table.js";
-import { OnBox } from "../../parts/values/past.js";
-import { Badge, LongName } from "../../parts/values/values.js";
+import { OnBox, TestLink } from "../../parts/values/past.js";
+import { Badge } from "../../parts/values/values.js";
 import { useOwnDays } from "../../parts/zone.js";
 import { Unfolded } from "./flaky_boxes.js";
 import { figureColumns, rate } from "./flaky_figures.js";
@@ -51,7 +51,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const heat = (row) => html`<${HeatStrip} history=${histories.get(keyOf(row))} days=${answer.data?.days} />`;
   const boxes = (row) => html`<${Boxes} row=${row} open=${unfolded === keyOf(row)} />`;
   const columns = [
-    { key: "test", title: "Test", sort: "testId", name: true, cell: (row) => test(row, address, scope, answered.get(keyOf(row))) },
+    { key: "test", title: "Test", sort: "testId", name: true, cell: (row) => test(row, orgId, answered.get(keyOf(row))) },
     ...productColumn(page.product, several),
     { key: "boxes", title: "Boxes", sort: "boxes", numeric: true, cell: boxes },
     ...figureColumns({ period: page.period, orgId, sorted: true }),
@@ -141,15 +141,13 @@ function keyOf({ repoKey, suite, testId }) {
 }
 
 /** A test, which leads to its own page, and below it whether it fails now or whom to suspect; its place is kept. */
-function test(row, { params }, { asOf }, answered) {
-  const { repoKey, suite, testId } = row;
-  const page = addressOf("test", params, { asOf, repoKey, suite, testId });
+function test(row, orgId, answered) {
   const answer = answered?.answer ?? "\u00a0";
-  return html`<a href=${page}><${LongName} name=${testId} /></a>
+  return html`<${TestLink} test=${row} orgId=${orgId} />
     ${isBroken(row) ? html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`
       : hasNoFlake(row) && html` <${Badge} kind="quiet" title=${NO_FLAKE}>no flake seen<//>`}
     ${" "}<span class="under whom" title=${answered?.answer}>${answered?.answerBox
-      ? html`<${OnBox} words=${answer} boxKey=${answered.answerBox} ...${{ orgId: params.orgId, asOf }} />` : answer}</span>`;
+      ? html`<${OnBox} words=${answer} boxKey=${answered.answerBox} orgId=${orgId} />` : answer}</span>`;
 }
 
 function Boxes({ row, open }) {

@@ -2,7 +2,7 @@
 // Which period and which products a page is about: read from the address, and chosen here (spec,
 // "Metrics page (dashboard)").
 
-import { addressOf, change, lastOf } from "../../address.js";
+import { addressOf, change, here, lastOf } from "../../address.js";
 import { productName } from "../../format.js";
 import { html } from "../../html.js";
 import { Badge } from "../values/values.js";
@@ -12,6 +12,7 @@ const DAYS_DEFAULT = 30;
 
 const OF_DAYS = ["metrics", "failures", "review"];
 const OF_PRODUCTS = [...OF_DAYS, "runs"];
+const OF_PERIODS = [...OF_DAYS, "test", "box", "boxes"];
 const DAYS_MAX = 3650; // that the API takes
 const DAY_MILLISECONDS = 86_400_000;
 const CLOCKS_DIFFER_MILLISECONDS = 3_600_000; // at most: of the server and of a browser
@@ -43,6 +44,13 @@ export function takenAlong(page, orgId) {
   if (page === "runs") return { ...product, ...timesOf(last) };
   const { query } = addressOfLast(OF_DAYS, orgId);
   return { days: query.get("days"), from: query.get("from"), ...product, asOf: query.get("asOf") };
+}
+
+/** The period that was chosen in the address of this page, for a link to another that has one: its figures are of the same. */
+export function periodHere() {
+  const { page, query } = here();
+  if (!OF_PERIODS.includes(page)) return {};
+  return { days: query.get("days"), from: query.get("from"), asOf: query.get("asOf") };
 }
 
 function addressOfLast(pages, orgId) {
