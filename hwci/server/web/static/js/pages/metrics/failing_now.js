@@ -38,7 +38,7 @@ export function FailingNow({ figures, address, orgId, page, several, children })
     { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${otherBoxes(row, orgId)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
     { key: "since", fields: ["since", "firstCommit", "commits"], title: "Failing since", cell: since },
-    { key: "suspects", title: "May have broken it", cell: suspects },
+    { key: "suspects", fields: ["suspects", "lookFirst"], title: "May have broken it", cell: suspects },
     { key: "verdicts", title: "Harness verdict", cell: ({ verdicts }) => verdicts.map(verdict) },
     { key: "again", fields: ["reruns", "retries"], title: "Run again", cell: runAgain },
   ];
