@@ -205,6 +205,67 @@ def test_a_note_and_an_issue_go_with_each_review_and_no_key_is_taken_from_them(o
     expect(folded.get_by_role("link", name="https://issues.example.org/7")).to_be_visible()
 
 
+@pytest.mark.parametrize("keys", ["Control+Enter", "Meta+Enter"])
+def test_a_cause_is_confirmed_with_its_note_by_the_keyboard_alone(own: Site, keys: str) -> None:
+    page = opened_inbox(own)
+    first = opened(page)
+    note = first.get_by_label("Note (optional)")
+    while not note.evaluate("one => one === document.activeElement"):
+        page.keyboard.press("Tab")
+    expect(note).to_have_accessible_description("Ctrl+Enter or Cmd+Enter confirms")
+    page.keyboard.type("cold jacket")
+    page.keyboard.press("Enter")  # alone does nothing
+    page.keyboard.press("Tab")
+    page.keyboard.type("https://issues.example.org/7")
+    page.keyboard.press("Enter")
+    expect(first.get_by_label("Issue link")).to_be_focused()
+    assert audit(own) == []
+
+    page.keyboard.press(keys)
+
+    said = "2 failures confirmed as real firmware bugs with the note “cold jacket”."
+    expect(page.locator(".toast")).to_contain_text(said)
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
+    expect(opened(page).get_by_role("button").first).to_be_focused()
+    found = reviewed(own)
+    for test in ("spi", "uart"):
+        assert found[test]["action"] == "confirm"
+        assert found[test]["note"] == "cold jacket"
+        assert found[test]["issue"] == "https://issues.example.org/7"
+    assert (found["boot"], found["i2c"]) == (None, None)
+
+
+def test_the_keys_confirm_where_a_cause_stands_in_a_table_and_on_the_page_of_a_failure(
+    own: Site,
+) -> None:
+    page = own.page
+    own.open("metrics?other=open&other.by=cause")
+    page.get_by_role("button", name="Review: boot, i2c on bench-1").click()
+    expect(page.get_by_label("Note (optional)")).to_be_focused()
+    page.keyboard.type("seen on the bench")
+    page.keyboard.press("Control+Enter")
+    done = page.get_by_role("status").filter(has_text="2 failures confirmed as real")
+    expect(done).to_be_visible()
+
+    page.locator("#other").get_by_role("button", name="spi, uart on bench-1", exact=True).click()
+    page.locator("#other .below").get_by_role("link", name="spi").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("spi")
+    page.get_by_label("Note (optional)").fill("one journal bug")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("group", name="Review")).to_contain_text(
+        "onfirmed as a real firmware bug"
+    )
+    expect(page.get_by_label("New note (optional)")).to_have_accessible_description("")
+
+    notes = {test: review and review["note"] for test, review in reviewed(own).items()}
+    assert notes == {
+        "boot": "seen on the bench",
+        "i2c": "seen on the bench",
+        "spi": "one journal bug",
+        "uart": None,
+    }
+
+
 def test_a_long_note_is_cut_in_the_message_and_whole_in_its_row(own: Site) -> None:
     page = opened_inbox(own)
     note = "the journal grows until the heap is used up, which is seen first by the watermark"
@@ -428,10 +489,10 @@ def test_what_is_reviewed_has_its_note_and_offers_only_the_keys_that_do_somethin
 ) -> None:
     page = opened_inbox(own)
     keys = page.locator(".by-key kbd")
-    expect(keys).to_have_text(["j", "k", "c", "d"])
+    expect(keys).to_have_text(["j", "k", "c", "d", "Ctrl+Enter"])
     opened(page).get_by_label("Note").fill("a race")
     opened(page).get_by_role("button", name="Confirm").click()
-    expect(keys).to_have_text(["j", "k", "c", "d", "u"])
+    expect(keys).to_have_text(["j", "k", "c", "d", "u", "Ctrl+Enter"])
 
     own.open("review?list=reviewed")
 

@@ -15,7 +15,7 @@ import { Periods, Products, UpToNow, scopeOf, severalRepositories, takenAlong } 
 import { Tools, WORTH_A_SEARCH, noMatch, tableState } from "../parts/table/table.js";
 import { useDraft } from "../parts/form/draft.js";
 import { Refused } from "../parts/reviews/refused.js";
-import { MADE, RESET, UNDO, fittingActions } from "../parts/reviews/review.js";
+import { CONFIRM, MADE, RESET, UNDO, fittingActions } from "../parts/reviews/review.js";
 import { LAST, useTogether } from "../parts/reviews/together.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
 import { ExactTimes } from "../parts/values/values.js";
@@ -24,7 +24,8 @@ import { Row } from "./review/row.js";
 
 const ASKED = 100; // the most that the API gives at once
 const MOVES = ["next", "previous"];
-const KEYS = [["j", MOVES[0]], ["k", MOVES[1]], ["c", "confirm"], ["d", "dismiss"], ["u", UNDO]];
+const KEYS = [["j", MOVES[0]], ["k", MOVES[1]], ["c", CONFIRM], ["d", "dismiss"], ["u", UNDO]];
+const WHILE_WRITING = ["Ctrl+Enter", "confirm while you write"];
 
 const TO_REVIEW = {
   name: null,
@@ -137,7 +138,7 @@ function Inbox({ address, orgId, me, path, query, list, search, found, products,
     j: () => show(listed[at + 1]),
     k: () => show(listed[at - 1]),
     ...(may && open && {
-      c: () => together.review(open.id, open.failures, "confirm", draft.of(open.id)),
+      c: () => together.review(open.id, open.failures, CONFIRM, draft.of(open.id)),
       d: () => together.review(open.id, open.failures, "dismiss", draft.of(open.id)),
     }),
     ...(may && { u: () => together.undo?.() }),
@@ -154,7 +155,7 @@ function Inbox({ address, orgId, me, path, query, list, search, found, products,
   const gone = causes.length - listed.length;
   const fitting = may && open ? fittingActions(open.failures).map(({ name }) => name) : [];
   const useful = [...(listed.length > 1 ? MOVES : []), ...fitting, ...(may && together.undo ? [UNDO] : [])];
-  const keys = KEYS.filter(([, what]) => useful.includes(what));
+  const keys = [...KEYS.filter(([, what]) => useful.includes(what)), ...(fitting.includes(CONFIRM) ? [WHILE_WRITING] : [])];
   return html`<section class="part inbox" aria-label=${list.title}>
     ${!open && none}
     ${open && html`<p class="quiet"><span role="status">

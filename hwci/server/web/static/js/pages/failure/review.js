@@ -8,7 +8,7 @@ import { html, useRef, useState } from "../../html.js";
 import { useDraft } from "../../parts/form/draft.js";
 import { daysBackTo } from "../../parts/frame/scope.js";
 import { Refused } from "../../parts/reviews/refused.js";
-import { fittingActions } from "../../parts/reviews/review.js";
+import { CONFIRM, fittingActions } from "../../parts/reviews/review.js";
 import { useTogether } from "../../parts/reviews/together.js";
 import { ReviewWords, isAboutWords } from "../../parts/reviews/words.js";
 
@@ -35,9 +35,11 @@ export function Review({ evidence, answer, orgId, me, reviewer }) {
     setDone("");
     together.review(id, [resolved], action, draft.of(id));
   };
+  const fitting = fittingActions([resolved]);
+  const confirm = !doing && !lost && fitting.some(({ name }) => name === CONFIRM) && (() => act(CONFIRM));
   return html`<div class="review" role="group" aria-label="Review" tabindex="-1" ref=${place}>
-    ${reviewer && html`<${ReviewWords} ...${{ draft, id, fault }} anew=${resolved.review} />`}
-    ${reviewer && fittingActions([resolved]).map(
+    ${reviewer && html`<${ReviewWords} ...${{ draft, id, fault, confirm }} anew=${resolved.review} />`}
+    ${reviewer && fitting.map(
       ({ name, title, hint }) => html`<button key=${name} type="button" title=${hint}
         aria-disabled=${doing || lost ? "true" : undefined} onClick=${() => act(name)}>${title}</button>`,
     )}

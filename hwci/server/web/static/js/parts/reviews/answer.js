@@ -4,7 +4,7 @@
 import { html, useLayoutEffect, useRef } from "../../html.js";
 import { useNextButton } from "./next_button.js";
 import { Refused } from "./refused.js";
-import { commonReview, fittingActions, reviewedAs } from "./review.js";
+import { CONFIRM, commonReview, fittingActions, reviewedAs } from "./review.js";
 import { ReviewWords, isAboutWords } from "./words.js";
 
 /**
@@ -27,8 +27,10 @@ export function Answer({ cause: { id, failures }, name, together, review = toget
     review(id, failures, action, draft.of(id));
   };
   const anew = failures.some(({ review }) => review);
-  return html`<div ref=${words}><${ReviewWords} ...${{ draft, id, fault, anew }} /></div>
-    <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place} onFocusOut=${leave}>${fittingActions(failures).map(
+  const fitting = fittingActions(failures);
+  const confirm = fitting.some((one) => one.name === CONFIRM) && (() => act(CONFIRM));
+  return html`<div ref=${words}><${ReviewWords} ...${{ draft, id, fault, anew, confirm }} /></div>
+    <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place} onFocusOut=${leave}>${fitting.map(
       ({ name: action, title, ofAll }) => html`<button key=${action} type="button" aria-disabled=${may ? undefined : "true"}
         aria-label=${`${failures.length > 1 ? ofAll : title}: ${name}`} onClick=${() => act(action)}>
         ${failures.length > 1 ? ofAll : title}</button>`,

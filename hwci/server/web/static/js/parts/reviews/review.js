@@ -11,6 +11,8 @@ const AMBIGUOUS = "ambiguous";
 const NAMED = 3; // failures that a message names
 const QUOTED = 60; // characters of a note that a message has
 
+export const CONFIRM = "confirm";
+
 /** The action that takes a review away, and what gives back the one before. */
 export const RESET = "reset";
 export const UNDO = "undo";
@@ -24,7 +26,7 @@ const AS_SEVERAL = { confirm: "as real firmware bugs", dismiss: "as not firmware
 // The spec's table: what a failure must be for an action.
 const ACTIONS = [
   {
-    name: "confirm",
+    name: CONFIRM,
     title: "Confirm as firmware bug",
     ofAll: "Confirm all as firmware bugs",
     doing: "Confirming…",

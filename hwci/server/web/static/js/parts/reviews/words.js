@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reviewer writes with a review: a note and the link of an issue.
+// What a reviewer writes with a review: a note and the link of an issue. Ctrl+Enter there confirms, so that the keyboard
+// alone is enough; Enter alone does nothing.
 
 import { html } from "../../html.js";
 import { Field, faultsOf } from "../form/field.js";
 
+const HINT = html`<span class="by-key">Ctrl+Enter or Cmd+Enter confirms</span>`;
+
 /**
  * The fields. `draft`: of `useDraft`; `id`: what is reviewed; `fault`: with which the review was refused, if it was; `anew`:
- * there is a review, whose words stand elsewhere.
+ * there is a review, whose words stand elsewhere; `confirm()`: Confirm, where it fits.
  */
-export function ReviewWords({ draft, id, fault, anew }) {
+export function ReviewWords({ draft, id, fault, anew, confirm }) {
   const faults = wordFaults(fault);
   const written = draft.read(id);
   const write = ({ target }) => draft.write(id, { [target.name]: target.value });
+  const press = (event) => {
+    if (!confirm || event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat || event.isComposing) return;
+    event.preventDefault();
+    confirm();
+  };
+  const keys = confirm && { onKeyDown: press, "aria-keyshortcuts": "Control+Enter Meta+Enter" };
   const field = (name, title, rest) => html`<${Field} key=${name} id=${`${name}-${id}`} name=${name} title=${title} fault=${faults[name]}
-    value=${written[name] ?? ""} onInput=${write} ...${rest} />`;
+    value=${written[name] ?? ""} onInput=${write} ...${rest} ...${keys} />`;
   const [note, issue] = anew ? ["New note", "New issue link"] : ["Note", "Issue link"];
-  return html`<div class="review-words">${field("note", `${note} (optional)`, { maxlength: 1000 })}
+  return html`<div class="review-words">${field("note", `${note} (optional)`, { maxlength: 1000, hint: confirm && HINT })}
     ${field("issue", `${issue} (optional)`, { type: "url", maxlength: 2000, placeholder: "https://" })}</div>`;
 }
 
