@@ -172,6 +172,8 @@ def test_keys_go_through_the_inbox_confirm_and_reset(own: Site) -> None:
     expect(page.locator(".toast")).to_contain_text("2 failures confirmed as real firmware bugs")
     expect(opened(page)).to_contain_text("reviewed")
     expect(page.locator(".inbox")).to_contain_text("1 of 2 causes left to review")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review 1")
+    expect(page).to_have_title("Review (1) · hwci")
     expect(opened(page).get_by_role("button").first).to_be_focused()
     assert sorted(audit(own)) == ["confirm", "confirm"]
     page.keyboard.press("c")  # there is nothing left to confirm
@@ -181,6 +183,30 @@ def test_keys_go_through_the_inbox_confirm_and_reset(own: Site) -> None:
     expect(opened(page).get_by_role("button").first).to_be_focused()
     assert sorted(audit(own)) == ["confirm", "confirm", "reset", "reset"]
     assert set(reviewed(own).values()) == {None}
+
+
+def test_the_title_says_how_many_causes_wait_and_metrics_how_many_failures(own: Site) -> None:
+    page = opened_inbox(own)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review 2")
+    expect(page).to_have_title("Review (2) · hwci")
+    page.get_by_text("Reviewed", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review")
+    expect(page).to_have_title("Review · hwci")
+
+    own.open("metrics?days=90&repoKey=acme/firmware")
+    waiting = page.locator(".to-review", has_text="Waiting for a review: 4 ambiguous failures")
+    waiting.get_by_role("link").click()
+    expect(page).to_have_url(re.compile(r"/review\?days=90&repoKey=acme%2Ffirmware$"))
+    expect(rows(page)).to_have_count(2)
+    page.keyboard.press("c")
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
+    expect(rows(page).nth(1).get_by_role("button").first).to_be_focused()
+    page.keyboard.press("c")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review")
+
+    own.open("metrics")
+    expect(page.locator("#failing")).to_be_visible()
+    expect(page.get_by_text("Waiting for a review")).to_have_count(0)
 
 
 def test_a_note_and_an_issue_go_with_each_review_and_no_key_is_taken_from_them(own: Site) -> None:

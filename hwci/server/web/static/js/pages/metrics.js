@@ -119,6 +119,7 @@ function Shown({ page, products, isWhole, ...rest }) {
     ${isWhole && html`
       <${FailingNow} ...${table}>
         <${Pending} orgId=${rest.orgId} scope=${rest.scope} total=${figures.data?.pendingFailures} />
+        <${ToReview} orgId=${rest.orgId} scope=${rest.scope} total=${data.tiles.realFwBugs.ambiguous} />
       <//>
       <${Folded} address=${rest.address} title="Day by day" anchor="daily">
         <${Days} trend=${{ ...figures, data: figures.data?.days ?? null }} /><//>
@@ -149,6 +150,13 @@ function Pending({ orgId, scope, total }) {
   return html`<p class="pending"><span class="quiet">By test, box and commit: </span>
     <a href=${all}>${counted(total, "pending failure")}</a>
     <br /><span class="quiet">Is one box worse than the others? </span><a href=${addressOf("boxes", { orgId }, periodHere())}>Compare them</a></p>`;
+}
+
+/** The failures that the checks could not decide, which a person may; reviewed, they are no longer ambiguous. */
+function ToReview({ orgId, scope, total }) {
+  if (total === 0) return null;
+  return html`<p class="to-review"><span class="quiet">Waiting for a review: </span>
+    <a href=${addressOf("review", { orgId }, scope)}>${counted(total, "ambiguous failure")}</a></p>`;
 }
 
 /** Whether nothing was reported or announced in a period. */

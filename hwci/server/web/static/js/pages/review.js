@@ -17,6 +17,7 @@ import { useDraft } from "../parts/form/draft.js";
 import { Refused } from "../parts/reviews/refused.js";
 import { CONFIRM, MADE, RESET, UNDO, fittingActions } from "../parts/reviews/review.js";
 import { LAST, useTogether } from "../parts/reviews/together.js";
+import { useTitle } from "../parts/frame/title.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
 import { ExactTimes } from "../parts/values/values.js";
 import { causeName } from "../parts/values/cause.js";
@@ -50,9 +51,11 @@ export function Review({ address, orgId, organization, me }) {
   const query = { ...scope, ...list.asks, limit: ASKED, search: asked.search || null };
   const answer = useAnswer(organization?.ciMetricsEnabled ? path : null, query);
   const isThere = answer.data && me;
+  const [left, setLeft] = useState(0);
+  useTitle(left > 0 ? `Review (${count(left)})` : "Review");
   return html`
     <div class="page-head">
-      <h1>Review</h1>
+      <h1>Review${left > 0 && html` <span class="total" title="Causes to review">${count(left)}</span>`}</h1>
       <${UpToNow} address=${address} scope=${scope} />
       <${ExactTimes} />
       <${Lists} list=${list} />
@@ -66,7 +69,7 @@ export function Review({ address, orgId, organization, me }) {
     ${organization?.ciMetricsEnabled && !isThere && !answer.error && html`<${Waiting} />`}
     ${isThere && (asked.search || answer.data.total > WORTH_A_SEARCH) && html`<${Tools} name="review" label="causes"
       ...${{ asked, total: null, busy: answer.loading }} />`}
-    ${isThere && html`<${Inbox} key=${answer.of} ...${{ address, orgId, me, path, query, list, search: asked.search }} found=${answer.data}
+    ${isThere && html`<${Inbox} key=${answer.of} ...${{ address, orgId, me, path, query, list, search: asked.search, setLeft }} found=${answer.data}
       products=${products} may=${isAdmin(organization)} />`}
   `;
 }
@@ -90,9 +93,12 @@ function nothing(list, orgId, products) {
     ${" "}${to("metrics", "metrics")}.`;
 }
 
-function Inbox({ address, orgId, me, path, query, list, search, found, products, may }) {
+function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, products, may }) {
   const [causes, setCauses] = useState(found.items);
   const more = useMore({ path, query, list, found, causes, setCauses });
+  const left = more.total - causes.filter((one) => !list.holds(one)).length;
+  const waiting = list === TO_REVIEW ? left : 0;
+  useEffect(() => setLeft(waiting), [waiting]);
   const [message, setMessage] = useState("");
   const [next, setNext] = useState(0); // counts how often another cause is to be asked for again
   const replace = (key, change_) => setCauses((was) => was.map((one) => (one.id === key ? change_(one) : one)));
@@ -159,7 +165,7 @@ function Inbox({ address, orgId, me, path, query, list, search, found, products,
   return html`<section class="part inbox" aria-label=${list.title}>
     ${!open && none}
     ${open && html`<p class="quiet"><span role="status">
-      ${list === REVIEWED ? `${counted(more.total - gone, "cause")}, the last review first` : toReview(causes, more)}.</span>
+      ${list === REVIEWED ? `${counted(more.total - gone, "cause")}, the last review first` : toReview(causes, more, left)}.</span>
       ${keys.length > 0 && html` <span class="by-key">Keys:
         ${keys.map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}</span>`}</p>`}
     ${asked && open && !named && !search && html`<p role="status">The cause of this address is not among these: it is
@@ -175,12 +181,11 @@ function Inbox({ address, orgId, me, path, query, list, search, found, products,
   </section>`;
 }
 
-/** How many causes there are to review, and how many of them the checks could not decide. */
-function toReview(causes, { total, left }) {
+/** How many causes are `left` to review, and how many of them the checks could not decide. */
+function toReview(causes, { total, left: unseen }, left) {
   const unreviewed = causes.filter(TO_REVIEW.holds);
-  const done = causes.length - unreviewed.length;
-  const waiting = done > 0 ? `${count(total - done)} of ${counted(total, "cause")} left to review` : `${counted(total, "cause")} to review`;
-  if (left > 0) return `${waiting}, those that the checks could not decide first`;
+  const waiting = left < total ? `${count(left)} of ${counted(total, "cause")} left to review` : `${counted(total, "cause")} to review`;
+  if (unseen > 0) return `${waiting}, those that the checks could not decide first`;
   const first = unreviewed.filter(({ failures }) => failures.some((one) => one.class === "ambiguous"));
   if (first.length === 0) return waiting;
   return `${waiting}; the checks could not decide ${first.length === unreviewed.length ? "any" : `the first ${count(first.length)}`}`;
