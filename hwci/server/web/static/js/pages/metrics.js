@@ -146,10 +146,11 @@ function Pending({ orgId, scope, total }) {
   if (total === undefined) return null;
   if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
   const all = addressOf("failures", { orgId }, { ...scope, label: "pending" });
+  const boxes = addressOf("boxes", { orgId }, periodHere());
   // So short that it is one line on a phone, too.
   return html`<p class="pending"><span class="quiet">By test, box and commit: </span>
     <a href=${all}>${counted(total, "pending failure")}</a>
-    <br /><span class="quiet">Is one box worse than the others? </span><a href=${addressOf("boxes", { orgId }, periodHere())}>Compare them</a></p>`;
+    <br /><span class="quiet">Is one box worse than the others? </span><a href=${boxes}>Compare them</a></p>`;
 }
 
 /** The failures that the checks could not decide, which a person may; reviewed, they are no longer ambiguous. */

@@ -69,8 +69,8 @@ export function Review({ address, orgId, organization, me }) {
     ${organization?.ciMetricsEnabled && !isThere && !answer.error && html`<${Waiting} />`}
     ${isThere && (asked.search || answer.data.total > WORTH_A_SEARCH) && html`<${Tools} name="review" label="causes"
       ...${{ asked, total: null, busy: answer.loading }} />`}
-    ${isThere && html`<${Inbox} key=${answer.of} ...${{ address, orgId, me, path, query, list, search: asked.search, setLeft }} found=${answer.data}
-      products=${products} may=${isAdmin(organization)} />`}
+    ${isThere && html`<${Inbox} key=${answer.of} ...${{ address, orgId, me, path, query, list, search: asked.search, setLeft }}
+      found=${answer.data} products=${products} may=${isAdmin(organization)} />`}
   `;
 }
 
