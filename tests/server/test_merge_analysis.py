@@ -67,3 +67,4 @@ def test_the_other_boxes_whose_run_tells_the_cause_are_named(server: RunningServ
     assert told.run is not None
     assert (told.cause, told.run.box_key) == ("hardware_not_reached", "bench-3")
     assert told.other_boxes == [BOX, "bench-2"]
+    assert [(one.box_key, one.run_id) for one in told.other_runs] == [(BOX, 33), ("bench-2", 31)]

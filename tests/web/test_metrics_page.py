@@ -734,12 +734,13 @@ def test_a_commit_of_two_products_is_said_to_count_twice(page: Page, metrics: st
 def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
     page: Page, tmp_path: Path
 ) -> None:
-    lost, unseen = "a" * 40, "b" * 40
+    lost, unseen, alone = "a" * 40, "b" * 40, "c" * 40
     with site(page, tmp_path) as own:
         for box_key in ("bench-1", "bench-2"):
             own.benches.report(sha=lost, hello_ok=False, tests=[], box_key=box_key)
+        own.benches.report(sha=alone, run_id=9, hello_ok=False, tests=[], box_key="bench-3")
         server, merged_at = own.benches.server, own.benches.times()["started_at"]
-        for sha in (lost, unseen):
+        for sha in (lost, unseen, alone):
             body = {"repo_key": "acme/firmware", "branch": "main", "merged_at": merged_at}
             key = ci_key(server.ci_key)
             ask(server.url, "POST", "/api/ci/merge-announce", key, json_body={**body, "sha": sha})
@@ -753,13 +754,20 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
         why = table.filter(has_text=lost[:7]).locator(".why")
         beside = re.compile(r"^on bench-1\s+and bench-2 · what to do$")
         expect(why.locator(".under")).to_have_text(beside)
+        # Of several boxes each leads to its own run, and the words to none of these.
+        expect(why.get_by_role("link", name="box did not answer")).to_have_count(0)
         for name in ("bench-1", "bench-2"):
-            to_box = re.compile(rf"/box\?boxKey={name}$")
-            expect(why.get_by_role("link", name=name)).to_have_attribute("href", to_box)
+            why.get_by_role("link", name=name, exact=True).click()
+            expect(page).to_have_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
+            expect(page.get_by_role("heading", level=1)).to_contain_text(f"on {name}")
+            page.go_back()
+        why = table.filter(has_text=alone[:7]).locator(".why")
+        link = why.get_by_role("link", name="bench-3", exact=True)
+        expect(link).to_have_attribute("href", re.compile(r"/box\?boxKey=bench-3$"))
 
-        table.filter(has_text=lost[:7]).get_by_role("link", name="box did not answer").click()
+        why.get_by_role("link", name="box did not answer").click()
 
-        expect(page).to_have_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
+        expect(page.get_by_role("heading", level=1)).to_contain_text("on bench-3")
 
 
 # The causes of the first rows come with all figures, those of a sorted table by themselves.

@@ -13,6 +13,7 @@ from hwci.analysis.merges.merge_plan import MISSING, MergePlan, MissingRun, Plan
 from hwci.analysis.merges.unchecked import CAUSES, UncheckedCause, UncheckedMerge
 from hwci.analysis.run_command import TO_FILL_IN, run_command
 from hwci.engine.facts import Product
+from hwci.engine.history import SightedRun
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, ListPage
 from hwci.wire.metrics import CheckingRun, MergeAnswer, PeriodAnswer, ProductKey
@@ -22,8 +23,9 @@ from hwci.wire.queries import TableQuery
 class ExplainedMergeAnswer(MergeAnswer):
     """A merge that no run checked, with the cause. `to_do`: what to do; an older server does not
     say it. `run`: of the runs that tell it the earliest of a product that the reader may see; null
-    if there is none. `other_boxes`: the other boxes with a run on the commit that tells it.
-    `subject`: of the commit, if a run has it.
+    if there is none. `other_boxes`: the other boxes with a run on the commit that tells it;
+    `other_runs`: the earliest one of each, which an older server does not send. `subject`: of the
+    commit, if a run has it.
     """
 
     cause: UncheckedCause
@@ -31,21 +33,25 @@ class ExplainedMergeAnswer(MergeAnswer):
     to_do: str = ""
     run: CheckingRun | None
     other_boxes: list[str]
+    other_runs: Sequence[CheckingRun] = ()
     subject: str | None
 
     @classmethod
     def of(cls, org_id: UUID, row: UncheckedMerge) -> Self:
         """Make one row."""
         merge, run = row.announcement, next(iter(row.runs), None)
+        first_on: dict[str, SightedRun] = {}
+        for one in row.runs:
+            first_on.setdefault(one.box_key, one)
+        others = sorted(box for box in first_on if run and box != run.box_key)
         return cls(
             **asdict(merge),
             cause=row.cause,
             cause_text=CAUSES[row.cause].text,
             to_do=CAUSES[row.cause].to_do,
             run=None if run is None else CheckingRun.of(org_id, merge.repo_key, run),
-            other_boxes=sorted({one.box_key for one in row.runs[1:]} - {row.runs[0].box_key})
-            if run
-            else [],
+            other_boxes=others,
+            other_runs=[CheckingRun.of(org_id, merge.repo_key, first_on[box]) for box in others],
             subject=row.subject,
         )
 

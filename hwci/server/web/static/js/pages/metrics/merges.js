@@ -13,8 +13,8 @@ import { productColumn } from "../../parts/frame/scope.js";
 import { later } from "../../parts/later.js";
 import { Section } from "../../parts/section.js";
 import { PagedTable, showAll, tableState } from "../../parts/table/table.js";
-import { Sha, Subject, Time } from "../../parts/values/values.js";
-import { RunLink } from "../../parts/values/words.js";
+import { LongName, Sha, Subject, Time } from "../../parts/values/values.js";
+import { RunLink, runText } from "../../parts/values/words.js";
 
 const UNCHECKED = {
   value: null,
@@ -113,11 +113,15 @@ function useCauses({ address, orgId, scope, reviews, figures, on }) {
   return new Map(rows?.items.map((row) => [keyOf(row), row]));
 }
 
-/** Why a merge is unchecked, with a link to the run that shows it, and its box; and one that unfolds what to do. */
+/**
+ * Why a merge is unchecked, with a link to the run that shows it, and its box; where several boxes have one, each box leads to
+ * its own. And a link that unfolds what to do.
+ */
 function cause({ address, orgId, unfolded, row }) {
   if (!row) return html`<span class="why">\u00a0<span class="under">\u00a0</span></span>`;
   const words = CAUSES[row.cause] ?? row.causeText;
-  const shown = row.run ? html`<a href=${addressOf("run", { orgId, runId: row.run.runRecordId })}>${words}</a>` : words;
+  const isOne = row.run && row.otherRuns.length === 0;
+  const shown = isOne ? html`<a href=${toRun(row.run, orgId)}>${words}</a>` : words;
   const others = row.otherBoxes.length ? `; also on ${row.otherBoxes.join(", ")}` : "";
   const title = row.run ? `${row.causeText}: run ${row.run.runId} on ${row.run.boxKey}${others}` : row.causeText;
   const open = unfolded === keyOf(row);
@@ -128,17 +132,22 @@ function cause({ address, orgId, unfolded, row }) {
     change(turned, { replace: true });
   };
   return html`<span class="why" title=${title}>${shown}
-    <span class="under">${row.run && html`on <${BoxLink} plain boxKey=${row.run.boxKey} orgId=${orgId} />
-      ${andOthers(row.otherBoxes, orgId)} · `}
+    <span class="under">${row.run && html`on ${isOne ? html`<${BoxLink} plain boxKey=${row.run.boxKey} orgId=${orgId} />`
+      : onBoxes(row, orgId)} · `}
       <a class="plain" href=${addressOf("metrics", { orgId }, { ...Object.fromEntries(address.query), ...turned })} onClick=${follow}
         aria-expanded=${open ? "true" : "false"} aria-label=${`What to do about ${short(row.sha)}`}>what to do</a></span></span>`;
 }
 
-/** The boxes beside the first one, in one line: a single one by its name, more as their number. */
-function andOthers(boxKeys, orgId) {
-  if (boxKeys.length === 0) return null;
-  if (boxKeys.length > 1) return ` and ${boxKeys.length} more boxes`;
-  return html` and <${BoxLink} plain boxKey=${boxKeys[0]} orgId=${orgId} />`;
+/** Several boxes, each with the run that shows it, in one line: two by their names, more by the first and all runs on the commit. */
+function onBoxes({ repoKey, sha, run, otherRuns }, orgId) {
+  const onIts = (one) => html`<a class="plain" href=${toRun(one, orgId)} title=${`${runText(one)} on ${one.boxKey}`}><${LongName}
+    name=${one.boxKey} /></a>`;
+  if (otherRuns.length === 1) return html`${onIts(run)} and ${onIts(otherRuns[0])}`;
+  return html`${onIts(run)} and <a class="plain" href=${addressOf("runs", { orgId }, { repoKey, sha })}>${otherRuns.length} more boxes</a>`;
+}
+
+function toRun({ runRecordId }, orgId) {
+  return addressOf("run", { orgId, runId: runRecordId });
 }
 
 function noneAnnounced() {
