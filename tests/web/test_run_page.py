@@ -192,13 +192,45 @@ def test_the_changes_are_those_of_the_api(reader: Demo) -> None:
 def test_the_other_attempts_of_a_run_are_a_click_away(reader: Demo) -> None:
     run = reader.run(lambda one: one["runAttempt"] == 2)
     reader.open(run)
+    others = reader.page.locator("#others")
+    expect(others.get_by_role("heading")).to_contain_text("started again")
+    expect(others).to_contain_text(f"CI started these under the number {run['runId']}, too")
+    expect(others).to_contain_text("An attempt after the first is the whole run once more.")
 
     first = f"attempt 1 on {run['boxKey']}"
-    reader.page.locator("#others").get_by_role("link", name=first).click()
+    others.get_by_role("link", name=first).click()
 
     expect(reader.page.get_by_role("heading", level=1)).not_to_contain_text("attempt 2")
     second = reader.page.get_by_role("link", name=f"attempt 2 on {run['boxKey']}")
     expect(second).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("others", "title"),
+    [
+        ([("bench-2", 1)], "The same CI run on other boxes 1"),
+        ([("bench-1", 2)], "The same CI run, started again 1"),
+        ([("bench-2", 1), ("bench-2", 2)], "The same CI run on other boxes, started again 2"),
+        ([], None),
+    ],
+)
+def test_what_else_ci_started_as_the_same_run_says_what_it_is(
+    page: Page, tmp_path: Path, others: list[tuple[str, int]], title: str | None
+) -> None:
+    with site(page, tmp_path) as own:
+        for box, attempt in [("bench-1", 1), *others]:
+            own.benches.report(run_id=7, box_key=box, run_attempt=attempt)
+        runs = own.ask("runs?boxKey=bench-1")["items"]
+        (run,) = (one for one in runs if one["runAttempt"] == 1)
+        own.open(f"runs/{run['id']}")
+
+        expect(page.locator("#changes")).to_be_visible()
+        if title is None:
+            expect(page.locator("#others")).to_have_count(0)
+        else:
+            expect(page.locator("#others").get_by_role("heading")).to_have_text(title)
+            repeats = page.locator("#others").get_by_text("An attempt after the first")
+            expect(repeats).to_have_count(int("again" in title))
 
 
 CUT = {"sha": "c" * 40, "subject": "cut short", "files": ["a.c"], "files_truncated": True}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other records of the same CI run: its other attempts, and its other boxes.
+// What else CI started as the same run: on other boxes, and on this one when somebody ran it again.
 
 import { addressOf } from "../../address.js";
 import { useAll } from "../../asking.js";
@@ -16,14 +16,29 @@ export function Siblings({ run, orgId }) {
   const answer = useAll(`/api/orgs/${orgId}/runs`, { repoKey, sha });
   const others = (answer.data ?? []).filter(({ id, runId }) => runId === run.runId && id !== run.id);
   if (others.length === 0) return null;
-  const attempt = {
+  const on = {
     key: "attempt",
-    title: "Attempt",
+    fields: ["boxKey", "runAttempt"],
+    title: "Run",
     cell: ({ id, runAttempt, boxKey }) =>
       html`<a href=${addressOf("run", { orgId, runId: id })}>attempt ${runAttempt} on ${boxKey}</a>`,
   };
-  const columns = [attempt, ...runColumns(orgId).filter(({ key }) => SHOWN.has(key))];
-  return html`<${Section} title="Other attempts and boxes of this run" total=${others.length} anchor="others">
-    <${PlainTable} name="attempts" label="Other attempts and boxes" rows=${others} rowKey=${({ id }) => id} columns=${columns} />
+  const columns = [on, ...runColumns(orgId).filter(({ key }) => SHOWN.has(key))];
+  const { title, about } = told(run, others);
+  return html`<${Section} title=${title} total=${others.length} anchor="others">
+    <p class="quiet">${about}</p>
+    <${PlainTable} name="attempts" label=${title} rows=${others} rowKey=${({ id }) => id} columns=${columns} />
   <//>`;
+}
+
+/** What the others are. CI counts an attempt more each time that it runs the whole run again. */
+function told({ ciRun, runId, boxKey, runAttempt }, others) {
+  const elsewhere = others.some((one) => one.boxKey !== boxKey);
+  const again = others.some((one) => one.runAttempt !== runAttempt);
+  const where = [elsewhere && " on other boxes", again && ", started again"].filter(Boolean).join("");
+  const attempts = again ? " An attempt after the first is the whole run once more." : "";
+  return {
+    title: `The same CI run${where}`,
+    about: `CI started these under the number ${ciRun ?? runId}, too, on the same commit.${attempts}`,
+  };
 }
