@@ -50,7 +50,7 @@ export function Boxes({ address, orgId, organization, me }) {
   };
   return html`
     <div class="page-head"><h1>Boxes</h1><${UpToNow} address=${address} scope=${{ asOf }} /><${ExactTimes} />
-      ${organization?.ciMetricsEnabled && html`<${Periods} days=${days} usual=${DAYS} />`}</div>
+      <${Periods} days=${days} usual=${DAYS} /></div>
     ${isThere && html`<${BoxHealth} health=${health} orgId=${orgId} />`}
     ${isThere && may && html`<${AddBox} ...${{ tokens, field, draft }} />`}
     ${tokens.made && html`<${InstallToken} key=${tokens.made.installToken} made=${tokens.made} done=${done} />`}
