@@ -315,7 +315,7 @@ def test_an_unfolded_cause_leads_to_the_box_and_the_test_of_each_failure(reader:
         page.goto(f"{reader.home}/{address}")
         if within == "#other":
             page.locator("#other tbody .fold").first.click()
-        failures = page.locator(f"{within} .commits li")
+        failures = page.locator(f"{within} .commits li:has(a[href*='/failures/'])")
         expect(failures.first).to_be_visible()
         for row in failures.all():
             failure = row.locator("a[href*='/failures/']")
