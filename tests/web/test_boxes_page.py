@@ -5,13 +5,14 @@ token once (contract, "Boxes").
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from hwci.demo.project import BOXES
-from tests.support.asking import ask
+from tests.support.asking import ask, bearer
 from tests.support.running import ADMIN_EMAIL, MEMBER_EMAIL
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, cells, row, site
@@ -257,6 +258,30 @@ def test_the_worse_box_stands_first_on_the_page_in_words_with_its_counts(own: Si
     expect(own.page.get_by_role("listitem").filter(has_text="i2c")).to_contain_text(
         "fails on bench-2 only (12 of 12 against 0 of 12 on the same commits)"
     )
+
+
+@pytest.mark.parametrize(("noted", "counted"), [(None, 3), (5, 1), (1, 3)])  # days ago
+def test_the_runs_that_never_reached_the_hardware_are_those_that_the_number_counts(
+    own: Site, noted: int | None, counted: int
+) -> None:
+    now = own.benches.hands.now
+    for days in (100, 20, 10, 2):
+        at = (now - timedelta(days=days)).isoformat()
+        times = {"started_at": at, "ended_at": at}
+        own.benches.report(run_id=days, hello_ok=False, tests=[], box_key="bench-1", **times)
+    if noted:
+        at = (now - timedelta(days=noted)).isoformat()
+        path = f"/api/orgs/{own.server.org_id}/box-notes"
+        note = {"boxKey": "bench-1", "at": at, "text": "new cable"}
+        made = ask(own.server.url, "POST", path, bearer(own.server.token), json_body=note)
+        assert made.status == 201, made.body
+    own.open("boxes")
+    link = own.page.get_by_role("region", name="Boxes compared").locator("tbody a").nth(1)
+    expect(link).to_have_text(f"{counted} of {counted}")
+
+    link.click()
+
+    expect(own.page.locator("tbody tr")).to_have_count(counted)
 
 
 def test_a_server_without_statistics_says_so_above_the_list(

@@ -29,7 +29,7 @@ export function BoxHealth({ health: { data, error }, orgId }) {
   return html`<${Section} title="Boxes compared" total=${data.boxesTotal}>
     <p class="quiet"><${Period} ...${data.period} />. First attempts that failed, on the same tests and commits.</p>
     <${PlainTable} name="boxes-compared" label="Boxes compared" rows=${data.boxes}
-      rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId)} />
+      rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId, data.period)} />
     ${rest(data.boxesTotal - data.boxes.length, "box", "boxes")}
     ${data.tests.length > 0 && html`<ul class="commits">${data.tests.map((one) => html`<li
         key=${`${one.repoKey} ${one.suite} ${one.testId} ${one.boxKey}`}>
@@ -39,21 +39,29 @@ export function BoxHealth({ health: { data, error }, orgId }) {
   <//>`;
 }
 
-function columns(orgId) {
+function columns(orgId, period) {
+  const unreached = { status: "reported", helloOk: false };
+  const lostRuns = (box) => addressOf("runs", { orgId }, { boxKey: box.boxKey, ...unreached, ...timesOf(box, period) });
   return [
     { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${BoxLink} boxKey=${boxKey} orgId=${orgId} />` },
     { key: "says", title: "Against the others", own: "down", words: true, cell: said },
     {
       key: "neverReached",
       title: "Never reached the hardware",
-      cell: ({ boxKey, neverReached }) => html`<a href=${addressOf("runs", { orgId }, { boxKey, helloOk: false })}
-        title=${`Runs of ${boxKey} that never reached the hardware`}>${of(neverReached)}</a>`,
+      cell: (box) => html`<a href=${lostRuns(box)}
+        title=${`Runs of ${box.boxKey} that never reached the hardware`}>${of(box.neverReached)}</a>`,
     },
     { key: "lost", fields: ["lostBoard", "lostRuns"], title: "Lost its board", cell: lost },
     { key: "boardSeconds", title: "Board hours", numeric: true, cell: ({ boardSeconds }) => count(Math.round(boardSeconds / HOUR)) },
     { key: "lastCleanRunAt", title: "Last clean run", words: true, cell: clean },
     { key: "silence", title: "Silent longer than usual", words: true, cell: ({ silence }) => silent(silence) },
   ];
+}
+
+/** The times of which the figures of a box are: since its note or, where it has not run since, before it. */
+function timesOf({ note, idle }, { from, to }) {
+  if (!note) return { from, to };
+  return idle ? { from, to: note.at } : { from: note.at, to };
 }
 
 /** A few words; the page of the box has the whole sentence. */
