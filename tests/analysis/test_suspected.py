@@ -14,7 +14,14 @@ from hwci.analysis.benches.report import Note
 from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.suspects import NEVER_PASSED, Intermittent, Suspect, standing_out
-from hwci.analysis.suspected import Failing, Known, Suspected, known_of, suspected
+from hwci.analysis.suspected import (
+    Failing,
+    Known,
+    Suspected,
+    known_of,
+    look_first_at,
+    suspected,
+)
 from hwci.engine.facts import Facts
 from hwci.engine.history import Scope
 from tests.analysis.races import EVER, ONE, RACE, only, planted
@@ -215,6 +222,7 @@ def test_what_is_said_of_incidents_on_the_branch_is_said_once() -> None:
 
     assert said == [one.look_first, "Look at bench-2 first"]
     assert not known_of(row.pending, release, None, [one]).look_first
+    assert not look_first_at(FAILING._replace(branch="release"), [one])
 
 
 def test_a_box_that_did_not_run_it_since_the_fix_does_not_make_it_fail_now() -> None:

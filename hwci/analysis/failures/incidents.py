@@ -250,7 +250,7 @@ def described(history: RecordedRuns, found: Sequence[Incident], period: Period) 
         history.check_time()
         retries = sum(attempts[failure.id] for failure in failures) - one.runs
         passes_on = _passes_on(one, elsewhere)
-        only_box = len(one.boxes) == 1 and len(_boxes_of(one, ran_on)) == 1
+        only_box = len(_boxes_of(one, ran_on)) == 1
         looked = None
         if one.label is Label.PENDING:
             looked = look_first(_evidence(history, one, passes_on, passed[one.first.first.id]))
