@@ -177,6 +177,32 @@ def test_an_answer_that_the_caller_has_is_not_sent_again(server: RunningServer, 
     assert get(server, path, tag).status == 200
 
 
+def test_a_review_changes_the_causes_of_the_page_and_its_tag(server: RunningServer) -> None:
+    path = "ci-analysis/page"
+    before = get(server, path)
+    assert before.json["realBugCauses"]["items"] == []
+
+    review = reviewed(server, "confirm", None)["review"]
+
+    confirmed = get(server, path, before.headers["etag"])
+    (cause,) = confirmed.json["realBugCauses"]["items"]
+    assert cause["failures"][0]["review"] == review
+    assert get(server, path, confirmed.headers["etag"]).status == 304
+    reviewed(server, "reset", review["at"])
+    reset = get(server, path, confirmed.headers["etag"])
+    assert reset.json["realBugCauses"] == before.json["realBugCauses"]
+
+
+def reviewed(server: RunningServer, action: str, seen: str | None) -> Any:
+    """Review the one failure; return it as it is then."""
+    home, token = f"/api/orgs/{server.org_id}", bearer(server.token)
+    (failure,) = ask(server.url, "GET", f"{home}/ci-failures?days=3650", token).json["items"]
+    body = {"reviews": [{"failureId": failure["id"], "action": action, "seenReviewAt": seen}]}
+    reply = ask(server.url, "POST", f"{home}/ci-reviews", token, json_body=body)
+    assert reply.status == 200, reply
+    return reply.json["items"][0]
+
+
 def test_a_caller_without_access_is_refused_whatever_tag_it_sends(server: RunningServer) -> None:
     tag = ("If-None-Match", get(server, "ci-metrics").headers["etag"])
     path, other = (f"/api/orgs/{org}/ci-metrics?days=3650" for org in (server.org_id, uuid4()))

@@ -55,6 +55,7 @@ TABLES = {
     "other": "other-failures",
     "flaky": "flakiest-tests",
 }
+CAUSES = {"bugs": "realBugs", "other": "otherFailures"}
 
 
 class Asked:
@@ -72,17 +73,24 @@ class Asked:
     def box_trends(self) -> Any:
         return self._read("ci-analysis/box-trends", {"limit": 100})["items"]
 
-    def causes(self) -> int:
-        """Return how many causes the real firmware bugs have."""
-        return int(self._read("ci-analysis/causes", {"table": "realBugs"})["total"])
+    def causes(self, table: str = "bugs") -> int:
+        """Return how many causes the failures of a table have."""
+        return int(self._read("ci-analysis/causes", {"table": CAUSES[table]})["total"])
+
+    def pages_of_causes(self, table: str) -> Iterator[list[Any]]:
+        """Return the causes of each page of a table of resolved failures."""
+        return self._pages("ci-analysis/causes", {"table": CAUSES[table]})
 
     def trends(self) -> Any:
         return self._read("ci-analysis/trends", {})
 
     def pages(self, table: str) -> Iterator[list[Any]]:
         """Return the rows of each page of a table, as the page shows them."""
+        return self._pages(f"ci-metrics/{TABLES[table]}", {})
+
+    def _pages(self, path: str, query: Mapping[str, Any]) -> Iterator[list[Any]]:
         for number in range(1, 100):
-            answer = self._read(f"ci-metrics/{TABLES[table]}", {"page": number})
+            answer = self._read(path, {**query, "page": number})
             if answer["items"] or number == 1:
                 yield answer["items"]
             if number * answer["limit"] >= answer["total"]:

@@ -5,6 +5,7 @@ every table.
 """
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -18,8 +19,10 @@ from tests.web.reading import TABLES, Asked, between, of_each_period_and_product
 
 pytestmark = pytest.mark.clock
 
+ALL_ROWS = {"other": "open", "flaky.tests": "all", **{f"{name}.rows": "all" for name in TABLES}}
 # What shows all rows of the specification's tables.
-OPEN = {"other": "open", "flaky.tests": "all", **{f"{name}.rows": "all" for name in TABLES}}
+OPEN = {**ALL_ROWS, "bugs.by": "failure", "other.by": "failure"}
+NO: Any = {"commits": []}
 VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
 # What stands in the cells, but for blanks and for times, which are told from now.
 CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {
@@ -65,6 +68,45 @@ def test_every_figure_on_the_page_is_the_apis(
             expect(merges.locator(".one-line")).to_have_text([one or "\u00a0" for one in subjects])
             expect(merges.locator(".why").last).to_have_attribute("title", causes[-1])
             assert merges.locator(".why").evaluate_all(TITLES) == list(causes)
+
+
+@of_each_period_and_product
+def test_the_tables_of_resolved_failures_open_with_the_causes_of_the_api(
+    page: Page, demo: Dashboard, days: int, of: dict[str, str]
+) -> None:
+    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    query = {"days": days, "asOf": moment, **of}
+    asked = Asked(demo, demo.token(), org, query)
+    address = f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **ALL_ROWS})}"
+    pages = {table: list(asked.pages_of_causes(table)) for table in CAUSES}
+    page.goto(address)
+    for number in range(1, max(map(len, pages.values())) + 1):
+        there = {table: rows[number - 1] for table, rows in pages.items() if len(rows) >= number}
+        if number > 1:
+            page.goto(address + "".join(f"&{table}.page={number}" for table in there))
+        for table, rows in there.items():
+            part = page.locator(f"#{table}")
+            expect(part.locator("tbody > tr")).to_have_count(len(rows))
+            if rows:
+                shown = part.locator("table").evaluate(CELLS)
+                assert shown == [bare(CAUSES[table](row, not of)) for row in rows]
+
+
+@of_each_period_and_product
+def test_the_choice_above_a_table_says_how_many_rows_each_way_has(
+    page: Page, demo: Dashboard, days: int, of: dict[str, str]
+) -> None:
+    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    query = {"days": days, "asOf": moment, **of}
+    asked = Asked(demo, demo.token(), org, query)
+    figures = asked.page()
+    page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, 'other': 'open'})}")
+    for table, listed in (("bugs", "realBugs"), ("other", "otherFailures")):
+        failures = figures[listed]["total"]
+        choice = page.locator(f"#{table} fieldset.choice label")
+        expect(choice).to_have_text(
+            [f"By cause ({asked.causes(table)})", f"Each failure ({failures})"] if failures else []
+        )
 
 
 @of_each_period_and_product
@@ -365,11 +407,61 @@ def bug(row: Any, all_products: bool) -> list[str]:
     return [*failure(row, all_products), "".join(range_of + commits), fix, *judged(row)]
 
 
+def bug_cause(cause: Any, all_products: bool) -> list[str]:
+    """Write the cause of real bugs."""
+    verdicts = each(cause, lambda row: VERDICTS[row["verdict"]])
+    return [*known(cause, all_products), *ends(cause), verdicts, *reviewed(cause)]
+
+
+def other_cause(cause: Any, all_products: bool) -> list[str]:
+    """Write the cause of other resolved failures."""
+    return [*known(cause, all_products), each(cause, reason), *ends(cause), *reviewed(cause)]
+
+
+def known(cause: Any, all_products: bool) -> list[str]:
+    """Write by what a cause is known."""
+    rows = cause["failures"]
+    box = f"{rows[0]['boxKey']} · {rows[0]['branch']}"
+    test = f"{rows[0]['testId']} {box}"
+    if len(rows) > 1:
+        boxes = f"{cause['boxesTotal']} boxes · {rows[0]['branch']}"
+        on = boxes if cause["boxesTotal"] > 1 else box
+        tests = sorted({row["testId"] for row in rows})
+        more = f" and {len(tests) - 2} more tests" if len(tests) > 3 else ""
+        test = f"{', '.join(tests[:2] if more else tests)}{more} {len(rows)} failures on {on}"
+    product = [rows[0]["suite"]] if all_products else []
+    return [test, *product, rows[0]["firstFailure"]["sha"][:12]]
+
+
+def ends(cause: Any) -> list[str]:
+    """Write what broke the tests of a cause, and what fixed them."""
+    first = cause["failures"][0]
+    commits = [
+        f"{one['sha'][:12]} {one['subject']}" for one in (first["brokenBy"] or NO)["commits"]
+    ]
+    range_of = [f"one of {len(commits)} firmware commits"] if len(commits) > 1 else []
+    return ["".join(range_of + commits) or "unknown", first["fix"]["sha"][:12]]
+
+
+def reviewed(cause: Any) -> list[str]:
+    """Write who decided, and what unfolds a cause to its review."""
+    return [each(cause, lambda row: str(row["status"])), "Review"]
+
+
+def each(cause: Any, of: Callable[[Any], str]) -> str:
+    """Write what the failures of a cause have, each different thing once."""
+    return "".join(dict.fromkeys(map(of, cause["failures"])))
+
+
 def other(row: Any, all_products: bool) -> list[str]:
     """Write another resolved failure."""
+    return [*failure(row, all_products), reason(row), *judged(row)]
+
+
+def reason(row: Any) -> str:
+    """Write the class of a failure, and why."""
     classes = {"bench_or_harness": "Bench or harness", "ambiguous": "Ambiguous"}
-    written = {**classes, "dismissed": "Dismissed"}[row["class"]] + row["reasonText"]
-    return [*failure(row, all_products), written, *judged(row)]
+    return {**classes, "dismissed": "Dismissed"}[row["class"]] + str(row["reasonText"])
 
 
 def failure(row: Any, all_products: bool) -> list[str]:
@@ -413,6 +505,7 @@ def on_box(box: Any, runs: int) -> list[str]:
 
 
 WRITTEN = {"merges": merge, "bugs": bug, "other": other, "flaky": flaky}
+CAUSES = {"bugs": bug_cause, "other": other_cause}
 
 
 def bare(cells: list[str]) -> list[str]:

@@ -19,6 +19,8 @@ from tests.web.live import site
 from tests.web.reading import between, part, percent, rows
 
 OTHER = "Resolved by a bench or harness change, ambiguous or dismissed"
+# The address of both tables with the specification's rows.
+EACH_FAILURE = "other=open&other.by=failure&bugs.by=failure"
 PLACES = "cells => cells.map(cell => cell.getBoundingClientRect().left)"
 # What is told for a moment stays, however long a test takes to look.
 NEVER_AFTER_A_COPY = """
@@ -51,12 +53,18 @@ def test_a_reviewer_opens_a_failure_confirms_it_sees_it_among_the_bugs_and_reset
         page.get_by_label("Product").select_option(label="sensor-fw")
     expect(page.locator(".page-head")).not_to_contain_text("Loading")
     page.get_by_role("button", name=OTHER).click()
+    for table in ("bugs", "other"):
+        part(page, table).get_by_text("Each failure").click()
+        expect(
+            part(page, table).get_by_role("columnheader", name="Test and box")
+        ).to_have_attribute("aria-sort", "none")
     page.get_by_role("button", name=re.compile("Show all .*: Real FW bugs caught")).click()
     row = rows(page, "other").filter(has=page.get_by_role("button", name=re.compile("^Confirm")))
     link = row.first.get_by_role("link").first
     failure = str(link.get_attribute("href")).rpartition("/")[2]
     ours = page.locator(f'a[href*="{failure}"]')
-    before = rows(page, "bugs").count()
+    before = int(str(part(page, "bugs").locator(".total").text_content()))
+    expect(rows(page, "bugs")).to_have_count(before)
 
     link.click()
     page.get_by_role("button", name="Confirm").click()
@@ -78,7 +86,7 @@ def test_a_reviewer_opens_a_failure_confirms_it_sees_it_among_the_bugs_and_reset
 def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_it_back(
     page: Page, metrics: str
 ) -> None:
-    page.goto(f"{metrics}?other=open&other.rows=all")
+    page.goto(f"{metrics}?{EACH_FAILURE}&other.rows=all")
     row = rows(page, "bugs").filter(has_text="Automatic").first
     test = row.get_by_role("link").first.inner_text()
 
@@ -96,7 +104,7 @@ def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_
 
 
 def test_focus_goes_to_a_row_nearby_when_the_reviewed_one_leaves(page: Page, metrics: str) -> None:
-    page.goto(f"{metrics}?other=open&bugs.rows=all")
+    page.goto(f"{metrics}?{EACH_FAILURE}&bugs.rows=all")
     button = rows(page, "other").first.get_by_role("button", name=re.compile("^Confirm"))
     test = rows(page, "other").first.get_by_role("link").first.inner_text()
     button.focus()
@@ -114,7 +122,7 @@ def test_focus_goes_to_a_row_nearby_when_the_reviewed_one_leaves(page: Page, met
 def test_what_the_server_refuses_is_shown_beside_the_row(
     page: Page, metrics: str, quiet_console: list[str]
 ) -> None:
-    page.goto(f"{metrics}?other=open")
+    page.goto(f"{metrics}?{EACH_FAILURE}")
     row = rows(page, "other").first
     page.route(
         "**/ci-reviews",
@@ -161,7 +169,7 @@ def test_a_number_leads_to_its_rows(page: Page, metrics: str) -> None:
     page.get_by_role("link", name=re.compile("bench or harness")).click()
 
     expect(page).to_have_url(
-        re.compile("other=open&other.rows=all&other.class=bench_or_harness#other$")
+        re.compile("other=open&other.rows=all&other.by=failure&other.class=bench_or_harness#other$")
     )
     for row in rows(page, "other").all():
         expect(row).to_contain_text("Bench or harness")
@@ -417,7 +425,7 @@ OWN_ORDERS = {
 def test_a_table_marks_the_order_that_it_has_to_begin_with(
     page: Page, metrics: str, demo: Dashboard
 ) -> None:
-    page.goto(f"{metrics}?other=open")
+    page.goto(f"{metrics}?{EACH_FAILURE}")
     token, api = demo.token(), metrics.removeprefix(demo.url).replace("/metrics", "/ci-metrics")
     for anchor, (table, title, column) in OWN_ORDERS.items():
         marked = part(page, anchor).locator("th[aria-sort=descending]")
@@ -430,7 +438,10 @@ def test_a_table_marks_the_order_that_it_has_to_begin_with(
         assert own == same
 
     merged = part(page, "merges").locator("th", has_text="Merged")
-    for order, sort in (("ascending", r"merges\.sort=mergedAt$"), ("descending", "other=open$")):
+    for order, sort in (
+        ("ascending", r"merges\.sort=mergedAt$"),
+        ("descending", f"{EACH_FAILURE}$"),
+    ):
         merged.get_by_role("button").click()
         expect(merged).to_have_attribute("aria-sort", order)
         expect(page).to_have_url(re.compile(sort))
@@ -601,7 +612,7 @@ def test_a_fault_is_shown_with_its_request_and_a_second_try(
 def test_a_second_click_at_the_same_place_reviews_no_other_failure(
     page: Page, metrics: str
 ) -> None:
-    page.goto(f"{metrics}?days=90&other=open")
+    page.goto(f"{metrics}?days=90&{EACH_FAILURE}")
     confirm = rows(page, "other").get_by_role("button", name=re.compile("^Confirm")).first
     named = str(confirm.get_attribute("aria-label")).removeprefix("Confirm as firmware bug ")
     confirm.scroll_into_view_if_needed()

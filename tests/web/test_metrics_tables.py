@@ -320,11 +320,11 @@ def test_a_member_sees_the_status_and_no_actions(page: Page, full: RunningServer
             report(run_id=100 + number, sha=f"{number}" * 40, tests=[test], **times),
         )
 
-    page.goto(f"{metrics(page, full)}?other=open")
+    page.goto(f"{metrics(page, full)}?other=open&other.by=failure")
     expect(
         page.get_by_role("button", name="Confirm as firmware bug boot on bench-1")
     ).to_be_visible()
-    page.goto(f"{metrics(page, full, MEMBER_EMAIL)}?other=open")
+    page.goto(f"{metrics(page, full, MEMBER_EMAIL)}?other=open&other.by=failure")
 
     expect(rows(page, "other")).to_contain_text("Automatic")
     expect(page.get_by_role("button", name=re.compile("^(Confirm|Dismiss|Reset)"))).to_have_count(0)

@@ -796,11 +796,6 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_reset(own: Site) -> 
     page = own.page
     own.open("metrics?other=open")
     part = page.locator("#other")
-    expect(part.locator("tbody tr")).to_have_count(4)
-
-    part.get_by_role("button", name="By cause").click()
-
-    expect(page).to_have_url(re.compile(r"other\.by=cause"))
     expect(part.locator("tbody tr")).to_have_count(2)
     expect(part.locator(".total")).to_have_text("4")  # the title counts failures, as the tiles do
     page.goto(f"{page.url}&other.search=i2c")
@@ -828,9 +823,33 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_reset(own: Site) -> 
     assert set(reviewed(own).values()) == {None}
 
 
+def test_a_row_by_cause_has_each_different_reason_and_status_of_its_failures_once(
+    own: Site,
+) -> None:
+    (cause,) = own.ask("ci-analysis/causes?days=30&search=boot")["items"]
+    (boot,) = (row for row in cause["failures"] if row["testId"] == "boot")
+    path = f"/api/orgs/{own.server.org_id}/ci-reviews"
+    seen = {"failureId": boot["id"], "seenReviewAt": None}
+    body = {"reviews": [{**seen, "action": "confirm"}, {**seen, "action": "dismiss"}]}
+    made = ask(own.server.url, "POST", path, bearer(own.benches.token), json_body=body)
+    assert made.status == 200, made
+    told = own.ask("ci-analysis/causes?days=30&search=boot")["items"][0]["failures"]
+
+    own.open("metrics?other=open")
+
+    row = own.page.locator("#other tbody tr", has_text="boot, i2c")
+    expect(row.locator("[data-title=Status] > div")).to_have_text([one["status"] for one in told])
+    expect(row.locator("[data-title=Reason] .under")).to_have_text(
+        [one["reasonText"] for one in told]
+    )
+    assert len({one["status"] for one in told}) == 2
+    same = own.page.locator("#other tbody tr", has_text="spi, uart")
+    expect(same.locator("[data-title=Status] > div")).to_have_text(["Automatic"])
+
+
 def test_a_table_by_cause_resets_the_review_of_a_cause(own: Site) -> None:
     page = confirmed_by_keys(own)
-    own.open("metrics?bugs.by=cause")
+    own.open("metrics")
     part = page.locator("#bugs")
 
     part.get_by_role("button", name="boot, i2c on bench-1", exact=True).click()
@@ -846,7 +865,7 @@ def test_a_note_is_written_where_a_cause_stands_and_is_kept_by_each_of_its_failu
     own: Site, quiet_console: list[str]
 ) -> None:
     page = own.page
-    own.open("metrics?other=open&other.by=cause")
+    own.open("metrics?other=open")
     part = page.locator("#other")
 
     part.get_by_role("button", name="Review: boot, i2c on bench-1").click()

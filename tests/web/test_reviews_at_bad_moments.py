@@ -25,9 +25,8 @@ NOT_YET = "The server has not answered yet; still waiting"
 DISMISS = re.compile("^Dismiss")
 PLACES = {
     "page": "failures/{failure}",
-    "table": "metrics?other=open",
-    "causes": "metrics?other=open"
-    "&other.by=cause&other.cause={failure}&bugs.by=cause&bugs.cause={failure}",
+    "table": "metrics?other=open&other.by=failure&bugs.by=failure",
+    "causes": "metrics?other=open&other.cause={failure}&bugs.cause={failure}",
     "inbox": "review",
 }
 WITH_A_MESSAGE = [place for place in PLACES if place != "page"]

@@ -46,7 +46,12 @@ def asks(page: Page, path: str, **query: str) -> None:
 @pytest.mark.parametrize(
     ("path", "rows", "back"),
     [
-        ("metrics?days=90&other=open", "#other tbody tr", "Back to metrics"),
+        ("metrics?days=90&other=open&other.by=failure", "#other tbody tr", "Back to metrics"),
+        (
+            "metrics?days=90&other=open",
+            "#other tr:has(.history)",
+            "Back to metrics",
+        ),
         ("failures?days=90", "tbody tr", "Back to failures"),
     ],
 )

@@ -6,6 +6,7 @@ computed here.
 
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
+from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.merges import ExplainedMergeAnswer
@@ -19,6 +20,12 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
     """Query of the figures of the metrics page: `limit` rows of the tables that it unfolds. The
     properties are the queries of its parts.
     """
+
+    @property
+    def real_bugs(self) -> CausesQuery:
+        """The causes of the real firmware bugs."""
+        asked = {**self._asked, "table": OfTable.REAL_BUGS, "limit": self.limit}
+        return CausesQuery.model_validate(asked)
 
     @property
     def pending_incidents(self) -> IncidentsQuery:
@@ -47,15 +54,15 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
 
 
 class PageFiguresAnswer(Answer):
-    """The figures beside `ci-metrics`. `real_bug_causes`: how many causes the real firmware bugs
-    have, as the list of causes counts them; `incidents`: those that still fail, 100 at most;
-    `pending_failures`: how many failures these are one by one; `flaky_tests`: those of which a
-    flake was seen, or where there are none, those that are not broken; `products`: 100 at most.
+    """The figures beside `ci-metrics`. `real_bug_causes`: the causes of the real firmware bugs;
+    `incidents`: those that still fail, 100 at most; `pending_failures`: how many failures these are
+    one by one; `flaky_tests`: those of which a flake was seen, or where there are none, those that
+    are not broken; `products`: 100 at most.
     """
 
     days: DaysAnswer
     trends: TrendsAnswer
-    real_bug_causes: int
+    real_bug_causes: ListPage[CauseAnswer]
     incidents: ListPage[IncidentAnswer]
     pending_failures: int
     unchecked_merges: ListPage[ExplainedMergeAnswer]

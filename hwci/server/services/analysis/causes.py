@@ -17,18 +17,19 @@ class Causes(Analysis):
 
     async def causes(self, viewer: Viewer, query: CausesQuery) -> ListPage[CauseAnswer]:
         """List the causes of a period, the newest first, or as people review them and did."""
+        return await self._answer(viewer, query, partial(causes_of, viewer=viewer, query=query))
 
-        def work(about: Asked) -> ListPage[CauseAnswer]:
-            rows = read_classified(*about, [], query.classes)
-            if query.to_review:
-                rows = [one for one in rows if one.review is None]
-            if query.reviewed:
-                rows = [one for one in rows if one.review is not None]
-            found = causes(about.history, rows, query.search)
-            found = to_review(found) if query.to_review else found
-            found = reviewed(found) if query.reviewed else found
-            shown = query.slice_of(found)
-            page = Listing(described(about.history, shown.items), shown.total)
-            return query.page_of(page, partial(CauseAnswer.of, viewer.org_id))
 
-        return await self._answer(viewer, query, work)
+def causes_of(about: Asked, viewer: Viewer, query: CausesQuery) -> ListPage[CauseAnswer]:
+    """Answer the causes of a period."""
+    rows = read_classified(*about, [], query.classes)
+    if query.to_review:
+        rows = [one for one in rows if one.review is None]
+    if query.reviewed:
+        rows = [one for one in rows if one.review is not None]
+    found = causes(about.history, rows, query.search)
+    found = to_review(found) if query.to_review else found
+    found = reviewed(found) if query.reviewed else found
+    shown = query.slice_of(found)
+    page = Listing(described(about.history, shown.items), shown.total)
+    return query.page_of(page, partial(CauseAnswer.of, viewer.org_id))

@@ -7,16 +7,14 @@ has it.
 
 from collections.abc import Iterator
 
-from hwci.analysis.failures.causes import causes
 from hwci.analysis.failures.incidents import failures_of
 from hwci.analysis.periods.days import Days, calendar_days
 from hwci.analysis.periods.trends import before_of
 from hwci.engine.history import Listing, Scope
-from hwci.engine.page.reading import read_classified
 from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
-from hwci.engine.vocabulary import FailureClass
 from hwci.server.services.access import Member
 from hwci.server.services.analysis.asking import Analysis, Asked, asked
+from hwci.server.services.analysis.causes import causes_of
 from hwci.server.services.analysis.incidents import incidents_of, page_of
 from hwci.server.services.analysis.merges import unchecked_of
 from hwci.server.services.analysis.trends import against_before, tiles_by_day
@@ -45,11 +43,10 @@ class PageFigures(Analysis):
             if tags.is_known:
                 return None
             pending = incidents_of(about, query.pending_incidents)
-            bugs = read_classified(*about, [], {FailureClass.REAL_FW_BUG})
             return PageFiguresAnswer(
                 days=tiles_by_day(about, query, days),
                 trends=against_before(about, query),
-                real_bug_causes=len(causes(about.history, bugs)),
+                real_bug_causes=causes_of(about, member, query.real_bugs),
                 incidents=page_of(about, query.pending_incidents, pending),
                 pending_failures=failures_of(*about, pending),
                 unchecked_merges=unchecked_of(about, member, query.merges),

@@ -21,14 +21,20 @@ const CHOICES = {
   commits: ["all"],
   checks: OPEN,
 };
-const OF_TABLES = { by: ["cause"], rows: ["all"] }; // after the name of a table and a dot
+const OF_TABLES = { by: ["failure"], rows: ["all"] }; // after the name of a table and a dot
+const BY_CAUSE = ["bugs", "other"]; // tables with a row for each cause, unless a row for each failure is chosen
 
-/** Return the query of an address, with its "?", without what chooses nothing. */
+/**
+ * Return the query of an address, with its "?", without what chooses nothing. Causes cannot be sorted: an address that
+ * sorts a table of them is from before they came first, and chooses failures.
+ */
 export function chosen(search) {
   const query = new URLSearchParams(search);
   const idle = [...query].filter(([name, value]) => !(valuesOf(name)?.includes(value) ?? true)).map(([name]) => name);
-  if (idle.length === 0) return search;
+  const sorted = BY_CAUSE.filter((table) => query.get(`${table}.sort`) && query.get(`${table}.by`) !== "failure");
+  if (idle.length === 0 && sorted.length === 0) return search;
   for (const name of idle) query.delete(name);
+  for (const table of sorted) query.set(`${table}.by`, "failure");
   return query.size > 0 ? `?${query}` : "";
 }
 

@@ -3,7 +3,7 @@
 // what is shown of it. The API computes every figure.
 
 import { addressOf, change } from "../address.js";
-import { useAnswer } from "../asking.js";
+import { useAnswer, useAsked } from "../asking.js";
 import { counted, moment, periodName, timeOfDay } from "../format.js";
 import { html, useEffect, useRef } from "../html.js";
 import { later } from "../parts/later.js";
@@ -16,13 +16,15 @@ import { ExactTimes } from "../parts/values/values.js";
 import { useOwnDays } from "../parts/zone.js";
 import { RealBugs } from "./metrics/bugs.js";
 import { FailingNow } from "./metrics/failing_now.js";
-import { FlakiestTests } from "./metrics/flaky.js";
 import { Merges } from "./metrics/merges.js";
-import { OtherFailures } from "./metrics/other.js";
+import { OtherFailures, useOtherCauses } from "./metrics/other.js";
 import { useReviews } from "./metrics/review.js";
 import { Tiles } from "./metrics/tiles.js";
 
 const AWAY_MILLISECONDS = 60_000;
+
+// The last table: its code is not among what goes before the tiles.
+const FlakiestTests = later(() => import("./metrics/flaky.js"), "FlakiestTests");
 
 // What is shown to few, or rarely.
 const Days = later(() => import("./metrics/days.js"), "Days");
@@ -40,18 +42,23 @@ function MetricsOf({ address, orgId, organization, me }) {
   const scope = scopeOf(address.query);
   const base = `/api/orgs/${orgId}/ci-metrics`;
   const page = useAnswer(base, scope);
-  const begun = useBegun(page);
+  // All other figures wait for the tiles at first: a server answers few at a time.
+  const begun = useOnce(isDone(page));
   const reviews = useReviews(orgId, page, isAdmin(organization), me);
   // All figures beside the tiles (ADR 0082).
   const figures = useOwnDays(begun ? `/api/orgs/${orgId}/ci-analysis/page` : null, scope, reviews.turn);
+  const lastTable = useAsked(begun ? "the last table" : null, {}, 0, FlakiestTests.load);
+  const causes = useOtherCauses({ address, orgId, scope, turn: reviews.turn, may: begun });
   const products = useProductsOf(orgId, figures.data?.products ?? null);
   useReturn(scope.asOf ? () => {} : reviews.renew);
   // Reviewers see one column more: wait for the role, so that no row moves when it comes.
   // Where there is nothing, the products tell whether it is the beginning.
   const isNamed = products !== null || figures.error !== null;
   const isThere = page.data !== null && organization !== undefined && (isNamed || !isBlank(page.data));
-  // The tables are below what fails now, and name products: they wait for both, so that they do not move.
-  const isWhole = isThere && isNamed;
+  // The tables are below what fails now and below each other, and name products: they wait for all that, so that they do
+  // not move.
+  const isReady = useOnce(isNamed && isDone(lastTable) && !causes?.loading);
+  const isWhole = isThere && isReady;
   useEffect(() => {
     if (isWhole) showSection(window.location.hash.slice(1));
   }, [address, isWhole]);
@@ -69,16 +76,16 @@ function MetricsOf({ address, orgId, organization, me }) {
     ${page.error && html`<${Refused} page=${page} orgId=${orgId} address=${address} />`}
     ${!page.error && !isThere && html`<${Waiting} />`}
     ${isThere && !isRefused(page.error) &&
-      html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, products, reviews, figures, isWhole }} />`}
+      html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, products, reviews, figures, causes, isWhole }} />`}
     <div class="toast" role="status" tabindex="-1" ref=${reviews.toast}>${reviews.message}</div>
   `;
 }
 
-/** Whether the tiles have come, for which all other figures wait at first: a server answers few at a time. */
-function useBegun(page) {
-  const begun = useRef(false);
-  begun.current ||= isDone(page);
-  return begun.current;
+/** Whether something was so once. */
+function useOnce(isSo) {
+  const was = useRef(false);
+  was.current ||= isSo;
+  return was.current;
 }
 
 function isDone({ data, error }) {
@@ -114,7 +121,7 @@ function Shown({ page, products, isWhole, ...rest }) {
   const asked = { orgId: rest.orgId, scope: { ...rest.scope, asOf: data.period.to } };
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
     <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.loading ? null : figures.data?.trends}
-      causes=${figures.data?.realBugCauses} address=${rest.address} />
+      causes=${figures.data?.realBugCauses.total} address=${rest.address} />
     ${!isWhole && html`<${Waiting} />`}
     ${isWhole && html`
       <${FailingNow} ...${table}>

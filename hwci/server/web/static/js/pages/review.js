@@ -20,7 +20,7 @@ import { LAST, useTogether } from "../parts/reviews/together.js";
 import { useTitle } from "../parts/frame/title.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
 import { ExactTimes } from "../parts/values/values.js";
-import { causeName } from "../parts/values/cause.js";
+import { causeName } from "../parts/values/cause_name.js";
 import { Row } from "./review/row.js";
 
 const ASKED = 100; // the most that the API gives at once

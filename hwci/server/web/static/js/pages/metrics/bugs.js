@@ -4,12 +4,11 @@
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
-import { PagedTable } from "../../parts/table/table.js";
-import { Suspects } from "../../parts/values/suspects.js";
-import { Sha, Time } from "../../parts/values/values.js";
-import { ByCause, CauseSwitch, isByCause } from "./cause_switch.js";
-import { failureColumns, verdictColumn } from "./failure_columns.js";
-import { reviewColumns } from "./review.js";
+import { ByCause } from "./by_cause.js";
+import { CauseSwitch, isByCause } from "./cause_switch.js";
+import { EachFailure } from "./each_failure.js";
+import { endColumns, verdictColumn } from "./failure_columns.js";
+import { firstOf } from "./figures.js";
 
 const NONE_REAL =
   "No failure of this period counts as a firmware bug. Failures resolved otherwise are listed below, with the reason.";
@@ -17,22 +16,20 @@ const NONE_RESOLVED =
   "No failure of this period is resolved yet: a test that failed has to pass on a later commit, on the same box.";
 
 /** The table. */
-export function RealBugs({ address, base, scope, several, page, products, orgId, reviews }) {
-  const [test, ...known] = failureColumns(orgId, page.product, several);
-  const began = [
-    ...known,
-    { key: "brokenBy", title: "Broken by", cell: brokenBy },
-    { key: "fix", title: "Fixed by", cell: fixedBy },
-  ];
-  const columns = [test, ...began, verdictColumn, ...reviewColumns(reviews)];
-  const table = { name: "bugs", label: "Real FW bugs caught", address, empty: page.otherFailures.total ? NONE_REAL : NONE_RESOLVED };
-  return html`<${Section} title="Real FW bugs caught" total=${page.realBugs.total} anchor="bugs">
+export function RealBugs({ address, base, scope, several, page, figures, products, orgId, reviews }) {
+  const { total } = page.realBugs;
+  const path = `${base}/real-bugs`;
+  const table = {
+    ...{ name: "bugs", label: "Real FW bugs caught", address, orgId, product: page.product, several, reviews },
+    ...{ columns: [...endColumns, verdictColumn], empty: page.otherFailures.total ? NONE_REAL : NONE_RESOLVED },
+  };
+  return html`<${Section} title="Real FW bugs caught" total=${total} anchor="bugs">
     <${Unconfigured} products=${(products ?? []).filter((one) => !one.configured && one.lastReportAt && isOf(one, page.product))} />
-    <${CauseSwitch} ...${table} />
+    ${total > 0 && html`<${CauseSwitch} ...${table} causes=${figures.data?.realBugCauses.total} failures=${total} />`}
     ${isByCause("bugs", address.query)
-      ? html`<${ByCause} ...${table} ...${{ orgId, reviews }} query=${{ ...scope, table: "realBugs" }} columns=${began} />`
-      : html`<${PagedTable} folds ...${table} thing="bug" path=${`${base}/real-bugs`} query=${scope}
-        turn=${reviews.turn} first=${page.realBugs} columns=${columns} rowKey=${(row) => row.id} />`}
+      ? html`<${ByCause} ...${table} query=${{ ...scope, table: "realBugs" }} first=${firstOf(figures, (all) => all.realBugCauses)}
+        saves=${{ path, query: scope, total }} />`
+      : html`<${EachFailure} ...${table} ...${{ path, query: scope }} thing="bug" first=${page.realBugs} />`}
   <//>`;
 }
 
@@ -46,15 +43,4 @@ function Unconfigured({ products }) {
 
 function isOf({ repoKey, suite }, product) {
   return !product || (repoKey === product.repoKey && suite === (product.suite ?? suite));
-}
-
-/** What broke a test. */
-export function brokenBy({ repoKey, brokenBy: range }) {
-  return html`<${Suspects} range=${range} repo=${repoKey} />`;
-}
-
-/** What fixed a test. */
-export function fixedBy({ repoKey: repo, fix }) {
-  if (!fix) return html`<span class="quiet">unknown</span>`;
-  return html`<${Sha} sha=${fix.sha} repo=${repo} /> <span class="under"><${Time} at=${fix.startedAt} /></span>`;
 }

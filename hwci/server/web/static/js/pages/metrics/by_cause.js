@@ -3,56 +3,79 @@
 // and one fixed is unfolded in place and reviewed together, with a note.
 
 import { change } from "../../address.js";
-import { html, useEffect, useRef } from "../../html.js";
-import { Answer } from "../../parts/reviews/answer.js";
+import { counted } from "../../format.js";
+import { html, useRef } from "../../html.js";
+import { productColumn } from "../../parts/frame/scope.js";
+import { later } from "../../parts/later.js";
 import { PagedTable } from "../../parts/table/table.js";
-import { CauseFailures, DecidedBy, causeName } from "../../parts/values/cause.js";
+import { causeBoxes, causeName, causeTests } from "../../parts/values/cause_name.js";
+import { BoxLink } from "../../parts/values/past.js";
 import { LongName, Sha, Time } from "../../parts/values/values.js";
-import { FailureLink, classBadge, verdict } from "../../parts/values/words.js";
+import { FailureLink } from "../../parts/values/words.js";
 
-/** The table. `query`: which failures it is of; `columns`: of one failure, shown of the first of a cause. */
-export function ByCause({ name, label, address, orgId, query, columns, reviews, empty }) {
+const UnfoldedCause = later(() => import("./unfolded_cause.js"), "UnfoldedCause");
+const FIRST = { key: "firstFailure", title: "First failure", cell: firstSeen };
+const STATUS = { key: "status", title: "Status", words: true, cell: statusOf, of: statusOf };
+
+/**
+ * The table. `query`: which failures it is of; `first`, `saves`: as `PagedTable` takes them: a file has a row for each
+ * failure; `columns`: of one failure, between those by which a cause is known and its status. One is shown of the first
+ * failure of a cause, or where it has `of(failure)`, of each that differs in this.
+ */
+export function ByCause({ name, label, address, orgId, product, several, query, saves, first, columns, reviews, empty }) {
   const { together, review, draft, may, turn } = reviews;
   const open = address.query.get(`${name}.cause`);
-  const writes = useRef(null); // the cause whose note the reader begins with
+  const writes = useRef(null); // the cause whose note the reader begins with, once: one that comes back takes no focus
   const unfold = (cause, toWrite = false) => {
     const isOpen = open === cause.id;
     writes.current = toWrite && !isOpen ? cause.id : null;
     change({ [`${name}.cause`]: isOpen ? null : cause.id }, { replace: true });
   };
-  useEffect(() => {
-    writes.current = null; // once: a cause that comes back takes no focus
-  });
+  const answerOf = (cause) => may && {
+    ...{ together, review, draft, name: causeName(cause) },
+    begin: writes.current === cause.id,
+    begun: () => (writes.current = null),
+  };
+  // A search finds causes with a failure that fits: how many of these fit is not known here.
+  const total = address.query.get(`${name}.search`) ? null : saves.total;
   const shown = [
-    { key: "cause", title: "Test and box", name: true, cell: (cause) => html`<${What} ...${{ cause, orgId, open, unfold }} />` },
-    ...columns.map(({ sort: _sort, own: _own, ...column }) => ({
-      ...column,
-      cell: ({ failures: [one] }) => (column.key === "first" ? html`<${First} ...${one} />` : column.cell(one)),
-    })),
-    { key: "verdicts", title: "Harness verdict", cell: ({ failures }) => each(failures, (one) => one.verdict).map(verdict) },
-    { key: "classes", title: "Class and status", cell: ({ failures }) => html`${each(failures, (one) => one.class).map(classBadge)}
-      <span class="under">${each(failures, (one) => one.status).join(", ")}</span>` },
+    { key: "test", title: "Test and box", name: true, cell: (cause) => html`<${What} ...${{ cause, orgId, open, unfold }} />` },
+    ...[...productColumn(product, several), FIRST, ...columns, STATUS].map(ofCause),
     ...(may ? [{ key: "review", title: "Review", cell: (cause) => html`<${Begin} ...${{ cause, open, unfold }} />` }] : []),
   ];
-  return html`<${PagedTable} folds unfolds=${`${name}.cause`} name=${name} label=${label} thing="cause"
-    path=${`/api/orgs/${orgId}/ci-analysis/causes`}
-    query=${query} turn=${turn} address=${address} columns=${shown} rowKey=${({ id }) => id} empty=${empty}
-    below=${(cause) => cause.id === open && html`<${DecidedBy} ...${cause} /><${CauseFailures} ...${{ orgId, cause }} />
-      ${may && html`<${Answer} ...${{ cause, together, review, draft }} name=${causeName(cause)} begin=${writes.current === cause.id} />`}`}
-    totalled />`;
+  return html`<${PagedTable} ...${{ name, label, first, query, turn, address, empty }} folds unfolds=${`${name}.cause`}
+    totalled=${first === undefined} thing="cause" path=${causesOf(orgId)} saves=${{ ...saves, total }} columns=${shown}
+    rowKey=${({ id }) => id}
+    below=${(cause) => cause.id === open && html`<${UnfoldedCause} ...${{ cause, orgId }} answer=${answerOf(cause)} />`} />`;
+}
+
+/** Where the API lists causes. */
+export function causesOf(orgId) {
+  return `/api/orgs/${orgId}/ci-analysis/causes`;
+}
+
+/** When the cause was first seen, and where; its failures, unfolded, lead to the rest. */
+function firstSeen({ repoKey: repo, firstFailure: { startedAt, sha } }) {
+  return html`<span class="since"><${Time} at=${startedAt} /></span> <span class="under"><${Sha} sha=${sha} repo=${repo} /></span>`;
+}
+
+function statusOf({ status }) {
+  return status;
+}
+
+/** A column of causes; theirs cannot be sorted. */
+function ofCause({ sort: _sort, own: _own, of = (_row) => null, cell, ...column }) {
+  const isNew = (one, at, all) => all.findIndex((other) => of(other) === of(one)) === at;
+  return { ...column, cell: ({ failures }) => failures.filter(isNew).map((one) => html`<div key=${one.id}>${cell(one)}</div>`) };
 }
 
 function What({ cause, orgId, open, unfold }) {
-  const [first] = cause.failures;
-  if (cause.failuresTotal === 1) return html`<${FailureLink} failure=${first} orgId=${orgId} />`;
+  const { failures: [first], failuresTotal, boxesTotal } = cause;
+  if (failuresTotal === 1) return html`<${FailureLink} failure=${first} orgId=${orgId} />`;
   return html`<button type="button" class="fold" aria-expanded=${cause.id === open ? "true" : "false"}
-      onClick=${() => unfold(cause)}><${LongName} name=${causeName(cause)} /></button>
-    <span class="under">${first.branch}</span>`;
-}
-
-/** When the cause was first seen, and where; the unfolded failures lead to the rest. */
-function First({ repoKey: repo, firstFailure: { startedAt, sha } }) {
-  return html`<${Time} at=${startedAt} /> <span class="under"><${Sha} sha=${sha} repo=${repo} /></span>`;
+      aria-label=${causeName(cause)} onClick=${() => unfold(cause)}><${LongName} name=${causeTests(cause)} /></button>
+    <span class="under">${counted(failuresTotal, "failure")} on ${boxesTotal === 1
+      ? html`<${BoxLink} plain boxKey=${first.boxKey} orgId=${orgId} />` : causeBoxes(cause)} · ${first.branch}</span>`;
 }
 
 /** Unfolds the cause: who reviews its failures sees them, and may write why. */
@@ -61,8 +84,4 @@ function Begin({ cause, open, unfold }) {
   const begin = ({ pointerType }) => unfold(cause, pointerType !== "touch"); // a finger would raise the keyboard
   return html`<div class="actions"><button type="button" aria-expanded=${cause.id === open ? "true" : "false"}
     aria-label=${`Review: ${name}`} onClick=${begin}>Review</button></div>`;
-}
-
-function each(failures, of) {
-  return [...new Set(failures.map(of))];
 }

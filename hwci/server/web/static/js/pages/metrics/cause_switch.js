@@ -1,23 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch between a row for each failure and one for each cause, which is loaded when it is first shown. The titles
-// of the tables count failures, as the tiles do.
+// Whether a table of resolved failures has a row for each cause, as it has at first (ADR 0104), or the specification's
+// for each failure. The titles of the tables count failures, as the tiles do.
 
 import { change } from "../../address.js";
 import { html } from "../../html.js";
-import { later } from "../../parts/later.js";
+import { showAll } from "../../parts/table/table.js";
+import { Choice } from "./choice.js";
 
-export const ByCause = later(() => import("./by_cause.js"), "ByCause");
+const CAUSES = { value: null, short: "By cause" };
+const FAILURES = { value: "failure", short: "Each failure" };
 
 /** Whether a table shows causes. */
 export function isByCause(name, query) {
-  return query.get(`${name}.by`) === "cause";
+  return query.get(`${name}.by`) !== FAILURES.value;
 }
 
-/** The switch between a row for each cause and one for each failure. */
-export function CauseSwitch({ name, label, address }) {
-  const on = isByCause(name, address.query);
-  const of = (...parts) => Object.fromEntries(parts.map((part) => [`${name}.${part}`, null]));
-  const turn = () => change({ ...of("page", "sort", "cause"), [`${name}.by`]: on ? null : "cause" });
-  return html`<p class="by-cause"><button type="button" aria-pressed=${on ? "true" : "false"} aria-label=${`By cause: ${label}`}
-    onClick=${turn}>By cause</button></p>`;
+/** What an address is changed by to show all causes of a table. */
+export function toCauses(name) {
+  return toAll(name, CAUSES);
+}
+
+/** What an address is changed by to show all failures of a table. */
+export function toFailures(name) {
+  return toAll(name, FAILURES);
+}
+
+function toAll(name, kind) {
+  return { ...showAll(name), [`${name}.search`]: null, ...toKind(name, kind.value) };
+}
+
+/** A page, an order and an unfolded row are of the other rows. */
+function toKind(name, value) {
+  return { ...Object.fromEntries(["page", "sort", "cause"].map((part) => [`${name}.${part}`, null])), [`${name}.by`]: value };
+}
+
+/** The choice of the two, each with how many rows it has, undefined where nobody knows it yet. */
+export function CauseSwitch({ name, label, address, causes, failures }) {
+  return html`<${Choice} name=${`${name}.by`} legend=${`Rows of ${label}`}
+    kinds=${[{ ...CAUSES, total: causes }, { ...FAILURES, total: failures }]}
+    shown=${(isByCause(name, address.query) ? CAUSES : FAILURES).value} choose=${(value) => change(toKind(name, value))} />`;
 }

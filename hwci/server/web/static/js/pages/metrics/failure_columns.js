@@ -1,41 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns that several tables of the metrics page share.
+// Columns that the tables of resolved failures share, be a row a failure or a cause.
 
-import { counted } from "../../format.js";
 import { html } from "../../html.js";
-import { productColumn } from "../../parts/frame/scope.js";
+import { Suspects } from "../../parts/values/suspects.js";
 import { Sha, Time } from "../../parts/values/values.js";
-import { FailureLink, verdict } from "../../parts/values/words.js";
+import { verdict } from "../../parts/values/words.js";
 
-/** The columns by which a resolved failure is known. */
-export function failureColumns(orgId, product, several) {
-  return [
-    {
-      key: "test",
-      title: "Test and box",
-      sort: "testId",
-      name: true,
-      cell: (row) => html`<${FailureLink} failure=${row} orgId=${orgId} />`,
-    },
-    ...productColumn(product, several),
-    {
-      key: "first",
-      title: "First failure",
-      fields: ["firstFailure", "failingCommits", "lastFailingSha"],
-      sort: "startedAt",
-      own: "down",
-      cell: firstFailure,
-    },
-  ];
-}
+/** What broke a test, and what fixed it. */
+export const endColumns = [
+  { key: "brokenBy", title: "Broken by", cell: ({ repoKey, brokenBy }) => html`<${Suspects} range=${brokenBy} repo=${repoKey} />` },
+  { key: "fix", title: "Fixed by", cell: fixedBy },
+];
 
 /** The verdict of the harness. */
-export const verdictColumn = { key: "verdict", title: "Harness verdict", sort: "verdict", cell: (row) => verdict(row.verdict) };
+export const verdictColumn = {
+  ...{ key: "verdict", title: "Harness verdict", sort: "verdict" },
+  cell: (row) => verdict(row.verdict),
+  of: (row) => row.verdict,
+};
 
-function firstFailure(row) {
-  const { repoKey: repo, failingCommits, lastFailingSha } = row;
-  return html`<${Time} at=${row.firstFailure.startedAt} />
-    <span class="under"><${Sha} sha=${row.firstFailure.sha} repo=${repo} /></span>
-    ${failingCommits > 1 &&
-      html`<span class="under">${counted(failingCommits, "commit")}, to <${Sha} sha=${lastFailingSha} repo=${repo} /></span>`}`;
+function fixedBy({ repoKey: repo, fix }) {
+  if (!fix) return html`<span class="quiet">unknown</span>`;
+  return html`<${Sha} sha=${fix.sha} repo=${repo} /> <span class="under"><${Time} at=${fix.startedAt} /></span>`;
 }

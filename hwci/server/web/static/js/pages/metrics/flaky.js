@@ -12,6 +12,7 @@ import { FEW, PagedTable, tableState } from "../../parts/table/table.js";
 import { OnBox, TestLink } from "../../parts/values/past.js";
 import { Badge } from "../../parts/values/values.js";
 import { useOwnDays } from "../../parts/zone.js";
+import { firstOf } from "./figures.js";
 import { Unfolded } from "./flaky_boxes.js";
 import { figureColumns, rate } from "./flaky_figures.js";
 import { HeatStrip } from "./heat.js";
@@ -34,7 +35,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const all = address.query.get("flaky.tests") === "all";
   const usual = flaking(figures);
   const kind = all ? {} : usual;
-  const first = byLow ? undefined : all ? page.flakiestTests : firstOf(figures);
+  const first = byLow ? undefined : all ? page.flakiestTests : firstOf(figures, (all) => all.flakyTests);
   const hidden = page.flakiestTests.total - (figures.data?.flakyTests.total ?? page.flakiestTests.total);
   const wanted = near && page.flakiestTests.total > 0 && !(figures.loading && !all);
   const answer = useOwnDays(wanted ? `${table}/history` : null, { ...scope, ...asked, ...kind });
@@ -85,12 +86,6 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
  */
 function flaking({ data }) {
   return data?.flakyTests.items.some((row) => !hasNoFlake(row)) ? { flaked: "true" } : { broken: "false" };
-}
-
-/** The first rows of these; null: somebody asks for them, undefined: nobody will. */
-function firstOf({ data, error, loading }) {
-  if (loading) return null;
-  return error ? undefined : data.flakyTests;
 }
 
 /** Whether an element has come near the visible part of the page. */

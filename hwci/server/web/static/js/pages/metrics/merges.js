@@ -5,7 +5,7 @@
 
 import { addressOf, change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
-import { count, short } from "../../format.js";
+import { short } from "../../format.js";
 import { html } from "../../html.js";
 import { Outside } from "../../parts/values/outside.js";
 import { BoxLink } from "../../parts/values/past.js";
@@ -15,6 +15,7 @@ import { Section } from "../../parts/section.js";
 import { PagedTable, showAll, tableState } from "../../parts/table/table.js";
 import { LongName, Sha, Subject, Time } from "../../parts/values/values.js";
 import { RunLink, runText } from "../../parts/values/words.js";
+import { Choice } from "./choice.js";
 
 const UNCHECKED = {
   value: null,
@@ -60,6 +61,7 @@ export function Merges({ address, base, orgId, scope, several, page, figures, re
   const unfolded = shown === UNCHECKED ? address.query.get(TO_DO) : null;
   const below = (row) => unfolded === keyOf(row) && why.has(unfolded) &&
     html`<${ToDo} row=${why.get(unfolded)} ...${{ orgId, scope, turn: reviews.turn }} />`;
+  const choose = (value) => change({ merges: value, "merges.page": null });
   const columns = [
     { key: "sha", title: "Commit", sort: "sha", cell: (row) => commit(orgId, row, why.get(keyOf(row))) },
     ...productColumn(page.product, several),
@@ -71,7 +73,8 @@ export function Merges({ address, base, orgId, scope, several, page, figures, re
   ];
   return html`<${Section} title=${shown.title} anchor="merges">
     ${namesTwice(page.uncheckedMerges.items) && html`<p class="quiet">A merge that was announced for two products counts twice.</p>`}
-    ${announced > 0 && html`<${Choice} shown=${shown} counts=${[[UNCHECKED, unchecked], [CHECKED, checked]]} />`}
+    ${announced > 0 && html`<${Choice} name="merges" legend="Merges" shown=${shown.value} choose=${choose}
+      kinds=${[{ ...UNCHECKED, total: unchecked }, { ...CHECKED, total: checked }]} />`}
     <${PagedTable} folds key=${shown.path} name="merges" label=${shown.label} thing="merge" path=${`${base}/${shown.path}`}
       turn=${reviews.turn} query=${scope} address=${address} first=${shown === CHECKED ? undefined : page.uncheckedMerges}
       columns=${columns} rowKey=${keyOf} unfolds=${TO_DO} below=${below} empty=${announced ? shown.empty : noneAnnounced()} />
@@ -152,17 +155,6 @@ function toRun({ runRecordId }, orgId) {
 
 function noneAnnounced() {
   return html`No merge was announced in this period. A job that needs no hardware announces them: <code>hwci merge-announce</code>`;
-}
-
-function Choice({ shown, counts }) {
-  return html`<fieldset class="choice of-section">
-    <legend class="unseen">Merges</legend>
-    ${counts.map(([one, number]) => html`<label key=${one.path}>
-      <input type="radio" name="merges" checked=${one === shown}
-        onChange=${() => change({ merges: one.value, "merges.page": null })} />
-      <span>${one.short} (${count(number)})</span>
-    </label>`)}
-  </fieldset>`;
 }
 
 /**

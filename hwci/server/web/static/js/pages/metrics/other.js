@@ -2,46 +2,69 @@
 // The table "Resolved by a bench or harness change" (spec, "Metrics page (dashboard)").
 
 import { change } from "../../address.js";
+import { useAnswer } from "../../asking.js";
 import { html } from "../../html.js";
 import { later } from "../../parts/later.js";
 import { Collapsed } from "../../parts/section.js";
-import { PagedTable } from "../../parts/table/table.js";
+import { tableState } from "../../parts/table/table.js";
 import { OTHER_CLASSES, classBadge, className } from "../../parts/values/words.js";
-import { brokenBy, fixedBy } from "./bugs.js";
-import { ByCause, CauseSwitch, isByCause } from "./cause_switch.js";
-import { failureColumns, verdictColumn } from "./failure_columns.js";
-import { reviewColumns } from "./review.js";
+import { ByCause, causesOf } from "./by_cause.js";
+import { CauseSwitch, isByCause } from "./cause_switch.js";
+import { EachFailure } from "./each_failure.js";
+import { endColumns, verdictColumn } from "./failure_columns.js";
+import { firstOf } from "./figures.js";
 
 const Gaps = later(() => import("./gaps.js"), "Gaps");
 const NONE = "No other failure was resolved in this period. Tests that still fail are pending, above.";
+const NONE_OF_CLASS = "No failure of this period has this class. “All” shows the other classes.";
 const TITLE = "Resolved by a bench or harness change, ambiguous or dismissed";
+const NUMBERS = { bench_or_harness: "benchOrHarness", ambiguous: "ambiguous", dismissed: "dismissed" }; // of the tile, by class
 
-/** The table, collapsed until its title is clicked. */
-export function OtherFailures({ address, base, scope, several, page, orgId, reviews }) {
-  const open = address.query.get("other") === "open";
-  const ofClass = address.query.get("other.class");
-  const [test, ...known] = failureColumns(orgId, page.product, several);
-  const columns = [
-    test,
-    ...known,
-    { key: "reason", fields: ["class", "reason", "reasonText"], title: "Reason", sort: "class", cell: (row) => reason(reviews.now(row)) },
-    verdictColumn,
-    ...reviewColumns(reviews),
-  ];
-  const empty = ofClass ? "No failure of this period has this class. “All” shows the other classes." : NONE;
-  const table = { name: "other", label: TITLE, address, empty };
-  const query = { ...scope, class: ofClass };
-  const began = [...known, { key: "brokenBy", title: "Broken by", cell: brokenBy }, { key: "fix", title: "Fixed by", cell: fixedBy }];
+const OF_TABLE = { table: "otherFailures" };
+const REASON = {
+  ...{ key: "reason", fields: ["class", "reason", "reasonText"], title: "Reason" },
+  cell: reason,
+  of: (row) => `${row.class} ${row.reasonText}`,
+};
+
+/** Ask for the first causes where the table shows them; null where it does not. `may`: what goes before has come. */
+export function useOtherCauses({ address: { query }, orgId, scope, turn, may }) {
+  const shown = may && isOpen(query) && isByCause("other", query) && tableState("other", query).plain;
+  const answer = useAnswer(shown ? causesOf(orgId) : null, { ...queryOf(scope, query), ...OF_TABLE }, turn);
+  return shown ? answer : null;
+}
+
+/** The table, collapsed until its title is clicked. `causes`: of `useOtherCauses`. */
+export function OtherFailures({ address, base, scope, several, page, causes, orgId, reviews }) {
+  const open = isOpen(address.query);
+  const query = queryOf(scope, address.query);
+  const ofClass = query.class;
+  const failures = ofClass ? page.tiles.realFwBugs[NUMBERS[ofClass]] : page.otherFailures.total;
+  const path = `${base}/other-failures`;
+  const table = {
+    ...{ name: "other", label: TITLE, address, orgId, product: page.product, several, reviews },
+    empty: ofClass ? NONE_OF_CLASS : NONE,
+  };
+  const reasonNow = { ...REASON, sort: "class", cell: (row) => reason(reviews.now(row)) };
   return html`<${Collapsed} title=${TITLE} total=${page.otherFailures.total} anchor="other" open=${open}
     onToggle=${() => change({ other: open ? null : "open" }, { replace: true })}>
     <${Classes} chosen=${ofClass} />
-    <${CauseSwitch} ...${table} />
+    ${failures > 0 && html`<${CauseSwitch} ...${table} causes=${causes?.data?.total} failures=${failures} />`}
     ${isByCause("other", address.query)
-      ? html`<${ByCause} ...${table} ...${{ orgId, reviews }} query=${{ ...query, table: "otherFailures" }} columns=${began} />`
-      : html`<${PagedTable} folds ...${table} thing="failure" path=${`${base}/other-failures`} query=${query}
-        turn=${reviews.turn} first=${ofClass ? undefined : page.otherFailures} columns=${columns} rowKey=${(row) => row.id} />`}
+      ? html`<${ByCause} ...${table} query=${{ ...query, ...OF_TABLE }} first=${causes ? firstOf(causes) : undefined}
+        saves=${{ path, query, total: failures }} columns=${[REASON, ...endColumns]} />`
+      : html`<${EachFailure} ...${table} ...${{ path, query }} thing="failure"
+        first=${ofClass ? undefined : page.otherFailures} columns=${[reasonNow, verdictColumn]} />`}
     ${page.tiles.realFwBugs.ambiguous > 0 && html`<${WhatWouldDecide} ...${{ address, orgId, scope }} turn=${reviews.turn} />`}
   <//>`;
+}
+
+function isOpen(query) {
+  return query.get("other") === "open";
+}
+
+function queryOf(scope, query) {
+  return { ...scope, class: query.get("other.class") };
 }
 
 /** The gaps, below the failures that they leave ambiguous. They take space, so a click unfolds them. */

@@ -5,9 +5,8 @@
 import { sentence } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { useDraft } from "../../parts/form/draft.js";
-import { useNextButton } from "../../parts/reviews/next_button.js";
 import { Refused } from "../../parts/reviews/refused.js";
-import { UNDO, fittingActions } from "../../parts/reviews/review.js";
+import { UNDO } from "../../parts/reviews/review.js";
 import { LAST, useTogether } from "../../parts/reviews/together.js";
 
 const SHIFTED_MILLISECONDS = 1_000;
@@ -80,29 +79,4 @@ function useShifting() {
     shifted: () => (at.current = performance.now()),
     isSettled: () => at.current === null || performance.now() - at.current >= SHIFTED_MILLISECONDS,
   };
-}
-
-/** The columns of a table whose rows can be reviewed: Status, and the actions for reviewers. */
-export function reviewColumns(reviews) {
-  const status = { key: "status", title: "Status", words: true, cell: (row) => reviews.now(row).status };
-  const actions = { key: "review", title: "Review", cell: (row) => html`<${Actions} row=${row} reviews=${reviews} />` };
-  return reviews.may ? [status, actions] : [status];
-}
-
-function Actions({ row, reviews }) {
-  const { doing, lost } = reviews.together.stateOf(row.id);
-  const { place, leave, press } = useNextButton();
-  const act = (action) => {
-    if (doing || lost) return;
-    press();
-    reviews.review(row.id, [row], action.name);
-  };
-  return html`<div class="actions" tabindex="-1" ref=${place} onFocusOut=${leave}>
-    ${fittingActions([row]).map((action) => html`<button key=${action.name} type="button"
-      aria-disabled=${doing || lost ? "true" : undefined} onClick=${() => act(action)}
-      aria-label=${`${action.title} ${row.testId} on ${row.boxKey}`}>
-      ${doing === action.name ? action.doing : action.title}
-    </button>`)}
-    <${Refused} ...${{ together: reviews.together, id: row.id, focus: place }} />
-  </div>`;
 }

@@ -6,8 +6,8 @@ import { addressOf, change, go } from "../../address.js";
 import { count, counted, percent, range, signed } from "../../format.js";
 import { html } from "../../html.js";
 import { scopeOf } from "../../parts/frame/scope.js";
-import { showAll } from "../../parts/table/table.js";
 import { Trend } from "../../parts/trend.js";
+import { toCauses, toFailures } from "./cause_switch.js";
 import { toMerges } from "./merges.js";
 
 const WIDEST = { low: 88.8, high: 100 };
@@ -35,7 +35,7 @@ export function Tiles({ page, trend, against, causes, address }) {
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(checked)}<//>`}
       from=${unchecked > 0 && html`and <${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}
       beside=${html`of ${counted(announced, "merge")}${share(checked, announced, sure("mergesChecked"))}`} />
-    <${RealBugsTile} ...${{ trend, causes, to }} counts=${page.tiles.realFwBugs} rowsOf=${ofDay("bugs", () => showAll("bugs"))}
+    <${RealBugsTile} ...${{ trend, causes, to }} counts=${page.tiles.realFwBugs} rowsOf=${ofDay("bugs", () => toFailures("bugs"))}
       changed=${changed("realFwBugs")} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
       rowsOf=${(day) => addressOf("failures", address.params, { ...dayScope(address, day), label: "flake" })}
@@ -60,15 +60,14 @@ function RealBugsTile({ trend, counts, causes, changed, to, rowsOf }) {
     ["ambiguous", counts.ambiguous, "ambiguous"],
     ...(counts.dismissed ? [["dismissed", counts.dismissed, "dismissed"]] : []),
   ];
-  const toCauses = { ...showAll("bugs"), "bugs.by": "cause", "bugs.page": null, "bugs.sort": null, "bugs.search": null };
   const beside = others.map(([name, value, text], i) => {
-    const changes = { other: "open", ...showAll("other"), "other.class": name, "other.page": null, "other.search": null };
+    const changes = { other: "open", ...toFailures("other"), "other.class": name };
     return html`${i > 0 && ", "}<${Part} ...${to("other", changes)}>${count(value)} ${text}<//>`;
   });
   return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(day) => day.realFwBugs} kind="bad"
     rowsOf=${rowsOf} changed=${changed} all=${counts.real}
-    value=${html`<${Part} ...${to("bugs", { ...showAll("bugs"), "bugs.by": null })}>${count(counts.real)}<//>`}
-    from=${causes > 0 && html`from <${Part} ...${to("bugs", toCauses)}>${counted(causes, "cause")}<//>`}
+    value=${html`<${Part} ...${to("bugs", toFailures("bugs"))}>${count(counts.real)}<//>`}
+    from=${causes > 0 && html`from <${Part} ...${to("bugs", toCauses("bugs"))}>${counted(causes, "cause")}<//>`}
     beside=${beside} />`;
 }
 

@@ -2,7 +2,8 @@
 // One cause of the inbox: a line, and unfolded its failures, what the reader writes about them, and the two answers.
 
 import { html } from "../../html.js";
-import { CauseFacts, CauseFailures, DecidedBy, causeName } from "../../parts/values/cause.js";
+import { CauseFacts, CauseFailures, DecidedBy } from "../../parts/values/cause.js";
+import { causeName } from "../../parts/values/cause_name.js";
 import { Answer } from "../../parts/reviews/answer.js";
 import { Badge } from "../../parts/values/values.js";
 import { classBadge } from "../../parts/values/words.js";

@@ -9,9 +9,9 @@ import { ReviewWords, isAboutWords } from "./words.js";
 
 /**
  * The fields and the buttons. `name`: of the cause; `together`: of `useTogether`; `draft`: of `useDraft`; `begin`: the
- * reader asked for the fields, and writes at once.
+ * reader asked for the fields, and writes at once; `begun()` is called when that is so.
  */
-export function Answer({ cause: { id, failures }, name, together, review = together.review, draft, begin = false }) {
+export function Answer({ cause: { id, failures }, name, together, review = together.review, draft, begin = false, begun = () => {} }) {
   const { doing, fault, lost } = together.stateOf(id);
   const words = useRef(null);
   const { place, leave, press } = useNextButton();
@@ -19,7 +19,9 @@ export function Answer({ cause: { id, failures }, name, together, review = toget
   const { others } = commonReview(failures);
   // Before the browser draws: the first letter may come sooner.
   useLayoutEffect(() => {
-    if (begin) words.current.querySelector("input").focus();
+    if (!begin) return;
+    words.current.querySelector("input").focus();
+    begun();
   }, [begin]);
   const act = (action) => {
     if (!may) return;

@@ -10,13 +10,14 @@ const SIZES = [20, 50, 100];
 const WORTH_A_JUMP = 4; // pages: fewer are a click or two away
 
 /**
- * The foot of a table. `path`, `query`: what lists its rows, without page and limit; `shown`: so many rows are; `few`: they
- * are only its first ones; `without`: fields that its file has not; `children`: what shows more of them.
+ * The foot of a table. `saves`: the path and query that list what its file has, without page and limit, and the total;
+ * `shown`: so many rows are; `few`: they are only its first ones; `without`: fields that its file has not; `children`: what
+ * shows more of them.
  */
-export function Foot({ name, list, label, path, query, rowKey, shown, few, without, children }) {
+export function Foot({ name, list, label, saves, rowKey, shown, few, without, children }) {
   return html`<div class="table-foot">
     ${children}
-    <${Csv} key=${JSON.stringify([path, query])} ...${{ name, label, path, query, rowKey, shown, without }} total=${list.total} />
+    <${Csv} key=${JSON.stringify([saves.path, saves.query])} ...${{ name, label, rowKey, shown, without }} ...${saves} />
     ${!few && html`<${Size} name=${name} list=${list} label=${label} /><${Pages} name=${name} list=${list} label=${label} />`}
   </div>`;
 }

@@ -24,6 +24,7 @@ const TYPING_PAUSE_MILLISECONDS = 250;
  * for "3 merges"; `searched`: whether the API searches it; that is offered once there are rows enough;
  * `totalled`: always show how many rows there are; `unknown`: the way out when a filter names what does not exist;
  * `unfolds`: the parameter of the address that has the key of the row that is unfolded, if rows can be;
+ * `saves`: `{path, query, total}` of what its file has a row for, if that is not a row of the table;
  * `folds`: it begins with a few rows, and a click shows all; `foldsOnPhone`: only where each row takes half the window.
  */
 export function PagedTable(props) {
@@ -50,7 +51,7 @@ export function PagedTable(props) {
 }
 
 function Found({ address, asked, list, busy, path, query, folds, foldsOnPhone, unfolds, ...table }) {
-  const { name, label, thing, columns, rowKey, below, empty } = table;
+  const { name, label, thing, columns, rowKey, below, empty, saves = { path, query, total: list.total } } = table;
   const shown = useShown(name, columns);
   const unfolded = unfolds ? address.query.get(unfolds) : null;
   const wasThere = useRef(null); // it may go, as by a review
@@ -66,8 +67,8 @@ function Found({ address, asked, list, busy, path, query, folds, foldsOnPhone, u
         onClick=${() => change({ [unfolds]: null }, { replace: true })}>Leave it out</button></p>`}
     <${Rows} columns=${shown} rows=${rows} rowKey=${rowKey} below=${below} label=${label}
       busy=${busy} sort=${asked.sort} onSort=${onSort} />
-    <${Foot} ...${{ name, list, label, path, rowKey, few }} shown=${rows.length} without=${fieldsNotShown(columns, shown)}
-      query=${{ ...query, sort: asked.sort, search: asked.search || null }}>
+    <${Foot} ...${{ name, list, label, rowKey, few }} shown=${rows.length} without=${fieldsNotShown(columns, shown)}
+      saves=${{ ...saves, query: { ...saves.query, sort: asked.sort, search: asked.search || null } }}>
       <${Columns} table=${name} columns=${columns} label=${label} />
       ${may && (few || asked.all) && list.total > FEW && html`<${ShowAll} ...${{ name, label, few }} total=${list.total} />`}
     <//>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures of one cause: as one line (which tests on how many boxes, what broke them and what fixed them), and unfolded
-// to what a person decides by: what the harness wrote, which files the commits changed, and each failure.
+// Failures of one cause: as one line (since when, what broke them and what fixed them), and unfolded to what a person
+// decides by: what the harness wrote, which files the commits changed, and each failure.
 
 import { addressOf } from "../../address.js";
 import { count, counted, sentence } from "../../format.js";
@@ -12,17 +12,6 @@ import { BoxLink, HistoryLink } from "./past.js";
 import { Suspects } from "./suspects.js";
 import { LongName, Message, Sha, Subject, Time } from "./values.js";
 import { classBadge, verdict } from "./words.js";
-
-const NAMED = 2; // tests of a cause; a line that names more is not read at a glance
-
-/** "boot on bench-1", or "boot, shell and 3 more tests on 2 boxes". The name of one more test is as short as "1 more test". */
-export function causeName({ failures, testsTotal, boxesTotal }) {
-  const named = testsTotal === NAMED + 1 ? testsTotal : NAMED;
-  const tests = [...new Set(failures.map(({ testId }) => testId))].sort().slice(0, named);
-  const others = testsTotal - tests.length;
-  const boxes = boxesTotal === 1 ? failures[0].boxKey : counted(boxesTotal, "box", "boxes");
-  return `${tests.join(", ")}${others > 0 ? ` and ${counted(others, "more test")}` : ""} on ${boxes}`;
-}
 
 /** How many failures they are, and since when; and what broke them, and the fix, unless it is unfolded (`open`). */
 export function CauseFacts({ cause: { failures, failuresTotal }, open }) {
