@@ -264,7 +264,6 @@ def test_flaky_tests_are_ranked_by_what_their_rate_is_at_least_if_that_is_chosen
     page.goto(f"{metrics}?days=90&flaky.rows=all")
     expect(tests).to_have_count(len(told))
     plain = tests.all_inner_texts()
-    assert plain != [one["testId"] for one in told]
     every = asked(demo, metrics, f"{query}&limit=100")["items"]
     ranges = {one["testId"]: between(one["low"], one["high"]) for one in every}
     table.scroll_into_view_if_needed()
@@ -288,6 +287,24 @@ def test_flaky_tests_are_ranked_by_what_their_rate_is_at_least_if_that_is_chosen
     choice.click()
     choice.click()
     expect(tests).to_have_text(plain)
+
+
+def test_a_test_that_failed_once_in_two_runs_is_not_above_one_that_often_did(
+    page: Page, tmp_path: Path
+) -> None:
+    often = {"id": "often", "outcome": "pass", "duration_s": 1.0}
+    seldom = {"id": "seldom", "outcome": "pass", "attempts": 2, "duration_s": 1.0}
+    with site(page, tmp_path) as own:
+        own.benches.report(run_id=1, tests=[seldom, {**often, "attempts": 2}])
+        for run in range(2, 5):
+            own.benches.report(run_id=run, tests=[{**often, "attempts": 1 + run % 2}])
+        own.open("metrics")
+        names = rows(page, "flaky").locator("td.name > a")
+        expect(names).to_have_text(["seldom", "often"])
+
+        part(page, "flaky").get_by_role("button", name="Surest first").click()
+
+        expect(names).to_have_text(["often", "seldom"])
 
 
 def test_the_runs_that_would_check_the_merges_are_commands_to_paste(
@@ -322,7 +339,7 @@ def test_a_merge_unfolds_what_to_do_about_it_and_the_run_that_would_check_it(
     (one, *_) = (row for row in told if row["cause"] == "not_in_push_list")
     alike = [row for row in told if row["sha"] == one["sha"]]
     assert len(alike) == 2
-    page.goto(f"{metrics}?days=90")
+    page.goto(f"{metrics}?days=90&merges.rows=all")
     merges = part(page, "merges")
     command = merges.locator(".plan code").filter(has_text="git checkout")
     for place, row in enumerate(alike):
