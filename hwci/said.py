@@ -51,4 +51,4 @@ def lasted(time: timedelta) -> str:
 
 
 def _rounded(number: float, to: Decimal) -> Decimal:
-    return Decimal(repr(number)).quantize(to, ROUND_HALF_UP)
+    return Decimal(str(number)).quantize(to, ROUND_HALF_UP)
