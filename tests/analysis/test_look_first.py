@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from hwci.analysis.failures.incidents import failing_incidents
-from tests.engine.timeline import ALL, EVER, ORG, TEST, Past, changes, commit, report, seen
+from tests.engine.timeline import ALL, EVER, ORG, TEST, Past, changes, commit, item, report, seen
 from tests.support.outcomes import FullRecordedRuns
 
 BROKE = {"b": "fw"}
@@ -91,6 +91,18 @@ def test_of_several_commits_that_may_have_broken_it_none_is_named() -> None:
             "To tell commit from bench, run the last pass, a, on box-1 again:"
             " if it passes, look at the 2 commits that may have broken it, else at box-1"
         )
+    ]
+
+
+def test_tests_that_failed_together_in_one_run_may_be_a_flake() -> None:
+    passed, failed = (
+        [item(outcome, name) for name in (TEST, "i2c", "spi")] for outcome in ("P", "F")
+    )
+    worked = report("a:P", 0, tests=passed)
+    broken = report("b:F", 1, sent=changes("a", commit("b", "fw")), tests=failed)
+
+    assert said(Past([worked, broken])) == [
+        "Run b on box-1 again: if it passes there, it is a flake"
     ]
 
 

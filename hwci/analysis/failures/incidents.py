@@ -309,7 +309,7 @@ def _evidence(
         boxes=one.boxes,
         is_elsewhere=bool(passes_on),
         verdicts=frozenset(one.verdicts),
-        runs=one.runs,
+        runs=max(sum(of.items for of in group.failures) for group in one.groups),
         suspects=one.suspects,
         first=first.first.key.sha,
         last=first.last.key.sha,

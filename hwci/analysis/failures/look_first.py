@@ -32,8 +32,9 @@ class PassedBefore(NamedTuple):
 class Evidence(NamedTuple):
     """What is known of failures with one cause that are pending. `box`: where it failed first, on
     the commits from `first` to `last`; `before`: there, None if unknown. `boxes`: all on which it
-    fails; `is_elsewhere`: it passes on others on the same commits. `runs`: results that failed.
-    `suspects`: the commits that may have broken it; None if unknown.
+    fails; `is_elsewhere`: it passes on others on the same commits. `runs`: in so many runs on one
+    box one test of it failed, at most. `suspects`: the commits that may have broken it; None if
+    unknown.
     """
 
     box: str
