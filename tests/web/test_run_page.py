@@ -195,7 +195,9 @@ def test_the_other_attempts_of_a_run_are_a_click_away(reader: Demo) -> None:
     others = reader.page.locator("#others")
     expect(others.get_by_role("heading")).to_contain_text("started again")
     expect(others).to_contain_text(f"CI started these under the number {run['runId']}, too")
-    expect(others).to_contain_text("An attempt after the first is the whole run once more.")
+    expect(others).to_contain_text(
+        "An attempt after the first is the run again, or its failed jobs."
+    )
 
     first = f"attempt 1 on {run['boxKey']}"
     others.get_by_role("link", name=first).click()

@@ -31,12 +31,12 @@ export function Siblings({ run, orgId }) {
   <//>`;
 }
 
-/** What the others are. CI counts an attempt more each time that it runs the whole run again. */
+/** What the others are. CI counts an attempt more each time that somebody starts the run again. */
 function told({ ciRun, runId, boxKey, runAttempt }, others) {
   const elsewhere = others.some((one) => one.boxKey !== boxKey);
   const again = others.some((one) => one.runAttempt !== runAttempt);
   const where = [elsewhere && " on other boxes", again && ", started again"].filter(Boolean).join("");
-  const attempts = again ? " An attempt after the first is the whole run once more." : "";
+  const attempts = again ? " An attempt after the first is the run again, or its failed jobs." : "";
   return {
     title: `The same CI run${where}`,
     about: `CI started these under the number ${ciRun ?? runId}, too, on the same commit.${attempts}`,
