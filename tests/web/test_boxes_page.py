@@ -284,6 +284,19 @@ def test_the_runs_that_never_reached_the_hardware_are_those_that_the_number_coun
     expect(own.page.locator("tbody tr")).to_have_count(counted)
 
 
+def test_a_period_without_a_run_has_no_box_to_compare_and_says_so(own: Site) -> None:
+    at = (own.benches.hands.now - timedelta(days=20)).isoformat()
+    own.benches.report(box_key="bench-1", started_at=at, ended_at=at)
+    own.open("boxes")
+    compared = own.page.get_by_role("region", name="Boxes compared").locator("tbody tr")
+    expect(compared).to_have_count(1)
+
+    own.page.get_by_label("7d").check()
+
+    expect(own.page.get_by_text("no run was reported, so there is no box")).to_be_visible()
+    expect(compared).to_have_count(0)
+
+
 def test_a_server_without_statistics_says_so_above_the_list(
     own: Site, monkeypatch: pytest.MonkeyPatch, quiet_console: list[str]
 ) -> None:

@@ -23,6 +23,7 @@ REFUSED: Sequence[tuple[str, Sequence[str], str]] = (
     ),
     ("metrics?days=9999", ["days=9999 should be less than or equal to 3650"], ""),
     ("metrics?merges.sort=sha&merges.search=" + "x" * 201, ["200 characters"], "?merges.sort=sha"),
+    ("boxes?days=0", ["days=0 should be greater than or equal to 1"], ""),
     ("runs?status=bogus&branch=main", ["status=bogus should be 'running'"], "?branch=main"),
     (
         "review?days=0&review.search=" + "x" * 1000,

@@ -6,6 +6,7 @@ import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, counted, lasted } from "../../format.js";
 import { html } from "../../html.js";
+import { Failed } from "../../parts/notices/notice.js";
 import { BoxLink, OnBox, TestLink } from "../../parts/values/past.js";
 import { Period } from "../../parts/values/period.js";
 import { PlainTable } from "../../parts/table/table.js";
@@ -18,15 +19,19 @@ const HOUR = 3600;
 /** Fetch the comparison if CI Metrics is on, and again when `turn` changes. `isThere`: no answer is awaited. */
 export function useHealth(orgId, organization, scope, turn) {
   const path = organization?.ciMetricsEnabled ? `/api/orgs/${orgId}/ci-analysis/boxes` : null;
-  const { data, error } = useAnswer(path, scope, turn);
-  return { data, error, isThere: organization !== undefined && (path === null || data !== null || error !== null) };
+  const { data, error, again } = useAnswer(path, scope, turn);
+  return { data, error, again, isThere: organization !== undefined && (path === null || data !== null || error !== null) };
 }
 
-/** The section; nothing if no box reported, CI Metrics is off, or the server has no such answer. */
-export function BoxHealth({ health: { data, error }, orgId }) {
+/** The section; nothing if CI Metrics is off. */
+export function BoxHealth({ health: { data, error, again }, orgId }) {
   if (error?.status === NOT_HERE) return html`<p class="quiet">${error.message}.</p>`;
-  if (!data?.boxes.length) return null;
-  return html`<${Section} title="Boxes compared" total=${data.boxesTotal}>
+  const fault = error && html`<${Failed} error=${error} again=${again} />`;
+  if (!data) return fault;
+  if (data.boxes.length === 0) {
+    return html`${fault}<p class="quiet"><${Period} ...${data.period} />: no run was reported, so there is no box to compare.</p>`;
+  }
+  return html`${fault}<${Section} title="Boxes compared" total=${data.boxesTotal}>
     <p class="quiet"><${Period} ...${data.period} />. First attempts that failed, on the same tests and commits.</p>
     <${PlainTable} name="boxes-compared" label="Boxes compared" rows=${data.boxes}
       rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId, data.period)} />
