@@ -265,7 +265,7 @@ def test_the_keys_confirm_where_a_cause_stands_in_a_table_and_on_the_page_of_a_f
     own: Site,
 ) -> None:
     page = own.page
-    own.open("metrics?other=open&other.by=cause")
+    own.open("metrics?other=open")
     page.get_by_role("button", name="Review: boot, i2c on bench-1").click()
     expect(page.get_by_label("Note (optional)")).to_be_focused()
     page.keyboard.type("seen on the bench")
