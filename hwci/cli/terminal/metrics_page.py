@@ -67,13 +67,14 @@ class Flakiest(NamedTuple):
 class Overview(NamedTuple):
     """The metrics page, and of the same instant its flakiest tests with their intervals, how many
     causes its real firmware bugs have, its tiles with their intervals, what is still failing, and
-    how many incidents that is.
+    how many incidents that is. `causes`, `trends`: None, and no `incidents`, from a server of the
+    version before.
     """
 
     page: MetricsPage
     flakiest: Flakiest
-    causes: int
-    trends: TrendsAnswer
+    causes: int | None
+    trends: TrendsAnswer | None
     pending: ListPage[FailureAnswer]
     incidents: int
     scope: Scope
@@ -175,15 +176,16 @@ def tiles(found: Overview) -> list[Tile]:
     counts = found.page.tiles
     merges, bugs, infra = counts.merges_checked, counts.real_fw_bugs, counts.infra_runs
     shares = _shares(found)
+    of = "" if found.causes is None else f" from {counted(found.causes, 'cause')}"
     return [
         Tile(
             "Merges checked on hardware",
             f"{merges.checked} of {merges.announced}",
-            trend_tables.share(shares["mergesChecked"]),
+            trend_tables.share(shares["mergesChecked"]) if shares else "",
         ),
         Tile(
             "Real FW bugs caught",
-            f"{bugs.real} from {counted(found.causes, 'cause')}" if found.causes else "0",
+            f"{bugs.real}{of}" if bugs.real else "0",
             f"{bugs.bench_or_harness} bench or harness,\n"
             f"{bugs.ambiguous} ambiguous, {bugs.dismissed} dismissed",
         ),
@@ -195,7 +197,7 @@ def tiles(found: Overview) -> list[Tile]:
         Tile(
             "Infra runs",
             f"{infra.infra} of {infra.total}",
-            trend_tables.share(shares["infraRuns"]),
+            trend_tables.share(shares["infraRuns"]) if shares else "",
         ),
     ]
 
@@ -206,18 +208,23 @@ def tile_rows(found: Overview) -> list[TileRow]:
     merges, bugs, infra = counts.merges_checked, counts.real_fw_bugs, counts.infra_runs
     checked, real, flaky, lost = (tile.name for tile in tiles(found))
     classes = bugs.bench_or_harness, bugs.ambiguous, bugs.dismissed
-    merged, reached = shares["mergesChecked"], shares["infraRuns"]
+    merged, reached = (_interval(shares.get(name)) for name in ("mergesChecked", "infraRuns"))
+    none = None, None, None, None
     return [
-        TileRow(checked, merges.checked, merges.announced, low=merged.low, high=merged.high),
+        TileRow(checked, merges.checked, merges.announced, *none, *merged),
         TileRow(real, bugs.real, None, *classes, found.causes),
         TileRow(flaky, counts.flaky_failures.count),
-        TileRow(lost, infra.infra, infra.total, low=reached.low, high=reached.high),
+        TileRow(lost, infra.infra, infra.total, *none, *reached),
     ]
+
+
+def _interval(share: CountAnswer | None) -> tuple[float | None, float | None]:
+    return (None, None) if share is None else (share.low, share.high)
 
 
 def _shares(found: Overview) -> dict[str, CountAnswer]:
     """Return the figures of the tiles that are shares, with their intervals."""
-    return {one.tile: one.now for one in found.trends.tiles}
+    return {one.tile: one.now for one in found.trends.tiles} if found.trends else {}
 
 
 def _blocks(found: Overview) -> Iterator[Block]:
