@@ -119,7 +119,9 @@ def test_period_and_product_go_along_to_the_pages_that_know_them_and_nothing_els
     place(page, "Metrics").click()
     asks(page, "metrics", days="90", times="exact", **PRODUCT)
     place(page, "Boxes").click()
-    asks(page, "boxes", times="exact")
+    asks(page, "boxes", days="90", times="exact")
+    place(page, "Members").click()
+    asks(page, "members", times="exact")
     place(page, "Failures").click()
     asks(page, "failures", days="90", times="exact", **PRODUCT)
 
@@ -353,6 +355,12 @@ def test_a_period_that_was_chosen_goes_along_to_the_pages_of_tests_and_boxes(
     page.get_by_label("90d").check()
     expect(named_period(page)).to_contain_text("90 days, ")
     expect(page).to_have_url(re.compile("/boxes$"))
+    for name in ("Members", "Boxes"):  # what was chosen last there is what it has again
+        place(page, name).click()
+        expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+    asks(page, "boxes")
+    place(page, "Metrics").click()
+    asks(page, "metrics", days="60")
 
 
 def test_where_no_period_was_chosen_each_page_has_its_own_and_names_it(

@@ -12,7 +12,7 @@ import { NotThere } from "../parts/notices/missing.js";
 import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
 import { Back } from "../parts/frame/back.js";
 import { isAdmin } from "../parts/frame/roles.js";
-import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
+import { Periods, Products, UpToNow, periodHere, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Section } from "../parts/section.js";
 import { PagedTable } from "../parts/table/table.js";
 import { useTitle } from "../parts/frame/title.js";
@@ -69,7 +69,7 @@ function Past({ address, orgId, organization, boxKey, scope }) {
 
 function Figures({ found, orgId }) {
   if (!found.box) return html`<${Empty}>No run of this period (<${Period} ...${found.period} />) was on this box. Choose a longer period, or
-    see <a href=${addressOf("boxes", { orgId })}>all boxes</a>.<//>`;
+    see <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>.<//>`;
   return html`
     <${Section} title="Against the other boxes"><${Shares} found=${found} orgId=${orgId} /><//>
     <${Section} title="Silent time"><${Silence} silence=${found.box.silence} /><//>

@@ -34,22 +34,25 @@ export function scopeOf(query, usual = DAYS_DEFAULT) {
 
 /**
  * The query of a link to another page of the organization: the period and the product that were chosen last,
- * and nothing else. Runs have times in place of days.
+ * and nothing else. Runs have times in place of days, boxes no product.
  */
 export function takenAlong(page, orgId) {
+  if (page === "boxes") return periodOf(addressOfLast([...OF_DAYS, page], orgId).query);
   if (!OF_PRODUCTS.includes(page)) return {};
   const last = addressOfLast(OF_PRODUCTS, orgId);
   const { repoKey, suite } = scopeOf(last.query);
   const product = { repoKey, suite: repoKey && suite };
   if (page === "runs") return { ...product, ...timesOf(last) };
-  const { query } = addressOfLast(OF_DAYS, orgId);
-  return { days: query.get("days"), from: query.get("from"), ...product, asOf: query.get("asOf") };
+  return { ...periodOf(addressOfLast(OF_DAYS, orgId).query), ...product };
 }
 
 /** The period that was chosen in the address of this page, for a link to another that has one: its figures are of the same. */
 export function periodHere() {
   const { page, query } = here();
-  if (!OF_PERIODS.includes(page)) return {};
+  return OF_PERIODS.includes(page) ? periodOf(query) : {};
+}
+
+function periodOf(query) {
   return { days: query.get("days"), from: query.get("from"), asOf: query.get("asOf") };
 }
 
