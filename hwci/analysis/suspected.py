@@ -25,9 +25,10 @@ IN_A_ROW = 3
 """A test that failed on so many commits of one box without a pass fails; on fewer it may be flaky.
 """
 
-_SUSPECT_BENCH = (
-    "suspect the bench. If swapping its board moves the failures, suspect the board, or a race in"
-    " the firmware"
+_SUSPECT_BENCH = "suspect the bench"
+_SWAP = (
+    "to be sure, swap its board with another: if the failures stay on {}, it is the bench; if they"
+    " move with the board, it is the board, or a race in the firmware"
 )
 _RACE_IN = {
     CommitKind.FIRMWARE: "a race in the firmware is likely",
@@ -63,13 +64,15 @@ class Known(NamedTuple):
 
 class Suspected(NamedTuple):
     """The answer, as a sentence and in few words. `box`: the one that the few words name.
-    `names_only_box`: it says that one box alone ran the test.
+    `names_only_box`: it says that one box alone ran the test. `to_be_sure`: what would tell a
+    suspected bench from its board and the firmware.
     """
 
     sentence: str
     few_words: str
     box: str | None = None
     names_only_box: bool = False
+    to_be_sure: str = ""
 
 
 def known_of(
@@ -136,7 +139,9 @@ def suspected(known: Known) -> Suspected:
     now = [of_failing(known.failing), *known.look_first]
     if found == NEVER_PASSED or not fails_steadily(known):
         rest = _of_found(known)
-        return Suspected(". ".join([*now, rest.sentence]), few_words, only, rest.names_only_box)
+        return rest._replace(
+            sentence=". ".join([*now, rest.sentence]), few_words=few_words, box=only
+        )
     return Suspected(". ".join(now), few_words, only)
 
 
@@ -185,8 +190,9 @@ def _on_one_box(found: Intermittent, worst: TestOnBox) -> Suspected:
     if _has_commit(found):
         first = f"look at {_likeliest(found)} on that bench"
         return Suspected(f"Flaky {how}, {when}: {first}", few_words, box)
-    whom = _SUSPECT_BENCH if worst.only else "the bench alone is not to blame"
-    return Suspected(f"Flaky {how}, {when}: {whom}", few_words, box)
+    if not worst.only:
+        return Suspected(f"Flaky {how}, {when}: the bench alone is not to blame", few_words, box)
+    return _suspect_bench(f"Flaky {how}, {when}", few_words, box)
 
 
 def _on_boxes(found: Intermittent) -> Suspected:
@@ -206,8 +212,13 @@ def _on_boxes(found: Intermittent) -> Suspected:
         return Suspected(f"Flaky {where} {when}: {race}", f"{commit or 'flaky'}, all boxes alike")
     if boxes.alike is not None and boxes.alike <= 1 - STRONG:
         few_words = f"flaky, mostly on {worst}"
-        return Suspected(f"Flaky {when}, and most on {worst}: {_SUSPECT_BENCH}", few_words, worst)
+        return _suspect_bench(f"Flaky {when}, and most on {worst}", few_words, worst)
     return Suspected(
         f"Flaky {when}: not enough data to say whether on one box or on all",
         commit or "flaky",
     )
+
+
+def _suspect_bench(flaky: str, few_words: str, box: str) -> Suspected:
+    sentence = f"{flaky}: {_SUSPECT_BENCH}"
+    return Suspected(sentence, few_words, box, to_be_sure=_SWAP.format(box))

@@ -60,8 +60,12 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
         (BUG, "Fails now on 5 boxes: ", "failed in 180 of all 180 runs on 5 boxes;"),
         (
             ON_ONE,
-            "Flaky on bench-2 only, since one of 29 commits: suspect the bench. If swapping ",
-            " firmware. It fails on bench-2 only (13 of 40 against 0 of 160 on the same commits). ",
+            "Flaky on bench-2 only, since one of 29 commits: suspect the bench. It fails on ",
+            (
+                " To be sure, swap its board with another: if the failures stay on bench-2, it"
+                " is the bench; if they move with the board, it is the board, or a race in the"
+                " firmware."
+            ),
         ),
         (replace(RACE, rate=0.0), "Steady: ", "passed at the first attempt in all of "),
     ],

@@ -728,9 +728,7 @@ def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
 
         expect(rows(page)).to_have_count(103)
         expect(page.get_by_role("button", name="Show more")).to_have_count(0)
-        expect(
-            page.get_by_text("102 of 103 causes left to review; the checks could not decide any.")
-        ).to_be_visible()
+        expect(page.get_by_text("102 of 103 causes left to review, all ambiguous.")).to_be_visible()
         expect(page.get_by_text(re.compile(r"\d causes"))).to_have_count(1)
         assert len(set(re.findall(r"branch-\d+ ·", page.locator(".inbox ol").inner_text()))) == 103
 

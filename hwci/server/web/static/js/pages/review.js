@@ -181,14 +181,14 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
   </section>`;
 }
 
-/** How many causes are `left` to review, and how many of them the checks could not decide. */
+/** How many causes are `left` to review, and how many of them are ambiguous. */
 function toReview(causes, { total, left: unseen }, left) {
   const unreviewed = causes.filter(TO_REVIEW.holds);
   const waiting = left < total ? `${count(left)} of ${counted(total, "cause")} left to review` : `${counted(total, "cause")} to review`;
-  if (unseen > 0) return `${waiting}, those that the checks could not decide first`;
+  if (unseen > 0) return `${waiting}, the ambiguous ones first`;
   const first = unreviewed.filter(({ failures }) => failures.some((one) => one.class === "ambiguous"));
   if (first.length === 0) return waiting;
-  return `${waiting}; the checks could not decide ${first.length === unreviewed.length ? "any" : `the first ${count(first.length)}`}`;
+  return `${waiting}, ${first.length === unreviewed.length ? "all" : `the first ${count(first.length)}`} ambiguous`;
 }
 
 /**
