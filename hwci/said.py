@@ -33,6 +33,12 @@ def tenths(number: float) -> Decimal:
     return _rounded(number, _TENTH)
 
 
+def signed(number: float) -> str:
+    """Write a difference with one digit after the point: `+0.3`, `-1.2`, `0.0`."""
+    found = tenths(number)
+    return f"{found:+}" if found else "0.0"
+
+
 def percent(chance: float) -> str:
     """Write a chance as people say it; only what is certain is 0 or 100 %."""
     found = f"{_rounded(100 * chance, _WHOLE)} %"

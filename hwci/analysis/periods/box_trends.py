@@ -21,7 +21,7 @@ from hwci.engine.facts import Product
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import Tally
 from hwci.engine.periods import Period
-from hwci.said import tenths
+from hwci.said import signed, tenths
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ShareTrend:
             return _written(self.now, is_sure=True)
         if self.change is None:
             return f"{_written(self.now)}, before: not enough data"
-        change, low, high = map(_points, self.change)
+        change, low, high = (signed(100 * one) for one in self.change)
         points = f"{change} points (95 % sure: {low} to {high})"
         return f"{points}: {_written(self.now)}, before {_written(self.before)}"
 
@@ -149,8 +149,3 @@ def _written(one: SureShare, *, is_sure: bool = False) -> str:
         low, high = (tenths(100 * end) for end in one.within)
         counts = f"{counts}; 95 % sure: {low} to {high} %"
     return f"{tenths(100 * one.share)} % ({counts})"
-
-
-def _points(change: float) -> str:
-    points = tenths(100 * change)
-    return f"{points:+}" if points else "0.0"

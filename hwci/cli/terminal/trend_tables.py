@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.said import tenths
+from hwci.said import signed
 
 if TYPE_CHECKING:
     from hwci.wire.analysis.trends import CountAnswer, ShareChangeAnswer, TileTrend, TrendsAnswer
@@ -85,4 +85,4 @@ def _points(share: ShareChangeAnswer | None) -> str:
     """Return the change of a share: its counts have different totals in both periods."""
     if share is None:
         return ""
-    return f"{tenths(share.points):+} points ({tenths(share.low):+} to {tenths(share.high):+})"
+    return f"{signed(share.points)} points ({signed(share.low)} to {signed(share.high)})"
