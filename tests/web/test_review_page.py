@@ -185,13 +185,23 @@ def test_keys_go_through_the_inbox_confirm_and_reset(own: Site) -> None:
     assert set(reviewed(own).values()) == {None}
 
 
-def test_the_title_says_how_many_causes_wait_and_metrics_how_many_failures(own: Site) -> None:
+def test_the_title_says_how_many_causes_wait_and_metrics_how_many_failures(
+    own: Site, quiet_console: list[str]
+) -> None:
     page = opened_inbox(own)
     expect(page.get_by_role("heading", level=1)).to_have_text("Review 2")
     expect(page).to_have_title("Review (2) · hwci")
     page.get_by_text("Reviewed", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Review")
     expect(page).to_have_title("Review · hwci")
+    page.get_by_text("To review", exact=True).click()
+    expect(page).to_have_title("Review (2) · hwci")
+    page.route("**/ci-analysis/causes?*", lambda route: route.abort())
+    page.get_by_text("7d", exact=True).click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page).to_have_title("Review · hwci")
+    page.unroute("**/ci-analysis/causes?*")
+    quiet_console.clear()  # the browser names what it could not load
 
     own.open("metrics?days=90&repoKey=acme/firmware")
     waiting = page.locator(".to-review", has_text="Waiting for a review: 4 ambiguous failures")

@@ -51,7 +51,8 @@ export function Review({ address, orgId, organization, me }) {
   const query = { ...scope, ...list.asks, limit: ASKED, search: asked.search || null };
   const answer = useAnswer(organization?.ciMetricsEnabled ? path : null, query);
   const isThere = answer.data && me;
-  const [left, setLeft] = useState(0);
+  const [waiting, setLeft] = useState(0);
+  const left = isThere ? waiting : 0;
   useTitle(left > 0 ? `Review (${count(left)})` : "Review");
   return html`
     <div class="page-head">
