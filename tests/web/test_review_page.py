@@ -286,12 +286,26 @@ def test_the_keys_confirm_where_a_cause_stands_in_a_table_and_on_the_page_of_a_f
     page.locator("#other").get_by_role("button", name="spi, uart on bench-1", exact=True).click()
     page.locator("#other .below").get_by_role("link", name="spi").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("spi")
-    page.get_by_label("Note (optional)").fill("one journal bug")
+    note = page.get_by_label("Note (optional)")
+    note.fill("one journal bug")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/ci-reviews", hold)
     page.keyboard.press("Control+Enter")
+    confirm = page.get_by_role("button", name="Confirm")
+    expect(confirm).to_have_attribute("aria-disabled", "true")
+    # Nothing moves meanwhile, and a second press sends nothing.
+    expect(note).to_have_accessible_description("Ctrl+Enter or Cmd+Enter confirms")
+    page.keyboard.press("Control+Enter")
+    held[0].continue_()
     expect(page.get_by_role("group", name="Review")).to_contain_text(
         "onfirmed as a real firmware bug"
     )
     expect(page.get_by_label("New note (optional)")).to_have_accessible_description("")
+    assert len(held) == 1
 
     notes = {test: review and review["note"] for test, review in reviewed(own).items()}
     assert notes == {

@@ -36,7 +36,7 @@ export function Review({ evidence, answer, orgId, me, reviewer }) {
     together.review(id, [resolved], action, draft.of(id));
   };
   const fitting = fittingActions([resolved]);
-  const confirm = !doing && !lost && fitting.some(({ name }) => name === CONFIRM) && (() => act(CONFIRM));
+  const confirm = fitting.some(({ name }) => name === CONFIRM) && (() => act(CONFIRM));
   return html`<div class="review" role="group" aria-label="Review" tabindex="-1" ref=${place}>
     ${reviewer && html`<${ReviewWords} ...${{ draft, id, fault, confirm }} anew=${resolved.review} />`}
     ${reviewer && fitting.map(
