@@ -35,7 +35,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const all = address.query.get("flaky.tests") === "all";
   const usual = flaking(figures);
   const kind = all ? {} : usual;
-  const first = byLow ? undefined : all ? page.flakiestTests : firstOf(figures, (all) => all.flakyTests);
+  const first = byLow ? undefined : all ? page.flakiestTests : firstOf(figures, ({ flakyTests }) => flakyTests);
   const hidden = page.flakiestTests.total - (figures.data?.flakyTests.total ?? page.flakiestTests.total);
   const wanted = near && page.flakiestTests.total > 0 && !(figures.loading && !all);
   const answer = useOwnDays(wanted ? `${table}/history` : null, { ...scope, ...asked, ...kind });
