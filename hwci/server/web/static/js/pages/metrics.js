@@ -67,7 +67,7 @@ function MetricsOf({ address, orgId, organization, me }) {
     <div class="page-head">
       <h1>Metrics</h1>
       <${Renewing} on=${page.data && page.loading} />
-      <p class="quiet period">${page.data && html`<${Period} ...${page.data.period} />`}</p>
+      <p class="quiet period">${page.data && html`<${PeriodShown} ...${page.data.period} />`}</p>
       <${UpToNow} address=${address} scope=${scope} />
       <${ExactTimes} />
       <${Products} products=${products} scope=${scope} several=${several} />
@@ -92,7 +92,7 @@ function isDone({ data, error }) {
   return data !== null || error !== null;
 }
 
-function Period({ from, to }) {
+function PeriodShown({ from, to }) {
   return html`<span title=${`${moment(from)} to ${moment(to)}`}>${periodName({ from, to })}, as of ${timeOfDay(new Date(to))}</span>`;
 }
 

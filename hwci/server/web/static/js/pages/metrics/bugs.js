@@ -8,7 +8,7 @@ import { ByCause } from "./by_cause.js";
 import { CauseSwitch, isByCause } from "./cause_switch.js";
 import { EachFailure } from "./each_failure.js";
 import { endColumns, verdictColumn } from "./failure_columns.js";
-import { firstOf } from "./figures.js";
+import { firstOf } from "./first_page.js";
 
 const NONE_REAL =
   "No failure of this period counts as a firmware bug. Failures resolved otherwise are listed below, with the reason.";

@@ -12,7 +12,7 @@ import { FEW, PagedTable, tableState } from "../../parts/table/table.js";
 import { OnBox, TestLink } from "../../parts/values/past.js";
 import { Badge } from "../../parts/values/values.js";
 import { useOwnDays } from "../../parts/zone.js";
-import { firstOf } from "./figures.js";
+import { firstOf } from "./first_page.js";
 import { Unfolded } from "./flaky_boxes.js";
 import { figureColumns, rate } from "./flaky_figures.js";
 import { HeatStrip } from "./heat.js";

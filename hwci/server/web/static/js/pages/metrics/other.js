@@ -12,7 +12,7 @@ import { ByCause, causesOf } from "./by_cause.js";
 import { CauseSwitch, isByCause } from "./cause_switch.js";
 import { EachFailure } from "./each_failure.js";
 import { endColumns, verdictColumn } from "./failure_columns.js";
-import { firstOf } from "./figures.js";
+import { firstOf } from "./first_page.js";
 
 const Gaps = later(() => import("./gaps.js"), "Gaps");
 const NONE = "No other failure was resolved in this period. Tests that still fail are pending, above.";
