@@ -61,15 +61,15 @@ function Past({ address, orgId, organization, boxKey, scope }) {
   if (!data && !lacks) return html`<${Waiting} />`;
   return html`
     ${error && !lacks && html`<${Failed} error=${error} again=${again} />`}
-    ${lacks ? html`<p class="quiet">${error.message}.</p>` : html`<${Figures} found=${data} orgId=${orgId} />`}
+    ${lacks ? html`<p class="quiet">${error.message}.</p>` : html`<${Figures} ...${{ found: data, orgId, scope }} />`}
     <${Notes} ...${{ orgId, organization, boxKey }} />
     <${Runs} ...${{ address, orgId, boxKey, scope }} />
   `;
 }
 
-function Figures({ found, orgId }) {
-  if (!found.box) return html`<${Empty}>No run of this period (<${Period} ...${found.period} />) was on this box. Choose a longer period, or
-    see <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>.<//>`;
+function Figures({ found, orgId, scope }) {
+  if (!found.box) return html`<${Empty}>No run${ofProduct(scope)} in this period (<${Period} ...${found.period} />) was on this box. Choose a
+    longer period${scope.repoKey && ", another product"}, or see <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>.<//>`;
   return html`
     <${Section} title="Against the other boxes"><${Shares} found=${found} orgId=${orgId} /><//>
     <${Section} title="Silent time"><${Silence} silence=${found.box.silence} /><//>
@@ -87,12 +87,18 @@ function Notes({ orgId, organization, boxKey }) {
   return html`<${BoxNotes} path=${path} orgId=${orgId} boxKey=${boxKey} may=${isAdmin(organization)} turn=${turn} removed=${removed} />`;
 }
 
+function ofProduct({ repoKey, suite }) {
+  return repoKey ? ` of ${suite ?? repoKey}` : "";
+}
+
 /** The runs of the box, of all time: those that run now, too. */
-function Runs({ address, orgId, boxKey, scope: { repoKey, suite } }) {
+function Runs({ address, orgId, boxKey, scope }) {
+  const { repoKey, suite } = scope;
   const columns = runColumns(orgId).filter(({ key }) => key !== "box");
   return html`<${Section} title="Runs">
+    <p class="quiet">Of all time, not of the period alone.</p>
     <${PagedTable} folds name="runs" label="Runs of the box" thing="run" path=${`/api/orgs/${orgId}/runs`} address=${address}
       query=${{ boxKey, repoKey, suite }} searched=${false} columns=${columns} rowKey=${({ id }) => id}
-      empty="No run was reported of this box." />
+      empty=${`No run${ofProduct(scope)} was reported of this box.`} />
   <//>`;
 }

@@ -4,7 +4,7 @@
 
 import { html } from "../../html.js";
 import { StillWaiting } from "../notices/notice.js";
-import { LOOKING } from "./together.js";
+import { LOOKING, doneBy } from "./together.js";
 
 /** `id`: what was reviewed; `focus`: a reference to what takes the focus from the button, which goes away. */
 export function Refused({ together, id, focus }) {
@@ -14,7 +14,7 @@ export function Refused({ together, id, focus }) {
     together.look(id);
   };
   if (doing) return doing === LOOKING ? html`<span class="quiet" role="status">Looking…</span>` : html`<${StillWaiting} />`;
-  return fault && html`<p class="fault" role="alert">${lost && "Nobody knows yet whether it was reviewed. "}${fault.message}
+  return fault && html`<p class="fault" role="alert">${lost && `Nobody knows yet whether it was ${doneBy(lost)}. `}${fault.message}
     ${lost && html` <button type="button" onClick=${look}>Look again</button>`}
     ${fault.requestId && html` <span class="request">Request ${fault.requestId}</span>`}</p>`;
 }

@@ -81,7 +81,7 @@ export function useTogether({ orgId, me, changed, passed }) {
     try {
       const { failure, resolved } = await get(`/api/orgs/${orgId}/ci-failures/${failureId}`, {}, { signal: patience(LOOK_MILLISECONDS) });
       const review = resolved?.review ?? null;
-      if ((review?.at ?? null) === seenReviewAt) return put(job, { fault: notMade(why) });
+      if ((review?.at ?? null) === seenReviewAt) return put(job, { fault: notMade(job, why) });
       const isOurs = action === RESET ? review === null : review?.by.id === me.user.id && review.action === action;
       if (isOurs) return made(job, job.before.filter(reviewedBy(job)).map((one) => ({ ...one, ...shownOf(one, job, failure, resolved) })));
       const fault = new Error(`${failure.testId} on ${failure.boxKey}: Somebody else reviewed it meanwhile. Nothing was changed.`);
@@ -110,10 +110,15 @@ function placeOf({ key, action }) {
   return action === UNDO ? LAST : key;
 }
 
+/** What a job does to failures, as a word. */
+export function doneBy({ action }) {
+  return { [UNDO]: "undone", [RESET]: "reset" }[action] ?? "reviewed";
+}
+
 /** `why`: what the server said, if it said anything. */
-function notMade(why) {
+function notMade(job, why) {
   const words = why?.status ? `${why.message}. ` : "";
-  return Object.assign(new Error(`${words}It was not reviewed. Try again.`), { requestId: why?.requestId });
+  return Object.assign(new Error(`${words}It was not ${doneBy(job)}. Try again.`), { requestId: why?.requestId });
 }
 
 function reviewedBy({ reviews }) {
