@@ -21,9 +21,10 @@ from tests.web.conftest import (
     Dashboard,
     running_demo,
 )
-from tests.web.long_tables import MERGES, TESTS, TESTS_OF_A_REPORT, announcement, flaky_report, send
+from tests.web.long_tables import TESTS_OF_A_REPORT, announcement, flaky_report, send
 
 ROUNDS = 10
+MERGES, TESTS = 5_000, 10_000
 # A new profile opens a window, whose own start keeps two cores busy; and what the driver asks of a
 # page, the page works out. Neither is a part of its first view.
 WINDOW_MILLISECONDS = 2_000
