@@ -66,7 +66,7 @@ def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -
         return Concluded(_sentences([steady]), "")
     says: Sequence[str] = ()
     began_before = names_only_box = False
-    to_be_sure = ""
+    to_tell = ""
     if is_broken(tries.attempts, tries.failed_attempts):
         known = known_of(about.pending, NEVER_PASSED, None, about.incidents)
         answer = suspected(known).sentence
@@ -77,12 +77,12 @@ def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -
     else:
         told, says, began_before = _told(about, found)
         answer, names_only_box = told.sentence, told.names_only_box
-        to_be_sure = told.to_be_sure
+        to_tell = told.to_tell
     says = [*says, _counts(found, tries)]
     if len(found.boxes) == 1 and not names_only_box:
         box = found.boxes[0].box_key
         says.append(f"only {box} ran it, so no other tells bench from firmware")
-    return Concluded(_sentences([answer]), _sentences([*says, to_be_sure]), began_before)
+    return Concluded(_sentences([answer]), _sentences([*says, to_tell]), began_before)
 
 
 def _sentences(said: Iterable[str]) -> str:

@@ -25,10 +25,10 @@ IN_A_ROW = 3
 """A test that failed on so many commits of one box without a pass fails; on fewer it may be flaky.
 """
 
-_SUSPECT_BENCH = "suspect the bench"
+_SUSPECT_BENCH = "suspect the bench, less likely a race in the firmware"
 _SWAP = (
-    "to be sure, swap its board with another: if the failures stay on {}, it is the bench; if they"
-    " move with the board, it is the board, or a race in the firmware"
+    "to tell bench from firmware, swap its board with another: if the failures stay on {}, it is"
+    " the bench, else the board, or a race in the firmware"
 )
 _RACE_IN = {
     CommitKind.FIRMWARE: "a race in the firmware is likely",
@@ -64,7 +64,7 @@ class Known(NamedTuple):
 
 class Suspected(NamedTuple):
     """The answer, as a sentence and in few words. `box`: the one that the few words name.
-    `names_only_box`: it says that one box alone ran the test. `to_be_sure`: what would tell a
+    `names_only_box`: it says that one box alone ran the test. `to_tell`: what would tell a
     suspected bench from its board and the firmware.
     """
 
@@ -72,7 +72,7 @@ class Suspected(NamedTuple):
     few_words: str
     box: str | None = None
     names_only_box: bool = False
-    to_be_sure: str = ""
+    to_tell: str = ""
 
 
 def known_of(
@@ -221,4 +221,4 @@ def _on_boxes(found: Intermittent) -> Suspected:
 
 def _suspect_bench(flaky: str, few_words: str, box: str) -> Suspected:
     sentence = f"{flaky}: {_SUSPECT_BENCH}"
-    return Suspected(sentence, few_words, box, to_be_sure=_SWAP.format(box))
+    return Suspected(sentence, few_words, box, to_tell=_SWAP.format(box))

@@ -16,7 +16,7 @@ BROKE = {"b": "fw"}
 PASSES = "\nbox-2 | a:P b:P c:P d:P"
 FAILS = "\nbox-2 | a:P b:F c:F d:F"
 TELL_IT = (
-    "To tell commit from bench, run the last pass, a, on box-1 again:"
+    "To tell commit from bench, run the last commit that passed, a, on box-1 again:"
     " if it passes, look at b, else at box-1"
 )
 
@@ -53,7 +53,7 @@ def said(past: Past) -> list[str | None]:
             "box-1 | a:P b:F c:F d:F",
             {},
             (
-                "To tell commit from bench, run the last pass, a, on box-1 again:"
+                "To tell commit from bench, run the last commit that passed, a, on box-1 again:"
                 " if it passes, look at the commits up to b, else at box-1"
             ),
         ),
@@ -88,7 +88,7 @@ def test_of_several_commits_that_may_have_broken_it_none_is_named() -> None:
 
     assert said(Past(reports)) == [
         (
-            "To tell commit from bench, run the last pass, a, on box-1 again:"
+            "To tell commit from bench, run the last commit that passed, a, on box-1 again:"
             " if it passes, look at the 2 commits that may have broken it, else at box-1"
         )
     ]

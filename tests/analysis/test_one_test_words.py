@@ -60,11 +60,10 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
         (BUG, "Fails now on 5 boxes: ", "failed in 180 of all 180 runs on 5 boxes;"),
         (
             ON_ONE,
-            "Flaky on bench-2 only, since one of 29 commits: suspect the bench. It fails on ",
+            "Flaky on bench-2 only, since one of 29 commits: suspect the bench, less likely ",
             (
-                " To be sure, swap its board with another: if the failures stay on bench-2, it"
-                " is the bench; if they move with the board, it is the board, or a race in the"
-                " firmware."
+                " To tell bench from firmware, swap its board with another: if the failures stay"
+                " on bench-2, it is the bench, else the board, or a race in the firmware."
             ),
         ),
         (replace(RACE, rate=0.0), "Steady: ", "passed at the first attempt in all of "),

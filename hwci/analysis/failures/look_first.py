@@ -65,7 +65,7 @@ def look_first(known: Evidence) -> str:
         return f"Look at {commits} first: {sha} passed on {box} since then"
     if known.before.since is Outcome.FAIL:
         return f"Look at {box} first: {sha} passed there before, and fails now"
-    return _deciding(f"the last pass, {sha}, on {box} again", box, commits)
+    return _deciding(f"the last commit that passed, {sha}, on {box} again", box, commits)
 
 
 def _deciding(run: str, box: str, commits: str) -> str:
