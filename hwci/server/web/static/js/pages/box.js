@@ -69,7 +69,8 @@ function Past({ address, orgId, organization, boxKey, scope }) {
 
 function Figures({ found, orgId, scope }) {
   if (!found.box) return html`<${Empty}>No run${ofProduct(scope)} in this period (<${Period} ...${found.period} />) was on this box.
-    Choose a longer period${scope.repoKey && ", another product"}, or see <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>.<//>`;
+    Choose a longer period${scope.repoKey && ", another product"}, or see${" "}
+    <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>.<//>`;
   return html`
     <${Section} title="Against the other boxes"><${Shares} found=${found} orgId=${orgId} /><//>
     <${Section} title="Silent time"><${Silence} silence=${found.box.silence} /><//>
