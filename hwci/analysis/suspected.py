@@ -25,7 +25,6 @@ IN_A_ROW = 3
 """A test that failed on so many commits of one box without a pass fails; on fewer it may be flaky.
 """
 
-_SUSPECT_BENCH = "suspect the bench, less likely a race in the firmware"
 _SWAP = (
     "to tell bench from firmware, swap its board with another: if the failures stay on {}, it is"
     " the bench, else the board, or a race in the firmware"
@@ -220,5 +219,5 @@ def _on_boxes(found: Intermittent) -> Suspected:
 
 
 def _suspect_bench(flaky: str, few_words: str, box: str) -> Suspected:
-    sentence = f"{flaky}: {_SUSPECT_BENCH}"
+    sentence = f"{flaky}: suspect the bench, less likely a race in the firmware"
     return Suspected(sentence, few_words, box, to_tell=_SWAP.format(box))

@@ -333,12 +333,16 @@ def named_period(page: Page) -> Locator:
     return page.locator("main p.quiet", has_text=re.compile(r"^\d+ days?, \d+ ")).first
 
 
+def open_history(page: Page, metrics: str) -> None:
+    """Go from the first row of what fails now to the page of its test."""
+    page.goto(metrics)
+    page.locator("#failing tbody tr").first.get_by_role("link", name="history").click()
+
+
 def test_a_period_that_was_chosen_goes_along_to_the_pages_of_tests_and_boxes(
     page: Page, pages: str
 ) -> None:
-    page.goto(f"{pages}/metrics?days=60")
-    row = page.locator("#failing tbody tr").first
-    row.get_by_role("link", name="history").click()
+    open_history(page, f"{pages}/metrics?days=60")
     expect(page).to_have_url(re.compile(r"/test\?days=60&"))
     expect(named_period(page)).to_contain_text("60 days, ")
 
@@ -366,9 +370,7 @@ def test_a_period_that_was_chosen_goes_along_to_the_pages_of_tests_and_boxes(
 def test_where_no_period_was_chosen_each_page_has_its_own_and_names_it(
     page: Page, pages: str
 ) -> None:
-    page.goto(f"{pages}/metrics")
-    row = page.locator("#failing tbody tr").first
-    row.get_by_role("link", name="history").click()
+    open_history(page, f"{pages}/metrics")
     expect(page).to_have_url(re.compile(r"/test\?repoKey="))
     expect(named_period(page)).to_contain_text("90 days, ")
 

@@ -208,18 +208,17 @@ def tile_rows(found: Overview) -> list[TileRow]:
     merges, bugs, infra = counts.merges_checked, counts.real_fw_bugs, counts.infra_runs
     checked, real, flaky, lost = (tile.name for tile in tiles(found))
     classes = bugs.bench_or_harness, bugs.ambiguous, bugs.dismissed
-    merged, reached = (_interval(shares.get(name)) for name in ("mergesChecked", "infraRuns"))
-    none = None, None, None, None
+    merged, reached = (shares.get(name) for name in ("mergesChecked", "infraRuns"))
     return [
-        TileRow(checked, merges.checked, merges.announced, *none, *merged),
+        _with_interval(TileRow(checked, merges.checked, merges.announced), merged),
         TileRow(real, bugs.real, None, *classes, found.causes),
         TileRow(flaky, counts.flaky_failures.count),
-        TileRow(lost, infra.infra, infra.total, *none, *reached),
+        _with_interval(TileRow(lost, infra.infra, infra.total), reached),
     ]
 
 
-def _interval(share: CountAnswer | None) -> tuple[float | None, float | None]:
-    return (None, None) if share is None else (share.low, share.high)
+def _with_interval(row: TileRow, share: CountAnswer | None) -> TileRow:
+    return row if share is None else row._replace(low=share.low, high=share.high)
 
 
 def _shares(found: Overview) -> dict[str, CountAnswer]:
