@@ -241,6 +241,20 @@ def test_a_note_and_an_issue_go_with_each_review_and_no_key_is_taken_from_them(o
     expect(folded.get_by_role("link", name="https://issues.example.org/7")).to_be_visible()
 
 
+def test_who_writes_at_once_after_a_key_keeps_the_focus(own: Site) -> None:
+    page = opened_inbox(own)
+    page.evaluate(
+        """async () => {
+            document.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}));
+            await null; // drawn, and not yet seen
+            await null;
+            document.querySelectorAll(".cause")[1].querySelector("input[name=note]").focus();
+            await new Promise((seen) => setTimeout(seen, 300));
+        }"""
+    )
+    expect(rows(page).nth(1).get_by_label("Note")).to_be_focused()
+
+
 @pytest.mark.parametrize("keys", ["Control+Enter", "Meta+Enter"])
 def test_a_cause_is_confirmed_with_its_note_by_the_keyboard_alone(own: Site, keys: str) -> None:
     page = opened_inbox(own)

@@ -150,7 +150,8 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
     }),
     ...(may && { u: () => together.undo?.() }),
   });
-  useEffect(() => {
+  // Before the browser draws: what is typed next is not taken away from the field that it was meant for.
+  useLayoutEffect(() => {
     if (wanted.current !== open?.id) return;
     wanted.current = null;
     const row = shown.current.querySelector("[aria-expanded=true]");

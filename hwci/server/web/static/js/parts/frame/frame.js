@@ -3,7 +3,7 @@
 
 import { addressOf } from "../../address.js";
 import { counted } from "../../format.js";
-import { html, useEffect, useRef, useState } from "../../html.js";
+import { html, useLayoutEffect, useRef, useState } from "../../html.js";
 import { signOut } from "../../session.js";
 import { Finding } from "./finding.js";
 import { Menu } from "./menu.js";
@@ -50,7 +50,7 @@ function Waits({ number }) {
 function Main({ place, children }) {
   const main = useRef(null);
   const first = useRef(true);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the browser draws, as nothing is typed yet
     if (!first.current) main.current.focus({ preventScroll: true });
     first.current = false;
   }, [place]);
