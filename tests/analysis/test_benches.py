@@ -74,6 +74,13 @@ def failing(report: Report, tests: Sequence[int], attempts: int = 1) -> Report:
     return replace(report, tests=items)
 
 
+def with_more(report: Report, tests: int) -> Report:
+    """Return a report of so many tests, all passed."""
+    [item, *_] = report.tests
+    items = tuple(replace(item, id=f"test_{number:03d}") for number in range(tests))
+    return replace(report, tests=items)
+
+
 @pytest.mark.parametrize("seed", range(rounds(2, 40)))
 def test_a_bad_box_is_named_with_its_odds_and_no_other_is(seed: int) -> None:
     found = asked(simulate(FLEET, [BAD], seed).facts)
@@ -125,6 +132,23 @@ def test_the_boxes_with_which_one_was_compared_are_named_or_counted() -> None:
     without = [replace(one, tests=(one.tests[0], *one.tests[2:])) for one in third]
     [test] = asked([*seen, *without]).tests
     assert test.others == ["bench-1"]
+
+
+def test_a_box_that_is_worse_because_of_few_of_its_tests_names_them() -> None:
+    def told(always: set[int], once: int, of: int) -> str:
+        runs = [with_more(one, of) for one in reports()]
+        others = [one for one in runs if one.box_key != "bench-2"]
+        bad = [one for one in runs if one.box_key == "bench-2"]
+        fails = [always | {n} if n < once else always for n in range(len(bad))]
+        found = asked([*others, *map(failing, bad, map(sorted, fails))])
+        [row] = [one for one in found.boxes if one.box_key == "bench-2"]
+        return of_box(row).partition(")")[2]
+
+    assert told({0}, 4, 4) == f"; {EACH} of the {EACH + 3} failures are of test_000"
+    two = f"; {2 * EACH} of the {2 * EACH + 5} failures are of test_000 and test_001"
+    assert told({0, 1}, 7, 7) == two
+    assert told({0, 1}, 6, 7) == ""  # two of six that failed there are not few
+    assert told({0, 1, 2, 3}, EACH, 20) == ""  # three have too little of it
 
 
 def test_a_comparison_whose_interval_holds_1_names_nothing() -> None:

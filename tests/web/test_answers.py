@@ -205,6 +205,36 @@ def test_a_page_whose_answer_is_late_says_so_before_it_gives_up(
     quiet_console.clear()  # the browser names what it gave up
 
 
+@pytest.mark.own_tab
+@pytest.mark.parametrize(
+    ("address", "asked"),
+    [
+        ("boxes", "**/ci-analysis/boxes?*"),
+        ("box?boxKey=bench-1", "**/ci-analysis/box?*"),
+        (
+            "test?repoKey=acme/sensor-node&suite=sensor-fw&testId=radio.lora_join",
+            "**/ci-analysis/test?*",
+        ),
+    ],
+)
+def test_a_page_that_keeps_its_figures_says_that_those_of_another_period_are_awaited(
+    page: Page, demo: Dashboard, address: str, asked: str
+) -> None:
+    page.add_init_script(PATIENCE_BY_THE_CLOCK)
+    page.clock.install()
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/{address}")
+    shown = page.locator("main p.quiet", has_text=re.compile(r"^90 days, "))
+    expect(shown).to_be_visible()
+    page.route(asked, never_answer)
+    with page.expect_request(asked):
+        page.get_by_text("7d", exact=True).click()
+
+    expect(shown.locator(".renewing")).to_have_text("Loading…")
+    page.clock.fast_forward(10_000)
+    late = "The server has not answered yet; still waiting"
+    expect(shown.locator(".renewing")).to_have_text(late)
+
+
 AUDIT = "**/pages/audit_log.js"
 
 

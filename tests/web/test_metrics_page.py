@@ -783,7 +783,7 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
         beside = re.compile(r"^on bench-1\s+and bench-2 · what to do$")
         expect(why.locator(".under")).to_have_text(beside)
         # Of several boxes each leads to its own run, and the words to none of these.
-        expect(why.get_by_role("link", name="box did not answer")).to_have_count(0)
+        expect(why.get_by_role("link", name="never reached the hardware")).to_have_count(0)
         for name in ("bench-1", "bench-2"):
             why.get_by_role("link", name=name, exact=True).click()
             expect(page).to_have_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
@@ -793,7 +793,7 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
         link = why.get_by_role("link", name="bench-3", exact=True)
         expect(link).to_have_attribute("href", re.compile(r"/box\?boxKey=bench-3$"))
 
-        why.get_by_role("link", name="box did not answer").click()
+        why.get_by_role("link", name="never reached the hardware").click()
 
         expect(page.get_by_role("heading", level=1)).to_contain_text("on bench-3")
 

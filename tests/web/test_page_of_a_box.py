@@ -5,6 +5,7 @@ that names no box says so and leads on.
 
 import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from playwright.sync_api import Page, expect
 from hwci.demo.project import BOXES
 from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
-from tests.web.live import cells
+from tests.web.live import cells, site
 from tests.web.reading import PRODUCT, Reader, between, percent
 
 pytestmark = pytest.mark.clock
@@ -154,3 +155,12 @@ def test_what_is_not_there_says_so_and_leads_on(reader: Reader, quiet_console: l
     )
     expect(page.get_by_text("No run of gateway-fw was reported of this box.")).to_be_visible()
     quiet_console.clear()  # the browser itself tells of each refusal
+
+
+def test_where_no_report_arrived_the_page_says_how_to_begin(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as made:
+        made.open("box?boxKey=bench-1")
+
+        page.get_by_role("link", name="How to begin").click()
+
+        expect(page.get_by_text("No report has arrived yet")).to_be_visible()

@@ -407,6 +407,15 @@ def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
     expect(actions).to_have_text(["Dismiss all", "Reset all"])
 
 
+def test_the_message_moves_no_row(own: Site) -> None:
+    page = opened_inbox(own)
+    place = "row => row.getBoundingClientRect().top + scrollY"
+    before = rows(page).first.evaluate(place)
+    page.keyboard.press("c")
+    expect(page.locator(".toast")).to_contain_text(re.compile("[Cc]onfirmed as"))
+    assert rows(page).first.evaluate(place) == before
+
+
 def test_the_message_covers_nothing_of_the_next_cause(own: Site) -> None:
     page = opened_inbox(own)
     page.set_viewport_size({"width": 1280, "height": 540})
@@ -417,7 +426,7 @@ def test_the_message_covers_nothing_of_the_next_cause(own: Site) -> None:
 
     expect(toast).to_be_in_viewport(ratio=1)
     expect(actions).to_be_in_viewport(ratio=1)
-    above, below = toast.bounding_box(), opened(page).bounding_box()
+    above, below = opened(page).bounding_box(), toast.bounding_box()
     assert above is not None
     assert below is not None
     assert above["y"] + above["height"] <= below["y"]
@@ -766,7 +775,11 @@ def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
 
         expect(rows(page)).to_have_count(103)
         expect(page.get_by_role("button", name="Show more")).to_have_count(0)
-        expect(page.get_by_text("102 of 103 causes left to review, all ambiguous.")).to_be_visible()
+        expect(
+            page.get_by_text(
+                "102 of 103 causes left to review; 102 ambiguous failures are in them."
+            )
+        ).to_be_visible()
         expect(page.get_by_text(re.compile(r"\d causes"))).to_have_count(1)
         assert len(set(re.findall(r"branch-\d+ ·", page.locator(".inbox ol").inner_text()))) == 103
 

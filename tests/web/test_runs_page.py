@@ -182,7 +182,7 @@ def test_a_run_whose_hello_failed_never_reached_the_hardware(own: Site) -> None:
     own.benches.report(run_id=71, hello_ok=False, tests=[], conclusion="failure")
     own.follow("runs")
 
-    expect(row(own.page, "run 71")).to_contain_text("never reached the hardware")
+    expect(row(own.page, "run 71")).to_contain_text("never reached")
 
 
 def test_the_rows_are_those_of_the_api(page: Page, demo: Dashboard) -> None:
@@ -194,7 +194,7 @@ def test_the_rows_are_those_of_the_api(page: Page, demo: Dashboard) -> None:
     for place, run in enumerate(told):
         shown = cells(page.locator("tbody tr").nth(place))
         assert len(shown) == COLUMNS
-        assert shown[0] == (run["conclusion"] if run["helloOk"] else "never reached the hardware")
+        assert shown[0] == (run["conclusion"] if run["helloOk"] else "never reached")
         assert str(run["runId"]) in shown[1]
         assert run["workflow"] in shown[1]
         assert (run["suite"] in shown[2], shown[3]) == (True, run["boxKey"])
@@ -345,7 +345,7 @@ def test_runs_are_found_by_whether_they_reached_the_hardware(
     found = fits(demo, org, f"helloOk={hello_ok}")
     expect(total(page)).to_have_text(counted(found["total"]))
     shows(page, found)
-    never = page.locator("tbody tr", has_text="never reached the hardware")
+    never = page.locator("tbody tr", has_text="never reached")
     expect(never).to_have_count(0 if hello_ok == "true" else ROWS)
 
 

@@ -375,6 +375,20 @@ def test_where_no_period_was_chosen_each_page_has_its_own_and_names_it(
     expect(named_period(page)).to_contain_text("90 days, ")
 
 
+def test_boxes_are_compared_in_the_period_of_the_page_that_asks_which_is_worse(
+    page: Page, pages: str
+) -> None:
+    page.goto(f"{pages}/metrics")
+    page.get_by_role("link", name="Compare them").click()
+    expect(named_period(page)).to_contain_text("30 days, ")
+
+
+def test_a_row_of_what_fails_now_leads_to_how_sure_its_commit_is(page: Page, pages: str) -> None:
+    page.goto(f"{pages}/metrics")
+    page.locator("#failing tbody tr").first.get_by_role("link", name="how sure").click()
+    expect(page.locator(".answer + p")).to_contain_text("% sure")
+
+
 def test_a_period_of_the_past_goes_along_with_its_end(page: Page, pages: str) -> None:
     as_of = f"{system_clock() - timedelta(days=3):%Y-%m-%dT%H:%M:%SZ}"
     page.goto(f"{pages}/metrics?days=7&asOf={as_of}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.compare import (
@@ -36,6 +37,17 @@ if TYPE_CHECKING:
     from hwci.engine.periods import Period
 
 
+FEW = 3
+"""So many tests at most are named where most failures of a box are theirs."""
+
+
+class FewTests(NamedTuple):
+    """The tests that most of a box's compared failures are of, and how many of these."""
+
+    test_ids: Sequence[str]
+    failed: int
+
+
 class Note(NamedTuple):
     """What was done to a box, and when."""
 
@@ -47,7 +59,8 @@ class Note(NamedTuple):
 class Figures:
     """A box, or a part of its time: its health, its results beside those of the others, and either
     the comparison or what it lacks. `others`: the boxes that it is compared with. `commits`: in
-    common with another box, with a test that failed and passed.
+    common with another box, with a test that failed and passed. `few`: where it is worse because of
+    few of its tests.
     """
 
     health: Health
@@ -56,6 +69,7 @@ class Figures:
     commits: int
     comparison: Comparison | None
     missing: Missing | None
+    few: FewTests | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,12 +304,29 @@ def report_of(
 def _figures(read: Read, compared: Mapping[int, Comparison], side: Side) -> Figures:
     number = read.strata.boxes[side]
     row = read.strata.by_box[number]
+    found = compared.get(number)
     met = {box_of(one) for one, at in read.strata.boxes.items() if read.strata.met[number, at]}
     return Figures(
         health=health_of(read.places[side]),
         counts=counts_of(row),
         others=sorted(met - {box_of(side)}),
         commits=int(row[Sum.COMMITS]),
-        comparison=compared.get(number),
+        comparison=found,
         missing=missing(row, read.boxes),
+        few=_few(read, number) if found is not None and found.named else None,
     )
+
+
+def _few(read: Read, box: int) -> FewTests | None:
+    """Return the tests that two thirds of a box's failures are of, if they are few of those that
+    failed there: less than a third.
+    """
+    of_tests = {At(*key): row for key, row in read.strata.by_test.items() if key[-1] == box}
+    failed = {at: counts_of(row).failed for at, row in of_tests.items() if row[Sum.FAILED]}
+    worst = sorted(failed, key=lambda at: (-failed[at], at))
+    together = [*accumulate(failed[at] for at in worst)]
+    for number, held in enumerate(together[:FEW], start=1):
+        if 3 * held >= 2 * together[-1]:
+            named = [read.products[at.product].found.tests[at.test] for at in worst[:number]]
+            return FewTests(named, held) if 3 * number < len(failed) else None
+    return None

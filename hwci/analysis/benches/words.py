@@ -37,8 +37,8 @@ def of_figures(box: Figures) -> str:
         return f"no sign that it is worse than {others} over all tests ({against})"
     if not box.counts.others_failed:
         never = "never does" if len(box.others) == 1 else "never do"
-        return f"fails where {others} {never}, on the same commits ({against})"
-    return f"{_times(box.comparison)} as {others} on the same commits ({against})"
+        return f"fails where {others} {never}, on the same commits ({against}){_mostly(box)}"
+    return f"{_times(box.comparison)} as {others} on the same commits ({against}){_mostly(box)}"
 
 
 def of_test(test: TestOnBox) -> str:
@@ -60,6 +60,15 @@ def more_often(test: TestOnBox) -> str:
 def of_lost(lost: LostRun) -> str:
     """Say where a run lost its board."""
     return f"failed all of its last {lost.tests} tests, from {lost.first_test} on"
+
+
+def _mostly(box: Figures) -> str:
+    """Name the tests that most of the failures are of, where they are few."""
+    if box.few is None:
+        return ""
+    *others, last = box.few.test_ids
+    names = f"{', '.join(others)} and {last}" if others else last
+    return f"; {box.few.failed:,} of the {box.counts.failed:,} failures are of {names}"
 
 
 def _missing(box: Figures) -> str:

@@ -9,7 +9,7 @@ import { Period } from "../parts/values/period.js";
 import { GivenTime } from "../parts/values/given_time.js";
 import { useProducts } from "../parts/values/links.js";
 import { NotThere } from "../parts/notices/missing.js";
-import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
+import { Empty, Failed, Renewing, Waiting } from "../parts/notices/notice.js";
 import { Back } from "../parts/frame/back.js";
 import { isAdmin } from "../parts/frame/roles.js";
 import { Periods, Products, UpToNow, periodHere, scopeOf, severalRepositories } from "../parts/frame/scope.js";
@@ -48,12 +48,12 @@ function OfBox({ address, orgId, organization, boxKey }) {
       <${Products} products=${products} scope=${scope} several=${severalRepositories(products)} />
       <${Periods} days=${scope.days} usual=${DAYS} />
     </div>
-    ${isOff ? html`<${TurnOn} orgId=${orgId} />` : html`<${Past} ...${{ address, orgId, organization, boxKey, scope }} />`}
+    ${isOff ? html`<${TurnOn} orgId=${orgId} />` : html`<${Past} ...${{ address, orgId, organization, boxKey, scope, products }} />`}
   `;
 }
 
-function Past({ address, orgId, organization, boxKey, scope }) {
-  const { data, error, again } = useAnswer(`/api/orgs/${orgId}/ci-analysis/box`, { ...scope, boxKey });
+function Past({ address, orgId, organization, boxKey, scope, products }) {
+  const { data, error, again, loading } = useAnswer(`/api/orgs/${orgId}/ci-analysis/box`, { ...scope, boxKey });
   const lacks = error?.status === NOT_HERE;
   if (error && !data && !lacks) {
     return html`<${Failed} error=${error} again=${again}><p><a href=${addressOf("boxes", { orgId })}>All boxes</a></p><//>`;
@@ -61,18 +61,20 @@ function Past({ address, orgId, organization, boxKey, scope }) {
   if (!data && !lacks) return html`<${Waiting} />`;
   return html`
     ${error && !lacks && html`<${Failed} error=${error} again=${again} />`}
-    ${lacks ? html`<p class="quiet">${error.message}.</p>` : html`<${Figures} ...${{ found: data, orgId, scope }} />`}
+    ${lacks ? html`<p class="quiet">${error.message}.</p>` : html`<${Figures} ...${{ found: data, orgId, scope, products, loading }} />`}
     <${Notes} ...${{ orgId, organization, boxKey }} />
     <${Runs} ...${{ address, orgId, boxKey, scope }} />
   `;
 }
 
-function Figures({ found, orgId, scope }) {
+function Figures({ found, orgId, scope, products, loading }) {
+  if (!found.box && products?.length === 0) return html`<${Empty}>No report has arrived yet.
+    ${" "}<a href=${addressOf("metrics", { orgId })}>How to begin</a><//>`;
   if (!found.box) return html`<${Empty}>No run${ofProduct(scope)} in this period (<${Period} ...${found.period} />) was on this box.
     Choose a longer period${scope.repoKey && ", another product"}, or see${" "}
-    <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>.<//>`;
+    <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>. <${Renewing} on=${loading} /><//>`;
   return html`
-    <${Section} title="Against the other boxes"><${Shares} found=${found} orgId=${orgId} /><//>
+    <${Section} title="Against the other boxes"><${Shares} ...${{ found, orgId, loading }} /><//>
     <${Section} title="Silent time"><${Silence} silence=${found.box.silence} /><//>
     <${Section} title="Failed here alone" total=${found.aloneTotal}>
       <${Alone} found=${found} orgId=${orgId} />

@@ -10,7 +10,7 @@ import { later } from "../parts/later.js";
 import { useProductsOf } from "../parts/values/links.js";
 import { Failed, Renewing, Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
-import { Periods, Products, UpToNow, periodHere, scopeOf, severalRepositories } from "../parts/frame/scope.js";
+import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Collapsed, showSection } from "../parts/section.js";
 import { ExactTimes } from "../parts/values/values.js";
 import { useOwnDays } from "../parts/zone.js";
@@ -153,7 +153,8 @@ function Pending({ orgId, scope, total }) {
   if (total === undefined) return null;
   if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
   const all = addressOf("failures", { orgId }, { ...scope, label: "pending" });
-  const boxes = addressOf("boxes", { orgId }, periodHere());
+  const { days, from, asOf } = scope; // named, as "Boxes" has another period where none is
+  const boxes = addressOf("boxes", { orgId }, { days, from, asOf });
   // So short that it is one line on a phone, too.
   return html`<p class="pending"><span class="quiet">By test, box and commit: </span>
     <a href=${all}>${counted(total, "pending failure")}</a>

@@ -155,7 +155,7 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
     if (wanted.current !== open?.id) return;
     wanted.current = null;
     const row = shown.current.querySelector("[aria-expanded=true]");
-    row?.closest("li").scrollIntoView({ block: "nearest" }); // all of it, below the message
+    row?.closest("li").scrollIntoView({ block: "nearest" }); // all of it, above the message
     row?.focus();
   }, [open?.id, causes]);
   const none = html`<${Empty}>${search ? noMatch("cause", search) : nothing(list, orgId, products)}<//>`;
@@ -173,13 +173,13 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
     ${asked && open && !named && !search && html`<p role="status">The cause of this address is not among these: it is
       ${list === REVIEWED && " not"} reviewed, of another period or product, or further below.${" "}
       <a href=${addressOf("failure", { orgId, failureId: asked })}>See its failure</a></p>`}
-    <div class="toast" role="status" tabindex="-1" ref=${toast}>${message && html`${message} ${together.undo && html`<button type="button"
-      onClick=${together.undo}>Undo</button>`} <${Refused} ...${{ together, id: LAST, focus: toast }} />`}</div>
     <ol ref=${shown}>${listed.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${(event) => show(cause, event)}
       begin=${writes.current === cause.id} ...${{ cause, orgId, together, draft, may }} />`)}</ol>
     ${more.left > 0 && html`<p><button type="button" onClick=${more.show}>Show more</button>
       ${" "}<span class="quiet">${counted(more.left, "more cause")}</span></p>`}
     ${more.fault && html`<${Failed} error=${more.fault} />`}
+    <div class="toast" role="status" tabindex="-1" ref=${toast}>${message && html`${message} ${together.undo && html`<button type="button"
+      onClick=${together.undo}>Undo</button>`} <${Refused} ...${{ together, id: LAST, focus: toast }} />`}</div>
   </section>`;
 }
 
@@ -190,7 +190,15 @@ function toReview(causes, { total, left: unseen }, left) {
   if (unseen > 0) return `${waiting}, the ambiguous ones first`;
   const first = unreviewed.filter(({ failures }) => failures.some((one) => one.class === "ambiguous"));
   if (first.length === 0) return waiting;
-  return `${waiting}, ${first.length === unreviewed.length ? "all" : `the first ${count(first.length)}`} ambiguous`;
+  const ambiguous = first.flatMap(({ failures }) => failures.filter((one) => one.class === "ambiguous")).length;
+  const are = ambiguous === 1 ? "is" : "are";
+  return `${waiting}; ${counted(ambiguous, "ambiguous failure")} ${are} in ${placeOf(first.length, unreviewed.length)}`;
+}
+
+/** How a sentence calls the first causes of all. */
+function placeOf(number, all) {
+  if (number === all) return all === 1 ? "it" : "them";
+  return number === 1 ? "the first" : `the first ${count(number)}`;
 }
 
 /**

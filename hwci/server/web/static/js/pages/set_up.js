@@ -32,7 +32,8 @@ export function SetUp() {
   const [busy, setBusy] = useState(false);
   const form = useRef(null);
   useLayoutEffect(() => form.current.elements[0].focus(), []); // as on the sign-in page
-  useEffect(() => {
+  // Before a link of the page can be followed, as the token is needed there.
+  useLayoutEffect(() => {
     setFault(null);
     if (!token) return;
     keepInvitation(token);

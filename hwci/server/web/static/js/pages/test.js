@@ -9,7 +9,7 @@ import { GivenTime } from "../parts/values/given_time.js";
 import { Period } from "../parts/values/period.js";
 import { useProducts } from "../parts/values/links.js";
 import { NotThere } from "../parts/notices/missing.js";
-import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
+import { Empty, Failed, Renewing, Waiting } from "../parts/notices/notice.js";
 import { Back } from "../parts/frame/back.js";
 import { Periods, UpToNow, scopeOf } from "../parts/frame/scope.js";
 import { Section } from "../parts/section.js";
@@ -57,12 +57,12 @@ function OfTest({ address, orgId, organization }) {
 }
 
 function Past({ address, orgId, query }) {
-  const { data: test, error, again } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/test`, query);
+  const { data: test, error, again, loading } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/test`, query);
   if (error && !test) return html`<${Failed} error=${error} again=${again}><${Others} orgId=${orgId} /><//>`;
   if (!test) return html`<${Waiting} />`;
   return html`
     ${error && html`<${Failed} error=${error} again=${again} />`}
-    <p class="quiet"><${Period} ...${test.period} /></p>
+    <p class="quiet"><${Period} ...${test.period} /> <${Renewing} on=${loading} /></p>
     ${test.all === null
       ? html`<${Empty}>No run of this period had the test. Choose a longer period.<//>`
       : html`<${Answer} ...${test} />

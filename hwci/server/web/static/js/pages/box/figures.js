@@ -3,7 +3,7 @@
 
 import { count, counted, lasted, percent, range } from "../../format.js";
 import { html } from "../../html.js";
-import { Empty } from "../../parts/notices/notice.js";
+import { Empty, Renewing } from "../../parts/notices/notice.js";
 import { TestLink } from "../../parts/values/past.js";
 import { Period } from "../../parts/values/period.js";
 import { PlainTable } from "../../parts/table/table.js";
@@ -19,12 +19,15 @@ const SHARES = [
   ["failedAttempts", "Attempts that failed, retries included"],
 ];
 
-/** How the box compares: what decides that first, and below it the shares of all its runs, which do not. */
-export function Shares({ found, orgId }) {
+/**
+ * How the box compares: what decides that first, and below it the shares of all its runs, which do not. `loading`:
+ * those of another period are awaited.
+ */
+export function Shares({ found, orgId, loading }) {
   const { box, shares, others, tests } = found;
   const rows = SHARES.map(([key, title]) => ({ share: key, title, box: shares[key], others: others?.[key] ?? null }));
   return html`
-    <p class="quiet"><${Period} ...${found.period} /></p>
+    <p class="quiet"><${Period} ...${found.period} /> <${Renewing} on=${loading} /></p>
     <p>${box.comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}${box.says}</p>
     <${Same} ...${box} />
     ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>

@@ -6,7 +6,7 @@ import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, counted, lasted } from "../../format.js";
 import { html } from "../../html.js";
-import { Failed } from "../../parts/notices/notice.js";
+import { Failed, Renewing } from "../../parts/notices/notice.js";
 import { BoxLink, OnBox, TestLink } from "../../parts/values/past.js";
 import { Period } from "../../parts/values/period.js";
 import { PlainTable } from "../../parts/table/table.js";
@@ -19,20 +19,22 @@ const HOUR = 3600;
 /** Fetch the comparison if CI Metrics is on, and again when `turn` changes. `isThere`: no answer is awaited. */
 export function useHealth(orgId, organization, scope, turn) {
   const path = organization?.ciMetricsEnabled ? `/api/orgs/${orgId}/ci-analysis/boxes` : null;
-  const { data, error, again } = useAnswer(path, scope, turn);
-  return { data, error, again, isThere: organization !== undefined && (path === null || data !== null || error !== null) };
+  const { data, error, again, loading } = useAnswer(path, scope, turn);
+  return { data, error, again, loading, isThere: organization !== undefined && (path === null || data !== null || error !== null) };
 }
 
 /** The section; nothing if CI Metrics is off. */
-export function BoxHealth({ health: { data, error, again }, orgId }) {
+export function BoxHealth({ health: { data, error, again, loading }, orgId }) {
   if (error?.status === NOT_HERE) return html`<p class="quiet">${error.message}.</p>`;
   const fault = error && html`<${Failed} error=${error} again=${again} />`;
   if (!data) return fault;
+  const renewing = html`<${Renewing} on=${loading} />`; // the rows are of the period before
   if (data.boxes.length === 0) {
-    return html`${fault}<p class="quiet"><${Period} ...${data.period} />: no run was reported, so there is no box to compare.</p>`;
+    return html`${fault}<p class="quiet"><${Period} ...${data.period} />: no run was reported, so there is no box to compare.
+      ${" "}${renewing}</p>`;
   }
   return html`${fault}<${Section} title="Boxes compared" total=${data.boxesTotal}>
-    <p class="quiet"><${Period} ...${data.period} />. First attempts that failed, on the same tests and commits.</p>
+    <p class="quiet"><${Period} ...${data.period} />. First attempts that failed, on the same tests and commits. ${renewing}</p>
     <${PlainTable} name="boxes-compared" label="Boxes compared" rows=${data.boxes}
       rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId, data.period)} />
     ${rest(data.boxesTotal - data.boxes.length, "box", "boxes")}

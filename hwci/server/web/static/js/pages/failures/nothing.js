@@ -29,6 +29,6 @@ function NothingOf({ orgId, scope, label, testId, clear }) {
       ${" "}<button type="button" onClick=${() => clear({ label: null })}>Show its other failures</button>`;
   }
   const flaky = `${addressOf("metrics", { orgId }, { ...scope, "flaky.search": testId })}#flaky`;
-  return html`No run of this test failed in this period; a pass on a retry is not a failure.
+  return html`No test of this name failed in this period; a pass on a retry is not a failure.
     ${" "}<a href=${flaky}>See its attempts</a>`;
 }

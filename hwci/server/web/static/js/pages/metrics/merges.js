@@ -40,7 +40,7 @@ const TO_DO = "merges.toDo"; // in the address, the row that says what to do
 
 // So short that each is one line: the row must not grow when its cause comes.
 const CAUSES = {
-  hardware_not_reached: "box did not answer",
+  hardware_not_reached: "never reached the hardware",
   no_tests: "ran no test",
   other_product: "only another product ran",
   not_in_push_list: "only a later commit was tested",

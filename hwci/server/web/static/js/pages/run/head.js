@@ -27,7 +27,7 @@ function sentence(run) {
     return `Its box sent nothing for ten minutes, and no report arrived. What it sent before is kept for
       seven days.`;
   }
-  if (!helloOk) return "The box did not answer at the start. This run does not count for firmware.";
+  if (!helloOk) return "It never reached the hardware. This run does not count for firmware.";
   if (tests.total === 0) return "It reached the hardware, but no test was recorded.";
   return `It reached the hardware; ${outcomes(tests)}.`;
 }

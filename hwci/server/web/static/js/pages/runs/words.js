@@ -12,7 +12,7 @@ const CONCLUSIONS = { success: "good", failure: "bad" };
 function statusOf({ status, helloOk, conclusion }) {
   if (status === "running") return ["live", "running", "Its report has not arrived yet"];
   if (status === "lost") return ["warn", "lost", "Its box sent nothing for ten minutes, and no report arrived"];
-  if (!helloOk) return ["warn", "never reached the hardware", `Its hello check failed; its conclusion is ${conclusion}`];
+  if (!helloOk) return ["warn", "never reached", `It never reached the hardware: its hello check failed; its conclusion is ${conclusion}`];
   return [CONCLUSIONS[conclusion] ?? "quiet", conclusion, "Reported"];
 }
 

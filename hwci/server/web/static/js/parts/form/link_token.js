@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The token of a link that works once. It is in the address after "#", which no browser sends anywhere.
 
-import { useEffect, useState } from "../../html.js";
+import { useLayoutEffect, useState } from "../../html.js";
 
 /** The token of the link; also of a second link opened on this page, which reloads nothing. */
 export function useToken() {
   const inAddress = () => window.location.hash.slice(1);
   const [token, setToken] = useState(inAddress);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the page is seen
     const take = () => {
       if (!inAddress()) return;
       setToken(inAddress());

@@ -13,8 +13,8 @@ export function TestLink({ test, orgId, plain = false }) {
 }
 
 /** A test in a row whose name leads elsewhere. */
-export function HistoryLink({ test, orgId }) {
-  return html`<a class="plain history" href=${addressOfTest(test, orgId)} title=${`What ${test.testId} did over time`}>history</a>`;
+export function HistoryLink({ test, orgId, words = "history" }) {
+  return html`<a class="plain history" href=${addressOfTest(test, orgId)} title=${`What ${test.testId} did over time`}>${words}</a>`;
 }
 
 /** A box by its name. `plain`: not underlined, in a row with another link. */
