@@ -26,19 +26,21 @@ def test_its_shares_stand_beside_the_others_and_what_failed_on_it_alone_below(
     assert code == 0
     assert f"bench-2: {SAYS}" in out
     assert "Runs that reached the hardware: 12 of 12, 100.0 % (" in out
+    of_same = "First attempts that failed, of the same tests on the same commits"
     same = "12 of 48, 25.0 %; others 0 of 48, 0.0 %"
-    assert f"First attempts that failed, same tests and commits: {same}" in out
     lines = [line.strip() for line in out.splitlines()]
     heading = "All runs, whatever they tested (this does not say which box is worse):"
-    assert lines.index(heading) > lines.index(
-        f"First attempts that failed, same tests and commits: {same}"
-    )
+    assert lines.index(heading) > lines.index(f"{of_same}: {same}")
     assert "Attempts that failed, retries included: 12 of 48, 25.0 % (" in out
     assert "; others 0 of 48, 0.0 % (0.0-" in out
     assert "Silence: no run for " in out
     assert "; not enough data to say what is usual: " in out
     assert "Last clean run: none" in out
     assert out.splitlines()[-1].split() == ["i2c", "acme/firmware:hardware", "12", "of", "12"]
+
+    signed_in("boxes", "note", "bench-2", "new cable")
+    noted = signed_in("boxes", "show", "bench-2", COLUMNS="200").out
+    assert f"{of_same}, before the note: {same}" in noted
 
 
 @pytest.mark.usefixtures("with_reports")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _HOUR = 3600
 _SHARES = {
     "reached": "Runs that reached the hardware",
-    "lost_board": "Of these, lost their board",
-    "blamed": "Results blamed on the bench",
+    "lost_board": "Of these, lost their board midway",
+    "blamed": "Results that the harness blamed on the bench",
     "failed_attempts": "Attempts that failed, retries included",
 }
 
@@ -91,7 +91,9 @@ def _of_the_same(box: BoxHealthAnswer) -> Iterator[str]:
                 (counts.others_failed, counts.others_results),
             )
         )
-        yield f"First attempts that failed, same tests and commits: {here}; others {there}"
+        when = "" if box.note is None else f", {'before' if box.idle else 'since'} the note"
+        same = f"of the same tests on the same commits{when}"
+        yield f"First attempts that failed, {same}: {here}; others {there}"
 
 
 def _of(share: ShareAnswer | None) -> str:
