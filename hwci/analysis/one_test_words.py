@@ -140,7 +140,7 @@ def _given(found: OneTest) -> str:
         (found.reruns, "run again on the same commit and box"),
     ):
         if given.tries:
-            return f"{what}, it passed {given.passed:,} of {counted(given.tries, 'time')}"
+            return f"{what}, it passed in {given.passed:,} of {counted(given.tries, 'run')}"
     return "no failure was tried again"
 
 

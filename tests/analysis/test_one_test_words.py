@@ -48,7 +48,7 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
 @pytest.mark.parametrize(
     ("cause", "begins", "has"),
     [
-        (RACE, "Fails now on bench-4 and ", "in the same run, it passed 29 of 53 times."),
+        (RACE, "Fails now on bench-4 and ", "in the same run, it passed in 29 of 53 runs."),
         (
             replace(BUG, since=20),
             "Fails now on 5 boxes: on 27 commits of main since ",
@@ -162,7 +162,7 @@ def test_one_run_is_called_the_only_one() -> None:
     text = said(replace(facts, reports=facts.reports[:1]))
 
     assert " Its first attempt failed in its only run on " in text
-    assert "1 run" not in text
+    assert "all 1 run" not in text
 
 
 def test_without_statistics_the_counts_are_left() -> None:

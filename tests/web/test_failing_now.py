@@ -99,7 +99,7 @@ def test_a_branch_that_was_merged_since_says_whether_its_test_passes_there(
         own.open("metrics?failing=all")
 
         expect(rows(page)).to_contain_text("merged to main: passes there")
-        expect(rows(page)).to_contain_text("failed again: 2 retries")
+        expect(rows(page)).to_contain_text("failed again: 2 retries in 1 run")
 
 
 def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(

@@ -54,7 +54,9 @@ def _kind_words(since: Since) -> str:
         return ""
     (kind, share), *others = sorted(since.kinds.items(), key=lambda one: -one[1])
     if share >= LIKELY or not others:
-        return f"{_KIND_WORDS[kind]}{'' if share >= STRONG else sure(share)}"
+        # A commit that is named has its chance beside it already.
+        is_sure = share >= STRONG or since.suspects[0].share >= LIKELY
+        return f"{_KIND_WORDS[kind]}{'' if is_sure else sure(share)}"
     both = ((kind, share), others[0])
     return " or ".join(f"{_KIND_WORDS[one]} ({percent(chance)})" for one, chance in both)
 

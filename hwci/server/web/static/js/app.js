@@ -77,7 +77,7 @@ function SignedIn({ address }) {
   useEffect(() => {
     if (me.error?.status === 401) toSignIn();
   }, [me.error]);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the frame of no page is seen
     if (address.page === "home" && me.data) goHome(me.data);
   }, [address.page, me.data]);
   const organization = me.data?.organizations.find(({ id }) => id === address.params.orgId);

@@ -125,8 +125,10 @@ function Shown({ page, products, isWhole, ...rest }) {
     ${!isWhole && html`<${Waiting} />`}
     ${isWhole && html`
       <${FailingNow} ...${table}>
-        <${Pending} orgId=${rest.orgId} scope=${rest.scope} total=${figures.data?.pendingFailures} />
-        <${ToReview} orgId=${rest.orgId} scope=${rest.scope} total=${data.tiles.realFwBugs.ambiguous} />
+        <div class="ways-on">
+          <${Pending} orgId=${rest.orgId} scope=${rest.scope} total=${figures.data?.pendingFailures} />
+          <${ToReview} orgId=${rest.orgId} scope=${rest.scope} total=${data.tiles.realFwBugs.ambiguous} />
+        </div>
       <//>
       <${Folded} address=${rest.address} title="Day by day" anchor="daily">
         <${Days} trend=${{ ...figures, data: figures.data?.days ?? null }} /><//>
@@ -155,10 +157,10 @@ function Pending({ orgId, scope, total }) {
   const all = addressOf("failures", { orgId }, { ...scope, label: "pending" });
   const { days, from, asOf } = scope; // named, as "Boxes" has another period where none is
   const boxes = addressOf("boxes", { orgId }, { days, from, asOf });
-  // So short that it is one line on a phone, too.
-  return html`<p class="pending"><span class="quiet">By test, box and commit: </span>
-    <a href=${all}>${counted(total, "pending failure")}</a>
-    <br /><span class="quiet">Is one box worse than the others? </span><a href=${boxes}>Compare them</a></p>`;
+  // Each is so short that it is one line on a phone, too.
+  return html`<p class="pending"><span class="quiet">One for each test, box and commit: </span>
+      <a href=${all}>${counted(total, "pending failure")}</a></p>
+    <p><span class="quiet">Is one box worse than the others? </span><a href=${boxes}>Compare them</a></p>`;
 }
 
 /** The failures that the checks could not decide, which a person may; reviewed, they are no longer ambiguous. */

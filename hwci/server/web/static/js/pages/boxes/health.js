@@ -4,7 +4,7 @@
 
 import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
-import { count, counted, lasted } from "../../format.js";
+import { count, counted, lasted, percent } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Renewing } from "../../parts/notices/notice.js";
 import { BoxLink, OnBox, TestLink } from "../../parts/values/past.js";
@@ -56,7 +56,8 @@ function columns(orgId, period) {
       key: "neverReached",
       title: "Never reached the hardware",
       cell: (box) => html`<a href=${lostRuns(box)}
-        title=${`Runs of ${box.boxKey} that never reached the hardware`}>${of(box.neverReached)}</a>`,
+        title=${`Runs of ${box.boxKey} that never reached the hardware`}>${of(box.neverReached)}</a>${" "}
+        <span class="under">${percent((100 * box.neverReached.part) / box.neverReached.total)}</span>`,
     },
     { key: "lost", fields: ["lostBoard", "lostRuns"], title: "Lost its board", cell: lost },
     { key: "boardSeconds", title: "Board hours", numeric: true, cell: ({ boardSeconds }) => count(Math.round(boardSeconds / HOUR)) },

@@ -67,19 +67,17 @@ function All({ all, rows, merged }) {
 }
 
 /** The failures of an incident: one by its name, several by how many they are, unfolded to each. */
-function tests({ repoKey, suite, branch, failures, failuresTotal, testsTotal, boxesTotal, boxes }, orgId) {
+function tests({ branch, failures, failuresTotal, testsTotal, boxesTotal, boxes }, orgId) {
   const link = ({ id, testId }) => html`<a href=${addressOf("failure", { orgId, failureId: id })}><${LongName} name=${testId} /></a>`;
   const box = ({ boxKey }) => html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`;
-  const history = html`<${HistoryLink} test=${{ repoKey, suite, testId: failures[0].testId }} orgId=${orgId} />`;
-  if (failuresTotal === 1) return html`${link(failures[0])} <span class="under">${box(failures[0])} · ${branch}
-    ${" "}${history}</span>`;
+  if (failuresTotal === 1) return html`${link(failures[0])} <span class="under">${box(failures[0])} · ${branch}</span>`;
   const where = boxesTotal === 1 ? boxes[0] : counted(boxesTotal, "box", "boxes");
   return html`<details>
       <summary>${testsTotal === 1 ? html`<${LongName} name=${failures[0].testId} />` : counted(testsTotal, "test")} on ${where}</summary>
       <ul class="commits">${failures.map((one) => html`<li key=${one.id}>${link(one)} <span class="quiet">${box(one)}</span></li>`)}</ul>
       ${failuresTotal > failures.length && html`<p class="quiet">and ${count(failuresTotal - failures.length)} more</p>`}
     </details>
-    <span class="under">${branch}${testsTotal === 1 && html` ${history}`}</span>`;
+    <span class="under">${branch}</span>`;
 }
 
 /** The other boxes that passed on a failing commit, or that no other box runs it. */
@@ -105,13 +103,15 @@ function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first },
 
 /** The commits, and where to look first: at them, or at the bench. The page of the test says how sure that is. */
 function suspects({ repoKey, suite, failures: [{ testId }], suspects: range, lookFirst }, orgId) {
-  return html`<${Suspects} range=${range} repo=${repoKey} /><span class="under">${lookFirst} · <${HistoryLink} words="how sure"
+  return html`<${Suspects} range=${range} repo=${repoKey} /><span class="under">${lookFirst} · <${HistoryLink} words="history, and how sure"
     test=${{ repoKey, suite, testId }} orgId=${orgId} /></span>`;
 }
 
 /** What came of trying it again on the same commit and box. Had it passed once, it would be flaky. */
-function runAgain({ reruns, retries }) {
-  const tried = [reruns > 0 && counted(reruns, "more run"), retries > 0 && counted(retries, "retry", "retries")].filter(Boolean);
+function runAgain({ testsTotal, runs, reruns, retries }) {
+  const within = testsTotal === 1 ? ` in ${counted(runs, "run")}` : "";
+  const retried = retries > 0 && `${counted(retries, "retry", "retries")}${within}`;
+  const tried = [reruns > 0 && counted(reruns, "more run"), retried].filter(Boolean);
   return tried.length ? `failed again: ${tried.join(", ")}` : html`<span class="quiet">not run again</span>`;
 }
 

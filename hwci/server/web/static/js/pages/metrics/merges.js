@@ -13,8 +13,8 @@ import { productColumn } from "../../parts/frame/scope.js";
 import { later } from "../../parts/later.js";
 import { Section } from "../../parts/section.js";
 import { PagedTable, showAll, tableState } from "../../parts/table/table.js";
-import { LongName, Sha, Subject, Time } from "../../parts/values/values.js";
-import { RunLink, runText } from "../../parts/values/words.js";
+import { Sha, Subject, Time } from "../../parts/values/values.js";
+import { RunLink } from "../../parts/values/words.js";
 import { Choice } from "./choice.js";
 
 const UNCHECKED = {
@@ -117,14 +117,13 @@ function useCauses({ address, orgId, scope, reviews, figures, on }) {
 }
 
 /**
- * Why a merge is unchecked, with a link to the run that shows it, and its box; where several boxes have one, each box leads to
- * its own. And a link that unfolds what to do.
+ * Why a merge is unchecked, with a link to the run that shows it, or to all on its commit where several boxes have one; and
+ * these boxes. And a link that unfolds what to do.
  */
 function cause({ address, orgId, unfolded, row }) {
   if (!row) return html`<span class="why">\u00a0<span class="under">\u00a0</span></span>`;
   const words = CAUSES[row.cause] ?? row.causeText;
-  const isOne = row.run && row.otherRuns.length === 0;
-  const shown = isOne ? html`<a href=${toRun(row.run, orgId)}>${words}</a>` : words;
+  const shown = row.run ? html`<a href=${toRuns(row, orgId)}>${words}</a>` : words;
   const others = row.otherBoxes.length ? `; also on ${row.otherBoxes.join(", ")}` : "";
   const title = row.run ? `${row.causeText}: run ${row.run.runId} on ${row.run.boxKey}${others}` : row.causeText;
   const open = unfolded === keyOf(row);
@@ -135,21 +134,20 @@ function cause({ address, orgId, unfolded, row }) {
     change(turned, { replace: true });
   };
   return html`<span class="why" title=${title}>${shown}
-    <span class="under">${row.run && html`on ${isOne ? html`<${BoxLink} plain boxKey=${row.run.boxKey} orgId=${orgId} />`
-      : onBoxes(row, orgId)} · `}
+    <span class="under">${row.run && html`on ${onBoxes(row, orgId)} · `}
       <a class="plain" href=${addressOf("metrics", { orgId }, { ...Object.fromEntries(address.query), ...turned })} onClick=${follow}
         aria-expanded=${open ? "true" : "false"} aria-label=${`What to do about ${short(row.sha)}`}>what to do</a></span></span>`;
 }
 
-/** Several boxes, each with the run that shows it, in one line: two by their names, more by the first and all runs on the commit. */
-function onBoxes({ repoKey, sha, run, otherRuns }, orgId) {
-  const onIts = (one) => html`<a class="plain" href=${toRun(one, orgId)} title=${`${runText(one)} on ${one.boxKey}`}><${LongName}
-    name=${one.boxKey} /></a>`;
-  if (otherRuns.length === 1) return html`${onIts(run)} and ${onIts(otherRuns[0])}`;
-  return html`${onIts(run)} and <a class="plain" href=${addressOf("runs", { orgId }, { repoKey, sha })}>${otherRuns.length} more boxes</a>`;
+/** The boxes in one line: two by their names, of more the first and how many others. */
+function onBoxes({ run, otherRuns: others }, orgId) {
+  const named = ({ boxKey }) => html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`;
+  if (others.length === 0) return named(run);
+  return html`${named(run)} and ${others.length === 1 ? named(others[0]) : `${others.length} more boxes`}`;
 }
 
-function toRun({ runRecordId }, orgId) {
+function toRuns({ repoKey, run: { sha, runRecordId }, otherRuns }, orgId) {
+  if (otherRuns.length > 0) return addressOf("runs", { orgId }, { repoKey, sha });
   return addressOf("run", { orgId, runId: runRecordId });
 }
 

@@ -50,7 +50,8 @@ function Each({ orgId, cause: { failures, failuresTotal } }) {
   const [oneClass, oneBox, oneVerdict] = [isOne((one) => one.class), isOne((one) => one.boxKey), isOne((one) => one.verdict)];
   const box = (one) => html`<${BoxLink} plain boxKey=${one.boxKey} orgId=${orgId} />`;
   const blamed = (one) => html`harness verdict ${verdict(one.verdict)}`;
-  return html`<ul class="commits">${failures.map((one) => html`<li key=${one.id}>
+  const byTest = failures.toSorted((one, other) => (one.testId < other.testId ? -1 : Number(one.testId > other.testId))); // as in its name
+  return html`<ul class="commits">${byTest.map((one) => html`<li key=${one.id}>
       <a href=${addressOf("failure", { orgId, failureId: one.id })}><${LongName} name=${one.testId} /></a>
       ${" "}<span class="quiet">${!oneBox && html`on ${box(one)} `}<${HistoryLink} test=${one} orgId=${orgId} />
       ${!oneVerdict && html` · ${blamed(one)}`}</span> ${!oneClass && classBadge(one.class)}
