@@ -158,7 +158,7 @@ function Pending({ orgId, scope, total }) {
   const { days, from, asOf } = scope; // named, as "Boxes" has another period where none is
   const boxes = addressOf("boxes", { orgId }, { days, from, asOf });
   // Each is so short that it is one line on a phone, too.
-  return html`<p class="pending"><span class="quiet">One for each test, box and commit: </span>
+  return html`<p class="pending"><span class="quiet">Counted one by one: </span>
       <a href=${all}>${counted(total, "pending failure")}</a></p>
     <p><span class="quiet">Is one box worse than the others? </span><a href=${boxes}>Compare them</a></p>`;
 }
