@@ -121,9 +121,8 @@ def _told(about: About, found: OneTest) -> tuple[Suspected, Sequence[str], bool]
         on_box = on_box or ("" if len(found.boxes) == 1 else of_boxes(suggested))
     began_before = suggested.since.before >= LIKELY and not suggested.since.is_first
     # Runs on other boxes, where it never failed, would not show that it is fixed on this one.
-    is_elsewhere = worst is not None and worst.only and suggested.fixed.needed != 0
-    # What fails steadily is broken: one pass, not a row of them, shows that it was fixed.
-    fixed = "" if is_elsewhere or fails else of_fixed(suggested.fixed)
+    is_elsewhere = worst is not None and worst.only and not suggested.is_fixed
+    fixed = "" if is_elsewhere or fails else of_fixed(suggested)
     return answer, [since, on_box, of_change(suggested.since), fixed], began_before
 
 

@@ -132,7 +132,7 @@ def suspected(known: Known) -> Suspected:
     found, boxes = known.found, named(known.failing.boxes)
     few_words = f"fails now on {boxes}"
     only = known.failing.boxes[0] if len(known.failing.boxes) == 1 else None
-    if not isinstance(found, str) and found.fixed.needed == 0:
+    if not isinstance(found, str) and found.is_fixed:
         fixed = _of_found(known)
         return Suspected(f"{fixed.sentence}. It has not passed on {boxes} since", fixed.few_words)
     now = [of_failing(known.failing), *known.look_first]
@@ -167,11 +167,14 @@ def _of_found(known: Known) -> Suspected:
     if isinstance(found, str):
         return Suspected(f"Not enough data to say whether it is flaky: {found}", "not enough data")
     when = since_when(found.since)
-    if found.fixed.needed == 0:
-        was = "broken" if found.broken else "flaky"
-        return Suspected(f"Fixed{sure(found.fixed.chance)}: it was {was} {when}", "fixed")
+    if found.broken and found.is_fixed:
+        # Of several commits the failures beside it tell fewer: their lists know the last pass.
+        since = f" {when}" if _has_commit(found) else ""
+        return Suspected(f"Fixed: it was broken{since}, and passes now", "fixed")
+    if found.is_fixed:
+        return Suspected(f"Fixed{sure(found.fixed.chance)}: it was flaky {when}", "fixed")
     if found.broken:
-        return Suspected(f"Broken {when}: no run of it passed until it failed last", "broken")
+        return Suspected(f"Broken {when}: no run has passed since", "broken")
     if known.worst is not None:
         return _on_one_box(found, known.worst)
     return _on_boxes(found)

@@ -7,6 +7,8 @@ import random
 from collections import defaultdict
 from dataclasses import replace
 
+import pytest
+
 from hwci.analysis.failures.incidents import (
     Described,
     Incident,
@@ -194,6 +196,25 @@ def test_a_merged_branch_shows_how_its_tests_do_where_it_was_merged() -> None:
     assert topic("m", sent=("m",)) is None
     assert topic("m", "x", sent=("m",)) == Merged(MAIN, passing=1, failing=1, not_run=1)
     assert topic() is None
+
+
+@pytest.mark.parametrize(
+    ("there", "looked"),
+    [
+        (
+            {"i2c": "P", "spi": "P"},
+            "Nothing to look at: it passes on main since it was merged there",
+        ),
+        ({"i2c": "P", "spi": "F"}, "Run x on box-1 again: if it passes there, it is a flake"),
+        ({"i2c": "P"}, "Run x on box-1 again: if it passes there, it is a flake"),
+    ],
+)
+def test_what_passes_where_it_was_merged_needs_no_look(there: dict[str, str], looked: str) -> None:
+    failing = replace(run("x", 2, {"i2c": "F", "spi": "F"}, base="a"), branch="topic")
+    on_main = replace(run("m", 3, there), changes=changes("a", "x", "m"))
+    past = Past([failing, on_main]).announced(Announcement(REPO, None, "m", MAIN, minute(1)))
+    (one,) = (row for row in shown(past) if row.incident.lane.branch == "topic")
+    assert one.look_first == looked
 
 
 def test_the_last_run_after_a_merge_decides_how_a_test_does() -> None:

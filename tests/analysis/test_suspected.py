@@ -79,6 +79,16 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
             "fails now on 5 boxes",
         ),
         (
+            planted(replace(BUG, since=20, until=30)).facts,
+            "Fixed: it was broken, and passes now",
+            "fixed",
+        ),
+        (
+            planted(replace(BUG, since=30, until=31)).facts,
+            ("Fixed: it was broken since bd91a1b70000 of 2 Jan (over 99 % sure), and passes now"),
+            "fixed",
+        ),
+        (
             planted(BUG).facts,
             (
                 "Fails now on 5 boxes: on 36 commits of main since 331381310000 of 1 Jan."
@@ -108,7 +118,16 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
             "fails now on bench-1",
         ),
     ],
-    ids=["one box", "fixed", "broken now", "never passed", "alike", "only box"],
+    ids=[
+        "one box",
+        "fixed",
+        "broken now",
+        "mended",
+        "mended, by one",
+        "never passed",
+        "alike",
+        "only box",
+    ],
 )
 def test_a_planted_cause_is_answered(facts: Facts, sentence: str, few_words: str) -> None:
     found = answer(facts)

@@ -183,7 +183,7 @@ def test_more_clean_runs_than_anybody_waits_for_are_not_told() -> None:
 
 def test_a_run_of_an_old_commit_does_not_say_that_the_fix_failed() -> None:
     rounds = [(commit, commit < 3) for _ in range(15) for commit in range(8)]
-    assert of_suspect(only(_of_commits([*rounds, (0, True)]))).startswith("fixed (")
+    assert of_suspect(only(_of_commits([*rounds, (0, True)]))).startswith("fixed, was broken ")
 
 
 def test_a_test_that_fails_on_one_box_is_not_on_all_alike() -> None:

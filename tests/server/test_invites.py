@@ -39,7 +39,7 @@ INVITER_GONE = (
     "Who invited you may not give this role any more; ask an owner for a new invitation",
 )
 NEEDED = (403, "Registration needs an invitation; ask an owner of your organization")
-CLOSED = (403, "Registration is closed; ask the operator of this service for an account")
+CLOSED = (403, "Registration is closed; ask the operator of this server for an account")
 
 
 def register(url: str, email: str, **fields: Any) -> Reply:

@@ -45,7 +45,7 @@ WRONG_LOGIN = (401, "Invalid e-mail or password")
 ENDED = (401, "The session has ended; sign in again")
 NO_LINK = (
     403,
-    "The link is unknown, was used or has expired; ask the operator of this service for a new one",
+    "The link is unknown, was used or has expired; ask the operator of this server for a new one",
 )
 
 

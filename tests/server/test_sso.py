@@ -210,7 +210,7 @@ async def test_a_person_who_is_disabled_learns_that_by_proof_of_a_provider_and_i
 
         assert stop.message == (
             403,
-            "This account is disabled; ask the operator of this service",
+            "This account is disabled; ask the operator of this server",
         )
         assert "hwci_rt" not in browser.cookies()
 

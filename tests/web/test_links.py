@@ -123,19 +123,19 @@ def test_files_and_pull_requests_of_a_run_lead_to_their_site(
 
     file = page.get_by_role("link", name=FILE)
     expect(file).to_have_attribute("href", f"{SITE}/{BROKE}/{FILE_WRITTEN}")
-    pull = page.get_by_role("link", name="Open pull request 71")
+    pull = page.get_by_role("link", name="Open pull request #71")
     expect(pull).to_have_attribute("href", f"{SITE}/pull/71")
 
 
 def test_what_broke_a_test_leads_to_its_pull_request(page: Page, told: Told, home: str) -> None:
     page.goto(f"{home}/metrics")
-    pull = page.locator("#bugs").get_by_role("link", name="Open pull request 71")
+    pull = page.locator("#bugs").get_by_role("link", name="Open pull request #71")
     expect(pull).to_have_attribute("href", f"{SITE}/pull/71")
 
     page.goto(f"{home}/failures/{told.bug}")
-    pull = page.locator(".facts").get_by_role("link", name="Open pull request 71")
+    pull = page.locator(".facts").get_by_role("link", name="Open pull request #71")
     expect(pull).to_have_attribute("href", f"{SITE}/pull/71")
-    expect(page.locator(".line").get_by_role("link", name="Open pull request 72")).to_be_visible()
+    expect(page.locator(".line").get_by_role("link", name="Open pull request #72")).to_be_visible()
 
 
 def test_what_a_check_found_leads_to_commit_and_file(page: Page, told: Told, home: str) -> None:
@@ -144,6 +144,6 @@ def test_what_a_check_found_leads_to_commit_and_file(page: Page, told: Told, hom
 
     commit = check.get_by_role("link", name="Open commit")
     expect(commit).to_have_attribute("href", f"{SITE}/commit/{BROKE}")
-    expect(check.get_by_role("link", name="Open pull request 71")).to_be_visible()
+    expect(check.get_by_role("link", name="Open pull request #71")).to_be_visible()
     file = check.get_by_role("link", name=FILE)
     expect(file).to_have_attribute("href", f"{SITE}/{BROKE}/{FILE_WRITTEN}")

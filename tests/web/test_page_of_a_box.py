@@ -153,14 +153,21 @@ def test_what_is_not_there_says_so_and_leads_on(reader: Reader, quiet_console: l
     expect(page.get_by_text("No run of gateway-fw in this period")).to_contain_text(
         "Choose a longer period, another product, or see all boxes."
     )
-    expect(page.get_by_text("No run of gateway-fw was reported of this box.")).to_be_visible()
+    expect(page.get_by_text("No run of gateway-fw was reported on this box.")).to_be_visible()
     quiet_console.clear()  # the browser itself tells of each refusal
 
 
-def test_where_no_report_arrived_the_page_says_how_to_begin(page: Page, tmp_path: Path) -> None:
+def test_where_no_report_arrived_the_page_says_how_to_begin(
+    page: Page, tmp_path: Path, quiet_console: list[str]
+) -> None:
     with site(page, tmp_path) as made:
+        made.open("test?repoKey=acme/firmware&suite=hardware&testId=boot")
+        expect(page.get_by_role("link", name="How to begin")).to_be_visible()
+        quiet_console.clear()  # the browser names the answer 404
         made.open("box?boxKey=bench-1")
 
+        notes = page.get_by_role("region", name="Notes")
+        expect(notes.get_by_role("link", name="Boxes")).to_be_visible()
         page.get_by_role("link", name="How to begin").click()
 
         expect(page.get_by_text("No report has arrived yet")).to_be_visible()

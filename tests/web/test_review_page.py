@@ -406,6 +406,22 @@ def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
     expect(actions).to_have_text(["Dismiss all", "Reset all"])
 
 
+def test_the_message_of_a_review_goes_when_the_next_one_begins(own: Site) -> None:
+    page = confirmed_by_keys(own)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(REVIEWS, hold)
+    page.keyboard.press("k")
+    page.keyboard.press("k")
+    page.keyboard.press("c")
+    expect(page.locator(".toast")).to_be_empty()
+    held[0].continue_()
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
+
+
 def test_the_message_moves_no_row(own: Site) -> None:
     page = opened_inbox(own)
     place = "row => row.getBoundingClientRect().top + scrollY"

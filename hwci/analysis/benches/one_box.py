@@ -21,7 +21,7 @@ from hwci.analysis.benches.report import (
 )
 from hwci.analysis.benches.shares import tallies, together
 from hwci.analysis.benches.trials import Earlier, box_of
-from hwci.analysis.certainty import Rate, rates
+from hwci.analysis.certainty import Rate, wilson
 from hwci.engine.history import Listing
 from hwci.engine.page.reading import Tally
 from hwci.engine.periods import Period
@@ -129,13 +129,18 @@ def _shares(
     """Return the shares of boxes. `healths`: of the same."""
     lost = [one.lost for one in healths if one.lost is not None]
     of_lost = Tally(sum(one.failed for one in lost), sum(one.attempts for one in lost))
-    there = iter(rates([pair for pair in (reached, of_lost) if pair.total]))
     return Shares(
-        reached=next(there) if reached.total else None,
-        lost=next(there) if of_lost.total else None,
+        reached=_of_runs(reached),
+        lost=_of_runs(of_lost),
         blamed=blamed if blamed.total else None,
         flaky=flaky if flaky.total else None,
     )
+
+
+def _of_runs(counted: Tally) -> Rate | None:
+    """Return a share of runs, with the interval of the tiles and of `periods/box_trends.py`."""
+    part, total = counted
+    return Rate(part, total, *wilson(part / total, total)) if total else None
 
 
 def _alone(products: Sequence[Trials], box_key: str) -> Iterator[Alone]:

@@ -251,11 +251,19 @@ def described(history: RecordedRuns, found: Sequence[Incident], period: Period) 
         retries = sum(attempts[failure.id] for failure in failures) - one.runs
         passes_on = _passes_on(one, elsewhere)
         only_box = len(_boxes_of(one, ran_on)) == 1
-        looked = None
+        merged, looked = _merged(history, one), None
         if one.label is Label.PENDING:
-            looked = look_first(_evidence(history, one, passes_on, passed[one.first.first.id]))
-        rows.append(Described(one, retries, passes_on, only_box, _merged(history, one), looked))
+            known = _evidence(history, one, passes_on, passed[one.first.first.id])
+            looked = look_first(known._replace(passes_on_branch=_passing_branch(merged)))
+        rows.append(Described(one, retries, passes_on, only_box, merged, looked))
     return rows
+
+
+def _passing_branch(merged: Merged | None) -> str | None:
+    """Return the branch that an incident was merged to, if all of its tests pass there."""
+    if merged is None or merged.failing or merged.not_run:
+        return None
+    return merged.branch
 
 
 def failing_incidents(

@@ -225,7 +225,7 @@ def _suggested(found: Intermittent | str) -> tuple[str, str] | MissingCommit:
     """Return between which commits a test became flaky, as far as its runs tell."""
     if isinstance(found, str):
         return MissingCommit.NO_RANGE
-    if found.fixed.needed == 0:
+    if found.is_fixed:
         return MissingCommit.FIXED
     if found.since.before >= _LIKELY:
         return MissingCommit.BEFORE_PERIOD

@@ -65,14 +65,15 @@ def _to_do_words(found: Intermittent) -> Iterator[str]:
     takes = found.bisection if found.since.before < LIKELY else None
     if takes and takes.runs:
         yield _effort_words(takes)
-    yield of_fixed(found.fixed)
+    yield of_fixed(found)
 
 
-def of_fixed(fixed: Fixed) -> str:
+def of_fixed(found: Intermittent) -> str:
     """Say how many runs passed at the first attempt since the last that did not, and how many still
-    must.
+    must: of a broken test none.
     """
-    return ", ".join(_fixed_words(fixed))
+    said = [*_fixed_words(found.fixed)]
+    return ", ".join(said[:1] if found.broken else said)
 
 
 def _fixed_words(fixed: Fixed) -> Iterator[str]:
@@ -96,8 +97,8 @@ _KIND_WORDS = {
 
 def _since_words(found: Intermittent) -> str:
     flaky = "broken" if found.broken else "flaky"
-    if found.fixed.needed == 0:
-        flaky = f"fixed{sure(found.fixed.chance)}, was {flaky}"
+    if found.is_fixed:
+        flaky = f"fixed{'' if found.broken else sure(found.fixed.chance)}, was {flaky}"
     return f"{flaky} {since_when(found.since)}"
 
 

@@ -143,11 +143,16 @@ class Intermittent:
     rate: float
 
     @property
+    def is_fixed(self) -> bool:
+        """Whether it is fixed: one pass shows it of a broken test, a row of them of a flaky one."""
+        return self.fixed.needed == 0 or (self.broken and self.fixed.clean_runs > 0)
+
+    @property
     def bisection(self) -> Effort | None:
         """A bisection of the suspects; None: there is nothing to look for, as it is fixed or its
         commit is sure, or it takes too many runs.
         """
-        if self.fixed.needed == 0 or any(one.share >= SURE for one in self.since.suspects):
+        if self.is_fixed or any(one.share >= SURE for one in self.since.suspects):
             return None
         return effort(max(1, self.since.suspects_total), self.rate, self.boxes.boxes_total)
 

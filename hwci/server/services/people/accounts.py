@@ -32,7 +32,7 @@ from hwci.wire import limits
 
 REFUSALS = {
     Registration.INVITE: "Registration needs an invitation; ask an owner of your organization",
-    Registration.CLOSED: "Registration is closed; ask the operator of this service for an account",
+    Registration.CLOSED: "Registration is closed; ask the operator of this server for an account",
 }
 
 _NO_LOGIN = "Invalid e-mail or password"

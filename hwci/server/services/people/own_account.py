@@ -28,12 +28,12 @@ from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
 
 _NO_PASSWORD = (
-    "This account has no password: you sign in through a provider. The operator of this service"
+    "This account has no password: you sign in through a provider. The operator of this server"
     " can give it one: hwci admin reset-password --email EMAIL"
 )
 _WRONG = "Should be the password that you have now"
 _NO_LINK = (
-    "The link is unknown, was used or has expired; ask the operator of this service for a new one"
+    "The link is unknown, was used or has expired; ask the operator of this server for a new one"
 )
 
 

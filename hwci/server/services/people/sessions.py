@@ -18,7 +18,7 @@ from hwci.wire import limits
 
 LOG = logging.getLogger("hwci.server")
 
-_DISABLED = "This account is disabled; ask the operator of this service"
+_DISABLED = "This account is disabled; ask the operator of this server"
 _EXPIRES_IN = int(limits.ACCESS_TOKEN_LIFETIME.total_seconds())
 
 

@@ -102,6 +102,6 @@ function Runs({ address, orgId, boxKey, scope }) {
     <p class="quiet">Of all time, not of the period alone.</p>
     <${PagedTable} folds name="runs" label="Runs of the box" thing="run" path=${`/api/orgs/${orgId}/runs`} address=${address}
       query=${{ boxKey, repoKey, suite }} searched=${false} columns=${columns} rowKey=${({ id }) => id}
-      empty=${`No run${ofProduct(scope)} was reported of this box.`} />
+      empty=${`No run${ofProduct(scope)} was reported on this box.`} />
   <//>`;
 }

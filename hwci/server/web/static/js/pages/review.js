@@ -140,13 +140,17 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
     },
     passed: () => setNext((was) => was + 1),
   });
+  const review = (...asked) => {
+    if (!together.stateOf(LAST).lost) setMessage(""); // of the review before
+    together.review(...asked);
+  };
   useFresh({ path, query, list, next, cause: open ?? causes[0], replace });
   useKeys({
     j: () => show(listed[at + 1]),
     k: () => show(listed[at - 1]),
     ...(may && open && {
-      c: () => together.review(open.id, open.failures, CONFIRM, draft.of(open.id)),
-      d: () => together.review(open.id, open.failures, "dismiss", draft.of(open.id)),
+      c: () => review(open.id, open.failures, CONFIRM, draft.of(open.id)),
+      d: () => review(open.id, open.failures, "dismiss", draft.of(open.id)),
     }),
     ...(may && { u: () => together.undo?.() }),
   });
@@ -174,7 +178,7 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
       ${list === REVIEWED && " not"} reviewed, of another period or product, or further below.${" "}
       <a href=${addressOf("failure", { orgId, failureId: asked })}>See its failure</a></p>`}
     <ol ref=${shown}>${listed.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${(event) => show(cause, event)}
-      begin=${writes.current === cause.id} ...${{ cause, orgId, together, draft, may }} />`)}</ol>
+      begin=${writes.current === cause.id} ...${{ cause, orgId, together, review, draft, may }} />`)}</ol>
     ${more.left > 0 && html`<p><button type="button" onClick=${more.show}>Show more</button>
       ${" "}<span class="quiet">${counted(more.left, "more cause")}</span></p>`}
     ${more.fault && html`<${Failed} error=${more.fault} />`}

@@ -23,7 +23,7 @@ const FIELDS = [
 ];
 
 const WITH_LINK = "Your link, from the server or an invitation, works once. You have an account?";
-const WITHOUT_LINK = "Without an invitation link you can register only if this server lets anyone.";
+const WITHOUT_LINK = "You were invited? Open your link again. Without it you can register only if this server lets anyone.";
 
 /** The set-up page. */
 export function SetUp() {

@@ -48,8 +48,8 @@ export function SignIn({ address }) {
     </form>
     <${Providers} next=${next} />
     <p class="quiet">No account? Ask an owner of your organization for an invitation. For the first user, open the link that${" "}
-      <code>hwci serve</code> printed. Or${" "}
-      <a href="/setup">register</a> where anyone may.</p>
+      <code>hwci serve</code> printed.
+      Some servers let anyone <a href="/setup">register</a>.</p>
   </main>`;
 }
 

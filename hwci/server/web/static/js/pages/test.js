@@ -42,7 +42,7 @@ function OfTest({ address, orgId, organization }) {
   const query = { ...scope, testId: address.query.get("testId") };
   const { testId } = query;
   useTitle(testId);
-  useProducts(orgId, organization?.ciMetricsEnabled);
+  const products = useProducts(orgId, organization?.ciMetricsEnabled).data;
   const isOff = organization?.ciMetricsEnabled === false;
   return html`
     <div class="failure-top"><${Back} orgId=${orgId} /><${ExactTimes} /></div>
@@ -52,13 +52,13 @@ function OfTest({ address, orgId, organization }) {
       <${UpToNow} address=${address} scope=${scope} />
       <${Periods} days=${scope.days} usual=${DAYS} />
     </div>
-    ${isOff ? html`<${TurnOn} orgId=${orgId} />` : html`<${Past} ...${{ address, orgId, query }} />`}
+    ${isOff ? html`<${TurnOn} orgId=${orgId} />` : html`<${Past} ...${{ address, orgId, query, products }} />`}
   `;
 }
 
-function Past({ address, orgId, query }) {
+function Past({ address, orgId, query, products }) {
   const { data: test, error, again, loading } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/test`, query);
-  if (error && !test) return html`<${Failed} error=${error} again=${again}><${Others} orgId=${orgId} /><//>`;
+  if (error && !test) return html`<${Failed} error=${error} again=${again}><${Others} ...${{ orgId, products }} /><//>`;
   if (!test) return html`<${Waiting} />`;
   return html`
     ${error && html`<${Failed} error=${error} again=${again} />`}
@@ -88,7 +88,10 @@ function Earlier({ address, days }) {
 }
 
 /** The way on where the test is not there. */
-function Others({ orgId }) {
+function Others({ orgId, products }) {
+  if (products?.length === 0) {
+    return html`<p>No report has arrived yet. <a href=${addressOf("metrics", { orgId })}>How to begin</a></p>`;
+  }
   return html`<p><a href=${addressOf("failures", { orgId })}>All failures</a>
     ${" "}<a href=${`${addressOf("metrics", { orgId })}#flaky`}>Flakiest tests</a></p>`;
 }

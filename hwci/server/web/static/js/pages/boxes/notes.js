@@ -2,6 +2,7 @@
 // Notes of what was done to boxes (contract, "Boxes"): their list, and the form under a row that adds one. The API
 // compares a box as a new one since its latest note, so the page asks for that comparison again after a change.
 
+import { addressOf } from "../../address.js";
 import { post, remove } from "../../api.js";
 import { useAnswer } from "../../asking.js";
 import { counted } from "../../format.js";
@@ -15,10 +16,16 @@ import { LongName, Time } from "../../parts/values/values.js";
 
 const LIMIT = 100;
 
-/** The list, latest first; nothing where there is none. `boxKey`: of one box; `turn`: a change of it asks again;
- * `removed()`: one is gone. */
+/**
+ * The list, latest first; where there is none, on the page of a box the way to note something. `boxKey`: of one box;
+ * `turn`: a change of it asks again; `removed()`: one is gone.
+ */
 export function BoxNotes({ path, orgId, boxKey = null, may, turn, removed }) {
   const { data } = useAnswer(path, { boxKey, limit: LIMIT }, turn);
+  if (data?.total === 0 && boxKey && may) {
+    return html`<${Section} title="Notes"><p class="quiet">None yet. Note what is done to a box, such as a new cable, in
+      ${" "}<a href=${addressOf("boxes", { orgId })}>Boxes</a>: it is then compared as it is since.</p><//>`;
+  }
   if (!data?.items.length) return null;
   const rest = data.total - data.items.length;
   const named = (note) => (boxKey ? html`<${LongName} name=${boxKey} />` : html`<${BoxLink} boxKey=${note.boxKey} orgId=${orgId} />`);

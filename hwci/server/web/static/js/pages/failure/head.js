@@ -60,7 +60,7 @@ function sentence(evidence) {
     return html`${done}, by ${review.by.name}, <${Time} at=${review.at} />.`;
   }
   if (resolved.class === "real_fw_bug") return "Resolved, and a real firmware bug: every check passed.";
-  if (resolved.class === "ambiguous") return `Resolved, but it is ambiguous whose fault it was. ${resolved.reasonText}.`;
+  if (resolved.class === "ambiguous") return `Resolved, but ambiguous: the firmware, the bench or the harness. ${resolved.reasonText}.`;
   return `Resolved by a bench or harness change. ${resolved.reasonText}.`;
 }
 

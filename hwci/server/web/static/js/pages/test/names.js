@@ -6,8 +6,6 @@ import { html } from "../../html.js";
 import { TestLink } from "../../parts/values/past.js";
 import { Sha, Time } from "../../parts/values/values.js";
 
-const PLACES = ["branch and box", "branches and boxes"];
-
 /** The earlier and the later name; nothing if reports show neither. */
 export function Names({ test, orgId }) {
   const { before, since } = test;
@@ -26,6 +24,7 @@ function Other({ other, test, orgId }) {
 /** When one name replaced the other, on how many branches and boxes, and the counts of the other name. */
 function Taken({ other: { at, sha, places, runs, failed }, repo }) {
   return html`<${Time} at=${at} />, commit <${Sha} sha=${sha} repo=${repo} />.
-    <span class="under">One name ended and the other began with the next run on ${counted(places, ...PLACES)}. The other name has
-      ${" "}${counted(runs, "run")} in this period, ${counted(failed, "failed", "failed")}; they are not counted here.</span>`;
+    <span class="under">One name ended and the other began with the next run${places > 1 && `, in ${places} places (a branch on
+      a box)`}. The other name has ${counted(runs, "run")} in this period,
+      ${" "}${counted(failed, "failed", "failed")}; they are not counted here.</span>`;
 }

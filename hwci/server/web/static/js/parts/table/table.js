@@ -166,6 +166,6 @@ function Nothing({ name, asked, list, thing, empty }) {
   if (list.total === 0) return html`<${Empty}>${asked.search ? noMatch(thing, asked.search) : empty}<//>`;
   const toLast = () => turnTo(name, lastPage(list));
   return html`<${Empty}>
-    There is no page ${count(list.page)} any more. <button type="button" onClick=${toLast}>Show the last one</button>
+    There is no page ${count(list.page)}. <button type="button" onClick=${toLast}>Show the last one</button>
   <//>`;
 }

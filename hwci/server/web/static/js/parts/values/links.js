@@ -44,9 +44,10 @@ export function FileLink({ repo, sha, path }) {
 
 /** The pull request that a subject names. */
 export function PullLink({ repo, subject }) {
-  const number = (SQUASHED.exec(subject) ?? PULL.exec(subject))?.[1];
+  const [written, number] = SQUASHED.exec(subject) ?? PULL.exec(subject) ?? [];
   const href = number && filled(repo, "pull", { number });
-  return href ? html` <${Outside} href=${href} label=${`Open pull request ${number}`}>↗<//>` : null;
+  const mark = written?.replace(/[()]/g, "");
+  return href ? html` <${Outside} href=${href} label=${`Open pull request ${mark}`}>${mark}\u00a0↗<//>` : null;
 }
 
 function filled(repo, kind, values) {
