@@ -174,7 +174,8 @@ def _of_found(known: Known) -> Suspected:
     if found.is_fixed:
         return Suspected(f"Fixed{sure(found.fixed.chance)}: it was flaky {when}", "fixed")
     if found.broken:
-        return Suspected(f"Broken {when}: no run has passed since", "broken")
+        passed = "it has not passed on each box" if found.fixed.clean_runs else "no run has passed"
+        return Suspected(f"Broken {when}: {passed} since", "broken")
     if known.worst is not None:
         return _on_one_box(found, known.worst)
     return _on_boxes(found)

@@ -13,6 +13,7 @@ import pytest
 from hwci.analysis.benches.report import Note
 from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.branch_order import CommitKind
+from hwci.analysis.flaky.suspect_words import of_suspect
 from hwci.analysis.flaky.suspects import NEVER_PASSED, Intermittent, Suspect, standing_out
 from hwci.analysis.suspected import (
     Failing,
@@ -249,6 +250,21 @@ def test_a_box_that_did_not_run_it_since_the_fix_does_not_make_it_fail_now() -> 
     assert sentence.startswith("Fixed (over 99 % sure): it was flaky since ")
     assert sentence.endswith(". It has not passed on bench-2 since")
     assert few_words == "fixed"
+
+
+def test_a_pass_on_one_box_alone_does_not_show_that_a_broken_test_is_fixed() -> None:
+    facts = planted(replace(BUG, since=20, until=30)).facts
+    _, mended = found_in(facts)
+    runs = sorted(facts.reports, key=lambda one: one.started_at)
+    once = replace(facts, reports=tuple(runs[: len(runs) - mended.fixed.clean_runs + 1]))
+    row, found = found_in(once)
+
+    assert (found.fixed.clean_runs, mended.is_fixed, found.is_fixed) == (1, True, False)
+    assert answer(once).sentence.startswith("Fails now on 4 boxes: on 4 commits of main since ")
+    assert of_suspect(row).startswith("broken since one of 3 commits")
+    assert found.bisection is not None
+    elsewhere = suspected(Known(None, found, None)).sentence
+    assert elsewhere.endswith(": it has not passed on each box since")
 
 
 def test_without_enough_runs_only_what_fails_now_is_answered() -> None:

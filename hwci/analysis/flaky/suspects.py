@@ -132,20 +132,24 @@ class Fixed:
 @dataclass(frozen=True, slots=True)
 class Intermittent:
     """What the runs of a flaky test suggest. `broken`: every run since failed until the last
-    failure, retries too. `rate`: about that of its first attempts that fail since then.
+    failure, retries too. `passes_again`: on each box on which it failed since. `rate`: about that
+    of its first attempts that fail since then.
     """
 
     runs: int
     since: Since
     broken: bool
+    passes_again: bool
     boxes: BoxesCompared
     fixed: Fixed
     rate: float
 
     @property
     def is_fixed(self) -> bool:
-        """Whether it is fixed: one pass shows it of a broken test, a row of them of a flaky one."""
-        return self.fixed.needed == 0 or (self.broken and self.fixed.clean_runs > 0)
+        """Whether it is fixed: a pass on each box shows it of a broken test, a row of them of a
+        flaky one. A pass elsewhere does not: what still fails may be a bench.
+        """
+        return self.fixed.needed == 0 or (self.broken and self.passes_again)
 
     @property
     def bisection(self) -> Effort | None:
@@ -326,10 +330,13 @@ class SeenProduct:
         flaky = flaky_runs(places, counted, found)
         failed = sum(one.tries.first_failed for one in flaky)
         state = fixed(flaky, found)
+        last = len(flaky) - state.clean_runs
+        failed_on = {one.box_key for one in flaky[:last] if one.tries.first_failed}
         return Intermittent(
             runs=len(counted),
             since=since,
-            broken=_is_broken(flaky[: len(flaky) - state.clean_runs]),
+            broken=_is_broken(flaky[:last]),
+            passes_again=failed_on <= {one.box_key for one in flaky[last:]},
             boxes=boxes_compared(flaky),
             fixed=state,
             rate=(failed + 0.5) / (len(flaky) + 1),
