@@ -104,7 +104,7 @@ function useNear() {
 /** The switch that shows all tests, with a sentence about those that it adds: a tooltip would be missed. */
 function Others({ all, number, what }) {
   const turn = () => change({ "flaky.tests": all ? null : "all", "flaky.page": null });
-  return html`<p class="pending"><button type="button" aria-pressed=${all ? "true" : "false"} onClick=${turn}>
+  return html`<p class="option"><button type="button" aria-pressed=${all ? "true" : "false"} onClick=${turn}>
       Add the ${count(number)} ${what}</button>
     ${" "}<span class="quiet">A test that never passed where it failed was broken there, not flaky: fix it like a bug.</span></p>`;
 }
@@ -112,7 +112,7 @@ function Others({ all, number, what }) {
 /** The switch between the rate as it was counted and what it is at least; a tooltip would be missed. */
 function Rank({ on }) {
   const turn = () => change({ "flaky.rank": on ? null : "low", "flaky.sort": null, "flaky.page": null });
-  return html`<p class="pending"><button type="button" aria-pressed=${on ? "true" : "false"} onClick=${turn}>Surest first</button>
+  return html`<p class="option"><button type="button" aria-pressed=${on ? "true" : "false"} onClick=${turn}>Surest first</button>
     ${" "}<span class="quiet">Ranks by what the flake rate is at least, with 95 % certainty: one failure in two runs does not
       stand above forty in a hundred.</span></p>`;
 }
