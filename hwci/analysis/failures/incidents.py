@@ -253,8 +253,8 @@ def described(history: RecordedRuns, found: Sequence[Incident], period: Period) 
         only_box = len(_boxes_of(one, ran_on)) == 1
         merged, looked = _merged(history, one), None
         if one.label is Label.PENDING:
-            known = _evidence(history, one, passes_on, passed[one.first.first.id])
-            looked = look_first(known._replace(passes_on_branch=_passing_branch(merged)))
+            before = passed[one.first.first.id]
+            looked = look_first(_evidence(history, one, passes_on, before, merged))
         rows.append(Described(one, retries, passes_on, only_box, merged, looked))
     return rows
 
@@ -309,7 +309,11 @@ def _passed_before(history: History, found: Sequence[Incident]) -> Mapping[UUID,
 
 
 def _evidence(
-    history: History, one: Incident, passes_on: Sequence[str], passed: str | None
+    history: History,
+    one: Incident,
+    passes_on: Sequence[str],
+    passed: str | None,
+    merged: Merged | None,
 ) -> Evidence:
     first = one.first
     return Evidence(
@@ -322,6 +326,7 @@ def _evidence(
         first=first.first.key.sha,
         last=first.last.key.sha,
         before=None if passed is None else _before(history, one.lane, passed, one.since),
+        passes_on_branch=_passing_branch(merged),
     )
 
 

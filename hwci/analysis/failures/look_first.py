@@ -34,7 +34,8 @@ class Evidence(NamedTuple):
     the commits from `first` to `last`; `before`: there, None if unknown. `boxes`: all on which it
     fails; `is_elsewhere`: it passes on others on the same commits. `runs`: in so many runs on one
     box one test of it failed, at most. `suspects`: the commits that may have broken it; None if
-    unknown. `passes_on_branch`: that to which its first commit was merged, where its tests pass.
+    unknown. `passes_on_branch`: that to which the first commit was merged, if all tests passed in
+    their last runs there; None: it was not merged, or they did not.
     """
 
     box: str
@@ -46,16 +47,14 @@ class Evidence(NamedTuple):
     first: str
     last: str
     before: PassedBefore | None
-    passes_on_branch: str | None = None
+    passes_on_branch: str | None
 
 
 def look_first(known: Evidence) -> str:
     """Say where to look first, or which run would tell."""
     box, commits = known.box, _commits(known)
     if known.passes_on_branch is not None:
-        return (
-            f"Nothing to look at: it passes on {known.passes_on_branch} since it was merged there"
-        )
+        return f"Nothing to look at: it was merged to {known.passes_on_branch}, and passes there"
     if known.verdicts == {Verdict.INFRA}:
         return f"The harness blames the bench: look at {named(known.boxes)} first"
     if len(known.boxes) > 1 and not known.is_elsewhere:
