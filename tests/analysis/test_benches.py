@@ -135,12 +135,14 @@ def test_the_boxes_with_which_one_was_compared_are_named_or_counted() -> None:
 
 
 def test_a_box_that_is_worse_because_of_few_of_its_tests_names_them() -> None:
-    def told(always: set[int], once: int, of: int) -> str:
+    def told(always: set[int], once: int, of: int, suites: int = 1) -> str:
         runs = [with_more(one, of) for one in reports()]
         others = [one for one in runs if one.box_key != "bench-2"]
         bad = [one for one in runs if one.box_key == "bench-2"]
         fails = [always | {n} if n < once else always for n in range(len(bad))]
-        found = asked([*others, *map(failing, bad, map(sorted, fails))])
+        sent = [*others, *map(failing, bad, map(sorted, fails))]
+        names = [f"suite-{number}" for number in range(suites)]
+        found = asked([replace(one, suite=suite) for suite in names for one in sent])
         [row] = [one for one in found.boxes if one.box_key == "bench-2"]
         return of_box(row).partition(")")[2]
 
@@ -149,6 +151,8 @@ def test_a_box_that_is_worse_because_of_few_of_its_tests_names_them() -> None:
     assert told({0, 1}, 7, 7) == two
     assert told({0, 1}, 6, 7) == ""  # two of six that failed there are not few
     assert told({0, 1, 2, 3}, EACH, 20) == ""  # three have too little of it
+    both = f"; {2 * EACH} of the {2 * EACH + 6} failures are of test_000"
+    assert told({0}, 4, 4, suites=2) == both  # which has this name in both
 
 
 def test_a_comparison_whose_interval_holds_1_names_nothing() -> None:

@@ -321,12 +321,13 @@ def _few(read: Read, box: int) -> FewTests | None:
     """Return the tests that two thirds of a box's failures are of, if they are few of those that
     failed there: less than a third.
     """
-    of_tests = {At(*key): row for key, row in read.strata.by_test.items() if key[-1] == box}
-    failed = {at: counts_of(row).failed for at, row in of_tests.items() if row[Sum.FAILED]}
-    worst = sorted(failed, key=lambda at: (-failed[at], at))
-    together = [*accumulate(failed[at] for at in worst)]
-    for number, held in enumerate(together[:FEW], start=1):
-        if 3 * held >= 2 * together[-1]:
-            named = [read.products[at.product].found.tests[at.test] for at in worst[:number]]
+    failed: Counter[str] = Counter()
+    for at, row in ((At(*key), row) for key, row in read.strata.by_test.items()):
+        if at.box == box and row[Sum.FAILED]:
+            failed[read.products[at.product].found.tests[at.test]] += counts_of(row).failed
+    worst = failed.most_common(FEW)
+    for number, held in enumerate(accumulate(times for _, times in worst), start=1):
+        if 3 * held >= 2 * failed.total():
+            named = [name for name, _ in worst[:number]]
             return FewTests(named, held) if 3 * number < len(failed) else None
     return None
