@@ -15,7 +15,7 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from tests.support.asking import ask, ci_key
 from tests.web.conftest import Dashboard, module
-from tests.web.live import site
+from tests.web.live import Site, site
 from tests.web.reading import between, part, percent, rows
 
 OTHER = "Resolved by a bench or harness change, ambiguous or dismissed"
@@ -759,6 +759,15 @@ def test_a_commit_of_two_products_is_said_to_count_twice(page: Page, metrics: st
     expect(said).to_have_count(0)
 
 
+def announce(own: Site, *shas: str) -> None:
+    """Announce merges of the product that its benches report."""
+    server, merged_at = own.benches.server, own.benches.times()["started_at"]
+    body = {"repo_key": "acme/firmware", "branch": "main", "merged_at": merged_at}
+    for sha in shas:
+        key = ci_key(server.ci_key)
+        ask(server.url, "POST", "/api/ci/merge-announce", key, json_body={**body, "sha": sha})
+
+
 def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
     page: Page, tmp_path: Path
 ) -> None:
@@ -767,11 +776,7 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
         for box_key in ("bench-1", "bench-2"):
             own.benches.report(sha=lost, hello_ok=False, tests=[], box_key=box_key)
         own.benches.report(sha=alone, run_id=9, hello_ok=False, tests=[], box_key="bench-3")
-        server, merged_at = own.benches.server, own.benches.times()["started_at"]
-        for sha in (lost, unseen, alone):
-            body = {"repo_key": "acme/firmware", "branch": "main", "merged_at": merged_at}
-            key = ci_key(server.ci_key)
-            ask(server.url, "POST", "/api/ci/merge-announce", key, json_body={**body, "sha": sha})
+        announce(own, lost, unseen, alone)
         own.open("metrics")
         table = rows(page, "merges")
         why = table.filter(has_text=unseen[:7]).locator(".why")
@@ -795,6 +800,25 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
         why.get_by_role("link", name="never reached the hardware").click()
 
         expect(page.get_by_role("heading", level=1)).to_contain_text("on bench-3")
+
+
+def test_of_runs_on_several_commits_of_a_push_the_earliest_tells_why(
+    page: Page, tmp_path: Path
+) -> None:
+    merged, pushed = "a" * 40, "b" * 40
+    with site(page, tmp_path) as own:
+        lost = {"hello_ok": False, "tests": [], "trigger": "merge"}
+        own.benches.report(**lost, sha=merged, box_key="bench-1")
+        own.benches.report(**lost, sha=pushed, covers_shas=[merged], run_id=2, box_key="bench-2")
+        announce(own, merged)
+        own.open("metrics")
+        why = rows(page, "merges").filter(has_text=merged[:7]).locator(".why")
+        expect(why.locator(".under")).to_contain_text("bench-2")
+
+        why.get_by_role("link", name="never reached the hardware").click()
+
+        # The list of runs on the commit would not have the other one.
+        expect(page.get_by_role("heading", level=1)).to_contain_text("on bench-1")
 
 
 # The causes of the first rows come with all figures, those of a sorted table by themselves.

@@ -117,8 +117,8 @@ function useCauses({ address, orgId, scope, reviews, figures, on }) {
 }
 
 /**
- * Why a merge is unchecked, with a link to the run that shows it, or to all on its commit where several boxes have one; and
- * these boxes. And a link that unfolds what to do.
+ * Why a merge is unchecked, with a link to the run that shows it, or to all on its commit where several boxes have one there;
+ * and these boxes. And a link that unfolds what to do.
  */
 function cause({ address, orgId, unfolded, row }) {
   if (!row) return html`<span class="why">\u00a0<span class="under">\u00a0</span></span>`;
@@ -147,8 +147,8 @@ function onBoxes({ run, otherRuns: others }, orgId) {
 }
 
 function toRuns({ repoKey, run: { sha, runRecordId }, otherRuns }, orgId) {
-  if (otherRuns.length > 0) return addressOf("runs", { orgId }, { repoKey, sha });
-  return addressOf("run", { orgId, runId: runRecordId });
+  const isOne = otherRuns.length > 0 && otherRuns.every((one) => one.sha === sha); // a push that held the merge has another
+  return isOne ? addressOf("runs", { orgId }, { repoKey, sha }) : addressOf("run", { orgId, runId: runRecordId });
 }
 
 function noneAnnounced() {
