@@ -168,6 +168,7 @@ def test_where_no_report_arrived_the_page_says_how_to_begin(
 
         notes = page.get_by_role("region", name="Notes")
         expect(notes.get_by_role("link", name="Boxes")).to_be_visible()
+        expect(notes).to_contain_text("from then on it is compared as a new one")
         page.get_by_role("link", name="How to begin").click()
 
         expect(page.get_by_text("No report has arrived yet")).to_be_visible()

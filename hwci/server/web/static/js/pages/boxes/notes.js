@@ -23,8 +23,8 @@ const LIMIT = 100;
 export function BoxNotes({ path, orgId, boxKey = null, may, turn, removed }) {
   const { data } = useAnswer(path, { boxKey, limit: LIMIT }, turn);
   if (data?.total === 0 && boxKey && may) {
-    return html`<${Section} title="Notes"><p class="quiet">None yet. Note what is done to a box, such as a new cable, in
-      ${" "}<a href=${addressOf("boxes", { orgId })}>Boxes</a>: it is then compared as it is since.</p><//>`;
+    return html`<${Section} title="Notes"><p class="quiet">None yet. Note in <a href=${addressOf("boxes", { orgId })}>Boxes</a> what was
+      done to this box, such as a new cable: from then on it is compared as a new one.</p><//>`;
   }
   if (!data?.items.length) return null;
   const rest = data.total - data.items.length;
