@@ -26,8 +26,8 @@ IN_A_ROW = 3
 """
 
 _SWAP = (
-    "to tell bench from firmware, swap its board with another: if the failures stay on {}, it is"
-    " the bench, else the board, or a race in the firmware"
+    "to tell bench from firmware, swap the board of {0} with that of another bench: if the failures"
+    " stay on {0}, it is the bench, else the board, or a race in the firmware"
 )
 _RACE_IN = {
     CommitKind.FIRMWARE: "a race in the firmware is likely",

@@ -16,8 +16,7 @@ BROKE = {"b": "fw"}
 PASSES = "\nbox-2 | a:P b:P c:P d:P"
 FAILS = "\nbox-2 | a:P b:F c:F d:F"
 TELL_IT = (
-    "To tell commit from bench, run the last commit that passed, a, on box-1 again:"
-    " if it passes, look at b, else at box-1"
+    "Commit or bench? Run a (the last pass) on box-1 again: if it passes, suspect b, else box-1"
 )
 
 
@@ -53,16 +52,16 @@ def said(past: Past) -> list[str | None]:
             "box-1 | a:P b:F c:F d:F",
             {},
             (
-                "To tell commit from bench, run the last commit that passed, a, on box-1 again:"
-                " if it passes, look at the commits up to b, else at box-1"
+                "Commit or bench? Run a (the last pass) on box-1 again:"
+                " if it passes, suspect the commits up to b, else box-1"
             ),
         ),
         (
             "box-1 | b:F c:F d:F",
             {},
             (
-                "To tell commit from bench, run a commit from before b on box-1:"
-                " if it passes, look at the commits up to b, else at box-1"
+                "Commit or bench? Run a commit from before b on box-1:"
+                " if it passes, suspect the commits up to b, else box-1"
             ),
         ),
         ("box-1 | a:P b:F c:F", BROKE, "Run c on box-1 again: if it passes there, it is a flake"),
@@ -88,8 +87,8 @@ def test_of_several_commits_that_may_have_broken_it_none_is_named() -> None:
 
     assert said(Past(reports)) == [
         (
-            "To tell commit from bench, run the last commit that passed, a, on box-1 again:"
-            " if it passes, look at the 2 commits that may have broken it, else at box-1"
+            "Commit or bench? Run a (the last pass) on box-1 again:"
+            " if it passes, suspect the 2 commits that may have broken it, else box-1"
         )
     ]
 

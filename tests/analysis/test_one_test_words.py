@@ -62,8 +62,9 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
             ON_ONE,
             "Flaky on bench-2 only, since one of 29 commits: suspect the bench, less likely ",
             (
-                " To tell bench from firmware, swap its board with another: if the failures stay"
-                " on bench-2, it is the bench, else the board, or a race in the firmware."
+                " To tell bench from firmware, swap the board of bench-2 with that of another"
+                " bench: if the failures stay on bench-2, it is the bench, else the board, or a"
+                " race in the firmware."
             ),
         ),
         (replace(RACE, rate=0.0), "Steady: ", "passed at the first attempt in all of "),

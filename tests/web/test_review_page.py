@@ -203,7 +203,9 @@ def test_the_title_says_how_many_causes_wait_and_metrics_how_many_failures(
     quiet_console.clear()  # the browser names what it could not load
 
     own.open("metrics?days=90&repoKey=acme/firmware")
-    waiting = page.locator(".to-review", has_text="Waiting for a review: 4 ambiguous failures")
+    waiting = page.locator(
+        ".to-review", has_text="Waiting for a review, by cause: 4 ambiguous failures"
+    )
     waiting.get_by_role("link").click()
     expect(page).to_have_url(re.compile(r"/review\?days=90&repoKey=acme%2Ffirmware$"))
     expect(rows(page)).to_have_count(2)
@@ -420,6 +422,35 @@ def test_the_message_of_a_review_goes_when_the_next_one_begins(own: Site) -> Non
     expect(page.locator(".toast")).to_be_empty()
     held[0].continue_()
     expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
+
+
+CLICK_TWICE = """() => new Promise((done) => {
+    const confirm = () => document.querySelector("[aria-expanded=true] ~ .actions button");
+    const first = confirm();
+    new MutationObserver((_, watch) => {
+        if (!confirm() || first.isConnected) return;
+        watch.disconnect();
+        confirm().click();
+        done();
+    }).observe(document.body, { childList: true, subtree: true });
+    first.click();
+})"""
+"""Confirm the open cause, and click what stands there as soon as the next one is open."""
+
+
+def test_a_second_click_where_the_next_cause_moved_to_reviews_nothing(own: Site) -> None:
+    page = opened_inbox(own)
+    expect(opened(page).get_by_role("button", name="Confirm all")).to_be_visible()
+    page.evaluate(CLICK_TWICE)
+    expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
+    button = opened(page).get_by_role("button", name="Confirm all")
+    expect(button).not_to_have_attribute("aria-disabled", "true")
+    assert audit(own) == ["confirm", "confirm"]
+
+    button.hover()
+    button.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review")
+    assert audit(own) == ["confirm"] * 4
 
 
 def test_the_message_moves_no_row(own: Site) -> None:

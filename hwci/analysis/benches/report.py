@@ -319,7 +319,7 @@ def _figures(read: Read, compared: Mapping[int, Comparison], side: Side) -> Figu
 
 def _few(read: Read, box: int) -> FewTests | None:
     """Return the tests that two thirds of a box's failures are of, if they are few of those that
-    failed there: less than a third.
+    failed there: half of them at most.
     """
     failed: Counter[str] = Counter()
     for at, row in ((At(*key), row) for key, row in read.strata.by_test.items()):
@@ -329,5 +329,5 @@ def _few(read: Read, box: int) -> FewTests | None:
     for number, held in enumerate(accumulate(times for _, times in worst), start=1):
         if 3 * held >= 2 * failed.total():
             named = [name for name, _ in worst[:number]]
-            return FewTests(named, held) if 3 * number < len(failed) else None
+            return FewTests(named, held) if 2 * number <= len(failed) else None
     return None

@@ -69,11 +69,11 @@ def look_first(known: Evidence) -> str:
         return f"Look at {commits} first: {sha} passed on {box} since then"
     if known.before.since is Outcome.FAIL:
         return f"Look at {box} first: {sha} passed there before, and fails now"
-    return _deciding(f"the last commit that passed, {sha}, on {box} again", box, commits)
+    return _deciding(f"{sha} (the last pass) on {box} again", box, commits)
 
 
 def _deciding(run: str, box: str, commits: str) -> str:
-    return f"To tell commit from bench, run {run}: if it passes, look at {commits}, else at {box}"
+    return f"Commit or bench? Run {run}: if it passes, suspect {commits}, else {box}"
 
 
 def named(boxes: Sequence[str]) -> str:

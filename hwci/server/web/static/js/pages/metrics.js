@@ -166,7 +166,7 @@ function Pending({ orgId, scope, total }) {
 /** The failures that the checks could not decide, which a person may; reviewed, they are no longer ambiguous. */
 function ToReview({ orgId, scope, total }) {
   if (total === 0) return null;
-  return html`<p class="to-review"><span class="quiet">Waiting for a review: </span>
+  return html`<p class="to-review"><span class="quiet">Waiting for a review, by cause: </span>
     <a href=${addressOf("review", { orgId }, scope)}>${counted(total, "ambiguous failure")}</a></p>`;
 }
 

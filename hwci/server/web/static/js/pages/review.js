@@ -16,6 +16,7 @@ import { Tools, WORTH_A_SEARCH, noMatch, tableState } from "../parts/table/table
 import { useDraft } from "../parts/form/draft.js";
 import { Refused } from "../parts/reviews/refused.js";
 import { CONFIRM, MADE, RESET, UNDO, fittingActions } from "../parts/reviews/review.js";
+import { useShifting } from "../parts/reviews/shifting.js";
 import { LAST, useTogether } from "../parts/reviews/together.js";
 import { useTitle } from "../parts/frame/title.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
@@ -119,6 +120,7 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
     change({ cause: cause.id }, { replace: true });
   };
   const at = listed.indexOf(open);
+  const { shifted, isSettled } = useShifting();
   const together = useTogether({
     orgId,
     me,
@@ -130,6 +132,7 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
       };
       const cause = renewed(causes.find(({ id }) => id === key));
       replace(key, renewed);
+      shifted();
       (action === UNDO ? draft.giveBack : draft.clear)(key, written);
       // Below what was made is its row.
       setMessage(action in MADE ? sentence(words) : `${causeName(cause)}: ${words}`);
@@ -141,6 +144,7 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
     passed: () => setNext((was) => was + 1),
   });
   const review = (...asked) => {
+    if (!isSettled()) return;
     if (!together.stateOf(LAST).lost) setMessage(""); // of the review before
     together.review(...asked);
   };

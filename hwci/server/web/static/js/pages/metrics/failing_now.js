@@ -111,7 +111,7 @@ function suspects({ repoKey, suite, failures: [{ testId }], suspects: range, loo
 function runAgain({ testsTotal, runs, reruns, retries }) {
   const within = testsTotal === 1 ? ` in ${counted(runs, "run")}` : "";
   const retried = retries > 0 && `${counted(retries, "retry", "retries")}${within}`;
-  const tried = [reruns > 0 && counted(reruns, "more run"), retried].filter(Boolean);
+  const tried = [retried, reruns > 0 && counted(reruns, "rerun")].filter(Boolean);
   return tried.length ? `failed again: ${tried.join(", ")}` : html`<span class="quiet">not run again</span>`;
 }
 

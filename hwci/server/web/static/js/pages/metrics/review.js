@@ -7,9 +7,8 @@ import { html, useEffect, useRef, useState } from "../../html.js";
 import { useDraft } from "../../parts/form/draft.js";
 import { Refused } from "../../parts/reviews/refused.js";
 import { UNDO } from "../../parts/reviews/review.js";
+import { useShifting } from "../../parts/reviews/shifting.js";
 import { LAST, useTogether } from "../../parts/reviews/together.js";
-
-const SHIFTED_MILLISECONDS = 1_000;
 
 /**
  * The reviews of a page. Return `{may, turn, message, renew(), toast, now(row), review(key, failures, action, written),
@@ -61,22 +60,4 @@ export function useReviews(orgId, page, may, me) {
     ${together.undo && html` <button type="button" onClick=${undo}>Undo</button>`}
     <${Refused} ...${{ together, id: LAST, focus: toast }} />`;
   return { may, turn, message: shown, toast, renew, review, together, draft, now: (row) => reviewed[row.id] ?? row };
-}
-
-/**
- * Ignore a second click just after a review: the rows have moved up, and it would review another failure. Clicks
- * count again once the pointer has moved, or after a while.
- */
-function useShifting() {
-  const at = useRef(null);
-  useEffect(() => {
-    const settle = () => (at.current = null);
-    const stop = new AbortController();
-    for (const kind of ["pointermove", "keydown"]) window.addEventListener(kind, settle, { signal: stop.signal });
-    return () => stop.abort();
-  }, []);
-  return {
-    shifted: () => (at.current = performance.now()),
-    isSettled: () => at.current === null || performance.now() - at.current >= SHIFTED_MILLISECONDS,
-  };
 }
