@@ -27,7 +27,7 @@ IN_A_ROW = 3
 
 _SWAP = (
     "to tell bench from firmware, swap the board of {0} with that of another bench: if the failures"
-    " stay on {0}, it is the bench, else the board, or a race in the firmware"
+    " stay on {0}, it is the bench; if they move, it is the board or the firmware"
 )
 _RACE_IN = {
     CommitKind.FIRMWARE: "a race in the firmware is likely",

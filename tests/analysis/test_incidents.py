@@ -205,8 +205,11 @@ def test_a_merged_branch_shows_how_its_tests_do_where_it_was_merged() -> None:
             {"i2c": "P", "spi": "P"},
             "Nothing to look at: it was merged to main, and passes there",
         ),
-        ({"i2c": "P", "spi": "F"}, "Run x on box-1 again: if it passes there, it is a flake"),
-        ({"i2c": "P"}, "Run x on box-1 again: if it passes there, it is a flake"),
+        (
+            {"i2c": "P", "spi": "F"},
+            "Test commit x on box-1 again: if it passes there, it is a flake",
+        ),
+        ({"i2c": "P"}, "Test commit x on box-1 again: if it passes there, it is a flake"),
     ],
 )
 def test_what_passes_where_it_was_merged_needs_no_look(there: dict[str, str], looked: str) -> None:

@@ -16,7 +16,8 @@ BROKE = {"b": "fw"}
 PASSES = "\nbox-2 | a:P b:P c:P d:P"
 FAILS = "\nbox-2 | a:P b:F c:F d:F"
 TELL_IT = (
-    "Commit or bench? Run a (the last pass) on box-1 again: if it passes, suspect b, else box-1"
+    "Commit or bench? Test commit a (the last pass) on box-1 again:"
+    " if it passes, suspect b, else box-1"
 )
 
 
@@ -52,7 +53,7 @@ def said(past: Past) -> list[str | None]:
             "box-1 | a:P b:F c:F d:F",
             {},
             (
-                "Commit or bench? Run a (the last pass) on box-1 again:"
+                "Commit or bench? Test commit a (the last pass) on box-1 again:"
                 " if it passes, suspect the commits up to b, else box-1"
             ),
         ),
@@ -60,11 +61,15 @@ def said(past: Past) -> list[str | None]:
             "box-1 | b:F c:F d:F",
             {},
             (
-                "Commit or bench? Run a commit from before b on box-1:"
+                "Commit or bench? Test a commit from before b on box-1:"
                 " if it passes, suspect the commits up to b, else box-1"
             ),
         ),
-        ("box-1 | a:P b:F c:F", BROKE, "Run c on box-1 again: if it passes there, it is a flake"),
+        (
+            "box-1 | a:P b:F c:F",
+            BROKE,
+            "Test commit c on box-1 again: if it passes there, it is a flake",
+        ),
         ("box-1 | a:P b:F b:F c:F", BROKE, TELL_IT),
         (
             "box-1 | a:P b:I c:I d:I" + PASSES,
@@ -87,7 +92,7 @@ def test_of_several_commits_that_may_have_broken_it_none_is_named() -> None:
 
     assert said(Past(reports)) == [
         (
-            "Commit or bench? Run a (the last pass) on box-1 again:"
+            "Commit or bench? Test commit a (the last pass) on box-1 again:"
             " if it passes, suspect the 2 commits that may have broken it, else box-1"
         )
     ]
@@ -101,7 +106,7 @@ def test_tests_that_failed_together_in_one_run_may_be_a_flake() -> None:
     broken = report("b:F", 1, sent=changes("a", commit("b", "fw")), tests=failed)
 
     assert said(Past([worked, broken])) == [
-        "Run b on box-1 again: if it passes there, it is a flake"
+        "Test commit b on box-1 again: if it passes there, it is a flake"
     ]
 
 

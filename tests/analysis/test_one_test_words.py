@@ -63,8 +63,8 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
             "Flaky on bench-2 only, since one of 29 commits: suspect the bench, less likely ",
             (
                 " To tell bench from firmware, swap the board of bench-2 with that of another"
-                " bench: if the failures stay on bench-2, it is the bench, else the board, or a"
-                " race in the firmware."
+                " bench: if the failures stay on bench-2, it is the bench; if they move, it is the"
+                " board or the firmware."
             ),
         ),
         (replace(RACE, rate=0.0), "Steady: ", "passed at the first attempt in all of "),

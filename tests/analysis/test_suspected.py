@@ -102,7 +102,7 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
             planted(replace(RACE, since=0)).facts,
             (
                 "Fails now on bench-5: on 1 commit of main since ee52bdb60000 of 5 Jan."
-                " Run ee52bdb60000 on bench-5 again: if it passes there, it is a flake."
+                " Test commit ee52bdb60000 on bench-5 again: if it passes there, it is a flake."
                 " Flaky on all boxes alike as far back as runs go (1 Jan):"
                 " a race in the firmware or in the test is likely"
             ),
@@ -112,9 +112,9 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
             planted(RACE, boxes=1, runs=60).facts,
             (
                 "Fails now on bench-1: on 2 commits of main since 022bc3200000 of 8 Jan."
-                " Run 8f8b2b830000 on bench-1 again: if it passes there, it is a flake. Flaky"
-                " since one of 9 commits, likeliest 870266c40000 (28 %): only bench-1 ran it, so"
-                " run it on another box to tell the bench from the firmware"
+                " Test commit 8f8b2b830000 on bench-1 again: if it passes there, it is a flake."
+                " Flaky since one of 9 commits, likeliest 870266c40000 (28 %): only bench-1"
+                " ran it, so run it on another box to tell the bench from the firmware"
             ),
             "fails now on bench-1",
         ),

@@ -20,7 +20,7 @@ def test_failures_with_one_cause_are_one_line(signed_in: Command) -> None:
     code, out, err = signed_in("incidents", "list", COLUMNS="240")
 
     assert code == 0
-    again = f"Run {E[:12]} on bench-1 again: if it passes there, it is a flake"
+    again = f"Test commit {E[:12]} on bench-1 again: if it passes there, it is a flake"
     assert err.splitlines() == [f"adc (only bench-1 runs it): {again}"]
     (i2c,) = (line for line in out.splitlines() if " i2c " in line)
     assert "resolved" in i2c
@@ -40,7 +40,7 @@ def test_the_boxes_that_pass_on_the_same_commits_stand_beside_those_that_fail(
 
     (rtc,) = (line for line in out.splitlines() if " rtc " in line)
     assert "bench-1, passes on bench-9" in rtc
-    told = f"rtc: Run {B[:12]} on bench-1 again: if it passes there, it is a flake"
+    told = f"rtc: Test commit {B[:12]} on bench-1 again: if it passes there, it is a flake"
     assert told in err.splitlines()
 
 

@@ -728,9 +728,8 @@ def test_nothing_moves_when_what_comes_later_comes(page: Page, metrics: str) -> 
 
 def test_what_fails_now_is_a_click_away(page: Page, metrics: str) -> None:
     page.goto(f"{metrics}?days=90&repoKey=acme/sensor-node&suite=sensor-fw")
-    expect(page.locator("#failing .pending")).to_contain_text("Counted one by one: ")
     link = page.get_by_role("link", name=re.compile("pending failures?$"))
-    told = str(link.text_content()).split(" ")[0]
+    told = str(link.text_content()).split(" ")[1]
 
     link.click()
 

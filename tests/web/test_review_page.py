@@ -203,9 +203,7 @@ def test_the_title_says_how_many_causes_wait_and_metrics_how_many_failures(
     quiet_console.clear()  # the browser names what it could not load
 
     own.open("metrics?days=90&repoKey=acme/firmware")
-    waiting = page.locator(
-        ".to-review", has_text="Waiting for a review, by cause: 4 ambiguous failures"
-    )
+    waiting = page.locator(".to-review", has_text="Review 4 ambiguous failures")
     waiting.get_by_role("link").click()
     expect(page).to_have_url(re.compile(r"/review\?days=90&repoKey=acme%2Ffirmware$"))
     expect(rows(page)).to_have_count(2)
@@ -217,7 +215,7 @@ def test_the_title_says_how_many_causes_wait_and_metrics_how_many_failures(
 
     own.open("metrics")
     expect(page.locator("#failing")).to_be_visible()
-    expect(page.get_by_text("Waiting for a review")).to_have_count(0)
+    expect(page.get_by_text("ambiguous failures")).to_have_count(0)
 
 
 def test_a_note_and_an_issue_go_with_each_review_and_no_key_is_taken_from_them(own: Site) -> None:
@@ -263,7 +261,7 @@ def test_a_cause_is_confirmed_with_its_note_by_the_keyboard_alone(own: Site, key
     note = first.get_by_label("Note (optional)")
     while not note.evaluate("one => one === document.activeElement"):
         page.keyboard.press("Tab")
-    expect(note).to_have_accessible_description("Ctrl+Enter or Cmd+Enter confirms")
+    expect(note).to_have_accessible_description("Ctrl+Enter or Cmd+Enter confirms all")
     page.keyboard.type("cold jacket")
     page.keyboard.press("Enter")  # alone does nothing
     page.keyboard.press("Tab")

@@ -60,7 +60,7 @@ def look_first(known: Evidence) -> str:
     if len(known.boxes) > 1 and not known.is_elsewhere:
         return f"No bench stands out: look at {commits or 'the firmware and the test'} first"
     if known.runs < RUNS_MIN:
-        return f"Run {short(known.last)} on {box} again: if it passes there, it is a flake"
+        return f"Test commit {short(known.last)} on {box} again: if it passes there, it is a flake"
     commits = commits or f"the commits up to {short(known.first)}"
     if known.before is None:
         return _deciding(f"a commit from before {short(known.first)} on {box}", box, commits)
@@ -69,11 +69,11 @@ def look_first(known: Evidence) -> str:
         return f"Look at {commits} first: {sha} passed on {box} since then"
     if known.before.since is Outcome.FAIL:
         return f"Look at {box} first: {sha} passed there before, and fails now"
-    return _deciding(f"{sha} (the last pass) on {box} again", box, commits)
+    return _deciding(f"commit {sha} (the last pass) on {box} again", box, commits)
 
 
 def _deciding(run: str, box: str, commits: str) -> str:
-    return f"Commit or bench? Run {run}: if it passes, suspect {commits}, else {box}"
+    return f"Commit or bench? Test {run}: if it passes, suspect {commits}, else {box}"
 
 
 def named(boxes: Sequence[str]) -> str:

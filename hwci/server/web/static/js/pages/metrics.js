@@ -158,16 +158,15 @@ function Pending({ orgId, scope, total }) {
   const { days, from, asOf } = scope; // named, as "Boxes" has another period where none is
   const boxes = addressOf("boxes", { orgId }, { days, from, asOf });
   // Each is so short that it is one line on a phone, too.
-  return html`<p class="pending"><span class="quiet">Counted one by one: </span>
-      <a href=${all}>${counted(total, "pending failure")}</a></p>
-    <p><span class="quiet">Is one box worse than the others? </span><a href=${boxes}>Compare them</a></p>`;
+  return html`<p><span class="quiet">Is one box worse than the others? </span><a href=${boxes}>Compare them</a></p>
+    <p class="pending"><a href=${all}>See ${counted(total, "pending failure")}</a></p>`;
 }
 
 /** The failures that the checks could not decide, which a person may; reviewed, they are no longer ambiguous. */
 function ToReview({ orgId, scope, total }) {
   if (total === 0) return null;
-  return html`<p class="to-review"><span class="quiet">Waiting for a review, by cause: </span>
-    <a href=${addressOf("review", { orgId }, scope)}>${counted(total, "ambiguous failure")}</a></p>`;
+  const review = addressOf("review", { orgId }, scope);
+  return html`<p class="to-review"><a href=${review}>Review ${counted(total, "ambiguous failure")}</a></p>`;
 }
 
 /** Whether nothing was reported or announced in a period. */

@@ -20,14 +20,17 @@ export function Head({ run, orgId }) {
 }
 
 function sentence(run) {
-  const { status, helloOk, tests } = run;
+  const { status, helloOk, tests, ciUrl } = run;
   if (status === "running" && tests.total === 0) return "The box has sent no test yet; the report will have them.";
   if (status === "running") return `${counted(tests.total, "test")} began so far: ${outcomes(tests)}.`;
   if (status === "lost") {
     return `Its box sent nothing for ten minutes, and no report arrived. What it sent before is kept for
       seven days.`;
   }
-  if (!helloOk) return "It never reached the hardware. This run does not count for firmware.";
+  if (!helloOk) {
+    return html`It never reached the hardware; the log of its <${Outside} href=${ciUrl}>CI job<//> may say why. This run does
+      not count for firmware.`;
+  }
   if (tests.total === 0) return "It reached the hardware, but no test was recorded.";
   return `It reached the hardware; ${outcomes(tests)}.`;
 }

@@ -72,7 +72,7 @@ function outcome({ outcome: ended, attempts }) {
 function nothing(run, search) {
   if (search) return noMatch("test", search);
   if (run.status === "running") return "The box has sent no test yet. The report will have them.";
-  if (run.helloOk === false) return "No test ran: the hardware was never reached. Look at the bench, then run it again.";
+  if (run.helloOk === false) return "No test ran. Look at the bench, then run it again.";
   return html`No test was recorded: the run left no result file, or not where ${" "}<code>--junit</code> points. The log of
     the job shows which.`;
 }

@@ -31,7 +31,7 @@ export function Answer({ cause: { id, failures }, name, together, review = toget
   const anew = failures.some(({ review }) => review);
   const fitting = fittingActions(failures);
   const confirm = fitting.some((one) => one.name === CONFIRM) && (() => act(CONFIRM));
-  return html`<div ref=${words}><${ReviewWords} ...${{ draft, id, fault, anew, confirm }} /></div>
+  return html`<div ref=${words}><${ReviewWords} ...${{ draft, id, fault, anew, confirm, several: failures.length > 1 }} /></div>
     <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place} onFocusOut=${leave}>${fitting.map(
       ({ name: action, title, ofAll }) => html`<button key=${action} type="button" aria-disabled=${may ? undefined : "true"}
         aria-label=${`${failures.length > 1 ? ofAll : title}: ${name}`} onClick=${() => act(action)}>

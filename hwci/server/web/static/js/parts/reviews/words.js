@@ -5,13 +5,12 @@
 import { html } from "../../html.js";
 import { Field, faultsOf } from "../form/field.js";
 
-const HINT = html`<span class="by-key">Ctrl+Enter or Cmd+Enter confirms</span>`;
 
 /**
  * The fields. `draft`: of `useDraft`; `id`: what is reviewed; `fault`: with which the review was refused, if it was; `anew`:
- * there is a review, whose words stand elsewhere; `confirm()`: Confirm, where it fits.
+ * there is a review, whose words stand elsewhere; `confirm()`: Confirm, where it fits, of `several` failures at once.
  */
-export function ReviewWords({ draft, id, fault, anew, confirm }) {
+export function ReviewWords({ draft, id, fault, anew, confirm, several = false }) {
   const faults = wordFaults(fault);
   const written = draft.read(id);
   const write = ({ target }) => draft.write(id, { [target.name]: target.value });
@@ -23,8 +22,9 @@ export function ReviewWords({ draft, id, fault, anew, confirm }) {
   const keys = confirm && { onKeyDown: press, "aria-keyshortcuts": "Control+Enter Meta+Enter" };
   const field = (name, title, rest) => html`<${Field} key=${name} id=${`${name}-${id}`} name=${name} title=${title} fault=${faults[name]}
     value=${written[name] ?? ""} onInput=${write} ...${rest} ...${keys} />`;
+  const hint = html`<span class="by-key">Ctrl+Enter or Cmd+Enter confirms${several && " all"}</span>`;
   const [note, issue] = anew ? ["New note", "New issue link"] : ["Note", "Issue link"];
-  return html`<div class="review-words">${field("note", `${note} (optional)`, { maxlength: 1000, hint: confirm && HINT })}
+  return html`<div class="review-words">${field("note", `${note} (optional)`, { maxlength: 1000, hint: confirm && hint })}
     ${field("issue", `${issue} (optional)`, { type: "url", maxlength: 2000, placeholder: "https://" })}</div>`;
 }
 
