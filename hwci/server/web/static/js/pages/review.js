@@ -145,8 +145,7 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
   });
   const review = (...asked) => {
     if (!isSettled()) return;
-    if (!together.stateOf(LAST).lost) setMessage(""); // of the review before
-    together.review(...asked);
+    if (together.review(...asked) && !together.stateOf(LAST).lost) setMessage(""); // of the review before
   };
   useFresh({ path, query, list, next, cause: open ?? causes[0], replace });
   useKeys({

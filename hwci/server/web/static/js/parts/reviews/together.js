@@ -35,11 +35,11 @@ function restoring(before, items) {
 
 /**
  * Reviews of failures. Return `{review(key, failures, action, written), undo, look(key), stateOf(key)}`: `key`
- * names what is reviewed as one; a state is `{doing, fault, lost}`, doing being the action or `LOOKING`, lost a request
- * without an answer; `undo()` gives each failure that was reviewed last the review back that it had before, or none; it is null if there
- * is nothing to undo. `me`: the reader. `changed({key, action, written, words}, items)`: failures are like this now by the
- * action, or by `UNDO` of one with which that was `written`, and `words` tell it; `passed(fault)`: they are no longer as
- * the reader saw them.
+ * names what is reviewed as one; `review` returns whether it sends anything, as the action may change nothing; a state is
+ * `{doing, fault, lost}`, doing being the action or `LOOKING`, lost a request without an answer; `undo()` gives each failure that
+ * was reviewed last the review back that it had before, or none; it is null if there is nothing to undo. `me`: the reader.
+ * `changed({key, action, written, words}, items)`: failures are like this now by the action, or by `UNDO` of one with which that
+ * was `written`, and `words` tell it; `passed(fault)`: they are no longer as the reader saw them.
  */
 export function useTogether({ orgId, me, changed, passed }) {
   const [states, setStates] = useState({});
@@ -99,7 +99,9 @@ export function useTogether({ orgId, me, changed, passed }) {
     });
   const review = (key, failures, action, written) => {
     const reviews = reviewsOf(failures, action, written);
-    if (reviews.length > 0 && !states[key]?.lost) send({ key, action, written, before: failures, reviews });
+    const sends = reviews.length > 0 && !states[key]?.lost;
+    if (sends) send({ key, action, written, before: failures, reviews });
+    return sends;
   };
   const back = last && { ...last, action: UNDO, before: last.items, reviews: restoring(last.before, last.items) };
   const undo = back && (() => !states[LAST]?.lost && send(back));
