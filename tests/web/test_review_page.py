@@ -248,7 +248,7 @@ def test_who_writes_at_once_after_a_key_keeps_the_focus(own: Site) -> None:
             await null; // drawn, and not yet seen
             await null;
             document.querySelectorAll(".cause")[1].querySelector("input[name=note]").focus();
-            await new Promise((seen) => setTimeout(seen, 300));
+            await new Promise((seen) => requestAnimationFrame(() => setTimeout(seen)));
         }"""
     )
     expect(rows(page).nth(1).get_by_label("Note")).to_be_focused()
