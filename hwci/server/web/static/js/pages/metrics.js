@@ -10,7 +10,7 @@ import { later } from "../parts/later.js";
 import { useProductsOf } from "../parts/values/links.js";
 import { Failed, Renewing, Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
-import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
+import { Periods, Products, UpToNow, periodIn, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Collapsed, showSection } from "../parts/section.js";
 import { ExactTimes } from "../parts/values/values.js";
 import { useOwnDays } from "../parts/zone.js";
@@ -155,8 +155,7 @@ function Pending({ orgId, scope, total }) {
   if (total === undefined) return null;
   if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
   const all = addressOf("failures", { orgId }, { ...scope, label: "pending" });
-  const { days, from, asOf } = scope; // named, as "Boxes" has another period where none is
-  const boxes = addressOf("boxes", { orgId }, { days, from, asOf });
+  const boxes = addressOf("boxes", { orgId }, periodIn(scope));
   // Each is so short that it is one line on a phone, too.
   return html`<p><span class="quiet">Is one box worse than the others? </span><a href=${boxes}>Compare them</a></p>
     <p class="pending"><a href=${all}>See ${counted(total, "pending failure")}</a></p>`;

@@ -52,6 +52,11 @@ export function periodHere() {
   return OF_PERIODS.includes(page) ? periodOf(query) : {};
 }
 
+/** The period alone of a scope, for boxes, which have no product: also one that nobody chose, as "Boxes" has another then. */
+export function periodIn({ days, from, asOf }) {
+  return { days, from, asOf };
+}
+
 function periodOf(query) {
   return { days: query.get("days"), from: query.get("from"), asOf: query.get("asOf") };
 }
