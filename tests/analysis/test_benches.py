@@ -146,12 +146,12 @@ def test_a_box_that_is_worse_because_of_few_of_its_tests_names_them() -> None:
         [row] = [one for one in found.boxes if one.box_key == "bench-2"]
         return of_box(row).partition(")")[2]
 
-    assert told({0}, 4, 4) == f"; {EACH} of the {EACH + 3} failures are of test_000"
-    two = f"; {2 * EACH} of the {2 * EACH + 5} failures are of test_000 and test_001"
+    assert told({0}, 4, 4) == f"; {EACH} of the {EACH + 3} are of test_000"
+    two = f"; {2 * EACH} of the {2 * EACH + 5} are of test_000 and test_001"
     assert told({0, 1}, 7, 7) == two
     assert told({0, 1}, 3, 7) == ""  # two of three that failed there are not few
     assert told({0, 1, 2, 3}, EACH, 20) == ""  # three have too little of it
-    both = f"; {2 * EACH} of the {2 * EACH + 6} failures are of test_000"
+    both = f"; {2 * EACH} of the {2 * EACH + 6} are of test_000"
     assert told({0}, 4, 4, suites=2) == both  # which has this name in both
 
 

@@ -68,7 +68,7 @@ def _mostly(box: Figures) -> str:
         return ""
     *others, last = box.few.test_ids
     names = f"{', '.join(others)} and {last}" if others else last
-    return f"; {box.few.failed:,} of the {box.counts.failed:,} failures are of {names}"
+    return f"; {box.few.failed:,} of the {box.counts.failed:,} are of {names}"
 
 
 def _missing(box: Figures) -> str:

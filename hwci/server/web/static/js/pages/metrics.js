@@ -18,7 +18,7 @@ import { RealBugs } from "./metrics/bugs.js";
 import { FailingNow } from "./metrics/failing_now.js";
 import { Merges } from "./metrics/merges.js";
 import { OtherFailures, useOtherCauses } from "./metrics/other.js";
-import { useReviews } from "./metrics/review.js";
+import { ToReview, useReviews } from "./metrics/review.js";
 import { Tiles } from "./metrics/tiles.js";
 
 const AWAY_MILLISECONDS = 60_000;
@@ -126,8 +126,8 @@ function Shown({ page, products, isWhole, ...rest }) {
     ${isWhole && html`
       <${FailingNow} ...${table}>
         <div class="ways-on">
-          <${Pending} orgId=${rest.orgId} scope=${rest.scope} total=${figures.data?.pendingFailures} />
           <${ToReview} orgId=${rest.orgId} scope=${rest.scope} total=${data.tiles.realFwBugs.ambiguous} />
+          <${Pending} orgId=${rest.orgId} scope=${rest.scope} total=${figures.data?.pendingFailures} />
         </div>
       <//>
       <${Folded} address=${rest.address} title="Day by day" anchor="daily">
@@ -158,14 +158,7 @@ function Pending({ orgId, scope, total }) {
   const boxes = addressOf("boxes", { orgId }, periodIn(scope));
   // Each is so short that it is one line on a phone, too.
   return html`<p><span class="quiet">Is one box worse than the others? </span><a href=${boxes}>Compare them</a></p>
-    <p class="pending"><a href=${all}>See ${counted(total, "pending failure")}</a></p>`;
-}
-
-/** The failures that the checks could not decide, which a person may; reviewed, they are no longer ambiguous. */
-function ToReview({ orgId, scope, total }) {
-  if (total === 0) return null;
-  const review = addressOf("review", { orgId }, scope);
-  return html`<p class="to-review"><a href=${review}>Review ${counted(total, "ambiguous failure")}</a></p>`;
+    <p class="pending"><a href=${all}>List ${counted(total, "pending failure")}</a></p>`;
 }
 
 /** Whether nothing was reported or announced in a period. */

@@ -9,6 +9,7 @@ import { CauseSwitch, isByCause } from "./cause_switch.js";
 import { EachFailure } from "./each_failure.js";
 import { endColumns, verdictColumn } from "./failure_columns.js";
 import { firstOf } from "./first_page.js";
+import { ToReview } from "./review.js";
 
 const NONE_REAL =
   "No failure of this period counts as a firmware bug. Failures resolved otherwise are listed below, with the reason.";
@@ -26,6 +27,7 @@ export function RealBugs({ address, base, scope, several, page, figures, product
   return html`<${Section} title="Real FW bugs caught" total=${total} anchor="bugs">
     <${Unconfigured} products=${(products ?? []).filter((one) => !one.configured && one.lastReportAt && isOf(one, page.product))} />
     ${total > 0 && html`<${CauseSwitch} ...${table} causes=${figures.data?.realBugCauses.total} failures=${total} />`}
+    <${ToReview} ...${{ orgId, scope, total: page.tiles.realFwBugs.ambiguous, before: "Not among these: " }} />
     ${isByCause("bugs", address.query)
       ? html`<${ByCause} ...${table} query=${{ ...scope, table: "realBugs" }} first=${firstOf(figures, (all) => all.realBugCauses)}
         saves=${{ path, query: scope, total }} />`

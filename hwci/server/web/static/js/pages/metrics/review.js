@@ -2,13 +2,21 @@
 // Confirm, Dismiss and Reset in the tables of resolved failures (spec, "Review of a resolved failure").
 // The row shows the answer of the API, then the whole page is asked for again.
 
-import { sentence } from "../../format.js";
+import { addressOf } from "../../address.js";
+import { counted, sentence } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { useDraft } from "../../parts/form/draft.js";
 import { Refused } from "../../parts/reviews/refused.js";
 import { UNDO } from "../../parts/reviews/review.js";
 import { useShifting } from "../../parts/reviews/shifting.js";
 import { LAST, useTogether } from "../../parts/reviews/together.js";
+
+/** The way to the failures that the checks could not decide, which a person may; reviewed, they are no longer ambiguous. */
+export function ToReview({ orgId, scope, total, before = "" }) {
+  if (total === 0) return null;
+  const review = addressOf("review", { orgId }, scope);
+  return html`<p class="to-review quiet">${before}<a href=${review}>Review ${counted(total, "ambiguous failure")}, cause by cause</a></p>`;
+}
 
 /**
  * The reviews of a page. Return `{may, turn, message, renew(), toast, now(row), review(key, failures, action, written),
