@@ -158,7 +158,7 @@ function Pending({ orgId, scope, total }) {
   const boxes = addressOf("boxes", { orgId }, periodIn(scope));
   // Each is so short that it is one line on a phone, too.
   return html`<p><span class="quiet">Is one box worse than the others? </span><a href=${boxes}>Compare them</a></p>
-    <p class="pending"><a href=${all}>List ${counted(total, "pending failure")}</a></p>`;
+    <p class="pending"><span class="quiet">These by commit: </span><a href=${all}>${counted(total, "pending failure")}</a></p>`;
 }
 
 /** Whether nothing was reported or announced in a period. */
