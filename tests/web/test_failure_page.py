@@ -613,7 +613,8 @@ def test_an_unknown_failure_is_named_on_the_page(
 
 def test_the_way_back_leads_to_the_metrics_as_they_were(reader: Reader) -> None:
     reader.page.goto(f"{reader.dashboard.url}/orgs/{reader.org}/metrics?days=90")
-    reader.page.get_by_role("region", name="Real FW bugs caught").get_by_role("link").first.click()
+    bugs = reader.page.get_by_role("region", name="Real FW bugs caught")
+    bugs.locator("tbody").get_by_role("link").first.click()
     expect(reader.page.get_by_role("heading", name="Checks")).to_be_visible()
     first = reader.ask("/ci-metrics/real-bugs?days=90")["items"][0]
     expect(reader.page).to_have_title(f"{first['testId']} on {first['boxKey']} · hwci")
