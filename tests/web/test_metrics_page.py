@@ -728,6 +728,7 @@ def test_nothing_moves_when_what_comes_later_comes(page: Page, metrics: str) -> 
 
 def test_what_fails_now_is_a_click_away(page: Page, metrics: str) -> None:
     page.goto(f"{metrics}?days=90&repoKey=acme/sensor-node&suite=sensor-fw")
+    expect(page.locator("#bugs .to-review")).to_contain_text("Not among these: Review ")
     link = page.get_by_role("link", name=re.compile("pending failures?$"))
     told = str(link.text_content()).split(" ")[0]
 

@@ -9,6 +9,7 @@ import { Period } from "../parts/values/period.js";
 import { GivenTime } from "../parts/values/given_time.js";
 import { useProducts } from "../parts/values/links.js";
 import { NotThere } from "../parts/notices/missing.js";
+import { NoReport } from "../parts/notices/no_report.js";
 import { Empty, Failed, Renewing, Waiting } from "../parts/notices/notice.js";
 import { Back } from "../parts/frame/back.js";
 import { isAdmin } from "../parts/frame/roles.js";
@@ -68,8 +69,7 @@ function Past({ address, orgId, organization, boxKey, scope, products }) {
 }
 
 function Figures({ found, orgId, scope, products, loading }) {
-  if (!found.box && products?.length === 0) return html`<${Empty}>No report has arrived yet.
-    ${" "}<a href=${addressOf("metrics", { orgId })}>How to begin</a><//>`;
+  if (!found.box && products?.length === 0) return html`<${Empty}><${NoReport} orgId=${orgId} /><//>`;
   if (!found.box) return html`<${Empty}>No run${ofProduct(scope)} in this period (<${Period} ...${found.period} />) was on this box.
     Choose a longer period${scope.repoKey && ", another product"}, or see${" "}
     <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>. <${Renewing} on=${loading} /><//>`;

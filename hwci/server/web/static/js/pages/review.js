@@ -9,6 +9,7 @@ import { useAnswer } from "../asking.js";
 import { count, counted, sentence } from "../format.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { useProducts } from "../parts/values/links.js";
+import { NoReport } from "../parts/notices/no_report.js";
 import { Empty, Failed, Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
 import { Periods, Products, UpToNow, scopeOf, severalRepositories, takenAlong } from "../parts/frame/scope.js";
@@ -89,7 +90,7 @@ function Lists({ list }) {
 /** Why there is no cause, and where to look next. */
 function nothing(list, orgId, products) {
   const to = (page, words) => html`<a href=${addressOf(page, { orgId }, takenAlong(page, orgId))}>${words}</a>`;
-  if (products?.length === 0) return html`No report has arrived yet. ${to("metrics", "How to begin")}`;
+  if (products?.length === 0) return html`<${NoReport} orgId=${orgId} />`;
   if (list === REVIEWED) return "No failure of this period was reviewed.";
   return html`Nothing to review: no resolved failure of this period is without a review. Tests that still fail are on the page of
     ${" "}${to("metrics", "metrics")}.`;
@@ -134,7 +135,7 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
       replace(key, renewed);
       shifted();
       (action === UNDO ? draft.giveBack : draft.clear)(key, written);
-      // Below what was made is its row.
+      // The row of what was made stays in view.
       setMessage(action in MADE ? sentence(words) : `${causeName(cause)}: ${words}`);
       const others = listed.filter(({ id }) => id !== key);
       if (cause.isGone) show(others[at] ?? others[at - 1]);
@@ -195,11 +196,11 @@ function toReview(causes, { total, left: unseen }, left) {
   const unreviewed = causes.filter(TO_REVIEW.holds);
   const waiting = left < total ? `${count(left)} of ${counted(total, "cause")} left to review` : `${counted(total, "cause")} to review`;
   if (unseen > 0) return `${waiting}, the ambiguous ones first`;
-  const first = unreviewed.filter(({ failures }) => failures.some((one) => one.class === "ambiguous"));
-  if (first.length === 0) return waiting;
-  const ambiguous = first.flatMap(({ failures }) => failures.filter((one) => one.class === "ambiguous")).length;
-  const are = ambiguous === 1 ? "is" : "are";
-  return `${waiting}; ${counted(ambiguous, "ambiguous failure")} ${are} in ${placeOf(first.length, unreviewed.length)}`;
+  const ambiguous = unreviewed.map(({ failures }) => failures.filter((one) => one.class === "ambiguous").length).filter(Boolean);
+  if (ambiguous.length === 0) return waiting;
+  const failures = ambiguous.reduce((sum, one) => sum + one);
+  const are = failures === 1 ? "is" : "are";
+  return `${waiting}; ${counted(failures, "ambiguous failure")} ${are} in ${placeOf(ambiguous.length, unreviewed.length)}`;
 }
 
 /** How a sentence calls the first causes of all. */

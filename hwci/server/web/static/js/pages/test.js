@@ -9,6 +9,7 @@ import { GivenTime } from "../parts/values/given_time.js";
 import { Period } from "../parts/values/period.js";
 import { useProducts } from "../parts/values/links.js";
 import { NotThere } from "../parts/notices/missing.js";
+import { NoReport } from "../parts/notices/no_report.js";
 import { Empty, Failed, Renewing, Waiting } from "../parts/notices/notice.js";
 import { Back } from "../parts/frame/back.js";
 import { Periods, UpToNow, scopeOf } from "../parts/frame/scope.js";
@@ -89,9 +90,7 @@ function Earlier({ address, days }) {
 
 /** The way on where the test is not there. */
 function Others({ orgId, products }) {
-  if (products?.length === 0) {
-    return html`<p>No report has arrived yet. <a href=${addressOf("metrics", { orgId })}>How to begin</a></p>`;
-  }
+  if (products?.length === 0) return html`<p><${NoReport} orgId=${orgId} /></p>`;
   return html`<p><a href=${addressOf("failures", { orgId })}>All failures</a>
     ${" "}<a href=${`${addressOf("metrics", { orgId })}#flaky`}>Flakiest tests</a></p>`;
 }

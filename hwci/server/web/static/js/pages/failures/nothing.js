@@ -4,6 +4,7 @@
 import { addressOf } from "../../address.js";
 import { html } from "../../html.js";
 import { takenAlong } from "../../parts/frame/scope.js";
+import { NoReport } from "../../parts/notices/no_report.js";
 
 const NONE = {
   flake: "No failure of this period passed on the same commit and box too.",
@@ -13,9 +14,7 @@ const NONE = {
 
 /** The text. `clear()` removes all filters, or those that it is given. */
 export function Nothing({ orgId, scope, filters: { label, testId }, products, clear }) {
-  if (products?.length === 0) {
-    return html`No report has arrived yet. <a href=${addressOf("metrics", { orgId })}>How to begin</a>`;
-  }
+  if (products?.length === 0) return html`<${NoReport} orgId=${orgId} />`;
   if (testId) return html`<${NothingOf} ...${{ orgId, scope, label, testId, clear }} />`;
   if (label) return html`${NONE[label]} <button type="button" onClick=${() => clear()}>Show all failures</button>`;
   return html`No test failed in this period. Choose a longer period, or look whether any test ran:

@@ -5,7 +5,6 @@
 import { html } from "../../html.js";
 import { Field, faultsOf } from "../form/field.js";
 
-
 /**
  * The fields. `draft`: of `useDraft`; `id`: what is reviewed; `fault`: with which the review was refused, if it was; `anew`:
  * there is a review, whose words stand elsewhere; `confirm()`: Confirm, where it fits, of `several` failures at once.
