@@ -106,6 +106,11 @@ export function range(low, high) {
   return low === null ? "not enough data" : `${tenths.format(low)} to ${percent(high)}`;
 }
 
+/** The range of a share, whose ends are between 0 and 1, in the same words. */
+export function rangeOf({ low, high }) {
+  return range(low === null ? null : 100 * low, 100 * high);
+}
+
 /** How long something took: "2 h 5 min", "7 min 8 s", "12 s"; `exact`, as tests are measured: "12.5 s". */
 export function duration(seconds, exact = false) {
   const whole = Math.max(0, Math.round(seconds));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a box: its shares beside those of all other boxes together, and the tests that failed only on it.
 
-import { count, counted, lasted, percent, range } from "../../format.js";
+import { count, counted, lasted, percent, rangeOf } from "../../format.js";
 import { html } from "../../html.js";
 import { Empty, Renewing } from "../../parts/notices/notice.js";
 import { TestLink } from "../../parts/values/past.js";
@@ -82,12 +82,8 @@ const COLUMNS = [
 
 function share(one) {
   if (!one) return html`<span class="quiet">none</span>`;
-  const within = "low" in one && html` <span class="under">${range(hundred(one.low), hundred(one.high))}</span>`;
+  const within = "low" in one && html` <span class="under">${rangeOf(one)}</span>`;
   return html`${percent((100 * one.part) / one.total)} (${count(one.part)} of ${count(one.total)})${within}`;
-}
-
-function hundred(share) {
-  return share === null ? null : 100 * share;
 }
 
 /** The tests whose first attempt failed here, and on no other box that ran them at the commit. */

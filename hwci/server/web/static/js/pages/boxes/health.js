@@ -4,7 +4,7 @@
 
 import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
-import { count, counted, lasted, percent } from "../../format.js";
+import { count, counted, lasted, percent, rangeOf } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Renewing } from "../../parts/notices/notice.js";
 import { BoxLink, OnBox, TestLink } from "../../parts/values/past.js";
@@ -57,7 +57,7 @@ function columns(orgId, period) {
       title: "Never reached the hardware",
       cell: (box) => html`<a href=${lostRuns(box)}
         title=${`Runs of ${box.boxKey} that never reached the hardware`}>${of(box.neverReached)}</a>${" "}
-        <span class="under">${percent((100 * box.neverReached.part) / box.neverReached.total)}</span>`,
+        ${share(box.neverReached)}`,
     },
     { key: "lost", fields: ["lostBoard", "lostRuns"], title: "Lost its board", cell: lost },
     { key: "boardSeconds", title: "Board hours", numeric: true, cell: ({ boardSeconds }) => count(Math.round(boardSeconds / HOUR)) },
@@ -92,6 +92,11 @@ function lost({ lostBoard, lostRuns }) {
 
 function clean({ lastCleanRunAt }) {
   return lastCleanRunAt ? html`<span class="unbroken"><${Time} at=${lastCleanRunAt} /></span>` : html`<span class="quiet">none</span>`;
+}
+
+function share(one) {
+  const within = html`<span title="Holds the true share with 95 % certainty">(${rangeOf(one)})</span>`;
+  return html`<span class="under">${percent((100 * one.part) / one.total)} ${within}</span>`;
 }
 
 function of({ part, total }) {
