@@ -176,7 +176,8 @@ def test_a_cause_tells_its_message_and_the_commits_that_it_names(server: Running
     path = f"{org.path}/ci-analysis/causes?days=3650&search=uart"
     (cause,) = tell(server.url, "GET", path, bearer(org.member))["items"]
 
-    assert cause["messages"] == [{"line": "no ACK", "failures": 1}]
+    failed = [one["id"] for one in cause["failures"]]
+    assert cause["messages"] == [{"line": "no ACK", "failures": 1, "failureIds": failed}]
     assert cause["messagesTotal"] == 1
     assert cause["commits"] == [
         {

@@ -128,7 +128,7 @@ def test_a_cause_tells_its_message_and_what_broke_and_fixed_it_with_the_files_of
         first = cause["failures"][0]
         expect(opened(page).locator(f"a[href*='/failures/{first['id']}']")).to_be_visible()
         said, commits = facts(opened(page)), {one["sha"]: one for one in cause["commits"]}
-        told_lines = said["Message" if cause["messagesTotal"] == 1 else "Messages"]
+        told_lines = said["Failure" if cause["failuresTotal"] == 1 else "Failures"]
         assert all(one["line"] in told_lines for one in cause["messages"])
         suspects = (first["brokenBy"] or {"commits": []})["commits"]
         for one in suspects:
@@ -147,9 +147,9 @@ def test_what_no_run_reported_of_a_cause_is_said_to_be_so(own: Site) -> None:
     unlisted = "no run reported its subject and files"
     failures = said.pop("Failures")
     assert {"spi history", "uart history"} == set(re.findall(r"(?:spi|uart) history", failures))
+    assert failures.startswith("no message reported ")
     assert failures.endswith(" on bench-1 · harness verdict None reported")
     assert said == {
-        "Message": "not reported",
         "First failed on": f"{'c' * 12} {unlisted}",
         "Broken by": "unknown",
         "Fixed by": f"{'d' * 12} {unlisted}",
@@ -365,7 +365,7 @@ def test_an_undo_opens_the_cause_as_it_was_with_what_was_written(own: Site) -> N
     expect(opened(page).get_by_label("Issue link")).to_have_value("https://issues.example.org/7")
 
 
-def test_each_different_message_is_shown_with_how_many_failures_have_it(
+def test_each_different_message_is_shown_with_the_failures_that_have_it(
     page: Page, tmp_path: Path
 ) -> None:
     with site(page, tmp_path) as own:
@@ -379,16 +379,24 @@ def test_each_different_message_is_shown_with_how_many_failures_have_it(
             own.benches.report(run_id=number, sha=f"{number:040x}", tests=tests)
         own.open("review")
 
-        said = opened(page).locator(".of-cause > div").filter(has_text="Messages")
-
-        expect(said.locator(".message")).to_have_count(5)
+        failures = opened(page).locator(".of-cause > div").filter(has_text="Failures")
+        groups = failures.locator("dd > div")
+        expect(groups).to_have_count(6)
+        links = [
+            (one.locator(":scope > *").first.inner_text(), one.locator("li > a"))
+            for one in groups.all()
+        ]
+        shown = {line: held.all_inner_texts() for line, held in links}
         (cause,) = own.ask("ci-analysis/causes?days=30")["items"]
-        assert sorted(said.locator(".message").all_inner_texts()) == sorted(
-            one["line"] for one in cause["messages"]
-        )
-        expect(said.locator(".said").first).to_have_text("no ACK2 of 8 failures")
-        expect(said.locator(".said").last).to_contain_text("1 of 8 failures")
-        expect(said).to_contain_text("and 2 more messages")
+        names = {one["id"]: one["testId"] for one in cause["failures"]}
+        told = {
+            one["line"]: sorted(names[failure_id] for failure_id in one["failureIds"])
+            for one in cause["messages"]
+        }
+        assert told["no ACK"] == ["t0", "t2"]
+        others = sorted({*names.values()} - {name for held in told.values() for name in held})
+        assert shown == told | {"other messages, or none reported": others}
+        assert len(others) == cause["messagesTotal"] - len(told) == 2
 
 
 def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
@@ -396,16 +404,16 @@ def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
     page.keyboard.press("j")
     expect(opened(page)).to_contain_text("main · 2 failures, the first ")
     actions = opened(page).get_by_role("group", name="Review").get_by_role("button")
-    expect(actions).to_have_text(["Confirm all as firmware bugs", "Dismiss all"])
+    expect(actions).to_have_text(["Confirm 2 as firmware bugs", "Dismiss 2"])
     row = own.ask("ci-analysis/causes?days=30&limit=100")["items"][1]["failures"][0]
-    why = f"The checks could not decide: {row['reasonText'][0].lower()}{row['reasonText'][1:]}"
+    why = f"Undecided: {row['reasonText'][0].lower()}{row['reasonText'][1:]}"
     expect(opened(page).get_by_text(why, exact=True)).to_have_count(1)  # not once for each
     expect(opened(page).get_by_text("None reported")).to_have_count(1)
     expect(opened(page).get_by_role("link", name="bench-1")).to_have_count(1)
 
     opened(page).get_by_role("button", name="Confirm").click()
 
-    expect(actions).to_have_text(["Dismiss all", "Reset all"])
+    expect(actions).to_have_text(["Dismiss 2", "Reset 2"])
 
 
 def test_the_message_of_a_review_goes_when_the_next_one_begins(own: Site) -> None:
@@ -443,10 +451,10 @@ CLICK_TWICE = """() => new Promise((done) => {
 
 def test_a_second_click_where_the_next_cause_moved_to_reviews_nothing(own: Site) -> None:
     page = opened_inbox(own)
-    expect(opened(page).get_by_role("button", name="Confirm all")).to_be_visible()
+    expect(opened(page).get_by_role("button", name="Confirm 2")).to_be_visible()
     page.evaluate(CLICK_TWICE)
     expect(page.locator(".toast")).to_contain_text("2 failures confirmed")
-    button = opened(page).get_by_role("button", name="Confirm all")
+    button = opened(page).get_by_role("button", name="Confirm 2")
     expect(button).not_to_have_attribute("aria-disabled", "true")
     assert audit(own) == ["confirm", "confirm"]
 
@@ -534,7 +542,7 @@ def test_the_review_of_a_cause_is_reset_on_a_later_visit(own: Site) -> None:
     expect(page.locator(".inbox")).to_contain_text("1 cause, the last review first.")
     expect(opened(page)).to_contain_text("boot, i2c on bench-1")
     actions = opened(page).get_by_role("group", name="Review").get_by_role("button")
-    expect(actions).to_have_text(["Dismiss all", "Reset all"])
+    expect(actions).to_have_text(["Dismiss 2", "Reset 2"])
     actions.last.focus()
     page.keyboard.press("Enter")
     said = "boot, i2c on bench-1: the review is reset for 2 failures."
@@ -826,7 +834,7 @@ def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
         expect(page.get_by_role("button", name="Show more")).to_have_count(0)
         expect(
             page.get_by_text(
-                "102 of 103 causes left to review; 102 ambiguous failures are in them."
+                "102 of 103 causes left to review, ambiguous ones first (102 failures)."
             )
         ).to_be_visible()
         expect(page.get_by_text(re.compile(r"\d causes"))).to_have_count(1)
@@ -904,7 +912,7 @@ def test_a_table_by_cause_is_unfolded_reviewed_together_and_reset(own: Site) -> 
     links = part.locator(".below a[href*='/failures/']")
     expect(links).to_have_count(2)
     assert set(links.all_inner_texts()) == {"boot", "i2c"}
-    part.get_by_role("button", name="Confirm all as firmware bugs: boot, i2c on bench-1").click()
+    part.get_by_role("button", name="Confirm 2 as firmware bugs: boot, i2c on bench-1").click()
     expect(
         page.get_by_role("status").filter(has_text="2 failures confirmed as real")
     ).to_be_visible()
@@ -951,7 +959,7 @@ def test_a_table_by_cause_resets_the_review_of_a_cause(own: Site) -> None:
     part = page.locator("#bugs")
 
     part.get_by_role("button", name="boot, i2c on bench-1", exact=True).click()
-    part.get_by_role("button", name="Reset all: boot, i2c on bench-1").click()
+    part.get_by_role("button", name="Reset 2: boot, i2c on bench-1").click()
 
     said = "The review is reset for 2 failures."
     expect(page.get_by_role("status").filter(has_text=said)).to_be_visible()
@@ -970,10 +978,10 @@ def test_a_note_is_written_where_a_cause_stands_and_is_kept_by_each_of_its_failu
     expect(part.get_by_label("Note (optional)")).to_be_focused()
     page.keyboard.type("seen on the bench")
     part.get_by_label("Issue link (optional)").fill("no address")
-    part.get_by_role("button", name="Confirm all").click()
+    part.get_by_role("button", name="Confirm 2").click()
     expect(part.get_by_role("alert")).to_be_visible()  # below the field
     part.get_by_label("Issue link (optional)").fill("https://example.org/1")
-    part.get_by_role("button", name="Confirm all").click()
+    part.get_by_role("button", name="Confirm 2").click()
 
     expect(
         page.get_by_role("status").filter(has_text="2 failures confirmed as real")

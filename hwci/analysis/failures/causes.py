@@ -6,10 +6,11 @@ They are failures of the specification's two tables, so that the sizes of all ca
 what the tiles count. `incidents.py` says what failures of one cause have in common.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+from uuid import UUID
 
 from hwci.analysis.failures.incidents import CauseKey, Ends, cause_of
 from hwci.analysis.outcomes import RecordedRuns
@@ -80,10 +81,10 @@ def reviewed(found: Sequence[Cause]) -> list[Cause]:
 
 
 class Said(NamedTuple):
-    """The first line of what the harness wrote, and of how many failures it wrote that."""
+    """The first line of what the harness wrote, and of which failures it wrote that."""
 
     line: str
-    failures: int
+    failure_ids: Sequence[UUID]
 
 
 class FilesOfKind(NamedTuple):
@@ -124,7 +125,7 @@ def described(history: RecordedRuns, found: Sequence[Cause]) -> list[Described]:
         history.check_time()
         files = classifier.files_of(one.failures[0].key.lane.product)
         commits = [InShort(at, _by_kind(at, files)) for at in _told(one, listed)]
-        written = [messages[row.id] for row in one.failures if row.id in messages]
+        written = {row.id: messages[row.id] for row in one.failures if row.id in messages}
         rows.append(Described(one, _said(written), commits))
     return rows
 
@@ -169,9 +170,12 @@ def _by_kind(commit: Commit, files: ProductFiles | None) -> list[FilesOfKind]:
     ]
 
 
-def _said(messages: Sequence[str]) -> list[Said]:
+def _said(messages: Mapping[UUID, str]) -> list[Said]:
     """Return their first lines, the most frequent first; of several, that of the failure that came
     first.
     """
-    lines = [message.strip().splitlines()[0].strip() for message in messages if message.strip()]
-    return [Said(*one) for one in Counter(lines).most_common()]
+    said: dict[str, list[UUID]] = defaultdict(list)
+    for failure_id, message in messages.items():
+        if message.strip():
+            said[message.strip().splitlines()[0].strip()].append(failure_id)
+    return sorted((Said(*one) for one in said.items()), key=lambda one: -len(one.failure_ids))

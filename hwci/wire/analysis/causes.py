@@ -3,14 +3,14 @@
 rules"). No figure is computed here.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from enum import StrEnum
 from typing import Annotated, Self
 from uuid import UUID
 
 from pydantic import Field
 
-from hwci.analysis.failures.causes import Described, InShort
+from hwci.analysis.failures.causes import Described, InShort, Said
 from hwci.engine.vocabulary import FailureClass, FileKind
 from hwci.wire import limits
 from hwci.wire.base import Answer, Body, Time
@@ -50,10 +50,19 @@ class CausesQuery(TableQuery):
 
 
 class SaidAnswer(Answer):
-    """The first line of what the harness wrote, and of how many failures it wrote that."""
+    """The first line of what the harness wrote, of how many failures it wrote that, and which of
+    those in the cause's list they are. An older server sends no ids.
+    """
 
     line: str
     failures: int
+    failure_ids: Sequence[UUID] = ()
+
+    @classmethod
+    def of(cls, said: Said, listed: Container[UUID]) -> Self:
+        """Make one line."""
+        ids = [one for one in said.failure_ids if one in listed]
+        return cls(line=said.line, failures=len(said.failure_ids), failure_ids=ids)
 
 
 class FilesOfKindAnswer(Answer):
@@ -106,13 +115,14 @@ class CauseAnswer(Answer):
         """Make one cause."""
         cause = found.cause
         shown = cause.failures[: limits.INCIDENT_MAX]
+        listed = {one.id for one in shown}
         return cls(
             id=cause.failures[0].id,
             tests_total=cause.tests,
             boxes_total=cause.boxes,
             failures=[ResolvedFailureAnswer.of(org_id, one) for one in shown],
             failures_total=len(cause.failures),
-            messages=[SaidAnswer.model_validate(one) for one in found.said[: limits.MESSAGES_MAX]],
+            messages=[SaidAnswer.of(one, listed) for one in found.said[: limits.MESSAGES_MAX]],
             messages_total=len(found.said),
             commits=[CommitInShort.of(one) for one in found.commits],
         )

@@ -191,22 +191,13 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
   </section>`;
 }
 
-/** How many causes are `left` to review, and how many of them are ambiguous. */
+/** How many causes are `left` to review, and how many failures of these are ambiguous. */
 function toReview(causes, { total, left: unseen }, left) {
-  const unreviewed = causes.filter(TO_REVIEW.holds);
   const waiting = left < total ? `${count(left)} of ${counted(total, "cause")} left to review` : `${counted(total, "cause")} to review`;
-  if (unseen > 0) return `${waiting}, the ambiguous ones first`;
-  const ambiguous = unreviewed.map(({ failures }) => failures.filter((one) => one.class === "ambiguous").length).filter(Boolean);
-  if (ambiguous.length === 0) return waiting;
-  const failures = ambiguous.reduce((sum, one) => sum + one);
-  const are = failures === 1 ? "is" : "are";
-  return `${waiting}; ${counted(failures, "ambiguous failure")} ${are} in ${placeOf(ambiguous.length, unreviewed.length)}`;
-}
-
-/** How a sentence calls the first causes of all. */
-function placeOf(number, all) {
-  if (number === all) return all === 1 ? "it" : "them";
-  return number === 1 ? "the first" : `the first ${count(number)}`;
+  const failures = causes.filter(TO_REVIEW.holds).flatMap((one) => one.failures);
+  const ambiguous = failures.filter((one) => one.class === "ambiguous").length;
+  if (unseen > 0) return `${waiting}, ambiguous ones first`;
+  return ambiguous > 0 ? `${waiting}, ambiguous ones first (${counted(ambiguous, "failure")})` : waiting;
 }
 
 /**

@@ -4,7 +4,7 @@
 import { html, useLayoutEffect, useRef } from "../../html.js";
 import { useNextButton } from "./next_button.js";
 import { Refused } from "./refused.js";
-import { CONFIRM, commonReview, fittingActions, reviewedAs } from "./review.js";
+import { CONFIRM, changedBy, commonReview, fittingActions, reviewedAs } from "./review.js";
 import { ReviewWords, isAboutWords } from "./words.js";
 
 /**
@@ -30,12 +30,12 @@ export function Answer({ cause: { id, failures }, name, together, review = toget
   };
   const anew = failures.some(({ review }) => review);
   const fitting = fittingActions(failures);
+  const titleOf = (one) => (failures.length > 1 ? one.ofSeveral(changedBy(one.name, failures).length) : one.title);
   const confirm = fitting.some((one) => one.name === CONFIRM) && (() => act(CONFIRM));
   return html`<div ref=${words}><${ReviewWords} ...${{ draft, id, fault, anew, confirm, several: failures.length > 1 }} /></div>
     <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place} onFocusOut=${leave}>${fitting.map(
-      ({ name: action, title, ofAll }) => html`<button key=${action} type="button" aria-disabled=${may ? undefined : "true"}
-        aria-label=${`${failures.length > 1 ? ofAll : title}: ${name}`} onClick=${() => act(action)}>
-        ${failures.length > 1 ? ofAll : title}</button>`,
+      (one) => html`<button key=${one.name} type="button" aria-disabled=${may ? undefined : "true"}
+        aria-label=${`${titleOf(one)}: ${name}`} onClick=${() => act(one.name)}>${titleOf(one)}</button>`,
     )}</div>
     ${others.length > 0 && html`<p class="under">Reset leaves as it is: ${reviewedAs(others)}.</p>`}
     ${!isAboutWords(fault) && html`<${Refused} ...${{ together, id, focus: place }} />`}`;

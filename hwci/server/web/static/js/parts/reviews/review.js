@@ -28,7 +28,7 @@ const ACTIONS = [
   {
     name: CONFIRM,
     title: "Confirm as firmware bug",
-    ofAll: "Confirm all as firmware bugs",
+    ofSeveral: (number) => `Confirm ${count(number)} as firmware ${number === 1 ? "bug" : "bugs"}`,
     doing: "Confirming…",
     hint: "Count it as a real firmware bug",
     fits: (now) => now.class !== REAL,
@@ -37,7 +37,7 @@ const ACTIONS = [
   {
     name: "dismiss",
     title: "Dismiss",
-    ofAll: "Dismiss all",
+    ofSeveral: (number) => `Dismiss ${count(number)}`,
     doing: "Dismissing…",
     hint: "Count it as no firmware bug",
     fits: (now) => now.class === REAL || now.class === AMBIGUOUS,
@@ -46,7 +46,7 @@ const ACTIONS = [
   {
     name: RESET,
     title: "Reset",
-    ofAll: "Reset all",
+    ofSeveral: (number) => `Reset ${count(number)}`,
     doing: "Resetting…",
     hint: "Let the checks decide again",
     fits: (now) => now.review !== null,
@@ -57,6 +57,12 @@ const ACTIONS = [
 /** The actions that fit one of these resolved failures. */
 export function fittingActions(failures) {
   return ACTIONS.filter(({ fits }) => failures.some(fits));
+}
+
+/** Which of these failures an action changes; a reset, those of their common review. */
+export function changedBy(action, failures) {
+  const meant = action === RESET ? commonReview(failures).held : failures;
+  return meant.filter((now) => stepsOf(action, now).length > 0);
 }
 
 /** What an action takes for a failure: nothing if it does not fit, and the failure stays as it is. */

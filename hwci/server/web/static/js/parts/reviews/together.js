@@ -6,7 +6,7 @@
 import { get, post } from "../../api.js";
 import { useRef, useState } from "../../html.js";
 import { PATIENCE_MILLISECONDS, patience } from "../../refusal.js";
-import { RESET, UNDO, commonReview, stepsBackTo, stepsOf, told } from "./review.js";
+import { RESET, UNDO, changedBy, commonReview, stepsBackTo, stepsOf, told } from "./review.js";
 
 /** The state of undoing the last review has this key; another review may be under way beside it. */
 export const LAST = "last";
@@ -16,10 +16,9 @@ export const LOOKING = "look";
 
 const LOOK_MILLISECONDS = 10_000; // with the review itself it takes no longer than any answer
 
-/** What reviewing failures takes: of a reset, those of their common review. `written`: the note and issue of the reader. */
+/** What reviewing failures takes. `written`: the note and issue of the reader. */
 function reviewsOf(failures, action, written) {
-  const meant = action === RESET ? commonReview(failures).held : failures;
-  return meant.flatMap((now) =>
+  return changedBy(action, failures).flatMap((now) =>
     stepsOf(action, now).map((step) => ({ failureId: now.id, action: step, seenReviewAt: now.review?.at ?? null, ...written })),
   );
 }

@@ -35,31 +35,43 @@ function Breaking({ range, repo }) {
     <${Sha} sha=${range.to} repo=${repo} />`;
 }
 
-/** A cause unfolded: what was reported of it, and each failure with a link to its evidence. The row has what decided it. */
+/** A cause unfolded: each failure with a link to its evidence, and the commits. The row has what decided it. */
 export function CauseFailures({ orgId, cause }) {
-  const rows = [...reported(cause), [cause.failuresTotal > 1 ? "Failures" : "Failure", html`<${Each} ...${{ orgId, cause }} />`]];
+  const rows = [[cause.failuresTotal > 1 ? "Failures" : "Failure", html`<${Failures} ...${{ orgId, cause }} />`], ...commitsOf(cause)];
   return html`<dl class="facts of-cause">${rows.map(
     ([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
 }
 
-/** Each failure; what all have in common is said once, below them. */
-function Each({ orgId, cause: { failures, failuresTotal } }) {
+/** Each failure below what the harness wrote of it; what all have in common is said once, below them. */
+function Failures({ orgId, cause }) {
+  const { failures, failuresTotal } = cause;
   const [first] = failures;
   const isOne = (of) => failures.every((one) => of(one) === of(first));
   const [oneClass, oneBox, oneVerdict] = [isOne((one) => one.class), isOne((one) => one.boxKey), isOne((one) => one.verdict)];
   const box = (one) => html`<${BoxLink} plain boxKey=${one.boxKey} orgId=${orgId} />`;
   const blamed = (one) => html`harness verdict ${verdict(one.verdict)}`;
-  const byTest = failures.toSorted((one, other) => (one.testId < other.testId ? -1 : Number(one.testId > other.testId))); // as in its name
-  return html`<ul class="commits">${byTest.map((one) => html`<li key=${one.id}>
-      <a href=${addressOf("failure", { orgId, failureId: one.id })}><${LongName} name=${one.testId} /></a>
-      ${" "}<span class="quiet">${!oneBox && html`on ${box(one)} `}<${HistoryLink} test=${one} orgId=${orgId} />
-      ${!oneVerdict && html` · ${blamed(one)}`}</span> ${!oneClass && classBadge(one.class)}
-      ${!isDecidedAlike(failures) && html`<${Decided} one=${one} />`}
-    </li>`)}</ul>
+  const each = (one) => html`<li key=${one.id}>
+    <a href=${addressOf("failure", { orgId, failureId: one.id })}><${LongName} name=${one.testId} /></a>
+    ${" "}<span class="quiet">${!oneBox && html`on ${box(one)} `}<${HistoryLink} test=${one} orgId=${orgId} />
+    ${!oneVerdict && html` · ${blamed(one)}`}</span> ${!oneClass && classBadge(one.class)}
+    ${!isDecidedAlike(failures) && html`<${Decided} one=${one} />`}
+  </li>`;
+  return html`${byMessage(cause).map(({ line, none, held }) => html`<div key=${line ?? ""}>
+      ${line ? html`<${Message} text=${line} />` : html`<span class="quiet">${none}</span>`}
+      <ul class="commits">${held.map(each)}</ul></div>`)}
     ${failuresTotal > failures.length && html`<p class="quiet">and ${count(failuresTotal - failures.length)} more</p>`}
     ${(oneBox || oneVerdict) && html`<p class="quiet">${oneBox && html`on ${box(first)}`}${oneBox && oneVerdict && " · "}
       ${oneVerdict && blamed(first)}</p>`}`;
+}
+
+/** The failures by the message that they have, the most frequent first; then those whose message is not among these, or none. */
+function byMessage({ failures, messages, messagesTotal }) {
+  const byTest = failures.toSorted((one, other) => (one.testId < other.testId ? -1 : Number(one.testId > other.testId))); // as in its name
+  const said = messages.map(({ line, failureIds }) => ({ line, held: byTest.filter(({ id }) => failureIds.includes(id)) }));
+  const others = byTest.filter((one) => !said.some(({ held }) => held.includes(one)));
+  const none = messagesTotal > messages.length ? "other messages, or none reported" : "no message reported";
+  return others.length > 0 ? [...said, { none, held: others }] : said;
 }
 
 /** What decided all failures of a cause: the review with its note and issue, or else the reason of the checks. */
@@ -79,11 +91,11 @@ function Decided({ one }) {
 
 function decidedBy({ class: now, review, status, reasonText }) {
   if (review) return `${sentence(MADE[review.action])} by ${status}${withNote(review)}`;
-  return now === "ambiguous" ? `The checks could not decide: ${reasonText[0].toLowerCase()}${reasonText.slice(1)}` : reasonText;
+  return now === "ambiguous" ? `Undecided: ${reasonText[0].toLowerCase()}${reasonText.slice(1)}` : reasonText;
 }
 
-/** The messages, and the commits, each with its files in short. */
-function reported({ failures: [{ repoKey: repo, brokenBy, firstFailure, fix }], failuresTotal, messages, messagesTotal, commits }) {
+/** The commits that it is about, each with its files in short. */
+function commitsOf({ failures: [{ repoKey: repo, brokenBy, firstFailure, fix }], commits }) {
   const about = (sha) => {
     const commit = commits.find((one) => one.sha === sha);
     return commit && html`<${FilesInShort} commit=${commit} repo=${repo} />`;
@@ -96,18 +108,8 @@ function reported({ failures: [{ repoKey: repo, brokenBy, firstFailure, fix }], 
   };
   const isAmongThem = brokenBy?.commits.some(({ sha }) => sha === firstFailure.sha);
   return [
-    [messagesTotal > 1 ? "Messages" : "Message", html`<${Said} ...${{ messages, messagesTotal, failuresTotal }} />`],
     ...(isAmongThem ? [] : [["First failed on", named(firstFailure.sha)]]),
     ["Broken by", html`<${Suspects} range=${brokenBy} repo=${repo} about=${about} />`],
     ["Fixed by", fix ? named(fix.sha) : html`<span class="quiet">no later commit passed</span>`],
   ];
-}
-
-function Said({ messages, messagesTotal, failuresTotal }) {
-  if (messagesTotal === 0) return html`<span class="quiet">not reported</span>`;
-  const others = messagesTotal - messages.length;
-  const all = counted(failuresTotal, "failure");
-  return html`${messages.map(({ line, failures }) => html`<div key=${line} class="said"><${Message} text=${line} />
-      ${failures < failuresTotal && html`<span class="quiet">${count(failures)} of ${all}</span>`}</div>`)}
-    ${others > 0 && html`<span class="quiet">and ${counted(others, "more message")}</span>`}`;
 }
