@@ -56,7 +56,7 @@ def _digits(value: object) -> object:
     """A number is digits only: no sign, blank, fraction or underscore."""
     if isinstance(value, str):
         if not (value.isascii() and value.isdigit()):
-            raise PydanticCustomError("digits", "Should be a whole number")
+            raise PydanticCustomError("digits", "Should be a whole number, in digits only")
         if len(value) > len(str(limits.INTEGER_MAX)):
             raise PydanticCustomError("large", "Should fit 64 bits")
         return int(value)

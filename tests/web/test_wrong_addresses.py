@@ -18,7 +18,7 @@ REFUSED: Sequence[tuple[str, Sequence[str], str]] = (
     ("metrics?days=0&other=open", ["days=0 should be greater than or equal to 1"], "?other=open"),
     (
         "metrics?days=abc&suite=x",
-        ["days=abc should be a whole number", "suite=x needs `repoKey`"],
+        ["days=abc should be a whole number, in digits only", "suite=x needs `repoKey`"],
         "",
     ),
     ("metrics?days=9999", ["days=9999 should be less than or equal to 3650"], ""),
