@@ -94,8 +94,8 @@ def test_a_bad_box_is_named_with_its_odds_and_no_other_is(seed: int) -> None:
 def test_the_sentence_of_a_bad_box_has_the_interval_of_its_rate() -> None:
     found = asked(simulate(FLEET, [BAD], 1).facts).boxes[0]
     ends = re.search(
-        r"fails (.+) times as often \(95 % sure: (.+) to (.+)\) as the 4 others compared on",
-        of_box(found),
+        r"fails (.+) times as often as the 4 others compared \(95 % sure: (.+) to (.+?);",
+        of_box(found).text,
     )
     assert ends
     times, low, high = map(float, ends.groups())
@@ -115,18 +115,18 @@ def test_the_boxes_with_which_one_was_compared_are_named_or_counted() -> None:
     all_failed = [failing(one, range(4)) for one in seen if one.sha == seen[0].sha]
     where_all_failed = failing(replace(third[0], sha=seen[0].sha), range(4))
     beside = [one for one in seen if one.sha != seen[0].sha]
-    one_other = ("bench-1 never does,", "bench-1")
+    one_other = ("bench-1 never does", "bench-1")
     for history, never, called in (
         ([*seen, *elsewhere], *one_other),
         ([*beside, *all_failed, where_all_failed], *one_other),
-        ([*seen, *third], "the 2 others compared never do,", "the 2 others compared"),
+        ([*seen, *third], "the 2 others compared never do", "the 2 others compared"),
     ):
         found = asked(history)
         [bad] = [one for one in found.boxes if one.box_key == "bench-2"]
         [test] = found.tests
-        assert of_box(bad).startswith(f"fails where {never} on the same commits ")
+        assert of_box(bad).answer == f"fails where {never}"
         more = replace(test.comparison, counts=Counts(9, 20, 2, 40))
-        assert f") on bench-2 as on {called} (" in of_test(replace(test, comparison=more))
+        assert f" often on bench-2 as on {called} (" in of_test(replace(test, comparison=more))
     lone = box(asked([*seen, *elsewhere]), "bench-3")
     assert lone.others == []
     without = [replace(one, tests=(one.tests[0], *one.tests[2:])) for one in third]
@@ -144,7 +144,7 @@ def test_a_box_that_is_worse_because_of_few_of_its_tests_names_them() -> None:
         names = [f"suite-{number}" for number in range(suites)]
         found = asked([replace(one, suite=suite) for suite in names for one in sent])
         [row] = [one for one in found.boxes if one.box_key == "bench-2"]
-        return of_box(row).partition(")")[2]
+        return of_box(row).evidence.partition(" on the same commits")[2]
 
     assert told({0}, 4, 4) == f"; {EACH} of the {EACH + 3} are of test_000"
     two = f"; {2 * EACH} of the {2 * EACH + 5} are of test_000 and test_001"
@@ -417,8 +417,8 @@ def test_a_box_that_was_mended_is_told_apart_before_and_since_its_note() -> None
     assert noted.before.counts == (half // 2, 2 * half, 0, 2 * half)
     assert noted.before.health.last_run_at < mended <= noted.figures.health.last_run_at
     assert [(one.box_key, one.before) for one in found.tests] == [("bench-2", True)]
-    assert of_box(noted).startswith("since the note of ")
-    assert "; before it: fails where bench-1 never does" in of_box(noted)
+    assert of_box(noted).answer.startswith("since the note of ")
+    assert "; before it: fails where bench-1 never does, " in of_box(noted).evidence
     assert ", before the note of " in of_test(found.tests[0])
     assert named(asked(history)) == ["bench-2"]
 
@@ -431,9 +431,9 @@ def test_a_box_that_did_not_run_since_its_note_says_so() -> None:
     assert (noted.idle, noted.before, found.boxes_total) == (True, None, 2)
     assert noted.figures.comparison is not None
     assert noted.figures.comparison.named
-    assert of_box(noted).startswith("fails where bench-1 never does")
-    assert "; that was before the note of " in of_box(noted)
-    assert of_box(noted).endswith(", and it has not run since")
+    assert of_box(noted).answer.startswith("before the note of ")
+    assert of_box(noted).answer.endswith(": fails where bench-1 never does")
+    assert of_box(noted).evidence.endswith("; it has not run since")
 
 
 def test_a_box_is_never_compared_with_itself() -> None:

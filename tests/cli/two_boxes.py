@@ -11,7 +11,7 @@ from tests.support.running import RunningServer, report
 
 TESTS = ("boot", "i2c", "radio", "spi")
 COMMITS = 12
-SAYS = "fails where bench-1 never does, on the same commits (12 of 48 against 0 of 48)"
+SAYS = "fails where bench-1 never does (12 of 48 against 0 of 48 on the same commits)"
 
 
 @pytest.fixture(scope="module")

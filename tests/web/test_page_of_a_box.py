@@ -53,7 +53,8 @@ def test_every_figure_on_the_page_is_the_apis(
 
         page = reader.page
         expect(page.get_by_role("heading", level=1)).to_have_text(box)
-        expect(page.get_by_text(found["box"]["says"])).to_be_visible()
+        expect(page.get_by_text(found["box"]["answer"])).to_be_visible()
+        expect(page.get_by_text(found["box"]["evidence"])).to_be_visible()
         rows = page.get_by_role("region", name="Shares").locator("tbody tr")
         expect(rows).to_have_count(len(SHARES))
         counts = found["box"]["counts"]

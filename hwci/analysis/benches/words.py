@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a box, in one sentence each: the terminal and the dashboard show the same."""
+"""What is said of a box: the terminal and the dashboard show the same."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.compare import COMMITS_MIN, Comparison, Counts, Missing
 from hwci.said import counted, day
@@ -17,28 +17,43 @@ if TYPE_CHECKING:
 _TEN = 10
 
 
-def of_box(box: BoxReport) -> str:
+class Said(NamedTuple):
+    """What is said of a box: the answer in few words, and its evidence."""
+
+    answer: str
+    evidence: str
+
+    @property
+    def text(self) -> str:
+        """Return both as one sentence."""
+        return f"{self.answer} ({self.evidence})"
+
+
+def of_box(box: BoxReport) -> Said:
     """Say how a box does against the others; where it has a note, since then and before."""
-    said = of_figures(box.figures)
+    answer, evidence = said = of_figures(box.figures)
     if box.note is None:
         return said
+    note = f"the note of {day(box.note.at)}"
     if box.idle:
-        return f"{said}; that was before the note of {day(box.note.at)}, and it has not run since"
-    since = f"since the note of {day(box.note.at)}: {said}"
-    return since if box.before is None else f"{since}; before it: {of_figures(box.before)}"
+        return Said(f"before {note}: {answer}", f"{evidence}; it has not run since")
+    if box.before is not None:
+        evidence = f"{evidence}; before it: {', '.join(of_figures(box.before))}"
+    return Said(f"since {note}: {answer}", evidence)
 
 
-def of_figures(box: Figures) -> str:
+def of_figures(box: Figures) -> Said:
     """Say how a box does against the others, in a part of its time or in all."""
     if box.comparison is None:
         return _missing(box)
-    against, others = _against(box.counts), _called(box.others)
+    against, others = f"{_against(box.counts)} on the same commits", _called(box.others)
     if not box.comparison.named:
-        return f"no sign that it is worse than {others} over all tests ({against})"
+        return Said(f"no sign that it is worse than {others}", f"over all tests: {against}")
     if not box.counts.others_failed:
         never = "never does" if len(box.others) == 1 else "never do"
-        return f"fails where {others} {never}, on the same commits ({against}){_mostly(box)}"
-    return f"{_times(box.comparison)} as {others} on the same commits ({against}){_mostly(box)}"
+        return Said(f"fails where {others} {never}", f"{against}{_mostly(box)}")
+    evidence = f"{_sure(box.comparison)}; {against}{_mostly(box)}"
+    return Said(f"{_times(box.comparison)} as {others}", evidence)
 
 
 def of_test(test: TestOnBox) -> str:
@@ -49,7 +64,8 @@ def of_test(test: TestOnBox) -> str:
         against = f"{against}, {when} the note of {day(test.note.at)}"
     if test.only:
         return f"fails on {test.box_key} only ({against})"
-    return f"{_times(test.comparison)} on {test.box_key} as on {_called(test.others)} ({against})"
+    times, sure = _times(test.comparison), _sure(test.comparison)
+    return f"{times} on {test.box_key} as on {_called(test.others)} ({sure}; {against})"
 
 
 def more_often(test: TestOnBox) -> str:
@@ -71,22 +87,17 @@ def _mostly(box: Figures) -> str:
     return f"; {box.few.failed:,} of the {box.counts.failed:,} are of {names}"
 
 
-def _missing(box: Figures) -> str:
+def _missing(box: Figures) -> Said:
+    few = f"on {counted(box.commits, 'commit')}, {COMMITS_MIN} are needed"
+    nothing, little = "nothing to compare", "not enough data"
     what = {
-        Missing.ONE_BOX: "nothing to compare: it is the only box of the period",
-        Missing.NOTHING_IN_COMMON: (
-            "not enough data: no other box ran these tests on the same commits"
-        ),
-        Missing.NO_FAILURE: (
-            "nothing to compare: on each commit, each test passed on all boxes or failed on all"
-        ),
-        Missing.FEW_COMMITS: (
-            "not enough data: tests passed on one box and failed on another on"
-            f" {counted(box.commits, 'commit')}, {COMMITS_MIN} are needed"
-        ),
-        None: "",
+        Missing.ONE_BOX: (nothing, "it is the only box of the period"),
+        Missing.NOTHING_IN_COMMON: (little, "no other box ran these tests on the same commits"),
+        Missing.NO_FAILURE: (nothing, "on each commit, each test passed or failed on all boxes"),
+        Missing.FEW_COMMITS: (little, f"tests passed on one box and failed on another {few}"),
+        None: ("", ""),
     }
-    return what[box.missing]
+    return Said(*what[box.missing])
 
 
 def _called(others: Sequence[str]) -> str:
@@ -95,8 +106,12 @@ def _called(others: Sequence[str]) -> str:
 
 
 def _times(found: Comparison) -> str:
+    return f"fails {_number(found.times_as_often)} times as often"
+
+
+def _sure(found: Comparison) -> str:
     low, high = map(_number, found.times_between)
-    return f"fails {_number(found.times_as_often)} times as often (95 % sure: {low} to {high})"
+    return f"95 % sure: {low} to {high}"
 
 
 def _number(times: float) -> str:

@@ -165,7 +165,8 @@ class SilenceAnswer(Answer):
 
 
 class BoxFiguresAnswer(Answer):
-    """A box, or a part of its time. `comparison` null: `missing` names what there is too little of.
+    """A box, or a part of its time. `says` is `answer`, in few words, with its `evidence`; an older
+    server sends `says` alone. `comparison` null: `missing` names what there is too little of.
     `neverReached`: of its runs, those with `hello_ok` false. `lostBoard`: of the others, those that
     lost their board midway (null: there are none); `lostRuns`: the latest of them. `boardSeconds`:
     while a run had it.
@@ -182,13 +183,17 @@ class BoxFiguresAnswer(Answer):
     board_seconds: float
     last_run_at: Time
     last_clean_run_at: Time | None
+    answer: str = ""
+    evidence: str = ""
 
     @classmethod
-    def of_part(cls, part: report.Figures, says: str, **box: object) -> Self:
+    def of_part(cls, part: report.Figures, said: words.Said, **box: object) -> Self:
         """Make the figures, with what else is said of the box."""
         fares = part.health
         figures = {
-            "says": says,
+            "says": said.text,
+            "answer": said.answer,
+            "evidence": said.evidence,
             "counts": CountsAnswer.model_validate(part.counts),
             "commits": part.commits,
             "comparison": _comparison(part.comparison),

@@ -28,7 +28,8 @@ export function Shares({ found, orgId, loading }) {
   const rows = SHARES.map(([key, title]) => ({ share: key, title, box: shares[key], others: others?.[key] ?? null }));
   return html`
     <p class="quiet"><${Period} ...${found.period} /> <${Renewing} on=${loading} /></p>
-    <p>${box.comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}${box.says}</p>
+    <p>${box.comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}<strong>${box.answer}</strong>
+      <span class="under">${box.evidence}</span></p>
     <${Same} ...${box} />
     ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>
       <${TestLink} test=${one} orgId=${orgId} /> ${one.says}

@@ -51,7 +51,7 @@ function columns(orgId, period) {
   const lostRuns = (box) => addressOf("runs", { orgId }, { boxKey: box.boxKey, ...unreached, ...timesOf(box, period) });
   return [
     { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${BoxLink} boxKey=${boxKey} orgId=${orgId} />` },
-    { key: "says", title: "Against the others", own: "down", words: true, cell: said },
+    { key: "says", fields: ["says", "answer", "evidence"], title: "Against the others", own: "down", words: true, cell: said },
     {
       key: "neverReached",
       title: "Never reached the hardware",
@@ -81,8 +81,9 @@ function silent({ usualSeconds, longer, longerTotal, longerSeconds, says }) {
   return html`<span title=${says}>${said}</span>`;
 }
 
-function said({ says, comparison }) {
-  return comparison?.named ? html`<${Badge} kind="bad" title="Worse than the others">worse<//> ${says}` : says;
+function said({ answer, evidence, comparison }) {
+  const worse = comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `;
+  return html`${worse}${answer}<span class="under">${evidence}</span>`;
 }
 
 function lost({ lostBoard, lostRuns }) {
@@ -95,7 +96,7 @@ function clean({ lastCleanRunAt }) {
 }
 
 function share(one) {
-  const within = html`<span title="Holds the true share with 95 % certainty">(${rangeOf(one)})</span>`;
+  const within = html`<span class="unbroken" title="Holds the true share with 95 % certainty">(${rangeOf(one)})</span>`;
   return html`<span class="under">${percent((100 * one.part) / one.total)} ${within}</span>`;
 }
 
