@@ -64,7 +64,7 @@ def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -
     steady = _without_failure(found, tries)
     if steady is not None:
         return Concluded(_sentences([steady]), "")
-    says: Sequence[str] = ()
+    says: Sequence[str] = [_counts(found, tries)]
     began_before = names_only_box = False
     to_tell = ""
     if is_broken(tries.attempts, tries.failed_attempts):
@@ -75,14 +75,13 @@ def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -
         now = [] if failing is None else [of_failing(failing)]
         answer = ". ".join([*now, *look_first_at(failing, about.incidents), NO_STATISTICS])
     else:
-        told, says, began_before = _told(about, found)
+        told, says, began_before = _told(about, found, tries)
         answer, names_only_box = told.sentence, told.names_only_box
         to_tell = told.to_tell
-    says = [*says, _counts(found, tries)]
+    only = ""
     if len(found.boxes) == 1 and not names_only_box:
-        box = found.boxes[0].box_key
-        says.append(f"only {box} ran it, so no other tells bench from firmware")
-    return Concluded(_sentences([answer]), _sentences([*says, to_tell]), began_before)
+        only = f"only {found.boxes[0].box_key} ran it, so no other tells bench from firmware"
+    return Concluded(_sentences([answer]), _sentences([*says, only, to_tell]), began_before)
 
 
 def _sentences(said: Iterable[str]) -> str:
@@ -102,7 +101,7 @@ def _without_failure(found: OneTest, tries: Tries) -> str | None:
     return None
 
 
-def _told(about: About, found: OneTest) -> tuple[Suspected, Sequence[str], bool]:
+def _told(about: About, found: OneTest, tries: Tries) -> tuple[Suspected, Sequence[str], bool]:
     """Return the answer, on what it rests, and whether it was so before the period."""
     history, runs, test_id, pending, incidents, notes = about
     worst = worst_boxes_of(runs, [test_id], notes, history.check_time).get(test_id)
@@ -111,9 +110,11 @@ def _told(about: About, found: OneTest) -> tuple[Suspected, Sequence[str], bool]
     known = known_of(pending, suggested, worst, incidents)
     answer = suspected(known)
     on_box = "" if worst is None else f"it {words.of_test(worst)}"
+    # Beside counts on the same commits, those of all runs say nothing more.
+    counts = _counts(found, tries) if worst is None else _given(found)
     if isinstance(suggested, str):
         missing = "" if known.failing is None else f"not enough data to say more: {suggested}"
-        return answer, [missing, on_box], False
+        return answer, [missing, on_box, counts], False
     since = ""
     fails = fails_steadily(known)
     if fails:
@@ -123,7 +124,7 @@ def _told(about: About, found: OneTest) -> tuple[Suspected, Sequence[str], bool]
     # Runs on other boxes, where it never failed, would not show that it is fixed on this one.
     is_elsewhere = worst is not None and worst.only and not suggested.is_fixed
     fixed = "" if is_elsewhere or fails else of_fixed(suggested)
-    return answer, [since, on_box, of_change(suggested.since), fixed], began_before
+    return answer, [since, on_box, of_change(suggested.since), fixed, counts], began_before
 
 
 def _counts(found: OneTest, tries: Tries) -> str:

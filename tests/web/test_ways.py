@@ -388,7 +388,7 @@ def test_a_row_of_what_fails_now_leads_to_how_sure_its_commit_is(page: Page, pag
     # Of the first row none may be sure, on some days.
     row = page.locator("#failing tbody tr", has_text="mqtt.tls_handshake").first
     row.get_by_role("link", name="history, and how sure").click()
-    expect(page.locator(".answer + p")).to_contain_text("% sure")
+    expect(page.locator(".answer + ul")).to_contain_text("% sure")
 
 
 def test_a_period_of_the_past_goes_along_with_its_end(page: Page, pages: str) -> None:

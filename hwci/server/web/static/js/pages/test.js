@@ -73,11 +73,11 @@ function Past({ address, orgId, query, products }) {
   `;
 }
 
-/** What the test is, large, and then what to do and what it rests on. */
+/** What the test is, large, and then what to do and what it rests on, a line for each sentence. */
 function Answer({ answer, says }) {
-  const [verdict, ...rest] = answer.split(/(?<=\.) (?=[A-Z])/);
-  const more = [...rest, says].filter(Boolean).join(" ");
-  return html`<p class="answer">${verdict}</p>${more && html`<p>${more}</p>`}`;
+  const [verdict, ...more] = `${answer} ${says}`.trim().split(/(?<=\.) (?=[A-Z])/);
+  return html`<p class="answer">${verdict}</p>
+    ${more.length > 0 && html`<ul>${more.map((one) => html`<li key=${one}>${one}</li>`)}</ul>`}`;
 }
 
 /** The way to the runs before the period, where it likely began. */
