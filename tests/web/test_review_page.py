@@ -204,7 +204,7 @@ def test_the_title_says_how_many_causes_wait_and_metrics_how_many_failures(
 
     own.open("metrics?days=90&repoKey=acme/firmware")
     beside = page.locator("#bugs .to-review")
-    expect(beside).to_have_text("Review 4 ambiguous failures, cause by cause")
+    expect(beside).to_have_text("Review 4 ambiguous failures")
     waiting = page.locator("#failing .to-review", has_text="Review 4 ambiguous failures")
     waiting.get_by_role("link").click()
     expect(page).to_have_url(re.compile(r"/review\?days=90&repoKey=acme%2Ffirmware$"))
@@ -256,6 +256,16 @@ def test_who_writes_at_once_after_a_key_keeps_the_focus(own: Site) -> None:
     expect(rows(page).nth(1).get_by_label("Note")).to_be_focused()
 
 
+def test_n_goes_to_the_note_of_the_open_cause(own: Site) -> None:
+    page = opened_inbox(own)
+    page.keyboard.press("j")
+    page.keyboard.type("none but n")
+
+    expect(opened(page).get_by_label("Note (optional)")).to_be_focused()
+    expect(opened(page).get_by_label("Note (optional)")).to_have_value("one but n")
+    assert audit(own) == []
+
+
 @pytest.mark.parametrize("keys", ["Control+Enter", "Meta+Enter"])
 def test_a_cause_is_confirmed_with_its_note_by_the_keyboard_alone(own: Site, keys: str) -> None:
     page = opened_inbox(own)
@@ -263,7 +273,7 @@ def test_a_cause_is_confirmed_with_its_note_by_the_keyboard_alone(own: Site, key
     note = first.get_by_label("Note (optional)")
     while not note.evaluate("one => one === document.activeElement"):
         page.keyboard.press("Tab")
-    expect(note).to_have_accessible_description("Ctrl+Enter or Cmd+Enter confirms all")
+    expect(note).to_have_accessible_description("Ctrl+Enter or Cmd+Enter confirms all 2")
     page.keyboard.type("cold jacket")
     page.keyboard.press("Enter")  # alone does nothing
     page.keyboard.press("Tab")
@@ -619,17 +629,17 @@ def test_what_is_reviewed_has_its_note_and_offers_only_the_keys_that_do_somethin
 ) -> None:
     page = opened_inbox(own)
     keys = page.locator(".by-key kbd")
-    expect(keys).to_have_text(["j", "k", "c", "d", "Ctrl+Enter"])
+    expect(keys).to_have_text(["j", "k", "n", "c", "d", "Ctrl+Enter"])
     opened(page).get_by_label("Note").fill("a race")
     opened(page).get_by_role("button", name="Confirm").click()
-    expect(keys).to_have_text(["j", "k", "c", "d", "u", "Ctrl+Enter"])
+    expect(keys).to_have_text(["j", "k", "n", "c", "d", "u", "Ctrl+Enter"])
 
     own.open("review?list=reviewed")
 
     expect(opened(page)).to_contain_text("Confirmed by Olga Owner with the note “a race”")
     expect(opened(page).get_by_label("New note (optional)")).to_have_value("")
     expect(opened(page).get_by_label("New issue link (optional)")).to_be_visible()
-    expect(keys).to_have_text(["d"])
+    expect(keys).to_have_text(["n", "d"])
 
 
 def test_a_reset_leaves_what_somebody_else_reviewed_otherwise_and_names_it(

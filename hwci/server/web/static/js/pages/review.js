@@ -27,7 +27,8 @@ import { Row } from "./review/row.js";
 
 const ASKED = 100; // the most that the API gives at once
 const MOVES = ["next", "previous"];
-const KEYS = [["j", MOVES[0]], ["k", MOVES[1]], ["c", CONFIRM], ["d", "dismiss"], ["u", UNDO]];
+const NOTE = "note";
+const KEYS = [["j", MOVES[0]], ["k", MOVES[1]], ["n", NOTE], ["c", CONFIRM], ["d", "dismiss"], ["u", UNDO]];
 const WHILE_WRITING = ["Ctrl+Enter", "confirm while you write"];
 
 const TO_REVIEW = {
@@ -153,6 +154,7 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
     j: () => show(listed[at + 1]),
     k: () => show(listed[at - 1]),
     ...(may && open && {
+      n: () => shown.current.querySelector("[aria-expanded=true]").closest("li").querySelector("input").focus(),
       c: () => review(open.id, open.failures, CONFIRM, draft.of(open.id)),
       d: () => review(open.id, open.failures, "dismiss", draft.of(open.id)),
     }),
@@ -170,7 +172,7 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
   if (causes.length === 0) return html`<section class="part">${none}</section>`;
   const gone = causes.length - listed.length;
   const fitting = may && open ? fittingActions(open.failures).map(({ name }) => name) : [];
-  const useful = [...(listed.length > 1 ? MOVES : []), ...fitting, ...(may && together.undo ? [UNDO] : [])];
+  const useful = [...(listed.length > 1 ? MOVES : []), ...(may && open ? [NOTE] : []), ...fitting, ...(may && together.undo ? [UNDO] : [])];
   const keys = [...KEYS.filter(([, what]) => useful.includes(what)), ...(fitting.includes(CONFIRM) ? [WHILE_WRITING] : [])];
   return html`<section class="part inbox" aria-label=${list.title}>
     ${!open && none}

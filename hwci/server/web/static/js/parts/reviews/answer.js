@@ -29,11 +29,11 @@ export function Answer({ cause: { id, failures }, name, together, review = toget
     review(id, failures, action, draft.of(id));
   };
   const anew = failures.some(({ review }) => review);
-  const fitting = fittingActions(failures);
   const titleOf = (one) => (failures.length > 1 ? one.ofSeveral(changedBy(one.name, failures).length) : one.title);
-  const confirm = fitting.some((one) => one.name === CONFIRM) && (() => act(CONFIRM));
-  return html`<div ref=${words}><${ReviewWords} ...${{ draft, id, fault, anew, confirm, several: failures.length > 1 }} /></div>
-    <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place} onFocusOut=${leave}>${fitting.map(
+  const number = changedBy(CONFIRM, failures).length;
+  const confirm = number > 0 && (() => act(CONFIRM));
+  return html`<div ref=${words}><${ReviewWords} ...${{ draft, id, fault, anew, confirm, number }} /></div>
+    <div class="actions" role="group" aria-label="Review" tabindex="-1" ref=${place} onFocusOut=${leave}>${fittingActions(failures).map(
       (one) => html`<button key=${one.name} type="button" aria-disabled=${may ? undefined : "true"}
         aria-label=${`${titleOf(one)}: ${name}`} onClick=${() => act(one.name)}>${titleOf(one)}</button>`,
     )}</div>

@@ -2,14 +2,15 @@
 // What a reviewer writes with a review: a note and the link of an issue. Ctrl+Enter there confirms, so that the keyboard
 // alone is enough; Enter alone does nothing.
 
+import { count } from "../../format.js";
 import { html } from "../../html.js";
 import { Field, faultsOf } from "../form/field.js";
 
 /**
  * The fields. `draft`: of `useDraft`; `id`: what is reviewed; `fault`: with which the review was refused, if it was; `anew`:
- * there is a review, whose words stand elsewhere; `confirm()`: Confirm, where it fits, of `several` failures at once.
+ * there is a review, whose words stand elsewhere; `confirm()`: Confirm, where it fits, of so many failures (`number`) at once.
  */
-export function ReviewWords({ draft, id, fault, anew, confirm, several = false }) {
+export function ReviewWords({ draft, id, fault, anew, confirm, number = 1 }) {
   const faults = wordFaults(fault);
   const written = draft.read(id);
   const write = ({ target }) => draft.write(id, { [target.name]: target.value });
@@ -21,7 +22,7 @@ export function ReviewWords({ draft, id, fault, anew, confirm, several = false }
   const keys = confirm && { onKeyDown: press, "aria-keyshortcuts": "Control+Enter Meta+Enter" };
   const field = (name, title, rest) => html`<${Field} key=${name} id=${`${name}-${id}`} name=${name} title=${title} fault=${faults[name]}
     value=${written[name] ?? ""} onInput=${write} ...${rest} ...${keys} />`;
-  const hint = html`<span class="by-key">Ctrl+Enter or Cmd+Enter confirms${several && " all"}</span>`;
+  const hint = html`<span class="by-key">Ctrl+Enter or Cmd+Enter confirms${number > 1 && ` all ${count(number)}`}</span>`;
   const [note, issue] = anew ? ["New note", "New issue link"] : ["Note", "Issue link"];
   return html`<div class="review-words">${field("note", `${note} (optional)`, { maxlength: 1000, hint: confirm && hint })}
     ${field("issue", `${issue} (optional)`, { type: "url", maxlength: 2000, placeholder: "https://" })}</div>`;
