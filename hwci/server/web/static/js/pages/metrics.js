@@ -4,13 +4,13 @@
 
 import { addressOf, change } from "../address.js";
 import { useAnswer, useAsked } from "../asking.js";
-import { counted, moment, periodName, timeOfDay } from "../format.js";
+import { moment, periodName, timeOfDay } from "../format.js";
 import { html, useEffect, useRef } from "../html.js";
 import { later } from "../parts/later.js";
 import { useProductsOf } from "../parts/values/links.js";
 import { Failed, Renewing, Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
-import { Periods, Products, UpToNow, periodIn, scopeOf, severalRepositories } from "../parts/frame/scope.js";
+import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Collapsed, showSection } from "../parts/section.js";
 import { ExactTimes } from "../parts/values/values.js";
 import { useOwnDays } from "../parts/zone.js";
@@ -18,8 +18,9 @@ import { RealBugs } from "./metrics/bugs.js";
 import { FailingNow } from "./metrics/failing_now.js";
 import { Merges } from "./metrics/merges.js";
 import { OtherFailures, useOtherCauses } from "./metrics/other.js";
-import { ToReview, useReviews } from "./metrics/review.js";
+import { useReviews } from "./metrics/review.js";
 import { Tiles } from "./metrics/tiles.js";
+import { WaysOn } from "./metrics/ways_on.js";
 
 const AWAY_MILLISECONDS = 60_000;
 
@@ -124,12 +125,7 @@ function Shown({ page, products, isWhole, ...rest }) {
       causes=${figures.data?.realBugCauses.total} address=${rest.address} />
     ${!isWhole && html`<${Waiting} />`}
     ${isWhole && html`
-      <${FailingNow} ...${table}>
-        <div class="ways-on">
-          <${ToReview} orgId=${rest.orgId} scope=${rest.scope} total=${data.tiles.realFwBugs.ambiguous} />
-          <${Pending} orgId=${rest.orgId} scope=${rest.scope} total=${figures.data?.pendingFailures} />
-        </div>
-      <//>
+      <${FailingNow} ...${table}><${WaysOn} ...${table} /><//>
       <${Folded} address=${rest.address} title="Day by day" anchor="daily">
         <${Days} trend=${{ ...figures, data: figures.data?.days ?? null }} /><//>
       <${Folded} address=${rest.address} title="Time to detect and to fix" anchor="times" name="timesToFix">
@@ -148,17 +144,6 @@ function Folded({ address, title, anchor, name = anchor, children }) {
   const open = address.query.get(name) === "open";
   const toggle = () => change({ [name]: open ? null : "open" }, { replace: true });
   return html`<${Collapsed} ...${{ title, anchor, open }} onToggle=${toggle}>${children}<//>`;
-}
-
-/** The failures of the rows above one by one: no tile counts them yet. `total`: none without an answer. */
-function Pending({ orgId, scope, total }) {
-  if (total === undefined) return null;
-  if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
-  const all = addressOf("failures", { orgId }, { ...scope, label: "pending" });
-  const boxes = addressOf("boxes", { orgId }, periodIn(scope));
-  // Each is so short that it is one line on a phone, too.
-  return html`<p><span class="quiet">Is one box worse than the others? </span><a href=${boxes}>Compare them</a></p>
-    <p class="pending"><span class="quiet">These by commit: </span><a href=${all}>${counted(total, "pending failure")}</a></p>`;
 }
 
 /** Whether nothing was reported or announced in a period. */

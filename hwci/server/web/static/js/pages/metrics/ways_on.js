@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Below "Failing now": the ways to what needs a person beside it, each a few words. No tile counts what is pending.
+
+import { addressOf } from "../../address.js";
+import { counted } from "../../format.js";
+import { html } from "../../html.js";
+import { periodIn } from "../../parts/frame/scope.js";
+import { ToReview } from "./review.js";
+
+/** The ways. `figures`: of the page; what they tell is left out as long as they are not there. */
+export function WaysOn({ page, figures: { data }, orgId, scope }) {
+  return html`<div class="ways-on">
+    <${ToReview} orgId=${orgId} scope=${scope} total=${page.tiles.realFwBugs.ambiguous} />
+    ${data && html`
+      <p><span class="quiet">Is one box worse? </span><a href=${addressOf("boxes", { orgId }, periodIn(scope))}>Compare them</a></p>
+      <${Pending} total=${data.pendingFailures} href=${addressOf("failures", { orgId }, { ...scope, label: "pending" })} />`}
+  </div>`;
+}
+
+/** The failures of the rows above one by one. */
+function Pending({ total, href }) {
+  if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
+  return html`<p class="pending"><a href=${href}>${counted(total, "pending failure")}</a><span class="quiet">, one by one</span></p>`;
+}
