@@ -412,7 +412,7 @@ def test_each_different_message_is_shown_with_the_failures_that_have_it(
 def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
     page = opened_inbox(own)
     page.keyboard.press("j")
-    expect(opened(page)).to_contain_text("main · 2 failures, the first ")
+    expect(opened(page)).to_contain_text("2 failures on main, the first ")
     actions = opened(page).get_by_role("group", name="Review").get_by_role("button")
     expect(actions).to_have_text(["Confirm 2 as firmware bugs", "Dismiss 2"])
     row = own.ask("ci-analysis/causes?days=30&limit=100")["items"][1]["failures"][0]
@@ -848,7 +848,8 @@ def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
             )
         ).to_be_visible()
         expect(page.get_by_text(re.compile(r"\d causes"))).to_have_count(1)
-        assert len(set(re.findall(r"branch-\d+ ·", page.locator(".inbox ol").inner_text()))) == 103
+        text = page.locator(".inbox ol").inner_text()
+        assert len(set(re.findall(r"on branch-\d+,", text))) == 103
 
         page.get_by_role("searchbox", name="Search causes").fill("branch-42")
 

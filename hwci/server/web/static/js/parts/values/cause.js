@@ -16,7 +16,7 @@ import { classBadge, verdict } from "./words.js";
 /** How many failures they are, and since when; and what broke them, and the fix, unless it is unfolded (`open`). */
 export function CauseFacts({ cause: { failures, failuresTotal }, open }) {
   const [{ branch, firstFailure }] = failures;
-  return html`<span class="under">${branch} · ${counted(failuresTotal, "failure")},${failuresTotal > 1 && " the first"}${" "}
+  return html`<span class="under">${counted(failuresTotal, "failure")} on ${branch},${failuresTotal > 1 && " the first"}${" "}
     <${Time} at=${firstFailure.startedAt} />${!open && html`<${Commits} ...${failures[0]} />`}</span>`;
 }
 
