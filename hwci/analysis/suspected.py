@@ -223,5 +223,5 @@ def _on_boxes(found: Intermittent) -> Suspected:
 
 
 def _suspect_bench(flaky: str, few_words: str, box: str) -> Suspected:
-    sentence = f"{flaky}: suspect the bench, less likely a race in the firmware"
+    sentence = f"{flaky}: suspect the bench rather than a race in the firmware"
     return Suspected(sentence, few_words, box, to_tell=_SWAP.format(box))

@@ -7,7 +7,6 @@ from hwci.analysis.failures.causes import (
     Cause,
     Described,
     FilesOfKind,
-    Said,
     causes,
     described,
     to_review,
@@ -163,10 +162,16 @@ def test_of_a_long_range_the_first_commits_are_told_and_the_fix() -> None:
 def test_each_different_message_is_told_by_its_first_line_the_most_frequent_first() -> None:
     _, first, second, third, *rest = BROKEN
     lost, late = "\n  no ACK \nat 0x1f", "no ACK\nat 0x2e"
-    past = Past([says("late", third, "i2c"), says(lost, first, "i2c", "spi"), second, *rest])
-    assert told(past).said == [Said("no ACK", 2)]
-    past = Past([says("CRC", first, "i2c"), says(late, second, "i2c"), *BROKEN[3:]])
-    both = [Said("CRC", 1), Said("no ACK", 1)]  # that of the failure that came first is first
-    assert told(past).said == both
-    assert told(Past([says(" \n", first, "i2c"), second, *rest])).said == []
-    assert told(Past(BROKEN)).said == []
+
+    def told_by_tests(*reports: Report) -> list[tuple[str, list[str]]]:
+        found = told(Past(reports))
+        tests = {one.id: one.key.lane.test_id for one in found.cause.failures}
+        return [(line, sorted(tests[one] for one in ids)) for line, ids in found.said]
+
+    both = told_by_tests(says("late", third, "i2c"), says(lost, first, "i2c", "spi"), second, *rest)
+    assert both == [("no ACK", ["i2c", "spi"])]
+    each = told_by_tests(says("CRC", first, "i2c"), says(late, second, "i2c"), *BROKEN[3:])
+    assert [line for line, _ in each] == ["CRC", "no ACK"]  # that of the failure that came first
+    assert [len(tests) for _, tests in each] == [1, 1]
+    assert told_by_tests(says(" \n", first, "i2c"), second, *rest) == []
+    assert told_by_tests(*BROKEN) == []

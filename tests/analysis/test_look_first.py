@@ -17,7 +17,7 @@ PASSES = "\nbox-2 | a:P b:P c:P d:P"
 FAILS = "\nbox-2 | a:P b:F c:F d:F"
 TELL_IT = (
     "Commit or bench? Test commit a (the last pass) on box-1 again:"
-    " if it passes, suspect b, else box-1"
+    " if it passes, suspect the commit"
 )
 
 
@@ -54,7 +54,7 @@ def said(past: Past) -> list[str | None]:
             {},
             (
                 "Commit or bench? Test commit a (the last pass) on box-1 again:"
-                " if it passes, suspect the commits up to b, else box-1"
+                " if it passes, suspect the commits up to b"
             ),
         ),
         (
@@ -62,7 +62,7 @@ def said(past: Past) -> list[str | None]:
             {},
             (
                 "Commit or bench? Test a commit from before b on box-1:"
-                " if it passes, suspect the commits up to b, else box-1"
+                " if it passes, suspect the commits up to b"
             ),
         ),
         (
@@ -93,7 +93,7 @@ def test_of_several_commits_that_may_have_broken_it_none_is_named() -> None:
     assert said(Past(reports)) == [
         (
             "Commit or bench? Test commit a (the last pass) on box-1 again:"
-            " if it passes, suspect the 2 commits that may have broken it, else box-1"
+            " if it passes, suspect the 2 commits that may have broken it"
         )
     ]
 

@@ -31,7 +31,7 @@ from tests.support.outcomes import FullRecordedRuns
 
 BUG = Cause(Kind.BUG, ONE, rate=1.0)
 ON_ONE = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=0.3)
-SUSPECT_BENCH = "suspect the bench, less likely a race in the firmware"
+SUSPECT_BENCH = "suspect the bench rather than a race in the firmware"
 FAILING = Failing("main", ["bench-2"], 8, 8, "19943d373e8f" + "0" * 28, EPOCH)
 
 

@@ -89,11 +89,12 @@ def _mostly(box: Figures) -> str:
 
 def _missing(box: Figures) -> Said:
     few = f"on {counted(box.commits, 'commit')}, {COMMITS_MIN} are needed"
-    nothing, little = "nothing to compare", "not enough data"
+    nothing, little = "nothing to compare it with", "not enough data"
+    alike = "on each commit, each test passed on all boxes or failed on all"
     what = {
         Missing.ONE_BOX: (nothing, "it is the only box of the period"),
-        Missing.NOTHING_IN_COMMON: (little, "no other box ran these tests on the same commits"),
-        Missing.NO_FAILURE: (nothing, "on each commit, each test passed or failed on all boxes"),
+        Missing.NOTHING_IN_COMMON: (nothing, "no other box ran these tests on the same commits"),
+        Missing.NO_FAILURE: ("no difference", alike),
         Missing.FEW_COMMITS: (little, f"tests passed on one box and failed on another {few}"),
         None: ("", ""),
     }

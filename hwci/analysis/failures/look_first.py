@@ -61,19 +61,25 @@ def look_first(known: Evidence) -> str:
         return f"No bench stands out: look at {commits or 'the firmware and the test'} first"
     if known.runs < RUNS_MIN:
         return f"Test commit {short(known.last)} on {box} again: if it passes there, it is a flake"
-    commits = commits or f"the commits up to {short(known.first)}"
     if known.before is None:
-        return _deciding(f"a commit from before {short(known.first)} on {box}", box, commits)
+        return _deciding(f"a commit from before {short(known.first)} on {box}", known)
     sha = short(known.before.sha)
     if known.before.since is Outcome.PASS:
-        return f"Look at {commits} first: {sha} passed on {box} since then"
+        return f"Look at {commits or _up_to(known)} first: {sha} passed on {box} since then"
     if known.before.since is Outcome.FAIL:
         return f"Look at {box} first: {sha} passed there before, and fails now"
-    return _deciding(f"commit {sha} (the last pass) on {box} again", box, commits)
+    return _deciding(f"commit {sha} (the last pass) on {box} again", known)
 
 
-def _deciding(run: str, box: str, commits: str) -> str:
-    return f"Commit or bench? Test {run}: if it passes, suspect {commits}, else {box}"
+def _deciding(run: str, known: Evidence) -> str:
+    # A single one is named beside.
+    is_single = known.suspects is not None and len(known.suspects) == 1
+    suspects = "the commit" if is_single else _commits(known) or _up_to(known)
+    return f"Commit or bench? Test {run}: if it passes, suspect {suspects}"
+
+
+def _up_to(known: Evidence) -> str:
+    return f"the commits up to {short(known.first)}"
 
 
 def named(boxes: Sequence[str]) -> str:

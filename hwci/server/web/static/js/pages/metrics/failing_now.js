@@ -35,7 +35,7 @@ export function FailingNow({ figures, address, orgId, page, several, children })
   const first = merged.slice(0, SHOWN);
   const rows = all ? ordered : first;
   const columns = [
-    { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${otherBoxes(row, orgId)}${mergedTo(row)}` },
+    { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
     { key: "since", fields: ["since", "firstCommit", "commits"], title: "Failing since", cell: since },
     { key: "suspects", fields: ["suspects", "lookFirst"], title: "May have broken it", cell: (row) => suspects(row, orgId) },
@@ -101,10 +101,15 @@ function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first },
     ${commits > 1 && html`<span class="under unbroken">${counted(commits, "commit")} failed</span>`}`;
 }
 
-/** The commits, and where to look first: at them, or at the bench. The page of the test says how sure that is. */
-function suspects({ repoKey, suite, failures: [{ testId }], suspects: range, lookFirst }, orgId) {
-  return html`<${Suspects} range=${range} repo=${repoKey} /><span class="under">${lookFirst} · <${HistoryLink} words="history, and how sure"
-    test=${{ repoKey, suite, testId }} orgId=${orgId} /></span>`;
+/**
+ * The commits, what other boxes say of them, and where to look first: at them, or at the bench. The page of the test says
+ * how sure that is.
+ */
+function suspects(row, orgId) {
+  const { repoKey, suite, failures: [{ testId }], suspects: range, lookFirst } = row;
+  return html`<${Suspects} range=${range} repo=${repoKey} />${otherBoxes(row, orgId)}
+    <span class="under">${lookFirst} · <${HistoryLink} words="history, and how sure"
+      test=${{ repoKey, suite, testId }} orgId=${orgId} /></span>`;
 }
 
 /** What came of trying it again on the same commit and box. Had it passed once, it would be flaky. */

@@ -20,5 +20,5 @@ export function WaysOn({ page, figures: { data }, orgId, scope }) {
 /** The failures of the rows above one by one. */
 function Pending({ total, href }) {
   if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
-  return html`<p class="pending"><a href=${href}>${counted(total, "pending failure")}</a><span class="quiet">, one by one</span></p>`;
+  return html`<p class="pending"><a href=${href}>${counted(total, "pending failure")}</a></p>`;
 }
