@@ -164,7 +164,7 @@ def test_each_different_message_is_told_by_its_first_line_the_most_frequent_firs
     lost, late = "\n  no ACK \nat 0x1f", "no ACK\nat 0x2e"
 
     def told_by_tests(*reports: Report) -> list[tuple[str, list[str]]]:
-        found = told(Past(reports))
+        found = told(Past([*reports]))
         tests = {one.id: one.key.lane.test_id for one in found.cause.failures}
         return [(line, sorted(tests[one] for one in ids)) for line, ids in found.said]
 
