@@ -488,7 +488,7 @@ def counted(number: int) -> str:
 
 def shows(page: Page, told: Any) -> None:
     """Check that the page has these runs, in this order."""
-    links = page.locator("tbody tr td:nth-child(2) a")
+    links = page.locator("tbody tr td:nth-child(2) > a")
     expect(links).to_have_count(len(told["items"]))
     for place, run in enumerate(told["items"]):
         expect(links.nth(place)).to_have_attribute("href", re.compile(f"/{run['id']}($|[?])"))

@@ -116,7 +116,7 @@ class Row(NamedTuple):
 
 CAUSES = {
     UncheckedCause.HARDWARE_NOT_REACHED: Row(
-        "A run on it never reached the hardware",
+        "Never reached the hardware",
         "Make sure that a bench answers, then run it again: one run that reaches a board is enough",
         _not_reached,
     ),

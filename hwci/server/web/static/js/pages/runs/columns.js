@@ -5,6 +5,7 @@ import { addressOf } from "../../address.js";
 import { count } from "../../format.js";
 import { html } from "../../html.js";
 import { kept } from "../../parts/frame/scope.js";
+import { Outside } from "../../parts/values/outside.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { Sha, Time } from "../../parts/values/values.js";
 import { outcomeBadge, runText } from "../../parts/values/words.js";
@@ -49,7 +50,8 @@ function branchOf({ branch, trigger }) {
 
 function nameOf(run, orgId) {
   const address = addressOf("run", { orgId, runId: run.id });
-  return html`<a href=${address}>${runText(run)}</a> <span class="under">${run.workflow}</span>`;
+  return html`<a href=${address}>${runText(run)}</a> <span class="under">${run.workflow}${run.ciUrl &&
+    html` · <${Outside} href=${run.ciUrl}>CI job<//>`}</span>`;
 }
 
 /** What the run gave for the test. */
