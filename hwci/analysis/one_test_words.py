@@ -136,11 +136,11 @@ def _counts(found: OneTest, tries: Tries) -> str:
 def _given(found: OneTest) -> str:
     """Say what a retry gave, or else another run."""
     for given, what in (
-        (found.retries, "retried in the same run"),
-        (found.reruns, "run again on the same commit and box"),
+        (found.retries, "a retry"),
+        (found.reruns, "a rerun of the same commit on the same box"),
     ):
         if given.tries:
-            return f"{what}, it passed in {given.passed:,} of {counted(given.tries, 'run')}"
+            return f"{what} passed in {given.passed:,} of {counted(given.tries, 'run')}"
     return "no failure was tried again"
 
 

@@ -48,7 +48,7 @@ def said(facts: Facts, *, statistics: bool = True) -> str:
 @pytest.mark.parametrize(
     ("cause", "begins", "has"),
     [
-        (RACE, "Fails now on bench-4 and ", "in the same run, it passed in 29 of 53 runs."),
+        (RACE, "Fails now on bench-4 and ", "; a retry passed in 29 of 53 runs."),
         (
             replace(BUG, since=20),
             "Fails now on 5 boxes: on 27 commits of main since ",

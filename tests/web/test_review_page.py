@@ -204,8 +204,8 @@ def test_the_title_says_how_many_causes_wait_and_metrics_how_many_failures(
 
     own.open("metrics?days=90&repoKey=acme/firmware")
     beside = page.locator("#bugs .to-review")
-    expect(beside).to_have_text("Review 4 ambiguous failures")
-    waiting = page.locator("#failing .to-review", has_text="Review 4 ambiguous failures")
+    expect(beside).to_have_text("4 ambiguous failures: Review by cause")
+    waiting = page.locator("#failing .to-review", has_text="4 ambiguous failures: Review by cause")
     waiting.get_by_role("link").click()
     expect(page).to_have_url(re.compile(r"/review\?days=90&repoKey=acme%2Ffirmware$"))
     expect(rows(page)).to_have_count(2)
@@ -843,9 +843,7 @@ def test_more_causes_than_an_answer_holds_are_shown_and_found_by_words(
         expect(rows(page)).to_have_count(103)
         expect(page.get_by_role("button", name="Show more")).to_have_count(0)
         expect(
-            page.get_by_text(
-                "102 of 103 causes left to review, ambiguous ones first (102 failures)."
-            )
+            page.get_by_text("102 of 103 causes left to review, ambiguous ones first.")
         ).to_be_visible()
         expect(page.get_by_text(re.compile(r"\d causes"))).to_have_count(1)
         text = page.locator(".inbox ol").inner_text()

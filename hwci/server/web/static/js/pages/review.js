@@ -193,13 +193,11 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
   </section>`;
 }
 
-/** How many causes are `left` to review, and how many failures of these are ambiguous. */
-function toReview(causes, { total, left: unseen }, left) {
+/** How many causes are `left` to review. */
+function toReview(causes, { total }, left) {
   const waiting = left < total ? `${count(left)} of ${counted(total, "cause")} left to review` : `${counted(total, "cause")} to review`;
   const failures = causes.filter(TO_REVIEW.holds).flatMap((one) => one.failures);
-  const ambiguous = failures.filter((one) => one.class === "ambiguous").length;
-  if (unseen > 0) return `${waiting}, ambiguous ones first`;
-  return ambiguous > 0 ? `${waiting}, ambiguous ones first (${counted(ambiguous, "failure")})` : waiting;
+  return failures.some((one) => one.class === "ambiguous") ? `${waiting}, ambiguous ones first` : waiting;
 }
 
 /**

@@ -15,7 +15,7 @@ import { LAST, useTogether } from "../../parts/reviews/together.js";
 export function ToReview({ orgId, scope, total, before = "" }) {
   if (total === 0) return null;
   const review = addressOf("review", { orgId }, scope);
-  return html`<p class="to-review quiet">${before}<a href=${review}>Review ${counted(total, "ambiguous failure")}</a></p>`;
+  return html`<p class="to-review quiet">${before}${counted(total, "ambiguous failure")}: <a href=${review}>Review by cause</a></p>`;
 }
 
 /**

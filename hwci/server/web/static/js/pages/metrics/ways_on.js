@@ -17,8 +17,10 @@ export function WaysOn({ page, figures: { data }, orgId, scope }) {
   </div>`;
 }
 
-/** The failures of the rows above one by one. */
+/** The failures of the rows above. */
 function Pending({ total, href }) {
   if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
-  return html`<p class="pending"><a href=${href}>${counted(total, "pending failure")}</a></p>`;
+  const failures = counted(total, "pending failure");
+  return html`<p class="pending"><span class="quiet">${failures}: </span>
+    <a href=${href} aria-label=${`Show each: ${failures}`}>Show each</a></p>`;
 }
