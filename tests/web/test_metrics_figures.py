@@ -342,15 +342,18 @@ def tiles(page: Any, causes: int, trends: Any) -> list[str]:
     """Write the tiles as they are read."""
     counts, unchecked = page["tiles"], page["uncheckedMerges"]["total"]
     merges, bugs, runs = counts["mergesChecked"], counts["realFwBugs"], counts["infraRuns"]
-    beside = f"{bugs['benchOrHarness']} bench or harness, {bugs['ambiguous']} ambiguous"
-    dismissed = f", {bugs['dismissed']} dismissed" if bugs["dismissed"] else ""
+    others = [f"{bugs['benchOrHarness']} bench or harness"]
+    others += [f"{bugs['dismissed']} dismissed"] if bugs["dismissed"] else []
+    others += [
+        f"{bugs['ambiguous']} ambiguous" + (": Review by cause" if bugs["ambiguous"] else "")
+    ]
     flaky = page["flakiestTests"]["total"] > 0
     shares = {one["tile"]: share(one["now"]) for one in trends["tiles"]}
     return [
         f"{merges['checked']:,}" + (f" and {unchecked:,} not checked" if unchecked else ""),
         f"of {counted(merges['announced'], 'merge')}{shares['mergesChecked']}",
         f"{bugs['real']:,}" + (f" from {counted(causes, 'cause')}" if causes else ""),
-        beside + dismissed,
+        ", ".join(others),
         f"{counts['flakyFailures']['count']:,}" + (" see Flakiest tests" if flaky else ""),
         "failing runs on commits that also passed",
         f"{runs['infra']:,}",

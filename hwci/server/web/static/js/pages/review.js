@@ -29,7 +29,6 @@ const ASKED = 100; // the most that the API gives at once
 const MOVES = ["next", "previous"];
 const NOTE = "note";
 const KEYS = [["j", MOVES[0]], ["k", MOVES[1]], ["n", NOTE], ["c", CONFIRM], ["d", "dismiss"], ["u", UNDO]];
-const WHILE_WRITING = ["Ctrl+Enter", "confirm while you write"];
 
 const TO_REVIEW = {
   name: null,
@@ -173,7 +172,7 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
   const gone = causes.length - listed.length;
   const fitting = may && open ? fittingActions(open.failures).map(({ name }) => name) : [];
   const useful = [...(listed.length > 1 ? MOVES : []), ...(may && open ? [NOTE] : []), ...fitting, ...(may && together.undo ? [UNDO] : [])];
-  const keys = [...KEYS.filter(([, what]) => useful.includes(what)), ...(fitting.includes(CONFIRM) ? [WHILE_WRITING] : [])];
+  const keys = KEYS.filter(([, what]) => useful.includes(what));
   return html`<section class="part inbox" aria-label=${list.title}>
     ${!open && none}
     ${open && html`<p class="quiet"><span role="status">

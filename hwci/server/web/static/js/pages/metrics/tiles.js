@@ -35,7 +35,7 @@ export function Tiles({ page, trend, against, causes, address }) {
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(checked)}<//>`}
       from=${unchecked > 0 && html`and <${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}
       beside=${html`of ${counted(announced, "merge")}${share(checked, announced, sure("mergesChecked"))}`} />
-    <${RealBugsTile} ...${{ trend, causes, to }} counts=${page.tiles.realFwBugs} rowsOf=${ofDay("bugs", () => toFailures("bugs"))}
+    <${RealBugsTile} ...${{ trend, causes, to, address }} counts=${page.tiles.realFwBugs} rowsOf=${ofDay("bugs", () => toFailures("bugs"))}
       changed=${changed("realFwBugs")} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
       rowsOf=${(day) => addressOf("failures", address.params, { ...dayScope(address, day), label: "flake" })}
@@ -54,12 +54,14 @@ function ChartsSwitch({ open }) {
   return html`<button type="button" class="charts-switch" aria-pressed=${open ? "true" : "false"} onClick=${turn}>Charts</button>`;
 }
 
-function RealBugsTile({ trend, counts, causes, changed, to, rowsOf }) {
+function RealBugsTile({ trend, counts, causes, changed, to, rowsOf, address }) {
   const others = [
     ["bench_or_harness", counts.benchOrHarness, "bench or harness"],
-    ["ambiguous", counts.ambiguous, "ambiguous"],
     ...(counts.dismissed ? [["dismissed", counts.dismissed, "dismissed"]] : []),
+    ["ambiguous", counts.ambiguous, "ambiguous"],
   ];
+  const inbox = addressOf("review", address.params, scopeOf(address.query));
+  const review = counts.ambiguous > 0 && html`: <a class="unbroken" href=${inbox}>Review by cause</a>`;
   const beside = others.map(([name, value, text], i) => {
     const changes = { other: "open", ...toFailures("other"), "other.class": name };
     return html`${i > 0 && ", "}<${Part} ...${to("other", changes)}>${count(value)} ${text}<//>`;
@@ -68,7 +70,7 @@ function RealBugsTile({ trend, counts, causes, changed, to, rowsOf }) {
     rowsOf=${rowsOf} changed=${changed} all=${counts.real}
     value=${html`<${Part} ...${to("bugs", toFailures("bugs"))}>${count(counts.real)}<//>`}
     from=${causes > 0 && html`from <${Part} ...${to("bugs", toCauses("bugs"))}>${counted(causes, "cause")}<//>`}
-    beside=${beside} />`;
+    beside=${html`${beside}${review}`} />`;
 }
 
 function flakesOf({ params, query }) {

@@ -22,7 +22,7 @@ export function ReviewWords({ draft, id, fault, anew, confirm, number = 1 }) {
   const keys = confirm && { onKeyDown: press, "aria-keyshortcuts": "Control+Enter Meta+Enter" };
   const field = (name, title, rest) => html`<${Field} key=${name} id=${`${name}-${id}`} name=${name} title=${title} fault=${faults[name]}
     value=${written[name] ?? ""} onInput=${write} ...${rest} ...${keys} />`;
-  const hint = html`<span class="by-key">Ctrl+Enter or Cmd+Enter confirms${number > 1 && ` all ${count(number)}`}</span>`;
+  const hint = html`<span class="by-key">Ctrl+Enter confirms${number > 1 && ` all ${count(number)}`}</span>`;
   const [note, issue] = anew ? ["New note", "New issue link"] : ["Note", "Issue link"];
   return html`<div class="review-words">${field("note", `${note} (optional)`, { maxlength: 1000, hint: confirm && hint })}
     ${field("issue", `${issue} (optional)`, { type: "url", maxlength: 2000, placeholder: "https://" })}</div>`;
