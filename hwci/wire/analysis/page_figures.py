@@ -55,14 +55,16 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
 
 class PageFiguresAnswer(Answer):
     """The figures beside `ci-metrics`. `real_bug_causes`: the causes of the real firmware bugs;
-    `incidents`: those that still fail, 100 at most; `pending_failures`: how many failures these are
-    one by one; `flaky_tests`: those of which a flake was seen, or where there are none, those that
-    are not broken; `products`: 100 at most.
+    `causes_to_review`: how many causes wait for a review; `incidents`: those that still fail, 100
+    at most; `pending_failures`: how many failures these are one by one; `flaky_tests`: those of
+    which a flake was seen, or where there are none, those that are not broken; `products`: 100 at
+    most.
     """
 
     days: DaysAnswer
     trends: TrendsAnswer
     real_bug_causes: ListPage[CauseAnswer]
+    causes_to_review: int
     incidents: ListPage[IncidentAnswer]
     pending_failures: int
     unchecked_merges: ListPage[ExplainedMergeAnswer]

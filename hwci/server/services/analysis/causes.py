@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resolved failures of a period by their cause (contract, "Answers beside the rules")."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from hwci.analysis.failures.causes import causes, described, reviewed, to_review
 from hwci.engine.history import Listing
-from hwci.engine.page.reading import read_classified
+from hwci.engine.page.reading import Classified, read_classified
+from hwci.engine.vocabulary import FailureClass
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery
@@ -24,7 +26,7 @@ def causes_of(about: Asked, viewer: Viewer, query: CausesQuery) -> ListPage[Caus
     """Answer the causes of a period."""
     rows = read_classified(*about, [], query.classes)
     if query.to_review:
-        rows = [one for one in rows if one.review is None]
+        rows = _unreviewed(rows)
     if query.reviewed:
         rows = [one for one in rows if one.review is not None]
     found = causes(about.history, rows, query.search)
@@ -33,3 +35,13 @@ def causes_of(about: Asked, viewer: Viewer, query: CausesQuery) -> ListPage[Caus
     shown = query.slice_of(found)
     page = Listing(described(about.history, shown.items), shown.total)
     return query.page_of(page, partial(CauseAnswer.of, viewer.org_id))
+
+
+def number_to_review(about: Asked) -> int:
+    """Return how many causes of a period wait for a review."""
+    rows = read_classified(*about, [], [*FailureClass])
+    return len(causes(about.history, _unreviewed(rows)))
+
+
+def _unreviewed(rows: Sequence[Classified]) -> list[Classified]:
+    return [one for one in rows if one.review is None]

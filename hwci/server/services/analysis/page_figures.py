@@ -14,7 +14,7 @@ from hwci.engine.history import Listing, Scope
 from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
 from hwci.server.services.access import Member
 from hwci.server.services.analysis.asking import Analysis, Asked, asked
-from hwci.server.services.analysis.causes import causes_of
+from hwci.server.services.analysis.causes import causes_of, number_to_review
 from hwci.server.services.analysis.incidents import incidents_of, page_of
 from hwci.server.services.analysis.merges import unchecked_of
 from hwci.server.services.analysis.trends import against_before, tiles_by_day
@@ -47,6 +47,7 @@ class PageFigures(Analysis):
                 days=tiles_by_day(about, query, days),
                 trends=against_before(about, query),
                 real_bug_causes=causes_of(about, member, query.real_bugs),
+                causes_to_review=number_to_review(about),
                 incidents=page_of(about, query.pending_incidents, pending),
                 pending_failures=failures_of(*about, pending),
                 unchecked_merges=unchecked_of(about, member, query.merges),

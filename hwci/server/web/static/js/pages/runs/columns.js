@@ -50,7 +50,7 @@ function branchOf({ branch, trigger }) {
 
 function nameOf(run, orgId) {
   const address = addressOf("run", { orgId, runId: run.id });
-  return html`<a href=${address}>${runText(run)}</a> <span class="under">${run.workflow}${run.ciUrl &&
+  return html`<a href=${address}>${runText(run)}</a> <span class="under apart">${run.workflow}${run.ciUrl &&
     html` · <${Outside} href=${run.ciUrl}>CI job<//>`}</span>`;
 }
 
