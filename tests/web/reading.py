@@ -77,10 +77,6 @@ class Asked:
         """Return how many causes the failures of a table have."""
         return int(self._read("ci-analysis/causes", {"table": CAUSES[table]})["total"])
 
-    def causes_to_review(self) -> int:
-        """Return how many causes wait for a review."""
-        return int(self._read("ci-analysis/causes", {"toReview": "true"})["total"])
-
     def pages_of_causes(self, table: str) -> Iterator[list[Any]]:
         """Return the causes of each page of a table of resolved failures."""
         return self._pages("ci-analysis/causes", {"table": CAUSES[table]})

@@ -49,7 +49,7 @@ def test_every_figure_on_the_page_is_the_apis(
 
     expect(page.locator("#failing")).to_be_visible()
     assert [tile.inner_text() for tile in page.locator(".tile .figure, .tile .beside").all()] == (
-        tiles(asked.page(), asked.causes(), asked.causes_to_review(), asked.trends())
+        tiles(asked.page(), asked.causes(), asked.trends())
     )
     expect(page.locator(".tile .change")).to_have_text(changes(asked.trends()))
     pages = {table: list(asked.pages(table)) for table in TABLES}
@@ -338,22 +338,19 @@ def test_the_trend_of_a_tile_shows_the_figure_of_the_tile_and_no_sum_of_its_own(
     expect(trend).to_have_accessible_name(re.compile(f"^Infra runs: {figure} in all, "))
 
 
-def tiles(page: Any, causes: int, to_review: int, trends: Any) -> list[str]:
+def tiles(page: Any, causes: int, trends: Any) -> list[str]:
     """Write the tiles as they are read."""
     counts, unchecked = page["tiles"], page["uncheckedMerges"]["total"]
     merges, bugs, runs = counts["mergesChecked"], counts["realFwBugs"], counts["infraRuns"]
-    others = [f"{bugs['benchOrHarness']} bench or harness"]
-    others += [f"{bugs['dismissed']} dismissed"] if bugs["dismissed"] else []
-    others += [f"{bugs['ambiguous']} ambiguous"]
-    from_causes = [f"from {counted(causes, 'cause')}"] if causes else []
-    from_causes += [f"{to_review} to review"] if to_review else []
+    beside = f"{bugs['benchOrHarness']} bench or harness, {bugs['ambiguous']} ambiguous"
+    dismissed = f", {bugs['dismissed']} dismissed" if bugs["dismissed"] else ""
     flaky = page["flakiestTests"]["total"] > 0
     shares = {one["tile"]: share(one["now"]) for one in trends["tiles"]}
     return [
         f"{merges['checked']:,}" + (f" and {unchecked:,} not checked" if unchecked else ""),
         f"of {counted(merges['announced'], 'merge')}{shares['mergesChecked']}",
-        " ".join(filter(None, [f"{bugs['real']:,}", ", ".join(from_causes)])),
-        ", ".join(others),
+        f"{bugs['real']:,}" + (f" from {counted(causes, 'cause')}" if causes else ""),
+        beside + dismissed,
         f"{counts['flakyFailures']['count']:,}" + (" see Flakiest tests" if flaky else ""),
         "failing runs on commits that also passed",
         f"{runs['infra']:,}",

@@ -205,8 +205,7 @@ def test_the_title_says_how_many_causes_wait_and_metrics_how_many_failures(
     own.open("metrics?days=90&repoKey=acme/firmware")
     beside = page.locator("#bugs .to-review")
     expect(beside).to_have_text("4 ambiguous failures: Review by cause")
-    tile = page.locator(".tile", has_text="Real FW bugs caught")
-    tile.get_by_role("link", name="2 to review").click()
+    page.locator("#bugs .to-review").get_by_role("link").click()
     expect(page).to_have_url(re.compile(r"/review\?days=90&repoKey=acme%2Ffirmware$"))
     expect(rows(page)).to_have_count(2)
     page.keyboard.press("c")
@@ -216,9 +215,30 @@ def test_the_title_says_how_many_causes_wait_and_metrics_how_many_failures(
     expect(page.get_by_role("heading", level=1)).to_have_text("Review")
 
     own.open("metrics")
-    expect(tile).to_contain_text("from 2 causes")
-    expect(tile.get_by_text("to review")).to_have_count(0)
+    expect(page.locator("#failing")).to_be_visible()
     expect(page.get_by_text("ambiguous failures")).to_have_count(0)
+
+
+def test_the_way_to_review_has_the_number_that_waits_there_once_it_is_known(own: Site) -> None:
+    page = own.page
+    places = page.get_by_role("navigation", name="Pages")
+    way = places.get_by_role("link", name=re.compile("^Review"))
+    own.open("failures?days=90&repoKey=acme/firmware")
+    expect(way).to_have_accessible_name("Review")
+
+    places.get_by_role("link", name="Metrics").click()
+
+    expect(way).to_have_accessible_name("Review 2")
+    way.click()
+    expect(rows(page)).to_have_count(2)
+    page.keyboard.press("c")
+    expect(way).to_have_accessible_name("Review 1")
+    page.keyboard.press("u")
+    expect(way).to_have_accessible_name("Review 2")
+    places.get_by_role("link", name="Failures").click()
+    expect(way).to_have_accessible_name("Review 2")
+    page.get_by_role("radio", name="7d").check()  # what waits there nobody asked for yet
+    expect(way).to_have_accessible_name("Review")
 
 
 def test_a_note_and_an_issue_go_with_each_review_and_no_key_is_taken_from_them(own: Site) -> None:

@@ -12,6 +12,7 @@ import { Failed, Renewing, Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
 import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Collapsed, showSection } from "../parts/section.js";
+import { useWaiting } from "../parts/frame/waiting.js";
 import { ExactTimes } from "../parts/values/values.js";
 import { useOwnDays } from "../parts/zone.js";
 import { RealBugs } from "./metrics/bugs.js";
@@ -48,6 +49,7 @@ function MetricsOf({ address, orgId, organization, me }) {
   const reviews = useReviews(orgId, page, isAdmin(organization), me);
   // All figures beside the tiles (ADR 0082).
   const figures = useOwnDays(begun ? `/api/orgs/${orgId}/ci-analysis/page` : null, scope, reviews.turn);
+  useWaiting(orgId, figures.loading ? undefined : figures.data?.causesToReview);
   const lastTable = useAsked(begun ? "the last table" : null, {}, 0, FlakiestTests.load);
   const causes = useOtherCauses({ address, orgId, scope, turn: reviews.turn, may: begun });
   const products = useProductsOf(orgId, figures.data?.products ?? null);
@@ -122,7 +124,7 @@ function Shown({ page, products, isWhole, ...rest }) {
   const asked = { orgId: rest.orgId, scope: { ...rest.scope, asOf: data.period.to } };
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
     <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.loading ? null : figures.data?.trends}
-      causes=${figures.data?.realBugCauses.total} waiting=${figures.data?.causesToReview} address=${rest.address} />
+      causes=${figures.data?.realBugCauses.total} address=${rest.address} />
     ${!isWhole && html`<${Waiting} />`}
     ${isWhole && html`
       <${FailingNow} ...${table}><${WaysOn} ...${table} /><//>

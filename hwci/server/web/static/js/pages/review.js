@@ -20,6 +20,7 @@ import { CONFIRM, MADE, RESET, UNDO, fittingActions } from "../parts/reviews/rev
 import { useShifting } from "../parts/reviews/shifting.js";
 import { LAST, useTogether } from "../parts/reviews/together.js";
 import { useTitle } from "../parts/frame/title.js";
+import { useWaiting } from "../parts/frame/waiting.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
 import { ExactTimes } from "../parts/values/values.js";
 import { causeName } from "../parts/values/cause_name.js";
@@ -55,6 +56,7 @@ export function Review({ address, orgId, organization, me }) {
   const isThere = answer.data && me;
   const [waiting, setLeft] = useState(0);
   const left = isThere ? waiting : 0;
+  useWaiting(orgId, isThere && list === TO_REVIEW && !asked.search ? left : undefined);
   useTitle(left > 0 ? `Review (${count(left)})` : "Review");
   return html`
     <div class="page-head">

@@ -15,9 +15,9 @@ const WITHIN = "The range that holds the true share with 95 % certainty";
 
 /**
  * The tiles of a page. `trend`: null while it loads; `against`: the period before, null while it loads; `causes`: how many
- * the real firmware bugs have, `waiting`: how many wait for a review, nothing while they load.
+ * the real firmware bugs have, nothing while it loads.
  */
-export function Tiles({ page, trend, against, causes, waiting, address }) {
+export function Tiles({ page, trend, against, causes, address }) {
   const { flakyFailures } = page.tiles;
   const { checked, announced } = page.tiles.mergesChecked;
   const unchecked = page.uncheckedMerges.total;
@@ -35,7 +35,7 @@ export function Tiles({ page, trend, against, causes, waiting, address }) {
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(checked)}<//>`}
       from=${unchecked > 0 && html`and <${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}
       beside=${html`of ${counted(announced, "merge")}${share(checked, announced, sure("mergesChecked"))}`} />
-    <${RealBugsTile} ...${{ trend, causes, waiting, to, address }} counts=${page.tiles.realFwBugs}
+    <${RealBugsTile} ...${{ trend, causes, to }} counts=${page.tiles.realFwBugs}
       rowsOf=${ofDay("bugs", () => toFailures("bugs"))} changed=${changed("realFwBugs")} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
       rowsOf=${(day) => addressOf("failures", address.params, { ...dayScope(address, day), label: "flake" })}
@@ -54,25 +54,21 @@ function ChartsSwitch({ open }) {
   return html`<button type="button" class="charts-switch" aria-pressed=${open ? "true" : "false"} onClick=${turn}>Charts</button>`;
 }
 
-function RealBugsTile({ trend, counts, causes, waiting, changed, to, rowsOf, address }) {
+function RealBugsTile({ trend, counts, causes, changed, to, rowsOf }) {
   const others = [
     ["bench_or_harness", counts.benchOrHarness, "bench or harness"],
-    ...(counts.dismissed ? [["dismissed", counts.dismissed, "dismissed"]] : []),
     ["ambiguous", counts.ambiguous, "ambiguous"],
+    ...(counts.dismissed ? [["dismissed", counts.dismissed, "dismissed"]] : []),
   ];
   const beside = others.map(([name, value, text], i) => {
     const changes = { other: "open", ...toFailures("other"), "other.class": name };
     return html`${i > 0 && ", "}<${Part} ...${to("other", changes)}>${count(value)} ${text}<//>`;
   });
-  const inbox = addressOf("review", address.params, scopeOf(address.query));
-  const from = [
-    causes > 0 && html`from <${Part} ...${to("bugs", toCauses("bugs"))}>${counted(causes, "cause")}<//>`,
-    waiting > 0 && html`<a href=${inbox} title="Causes that nobody reviewed">${count(waiting)} to review</a>`,
-  ].filter(Boolean);
   return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(day) => day.realFwBugs} kind="bad"
     rowsOf=${rowsOf} changed=${changed} all=${counts.real}
     value=${html`<${Part} ...${to("bugs", toFailures("bugs"))}>${count(counts.real)}<//>`}
-    from=${from.length > 0 && from.map((one, i) => html`${i > 0 && ", "}${one}`)} beside=${beside} />`;
+    from=${causes > 0 && html`from <${Part} ...${to("bugs", toCauses("bugs"))}>${counted(causes, "cause")}<//>`}
+    beside=${beside} />`;
 }
 
 function flakesOf({ params, query }) {

@@ -2,7 +2,7 @@
 // The frame around every page: where the reader is, where they can go, who they are.
 
 import { addressOf } from "../../address.js";
-import { counted } from "../../format.js";
+import { count, counted } from "../../format.js";
 import { html, useLayoutEffect, useRef, useState } from "../../html.js";
 import { signOut } from "../../session.js";
 import { Finding } from "./finding.js";
@@ -10,6 +10,7 @@ import { Menu } from "./menu.js";
 import { isAdmin } from "./roles.js";
 import { takenAlong } from "./scope.js";
 import { ThemeChoice } from "./theme.js";
+import { useWaitingAt } from "./waiting.js";
 
 const PLACES = [
   ["metrics", "Metrics"],
@@ -62,12 +63,18 @@ function Places({ address, organization }) {
   if (!orgId) return null;
   const current = PARTS_OF[address.page] ?? address.page;
   return html`<nav aria-label="Pages"><ul>
-    ${placesOf(organization).map(
-      ([page, title]) => html`<li key=${page}>
-        <a href=${addressOf(page, { orgId }, takenAlong(page, orgId))} aria-current=${page === current ? "page" : undefined}>${title}</a>
-      </li>`,
-    )}
+    ${placesOf(organization).map(([page, title]) => {
+      const href = addressOf(page, { orgId }, takenAlong(page, orgId));
+      return html`<li key=${page}><a href=${href} aria-current=${page === current ? "page" : undefined}>${title}
+        ${page === "review" && html`<${Waiting} href=${href} />`}</a></li>`;
+    })}
   </ul></nav>`;
+}
+
+/** How many causes wait for a review. It takes no room, as it is known later. */
+function Waiting({ href }) {
+  const number = useWaitingAt(href);
+  return number > 0 && html`<span class="to-do-count" title=${`${counted(number, "cause")} to review`}>${" "}${count(number)}</span>`;
 }
 
 function placesOf(organization) {
