@@ -241,6 +241,20 @@ def test_the_way_to_review_has_the_number_that_waits_there_once_it_is_known(own:
     expect(way).to_have_accessible_name("Review")
 
 
+def test_the_number_that_waits_is_not_kept_where_a_review_changed_it(own: Site) -> None:
+    page = confirmed_by_keys(own)
+    way = page.get_by_role("link", name=re.compile("^Review"))
+    expect(way).to_have_accessible_name("Review 1")
+    page.get_by_role("radio", name="To review").press("ArrowRight")
+    expect(opened(page)).to_contain_text("boot, i2c on bench-1")
+    expect(way).to_have_accessible_name("Review 1")
+
+    opened(page).get_by_role("button", name="Reset 2").click()
+
+    expect(page.locator(".toast")).to_contain_text("the review is reset for 2 failures")
+    expect(way).to_have_accessible_name("Review")
+
+
 def test_a_note_and_an_issue_go_with_each_review_and_no_key_is_taken_from_them(own: Site) -> None:
     page = opened_inbox(own)
     page.keyboard.press("j")
@@ -340,7 +354,8 @@ def test_the_keys_confirm_where_a_cause_stands_in_a_table_and_on_the_page_of_a_f
         held.append(route)
 
     page.route("**/ci-reviews", hold)
-    page.keyboard.press("Control+Enter")
+    with page.expect_request("**/ci-reviews"):
+        page.keyboard.press("Control+Enter")
     confirm = page.get_by_role("button", name="Confirm")
     expect(confirm).to_have_attribute("aria-disabled", "true")
     # Nothing moves meanwhile, and a second press sends nothing.

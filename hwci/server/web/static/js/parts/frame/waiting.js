@@ -8,6 +8,7 @@ import { takenAlong } from "./scope.js";
 
 const UNKNOWN = { address: null, number: 0 };
 let told = UNKNOWN;
+let isTelling = false; // a page that knows is shown: it says what reviews change
 /** @type {(now: {address: string | null, number: number}) => void} */
 let hear = () => {}; // the frame's: there is one
 
@@ -15,9 +16,15 @@ let hear = () => {}; // the frame's: there is one
 export function useWaiting(orgId, number) {
   useEffect(() => {
     if (number === undefined) return;
-    told = { address: toReview(orgId), number };
-    hear(told);
+    isTelling = true;
+    tell({ address: toReview(orgId), number });
+    return () => (isTelling = false);
   }, [orgId, number]);
+}
+
+/** A review was made: how many wait now is unknown, unless the page says it. */
+export function forgetWaiting() {
+  if (!isTelling) tell(UNKNOWN);
 }
 
 /** Return how many wait where the link leads: 0 if unknown. */
@@ -27,6 +34,11 @@ export function useWaitingAt(address) {
     hear = setTold;
   }, []);
   return address === known ? number : 0;
+}
+
+function tell(now) {
+  told = now;
+  hear(now);
 }
 
 function toReview(orgId) {

@@ -6,6 +6,7 @@
 import { get, post } from "../../api.js";
 import { useRef, useState } from "../../html.js";
 import { PATIENCE_MILLISECONDS, patience } from "../../refusal.js";
+import { forgetWaiting } from "../frame/waiting.js";
 import { RESET, UNDO, changedBy, commonReview, stepsBackTo, stepsOf, told } from "./review.js";
 
 /** The state of undoing the last review has this key; another review may be under way beside it. */
@@ -50,6 +51,7 @@ export function useTogether({ orgId, me, changed, passed }) {
     const { key, action, written, before } = job;
     setLast(action === UNDO ? null : { ...job, items });
     const words = told(action, items, action === RESET ? commonReview(before).others : []);
+    forgetWaiting();
     changed({ key, action, written, words }, items);
   };
   const refused = (job, fault) => {
