@@ -117,7 +117,8 @@ class Row(NamedTuple):
 CAUSES = {
     UncheckedCause.HARDWARE_NOT_REACHED: Row(
         "Never reached the hardware",
-        "Make sure that a bench answers, then run it again: one run that reaches a board is enough",
+        "The log of its CI job may say why. Make sure that a bench answers, then run it again:"
+        " one run that reaches a board is enough",
         _not_reached,
     ),
     UncheckedCause.NO_TESTS: Row(

@@ -92,12 +92,9 @@ function otherBoxes({ passesOn: boxes, passesOnTotal: total, onlyBox, boxes: [bo
 }
 
 function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first }, suspects: range, commits }) {
-  const inRange = range?.commits.some((one) => one.sha === sha);
-  const subject = inRange ? "" : first; // it stands beside
-  const isSuspect = inRange && range.commits.length === 1; // so does the commit
+  const subject = range?.commits.some((one) => one.sha === sha) ? "" : first; // it stands beside
   return html`<span class="unbroken"><${Time} at=${at} /></span>
-    ${!isSuspect && html`<span class="under"><${Sha} sha=${sha} repo=${repo} />
-      ${subject && html` <${Subject} text=${subject} repo=${repo} />`}</span>`}
+    <span class="under"><${Sha} sha=${sha} repo=${repo} />${subject && html` <${Subject} text=${subject} repo=${repo} />`}</span>
     ${commits > 1 && html`<span class="under unbroken">${counted(commits, "commit")} failed</span>`}`;
 }
 
