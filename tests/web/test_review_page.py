@@ -407,7 +407,7 @@ def test_an_undo_opens_the_cause_as_it_was_with_what_was_written(own: Site) -> N
 
     expect(page.locator(".toast")).to_have_text("spi, uart on bench-1: undone.")
     expect(opened(page)).to_contain_text("spi, uart on bench-1")
-    expect(opened(page).get_by_label("Note (optional)", exact=True)).to_have_value("typed since")
+    expect(opened(page).get_by_label("Note (optional) n", exact=True)).to_have_value("typed since")
     expect(opened(page).get_by_label("Issue link")).to_have_value("https://issues.example.org/7")
 
 
@@ -450,7 +450,7 @@ def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
     page.keyboard.press("j")
     expect(opened(page)).to_contain_text("2 failures on main, the first ")
     actions = opened(page).get_by_role("group", name="Review").get_by_role("button")
-    expect(actions).to_have_text(["Confirm 2 as firmware bugs", "Dismiss 2"])
+    expect(actions).to_have_text(["Confirm 2 as firmware bugs c", "Dismiss 2 d"])
     row = own.ask("ci-analysis/causes?days=30&limit=100")["items"][1]["failures"][0]
     why = f"Undecided: {row['reasonText'][0].lower()}{row['reasonText'][1:]}"
     expect(opened(page).get_by_text(why, exact=True)).to_have_count(1)  # not once for each
@@ -459,7 +459,7 @@ def test_a_row_counts_its_failures_and_offers_only_what_fits(own: Site) -> None:
 
     opened(page).get_by_role("button", name="Confirm").click()
 
-    expect(actions).to_have_text(["Dismiss 2", "Reset 2"])
+    expect(actions).to_have_text(["Dismiss 2 d", "Reset 2"])
 
 
 def test_the_message_of_a_review_goes_when_the_next_one_begins(own: Site) -> None:
@@ -568,7 +568,7 @@ def test_two_people_review_one_cause_and_the_second_is_told(
     assert audit(own) == ["confirm"]
     opened(page).get_by_role("button", name="Dismiss").click()  # having seen it
     expect(page.locator(".toast")).to_contain_text("2 failures dismissed")
-    expect(page.locator(".toast").get_by_role("button")).to_have_text("Undo")
+    expect(page.locator(".toast").get_by_role("button")).to_have_text("Undo u")
     page.keyboard.press("u")
     expect(page.locator(".toast")).to_contain_text("undone")
     found = reviewed(own)
@@ -588,7 +588,7 @@ def test_the_review_of_a_cause_is_reset_on_a_later_visit(own: Site) -> None:
     expect(page.locator(".inbox")).to_contain_text("1 cause, the last review first.")
     expect(opened(page)).to_contain_text("boot, i2c on bench-1")
     actions = opened(page).get_by_role("group", name="Review").get_by_role("button")
-    expect(actions).to_have_text(["Dismiss 2", "Reset 2"])
+    expect(actions).to_have_text(["Dismiss 2 d", "Reset 2"])
     actions.last.focus()
     page.keyboard.press("Enter")
     said = "boot, i2c on bench-1: the review is reset for 2 failures."
@@ -664,7 +664,7 @@ def test_what_is_reviewed_has_its_note_and_offers_only_the_keys_that_do_somethin
     own: Site,
 ) -> None:
     page = opened_inbox(own)
-    keys = page.locator(".by-key kbd")
+    keys = page.locator(".inbox kbd")
     expect(keys).to_have_text(["j", "k", "n", "c", "d"])
     opened(page).get_by_label("Note").fill("a race")
     opened(page).get_by_role("button", name="Confirm").click()

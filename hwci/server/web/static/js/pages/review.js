@@ -15,8 +15,9 @@ import { isAdmin } from "../parts/frame/roles.js";
 import { Periods, Products, UpToNow, scopeOf, severalRepositories, takenAlong } from "../parts/frame/scope.js";
 import { Tools, WORTH_A_SEARCH, noMatch, tableState } from "../parts/table/table.js";
 import { useDraft } from "../parts/form/draft.js";
+import { Key } from "../parts/reviews/key.js";
 import { Refused } from "../parts/reviews/refused.js";
-import { CONFIRM, MADE, RESET, UNDO, fittingActions } from "../parts/reviews/review.js";
+import { CONFIRM, MADE, RESET, UNDO } from "../parts/reviews/review.js";
 import { useShifting } from "../parts/reviews/shifting.js";
 import { LAST, useTogether } from "../parts/reviews/together.js";
 import { useTitle } from "../parts/frame/title.js";
@@ -27,9 +28,8 @@ import { causeName } from "../parts/values/cause_name.js";
 import { Row } from "./review/row.js";
 
 const ASKED = 100; // the most that the API gives at once
-const MOVES = ["next", "previous"];
-const NOTE = "note";
-const KEYS = [["j", MOVES[0]], ["k", MOVES[1]], ["n", NOTE], ["c", CONFIRM], ["d", "dismiss"], ["u", UNDO]];
+const MOVES = [["j", "next"], ["k", "previous"]];
+const KEYS = { note: "n", [CONFIRM]: "c", dismiss: "d", [UNDO]: "u" };
 
 const TO_REVIEW = {
   name: null,
@@ -172,25 +172,23 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
   const none = html`<${Empty}>${search ? noMatch("cause", search) : nothing(list, orgId, products)}<//>`;
   if (causes.length === 0) return html`<section class="part">${none}</section>`;
   const gone = causes.length - listed.length;
-  const fitting = may && open ? fittingActions(open.failures).map(({ name }) => name) : [];
-  const useful = [...(listed.length > 1 ? MOVES : []), ...(may && open ? [NOTE] : []), ...fitting, ...(may && together.undo ? [UNDO] : [])];
-  const keys = KEYS.filter(([, what]) => useful.includes(what));
   return html`<section class="part inbox" aria-label=${list.title}>
     ${!open && none}
     ${open && html`<p class="quiet"><span role="status">
       ${list === REVIEWED ? `${counted(more.total - gone, "cause")}, the last review first` : toReview(causes, more, left)}.</span>
-      ${keys.length > 0 && html` <span class="by-key">Keys:
-        ${keys.map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}</span>`}</p>`}
+      ${listed.length > 1 && html` <span class="by-key">Keys:
+        ${MOVES.map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}</span>`}</p>`}
     ${asked && open && !named && !search && html`<p role="status">The cause of this address is not among these: it is
       ${list === REVIEWED && " not"} reviewed, of another period or product, or further below.${" "}
       <a href=${addressOf("failure", { orgId, failureId: asked })}>See its failure</a></p>`}
     <ol ref=${shown}>${listed.map((cause) => html`<${Row} key=${cause.id} open=${cause === open} onOpen=${(event) => show(cause, event)}
-      begin=${writes.current === cause.id} ...${{ cause, orgId, together, review, draft, may }} />`)}</ol>
+      begin=${writes.current === cause.id} keys=${KEYS} ...${{ cause, orgId, together, review, draft, may }} />`)}</ol>
     ${more.left > 0 && html`<p><button type="button" onClick=${more.show}>Show more</button>
       ${" "}<span class="quiet">${counted(more.left, "more cause")}</span></p>`}
     ${more.fault && html`<${Failed} error=${more.fault} />`}
     <div class="toast" role="status" tabindex="-1" ref=${toast}>${message && html`${message} ${together.undo && html`<button type="button"
-      onClick=${together.undo}>Undo</button>`} <${Refused} ...${{ together, id: LAST, focus: toast }} />`}</div>
+      aria-keyshortcuts=${KEYS[UNDO]} onClick=${together.undo}>Undo<${Key} of=${KEYS[UNDO]} /></button>`}
+      ${" "}<${Refused} ...${{ together, id: LAST, focus: toast }} />`}</div>
   </section>`;
 }
 

@@ -8,8 +8,8 @@ import { Answer } from "../../parts/reviews/answer.js";
 import { Badge } from "../../parts/values/values.js";
 import { classBadge } from "../../parts/values/words.js";
 
-/** The row. `open`: it is the one that is looked at; `begin`: as `Answer` takes it. */
-export function Row({ cause, open, onOpen, begin, orgId, together, review, draft, may }) {
+/** The row. `open`: it is the one that is looked at; `begin`, `keys`: as `Answer` takes them. */
+export function Row({ cause, open, onOpen, begin, keys, orgId, together, review, draft, may }) {
   const classes = [...new Set(cause.failures.map((one) => one.class))];
   const reviewed = cause.failures.every(({ review }) => review);
   const name = causeName(cause);
@@ -20,6 +20,6 @@ export function Row({ cause, open, onOpen, begin, orgId, together, review, draft
     <${CauseFacts} ...${{ cause, open }} />
     ${(open || reviewed) && html`<${DecidedBy} ...${cause} />`}
     ${open && html`<${CauseFailures} orgId=${orgId} cause=${cause} />
-      ${may && html`<${Answer} ...${{ cause, name, together, review, draft, begin }} />`}`}
+      ${may && html`<${Answer} ...${{ cause, name, together, review, draft, begin, keys }} />`}`}
   </li>`;
 }

@@ -5,12 +5,14 @@
 import { count } from "../../format.js";
 import { html } from "../../html.js";
 import { Field, faultsOf } from "../form/field.js";
+import { Key } from "./key.js";
 
 /**
  * The fields. `draft`: of `useDraft`; `id`: what is reviewed; `fault`: with which the review was refused, if it was; `anew`:
- * there is a review, whose words stand elsewhere; `confirm()`: Confirm, where it fits, of so many failures (`number`) at once.
+ * there is a review, whose words stand elsewhere; `confirm()`: Confirm, where it fits, of so many failures (`number`) at once;
+ * `noteKey`: goes to the note.
  */
-export function ReviewWords({ draft, id, fault, anew, confirm, number = 1 }) {
+export function ReviewWords({ draft, id, fault, anew, confirm, number = 1, noteKey }) {
   const faults = wordFaults(fault);
   const written = draft.read(id);
   const write = ({ target }) => draft.write(id, { [target.name]: target.value });
@@ -24,7 +26,8 @@ export function ReviewWords({ draft, id, fault, anew, confirm, number = 1 }) {
     value=${written[name] ?? ""} onInput=${write} ...${rest} ...${keys} />`;
   const hint = html`<span class="by-key">Ctrl+Enter confirms${number > 1 && ` all ${count(number)}`}</span>`;
   const [note, issue] = anew ? ["New note", "New issue link"] : ["Note", "Issue link"];
-  return html`<div class="review-words">${field("note", `${note} (optional)`, { maxlength: 1000, hint: confirm && hint })}
+  const noteTitle = html`${note} (optional)<${Key} of=${noteKey} />`;
+  return html`<div class="review-words">${field("note", noteTitle, { maxlength: 1000, hint: confirm && hint })}
     ${field("issue", `${issue} (optional)`, { type: "url", maxlength: 2000, placeholder: "https://" })}</div>`;
 }
 
