@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hwci.wire import limits
 from tests.server.tenants import OURS, Tenant, found, tell
 from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.running import RunningServer, report
@@ -209,3 +210,24 @@ def test_what_was_reviewed_last_is_listed_first(
     listed = tell(server.url, "GET", path, bearer(tenant.member))["items"]
     assert [[row["testId"] for row in one["failures"]] for one in listed] == [["spi"], ["adc"]]
     undo(server, tenant, now)
+
+
+def test_a_message_names_the_failures_that_its_cause_lists_and_counts_all(
+    server: RunningServer,
+) -> None:
+    org = found(server, "listed")
+    number = limits.INCIDENT_MAX + 1
+    for place, outcome in enumerate(("pass", "fail", "pass"), 20):
+        message = {"message": "no clock"} if outcome == "fail" else {}
+        one = {"outcome": outcome, "attempts": 1, "duration_s": 1, **message}
+        tests = [{"id": f"spi_{at}", **one} for at in range(number)]
+        body = report(run_id=place, sha=f"{place:040x}", box_key="bench-8", tests=tests)
+        tell(server.url, "POST", "/api/ci/run-report", ci_key(org.ci_key), body=body)
+
+    path = f"{org.path}/ci-analysis/causes?days=3650&search=spi_"
+    (cause,) = tell(server.url, "GET", path, bearer(org.member))["items"]
+
+    (told,) = cause["messages"]
+    assert (cause["failuresTotal"], told["failures"]) == (number, number)
+    assert sorted(told["failureIds"]) == sorted(one["id"] for one in cause["failures"])
+    assert len(told["failureIds"]) == limits.INCIDENT_MAX
