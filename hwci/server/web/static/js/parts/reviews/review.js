@@ -20,8 +20,7 @@ export const UNDO = "undo";
 /** What a review is called once it is made. */
 export const MADE = { confirm: "confirmed", dismiss: "dismissed" };
 
-const AS_ONE = { confirm: "as a real firmware bug", dismiss: "as not a firmware bug" };
-const AS_SEVERAL = { confirm: "as real firmware bugs", dismiss: "as not firmware bugs" };
+const AS = { confirm: "as a real firmware bug", dismiss: "as not a firmware bug" };
 
 // The spec's table: what a failure must be for an action.
 const ACTIONS = [
@@ -115,8 +114,8 @@ export function told(action, items, stay) {
   if (action === UNDO) return "undone.";
   const [{ label, class: now, review }] = items;
   if (MADE[action]) {
-    const [failures, as] = items.length > 1 ? [`${counted(items.length, "failure")} `, AS_SEVERAL] : ["", AS_ONE];
-    return `${failures}${MADE[action]} ${as[action]}${withNote(review, QUOTED)}.`;
+    const what = items.length > 1 ? `${counted(items.length, "failure")} ${MADE[action]}` : `${MADE[action]} ${AS[action]}`;
+    return `${what}${withNote(review, QUOTED)}.`;
   }
   const is = label === "resolved" ? `; it counts as ${classText(now)}` : `; it is now ${label === "flake" ? "a flake" : "pending"}`;
   const left = stay.length > 0 ? ` Another review stays: ${reviewedAs(stay)}.` : "";
