@@ -761,10 +761,10 @@ def test_a_commit_of_two_products_is_said_to_count_twice(page: Page, metrics: st
     expect(said).to_have_count(0)
 
 
-def announce(own: Site, *shas: str) -> None:
-    """Announce merges of the product that its benches report."""
+def announce(own: Site, *shas: str, **product: str) -> None:
+    """Announce merges of the repository that its benches report, or of a `suite` of it."""
     server, merged_at = own.benches.server, own.benches.times()["started_at"]
-    body = {"repo_key": "acme/firmware", "branch": "main", "merged_at": merged_at}
+    body = {"repo_key": "acme/firmware", "branch": "main", "merged_at": merged_at, **product}
     for sha in shas:
         key = ci_key(server.ci_key)
         ask(server.url, "POST", "/api/ci/merge-announce", key, json_body={**body, "sha": sha})
@@ -794,7 +794,7 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
             expect(link).to_have_attribute("href", re.compile(rf"/box\?boxKey={name}$"))
         # Of several boxes the words lead to the runs of all.
         why.get_by_role("link", name="never reached the hardware").click()
-        expect(page).to_have_url(re.compile(rf"/runs\?.*sha={lost}$"))
+        expect(page).to_have_url(re.compile(rf"/runs\?.*suite=.*sha={lost}$"))
         expect(page.locator("tbody tr")).to_have_count(2)
         page.go_back()
         why = table.filter(has_text=alone[:7]).locator(".why")
@@ -802,6 +802,23 @@ def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
         why.get_by_role("link", name="never reached the hardware").click()
 
         expect(page.get_by_role("heading", level=1)).to_contain_text("on bench-3")
+
+
+def test_why_a_merge_is_unchecked_leads_to_the_runs_of_its_product(
+    page: Page, tmp_path: Path
+) -> None:
+    merged = "a" * 40
+    with site(page, tmp_path) as own:
+        for box_key in ("bench-1", "bench-2"):
+            own.benches.report(sha=merged, hello_ok=False, tests=[], box_key=box_key)
+        own.benches.report(sha=merged, run_id=8, suite="other", box_key="bench-3")
+        announce(own, merged, suite="hardware")
+        own.open("metrics")
+
+        rows(page, "merges").get_by_role("link", name="never reached the hardware").click()
+
+        expect(page).to_have_url(re.compile(rf"/runs\?.*suite=hardware&sha={merged}$"))
+        expect(page.locator("tbody tr")).to_have_count(2)
 
 
 def test_of_runs_on_several_commits_of_a_push_the_earliest_tells_why(

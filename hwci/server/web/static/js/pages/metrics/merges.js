@@ -146,9 +146,11 @@ function onBoxes({ run, otherRuns: others }, orgId) {
   return html`${named(run)} and ${others.length === 1 ? named(others[0]) : `${others.length} more boxes`}`;
 }
 
-function toRuns({ repoKey, run: { sha, runRecordId }, otherRuns }, orgId) {
-  const isOne = otherRuns.length > 0 && otherRuns.every((one) => one.sha === sha); // a push that held the merge has another
-  return isOne ? addressOf("runs", { orgId }, { repoKey, sha }) : addressOf("run", { orgId, runId: runRecordId });
+/** The runs of several boxes on its commit, of one product if all that tell it are; else the one that tells it. */
+function toRuns({ repoKey, run: { sha, suite, runRecordId }, otherRuns: others }, orgId) {
+  const isOne = others.length > 0 && others.every((one) => one.sha === sha); // a push that held the merge has another
+  if (!isOne) return addressOf("run", { orgId, runId: runRecordId });
+  return addressOf("runs", { orgId }, { repoKey, suite: others.every((one) => one.suite === suite) ? suite : null, sha });
 }
 
 function noneAnnounced() {
