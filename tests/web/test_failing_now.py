@@ -40,7 +40,8 @@ def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Das
     expect(page.locator("#failing thead")).to_contain_text("Harness verdict")  # not ours
     for row, one in zip(rows(page).all(), told, strict=True):
         expect(row).to_contain_text(one["branch"])
-        expect(row).to_contain_text(one["firstCommit"]["sha"][:12])
+        since = row.locator("td[data-title='Failing since']")
+        expect(since).to_contain_text(one["firstCommit"]["sha"][:12])
         for suspect in (one["suspects"] or {"commits": []})["commits"]:
             expect(row).to_contain_text(suspect["sha"][:12])
         expect(row).to_contain_text(one["lookFirst"])

@@ -197,6 +197,8 @@ def test_the_rows_are_those_of_the_api(page: Page, demo: Dashboard) -> None:
         assert shown[0] == (run["conclusion"] if run["helloOk"] else "never reached")
         assert str(run["runId"]) in shown[1]
         assert run["workflow"] in shown[1]
+        job = page.locator("tbody tr").nth(place).get_by_role("link", name="CI job")
+        expect(job).to_have_attribute("href", run["ciUrl"])
         assert (run["suite"] in shown[2], shown[3]) == (True, run["boxKey"])
         assert run["branch"] in shown[4]
         assert shown[5] == run["sha"][:12]

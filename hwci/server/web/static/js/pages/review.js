@@ -28,8 +28,9 @@ import { causeName } from "../parts/values/cause_name.js";
 import { Row } from "./review/row.js";
 
 const ASKED = 100; // the most that the API gives at once
-const MOVES = [["j", "next"], ["k", "previous"]];
-const KEYS = { note: "n", [CONFIRM]: "c", dismiss: "d", [UNDO]: "u" };
+const DISMISS = "dismiss";
+const KEYS = { next: "j", previous: "k", note: "n", [CONFIRM]: "c", [DISMISS]: "d", [UNDO]: "u" };
+const MOVES = ["next", "previous"]; // what has no button that its key could stand at
 
 const TO_REVIEW = {
   name: null,
@@ -152,14 +153,14 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
   };
   useFresh({ path, query, list, next, cause: open ?? causes[0], replace });
   useKeys({
-    j: () => show(listed[at + 1]),
-    k: () => show(listed[at - 1]),
+    [KEYS.next]: () => show(listed[at + 1]),
+    [KEYS.previous]: () => show(listed[at - 1]),
     ...(may && open && {
-      n: () => shown.current.querySelector("[aria-expanded=true]").closest("li").querySelector("input").focus(),
-      c: () => review(open.id, open.failures, CONFIRM, draft.of(open.id)),
-      d: () => review(open.id, open.failures, "dismiss", draft.of(open.id)),
+      [KEYS.note]: () => shown.current.querySelector("[aria-expanded=true]").closest("li").querySelector("input").focus(),
+      [KEYS[CONFIRM]]: () => review(open.id, open.failures, CONFIRM, draft.of(open.id)),
+      [KEYS[DISMISS]]: () => review(open.id, open.failures, DISMISS, draft.of(open.id)),
     }),
-    ...(may && { u: () => together.undo?.() }),
+    ...(may && { [KEYS[UNDO]]: () => together.undo?.() }),
   });
   // Before the browser draws: what is typed next is not taken away from the field that it was meant for.
   useLayoutEffect(() => {
@@ -177,7 +178,7 @@ function Inbox({ address, orgId, me, path, query, list, search, setLeft, found, 
     ${open && html`<p class="quiet"><span role="status">
       ${list === REVIEWED ? `${counted(more.total - gone, "cause")}, the last review first` : toReview(causes, more, left)}.</span>
       ${listed.length > 1 && html` <span class="by-key">Keys:
-        ${MOVES.map(([key, what]) => html` <span class="unbroken"><kbd>${key}</kbd> ${what}</span>`)}</span>`}</p>`}
+        ${MOVES.map((what) => html` <span class="unbroken"><kbd>${KEYS[what]}</kbd> ${what}</span>`)}</span>`}</p>`}
     ${asked && open && !named && !search && html`<p role="status">The cause of this address is not among these: it is
       ${list === REVIEWED && " not"} reviewed, of another period or product, or further below.${" "}
       <a href=${addressOf("failure", { orgId, failureId: asked })}>See its failure</a></p>`}
