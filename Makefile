@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One half of the work beside another, and what each printed in one piece, where make can (4.0).
 BESIDE := $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: demo test compiled outside-browser in-browser also drivers-on-postgresql servers-on-postgresql quick soak versions postgresql check lint types contracts js clocks docs screenshots mutation bench calibration clean
+.PHONY: demo test compiled outside-browser in-browser also drivers-on-postgresql servers-on-postgresql quick soak versions postgresql check lint types contracts js clocks docs screenshots mutation attack bench calibration clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(SERVER)
@@ -108,6 +108,10 @@ js:
 mutation: $(STAMP)
 	$(call install,mutation)
 	$(BIN)/python -m tests.mutation $(if $(SEED),--seed $(SEED)) $(if $(EACH),--each $(EACH)) $(AREAS)
+
+## Attack a server, and see what another organization notices (tests/attack). ATTACKS="flood streams"
+attack: $(STAMP)
+	$(BIN)/python -m tests.attack $(ATTACKS)
 
 ## Measure side by side with other ways (docs/benchmarks.md). SIZE=S FIGURES="page cost"
 bench: $(STAMP)

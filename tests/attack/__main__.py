@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from tests.attack.probe import Seen, percentile, probing
+from tests.attack.probe import Seen, percentile, probing, resident, rested
 from tests.attack.scene import Attack, scene
 
 NO_ATTACKS = {"__init__", "__main__", "probe", "scene"}
@@ -32,24 +32,29 @@ async def _attacked(name: str) -> list[str]:
     module = import_module(f"tests.attack.{name}")
     attack: Attack = module.ATTACK
     print(f"{name}: {(module.__doc__ or '').splitlines()[0]}", flush=True)
-    begun = time.monotonic()
+    begun, figure = time.monotonic(), None
     with tempfile.TemporaryDirectory(prefix="hwci-attack-") as folder:
         async with scene(Path(folder), attack) as running:
             async with probing(running) as seen:
                 await asyncio.sleep(SETTLE_SECONDS)
+                seen.before = resident(running.process.pid)
                 faults: list[str] = []
                 try:
                     with suppress(TimeoutError):
                         async with asyncio.timeout(attack.seconds):
-                            await attack.run(running)
+                            figure = await attack.run(running)
                 except AssertionError as fault:
                     faults.append(f"{fault}")
                 await asyncio.sleep(SETTLE_SECONDS)
+            if running.process.returncode is None:
+                seen.after = await rested(running, seen.before)
             if running.process.returncode not in {None, 0}:
                 faults.append(f"the server ended with {running.process.returncode}")
             logged = sum(map(len, running.log))
     faults += seen.faults() if attack.probed else []
     _show(seen, logged, time.monotonic() - begun)
+    if figure:
+        print(f"  {figure}" + (f" (before: {attack.before})" if attack.before else ""))
     for broken in faults:
         print(f"  FAULT: {broken}", flush=True)
     return faults
@@ -63,7 +68,11 @@ def _show(seen: Seen, logged: int, seconds: float) -> None:
         )
     answers = ", ".join(f"{status} x{times}" for status, times in sorted(seen.statuses.items()))
     print(f"  answers: {answers}")
-    print(f"  memory {seen.memory / 1024**2:.0f} MiB, log {logged:,} bytes, {seconds:.0f} s in all")
+    before, most, after = (size / 1024**2 for size in (seen.before, seen.memory, seen.after))
+    print(
+        f"  memory {before:.0f} MiB, at most {most:.0f}, then {after:.0f};"
+        f" log {logged:,} bytes, {seconds:.0f} s in all"
+    )
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ from tests.attack.scene import Scene, victim_report
 
 PAGE_SECONDS, REPORT_SECONDS, MEMORY_BYTES = 1.0, 2.0, 400 * 1024 * 1024
 """What another tenant is promised at the 99th percentile, and the server's memory."""
+REST_SECONDS, LEFT_BYTES = 60.0, 50 * 1024 * 1024
+"""After so much rest the server holds no more than so many bytes above what it held before."""
 PAUSE_SECONDS = 0.2
 SAMPLE_SECONDS = 0.1
 GIVE_UP_SECONDS = 60.0
@@ -26,12 +28,16 @@ _KIB = 1024
 
 @dataclass
 class Seen:
-    """Seconds and statuses of the victim's requests, and the most memory that was seen."""
+    """Seconds and statuses of the victim's requests, and the server's memory: before the attack,
+    the most that was seen, and after a rest.
+    """
 
     pages: list[float] = field(default_factory=list)
     reports: list[float] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
+    before: int = 0
     memory: int = 0
+    after: int = 0
 
     def faults(self) -> list[str]:
         """Return what was promised and did not hold."""
@@ -50,6 +56,8 @@ class Seen:
         ]
         if self.memory > MEMORY_BYTES:
             found.append(f"the server held {self.memory / _KIB**2:.0f} MiB")
+        if self.after > self.before + LEFT_BYTES:
+            found.append(f"the server still held {self.after / _KIB**2:.0f} MiB after a rest")
         return found
 
 
@@ -109,11 +117,21 @@ async def _timed(
 
 async def _memory(scene: Scene, seen: Seen) -> None:
     while True:
-        seen.memory = max(seen.memory, _resident(scene.process.pid))
+        seen.memory = max(seen.memory, resident(scene.process.pid))
         await asyncio.sleep(SAMPLE_SECONDS)
 
 
-def _resident(pid: int) -> int:
+async def rested(scene: Scene, before: int) -> int:
+    """Return what the server holds once it is near what it held before, or after the rest."""
+    until = time.monotonic() + REST_SECONDS
+    while (holds := resident(scene.process.pid)) > before + LEFT_BYTES:
+        if time.monotonic() > until:
+            break
+        await asyncio.sleep(SAMPLE_SECONDS)
+    return holds
+
+
+def resident(pid: int) -> int:
     """Return the resident bytes of a process and those that it started. One that is about to be
     another program still has its parent's memory: it does not count twice.
     """
@@ -126,5 +144,5 @@ def _resident(pid: int) -> int:
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in (task / "children").read_text().split():
                 if Path(f"/proc/{child}/cmdline").read_bytes() != program:
-                    found += _resident(int(child))
+                    found += resident(int(child))
     return found

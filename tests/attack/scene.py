@@ -69,14 +69,17 @@ class Scene:
 
 @dataclass(frozen=True)
 class Attack:
-    """One attack. `run` attacks until it returns or is cancelled after `seconds`, and may assert.
+    """One attack. `run` attacks until it returns or is cancelled after `seconds`, and may assert. It
+    returns the figure that it measured, in words, if it has one.
 
+    `before`: the same figure of the server that did not withstand it yet, and its commit.
     `environment`: settings of the server. `prefix`: a command that starts the server, such as one
     that lowers a limit of the process. `probed`: the victim's page and reports must hold meanwhile.
     """
 
-    run: Callable[[Scene], Awaitable[None]]
+    run: Callable[[Scene], Awaitable[str | None]]
     seconds: float = 30.0
+    before: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     prefix: Sequence[str] = ()
     probed: bool = True
