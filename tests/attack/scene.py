@@ -69,8 +69,8 @@ class Scene:
 
 @dataclass(frozen=True)
 class Attack:
-    """One attack. `run` attacks until it returns or is cancelled after `seconds`, and may assert. It
-    returns the figure that it measured, in words, if it has one.
+    """One attack. `run` attacks until it returns or is cancelled after `seconds`, and may assert.
+    It returns the figure that it measured, in words, if it has one.
 
     `before`: the same figure of the server that did not withstand it yet, and its commit.
     `environment`: settings of the server. `prefix`: a command that starts the server, such as one
