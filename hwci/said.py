@@ -47,6 +47,11 @@ def percent(chance: float) -> str:
     return "over 99 %" if chance < 1 and found == "100 %" else found
 
 
+def mebibytes(size: int) -> str:
+    """Write a number of bytes: `1,024.0 MiB`."""
+    return f"{tenths(size / 2**20):,} MiB"
+
+
 def lasted(time: timedelta) -> str:
     """Write a time as exact as people need it: `12 min`, `2 h 5 min`, `3.2 days`."""
     if time >= _LONG:

@@ -56,8 +56,8 @@ COMMANDS = {
     "boxes": "Boxes: list, health, show, create, install-token, rename, remove, note, notes,"
     " remove-note.",
     "box": "On a bench: install it, keep it online.",
-    "admin": "Operator: CI Metrics, users, backup, restore, copy, check, export, schema, keys,"
-    " audit.",
+    "admin": "Operator: CI Metrics, users, backup, restore, copy, check, usage, export, schema,"
+    " keys, audit.",
 }
 """The commands and groups in the order in which help lists them, and what each is for."""
 ADMIN = {
@@ -74,6 +74,7 @@ ADMIN = {
     "rebuild": "Rebuild everything that is derived from run reports, also while the server runs.",
     "purge": "Delete what was replaced long ago: reports, configurations, repeated announcements.",
     "copy": "Copy the whole database into an empty one: from a file to PostgreSQL, or back.",
+    "usage": "List the bytes that each organization sent, in this hour and in all.",
     "export": "Write an organization to one SQLite file for other tools.",
     "import": "Import an export, or a folder of kept reports, into an organization.",
     "rotate-secret": "Sign access tokens with a new key, also while the server runs.",
@@ -96,7 +97,16 @@ MODULES = {
     },
     "admin.audit": {"audit"},
     "admin.transfer": {"export", "import"},
-    "admin.database": {"backup", "restore", "copy", "check", "migrate", "rebuild", "purge"},
+    "admin.database": {
+        "backup",
+        "restore",
+        "copy",
+        "check",
+        "migrate",
+        "rebuild",
+        "purge",
+        "usage",
+    },
 }
 """Where each command is that has no module of its name."""
 

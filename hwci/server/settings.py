@@ -18,6 +18,7 @@ from hwci.server.errors import SettingsError
 Network = IPv4Network | IPv6Network
 NO_LIMIT = "off"
 _NOTHING = urlsplit("")
+_SIZE = re.compile(r"([1-9]\d{0,5}) ?([MGT])iB", re.ASCII)
 _LIMIT = re.compile(r"[1-9]\d{0,8}/([1-9]\d{0,3} )?(second|minute|hour|day)s?", re.ASCII)
 
 
@@ -33,6 +34,7 @@ class Registration(StrEnum):
 class Settings:
     """Settings of one server. `port` 0: any free port; `secret_key_file` None: beside the database.
     Limits are such as `100/minute`, or `off`; `auth_rate_limit` None: each route's default.
+    Quotas are such as `1GiB`, or `off`.
     """
 
     database: str = field(default="hwci-data/hwci.db", repr=False)
@@ -46,6 +48,8 @@ class Settings:
     secret_key_file: Path | None = None
     rate_limit: str = "100/minute"
     auth_rate_limit: str | None = None
+    quota_hour: str = "1GiB"
+    quota_all: str = "1TiB"
     valkey_url: str | None = field(default=None, repr=False)
     trusted_proxies: tuple[Network, ...] = ()
     sso_file: Path | None = None
@@ -92,6 +96,21 @@ def _seconds(value: str) -> float:
 def _limit(value: str) -> str:
     if value != NO_LIMIT and not _LIMIT.fullmatch(value):
         raise ValueError(f"it may be such as 100/minute or 20/10 seconds, or {NO_LIMIT}")
+    return value
+
+
+def bytes_of(quota: str) -> int | None:
+    """Return a quota in bytes; None if it is off. Raises `ValueError`: it is no quota."""
+    if quota == NO_LIMIT:
+        return None
+    size = _SIZE.fullmatch(quota)
+    if size is None:
+        raise ValueError(f"it may be such as 512MiB, 1GiB or 2TiB, or {NO_LIMIT}")
+    return int(size[1]) << 10 * (2 + "MGT".index(size[2]))
+
+
+def _quota(value: str) -> str:
+    bytes_of(value)
     return value
 
 
@@ -174,6 +193,18 @@ VARIABLES: tuple[Variable, ...] = (
         "auth_rate_limit",
         _limit,
         "On top, for each of login, register and refresh, in place of their own defaults.",
+    ),
+    Variable(
+        "HWCI_QUOTA_HOUR",
+        "quota_hour",
+        _quota,
+        "What an organization may send in each hour, such as `1GiB`; `off` for no quota.",
+    ),
+    Variable(
+        "HWCI_QUOTA_ALL",
+        "quota_all",
+        _quota,
+        "What an organization may send in all, such as `1TiB`; `off` for no quota.",
     ),
     Variable(
         "HWCI_VALKEY_URL",

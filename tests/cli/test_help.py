@@ -34,6 +34,7 @@ CONTRACT = {
     "admin export",
     "admin import",
     "admin purge",
+    "admin usage",
     "admin rotate-secret",
     "admin audit verify",
     "admin audit export",

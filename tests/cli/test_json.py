@@ -21,7 +21,9 @@ RANGE = f"spi --product {PRODUCT} --good {A[:7]} --bad {D[:7]}"
 CALLS = {
     "admin audit verify": "--database hwci.db",
     "admin check": "--database hwci.db",
-    "admin create-user": "--email new@example.org --password-stdin --database hwci.db --create",
+    "admin usage": "--database hwci.db",
+    "admin create-user": "--email new@example.org --password-stdin --database hwci.db --create"
+    " --organization Acme",
     "bisect next": RANGE,
     "bisect start": RANGE,
     "bisect status": RANGE,

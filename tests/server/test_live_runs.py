@@ -502,7 +502,7 @@ def background(
     live: LiveScene, runs: LiveRuns, leads: Callable[[], bool] = lambda: True
 ) -> AsyncIterator[None]:
     """Return the background work of a server."""
-    beside = sweeping.sweeping(leads, runs, forgetting(live), nothing, nothing, nothing)
+    beside = sweeping.sweeping(leads, runs, forgetting(live), (), nothing, nothing)
     return beside(web.Application())
 
 

@@ -92,7 +92,7 @@ def create_app(
             storage.leads,
             services.live_runs,
             services.retention,
-            services.keys.record_uses,
+            (services.keys.record_uses, services.quota.record),
             services.rate_limits.log_guesses,
             services.metrics.keep_decisions,
         )

@@ -30,6 +30,7 @@ from hwci.server.services.operator.commands import (
     CommandResult,
     KeepSent,
     ListOrganizations,
+    ListUsage,
     ReadAudit,
     VerifyAudit,
 )
@@ -42,7 +43,7 @@ LOG = logging.getLogger("hwci.server")
 
 SENT_BYTES = 2 * limits.RUN_REPORT_BYTES
 """The largest body of an import: the largest report, with its names written out."""
-_READ_ONLY = (Check, ListOrganizations, ReadAudit, VerifyAudit)
+_READ_ONLY = (Check, ListOrganizations, ListUsage, ReadAudit, VerifyAudit)
 
 
 @asynccontextmanager

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The background work of a server: it keeps when keys were used here and what pages decided here,
-and logs a summary of password guesses. Of the servers of one database the one that leads also marks
-lost live runs and deletes old data. A changed file of signing keys is read again. This module
-decides how often each runs, and that no error ends it.
+"""The background work of a server: it keeps when keys were used here, what organizations sent and
+what pages decided, and logs a summary of password guesses. Of the servers of one database the one
+that leads also marks lost live runs and deletes old data. A changed file of signing keys is read
+again. This module decides how often each runs, and that no error ends it.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from aiohttp import web
 
@@ -31,11 +31,13 @@ def sweeping(
     leads: Callable[[], bool],
     live_runs: LiveRuns,
     retention: Retention,
-    record_uses: Sweep,
+    records: Sequence[Sweep],
     log_guesses: Sweep,
     keep_decisions: Sweep,
 ) -> Callable[[web.Application], AsyncIterator[None]]:
-    """Return the background work of an application, from its start to its end."""
+    """Return the background work of an application, from its start to its end. `records`: what
+    keeps things that were counted in memory, also when the server stops.
+    """
 
     def led(sweep: Sweep) -> Sweep:
         async def if_leading() -> None:
@@ -46,7 +48,7 @@ def sweeping(
 
     sweeps = (
         (led(live_runs.sweep), SWEEP_SECONDS, "looking for lost runs"),
-        (record_uses, SWEEP_SECONDS, "keeping when keys were used"),
+        *((record, SWEEP_SECONDS, "keeping what was counted") for record in records),
         (led(retention.sweep), FORGET_SECONDS, "deleting old data"),
         (keep_decisions, DECISIONS_SECONDS, "keeping what pages decided"),
         (log_guesses, GUESSES_SECONDS, "logging password guesses"),
@@ -58,7 +60,7 @@ def sweeping(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.gather(record_uses(), return_exceptions=True)
+        await asyncio.gather(*(record() for record in records), return_exceptions=True)
 
     return beside
 

@@ -17,7 +17,13 @@ from aiohttp import hdrs, web
 from pydantic import BaseModel, ValidationError
 
 from hwci.server.errors import HwciServerError, LimiterError, OverloadedError, StorageError
-from hwci.server.http.bodies.body import THREAD_BYTES, parse, read_body, require_json
+from hwci.server.http.bodies.body import (
+    THREAD_BYTES,
+    parse,
+    plain_size,
+    read_body,
+    require_json,
+)
 from hwci.server.http.bodies.buffers import LargeBodies
 from hwci.server.http.connections.connection import SpecProtocol
 from hwci.server.http.headers import (
@@ -89,15 +95,21 @@ async def _machine(call: Call, key: str) -> CiKey | Box | ReaderKey:
 
 
 async def take_body(call: Call) -> None:
-    """Content type and size (415, 413) → body (400)."""
+    """Quota (429) → content type and size (415, 413) → body (400)."""
     route = call.route
     if route.body is not None and route.bodiless and not call.request.body_exists:
         call.body = route.body()
     elif route.body is not None:
+        organization, quota = call.organization, call.services.quota
+        if organization is not None:
+            quota.require_room(organization)
         compressed = require_json(call.request, gzip=route.gzip)
         call.buffer.charge_to(*call.payer)
         await read_body(call.request, route.body_bytes, call.buffer)
+        size = plain_size(call.buffer, compressed=compressed)
         call.body = await parse(call.buffer, route.body, route.body_bytes, compressed=compressed)
+        if organization is not None:
+            quota.add(organization, size)
 
 
 async def take_query(call: Call) -> None:
@@ -210,6 +222,8 @@ def _refusal(error: HwciServerError, call: Call) -> web.Response:
     response = error_answer(error)
     if response.status == HTTPStatus.UNAUTHORIZED:
         response.headers[hdrs.WWW_AUTHENTICATE] = call.route.who.challenge
+        _leave_unread(call.request, response)
+    elif response.status == HTTPStatus.TOO_MANY_REQUESTS:
         _leave_unread(call.request, response)
     if isinstance(error, StorageError):
         LOG.error("request %s: %s", request_id(call.request), error)

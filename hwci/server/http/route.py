@@ -193,6 +193,13 @@ class Call:
         who = self.caller.user.id if self.caller else address_of(self.request)
         return who, who
 
+    @property
+    def organization(self) -> UUID | None:
+        """The organization that the call's body is kept for; None if it is none's, or not kept."""
+        if isinstance(self.caller, Member | Key | Box) and not self.route.reads:
+            return self.caller.org_id
+        return None
+
     def path_id(self, name: str) -> UUID | None:
         """Return an id of the path; None if it is malformed, which is the id of nothing."""
         return read_id(self.request.match_info.get(name, ""))

@@ -36,6 +36,7 @@ from hwci.server.services.people.organizations import Organizations
 from hwci.server.services.people.own_account import OwnAccount
 from hwci.server.services.people.relying_party import Fetch
 from hwci.server.services.people.sso import Sso
+from hwci.server.services.quota import Quota
 from hwci.server.services.rate_limits import RateLimits
 from hwci.server.services.retention import Retention
 from hwci.server.services.runs.live_runs import LiveRuns
@@ -74,6 +75,7 @@ class Services:
     organizations: Organizations
     own_account: OwnAccount
     page_figures: PageFigures
+    quota: Quota
     rate_limits: RateLimits
     retention: Retention
     reviews: Reviews
@@ -132,6 +134,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         organizations=Organizations(storage, clock),
         own_account=OwnAccount(storage, clock, tools.passwords),
         page_figures=PageFigures(storage, clock),
+        quota=Quota(storage, clock, settings),
         rate_limits=RateLimits(tools.limiter, settings),
         retention=Retention(storage, clock),
         reviews=Reviews(storage, clock),

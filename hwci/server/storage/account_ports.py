@@ -19,6 +19,7 @@ from hwci.server.storage.records import (
     OrganizationMember,
     RefreshToken,
     Session,
+    Usage,
     User,
 )
 
@@ -55,6 +56,9 @@ class Accounts(Protocol):
 
     def organization_ids(self) -> Sequence[UUID]:
         """Return the ids of all organizations."""
+
+    def usage(self, org_id: UUID) -> Usage | None:
+        """Return the bytes that an organization sent; None if it sent nothing."""
 
     def members(self, org_id: UUID, offset: int, limit: int) -> Listing[OrganizationMember]:
         """List the members of an organization, newest first."""
@@ -97,6 +101,9 @@ class AccountsWriter(Accounts, Protocol):
 
     def add_organization(self, organization: Organization) -> None:
         """Keep a new organization."""
+
+    def add_usage(self, org_id: UUID, hour: int, size: int) -> Usage:
+        """Add bytes that an organization sent in an hour, and return its usage with them."""
 
     def add_membership(self, org_id: UUID, user_id: UUID, role: Role, joined_at: datetime) -> None:
         """Make a user a member. Raises `ClashError("user")` when it is one."""

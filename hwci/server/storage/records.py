@@ -60,6 +60,15 @@ class Organization:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """The bytes that an organization sent: in an hour, counted since 1970, and in all."""
+
+    hour: int
+    hour_bytes: int
+    all_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Membership:
     """A user's role in an organization."""
 

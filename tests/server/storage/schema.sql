@@ -518,3 +518,10 @@ CREATE INDEX announcement_time ON announcement (org_id, merged_at, repo_key, sui
 
 CREATE INDEX announcement_unchecked ON announcement (org_id, merged_at, repo_key, suite)
   WHERE checks = 0;
+
+CREATE TABLE usage (
+  org_id BLOB NOT NULL PRIMARY KEY REFERENCES organization (id),
+  hour INTEGER NOT NULL,
+  hour_bytes INTEGER NOT NULL,
+  all_bytes INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

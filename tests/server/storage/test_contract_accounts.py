@@ -13,7 +13,7 @@ import pytest
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import Invite, OrganizationMember, RefreshToken
+from hwci.server.storage.records import Invite, OrganizationMember, RefreshToken, Usage
 from tests.server.storage.examples import (
     ACME,
     ADA,
@@ -62,6 +62,21 @@ async def test_a_user_may_have_no_password(storage: Storage) -> None:
 async def test_all_organizations_are_known_by_id(storage: Storage) -> None:
     await storage.write(found)
     assert set(await storage.read(lambda r: r.organization_ids())) == {ACME.id, OTHER.id}
+
+
+def sent(writer: Writer, hour: int, size: int) -> Usage:
+    return writer.add_usage(ACME.id, hour, size)
+
+
+async def test_usage_is_summed_in_all_and_begins_anew_with_each_hour(storage: Storage) -> None:
+    await storage.write(found)
+    sums = [
+        await storage.write(partial(sent, hour=hour, size=size))
+        for hour, size in ((7, 5), (7, 3), (8, 2), (7, 1))
+    ]
+    assert sums == [Usage(7, 5, 5), Usage(7, 8, 8), Usage(8, 2, 10), Usage(7, 1, 11)]
+    assert await storage.read(lambda r: r.usage(ACME.id)) == sums[-1]
+    assert await storage.read(lambda r: r.usage(OTHER.id)) is None
 
 
 class TestMembers:

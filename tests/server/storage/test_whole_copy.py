@@ -113,6 +113,7 @@ def add_accounts(writer: Writer) -> None:
     """Keep something of each kind, but for what reports and jobs send."""
     for one in (ACME, OTHER):
         writer.add_organization(one)
+    writer.add_usage(ACME.id, 7, 5)
     writer.add_user(ADA)
     writer.add_membership(ACME.id, ADA.id, Role.OWNER, NOON)
     writer.add_membership(OTHER.id, ADA.id, Role.MEMBER, NOON)
@@ -158,6 +159,7 @@ async def shown(where: Location) -> list[object]:
             pages(reader, SEED),
             reader.facts(OTHER.id),
             reader.members(ACME.id, 0, 99),
+            reader.usage(ACME.id),
             reader.memberships(ADA.id, 0, 99),
             reader.refresh_token(TOKEN.digest),
             reader.user_by_identity(IDENTITY.issuer, IDENTITY.subject),

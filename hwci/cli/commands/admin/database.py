@@ -18,7 +18,7 @@ from hwci.cli.commands.serve import Database, kept_database, server_errors
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, progress, write
 from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, command_error
-from hwci.said import counted
+from hwci.said import counted, mebibytes
 
 if TYPE_CHECKING:
     from hwci.bench.checks import Finding
@@ -190,11 +190,6 @@ def migrate(
     note(f"{shown} is at the present schema.")
 
 
-def mebibytes(size: int) -> str:
-    """Return the size of a file in words."""
-    return f"{size / 2**20:.1f} MiB"
-
-
 def check(json: options.Json = False, database: Database = None) -> None:
     """Look for damage in the database, also while the server runs. Nothing is changed.
 
@@ -342,6 +337,28 @@ def purge(
     else:
         note(f"This would delete, and nothing can bring it back: {parts}.")
         note(f"To delete it: hwci admin purge --days {days} --yes")
+
+
+def usage(json: options.Json = False, database: Database = None) -> None:
+    """List the bytes that each organization sent, in this hour and in all.
+
+    Most first. What an organization may send is set by HWCI_QUOTA_HOUR and HWCI_QUOTA_ALL.
+
+    For example:
+
+      hwci admin usage
+    """
+    with operator_errors("The usage is not listed", "Check the --database"):
+        from hwci.server.app import ListUsage
+
+        lines = ask(database, ListUsage()).usage or ()
+    lines = sorted(lines, key=lambda line: (-line.all_bytes, line.organization))
+    if json:
+        emit_json(lines)
+        return
+    for line in lines:
+        sent = f"{mebibytes(line.hour_bytes)} this hour, {mebibytes(line.all_bytes)} in all"
+        write(f"{line.org_id}  {line.organization}: {sent}")
 
 
 # How a command reaches the database: while a server runs, over the socket beside the file, as two

@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from hwci.cli.commands.admin.accounts import CHECK_ID, checked, named
-from hwci.cli.commands.admin.database import ask, database_of, mebibytes, operator_errors
+from hwci.cli.commands.admin.database import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database
 from hwci.cli.terminal.render import note, progress, write
 from hwci.client.explained import ExitCode, wrong_usage
-from hwci.said import counted
+from hwci.said import counted, mebibytes
 
 NOT_EXPORTED = "Nothing was exported"
 NOT_IMPORTED = "The import is not complete"

@@ -26,6 +26,7 @@ LARGE_BYTES = 1024 * 1024
 """A body with more bytes is large."""
 PACE_SECONDS = 10.0
 """In each period of this length, until a body is complete, at least `PACE_BYTES` must arrive."""
+_GZIP_SIZE_BYTES = 4
 PACE_BYTES = 10 * 1024
 """The fewest bytes of a body in each `PACE_SECONDS`."""
 THREAD_BYTES = 64 * 1024
@@ -99,6 +100,15 @@ def _too_slow(seconds: float, *, drips: bool) -> TooSlowError:
             f"Less than {PACE_BYTES} bytes of the body came in {PACE_SECONDS:g} s; send it faster"
         )
     return TooSlowError(f"The body did not arrive within {seconds:g} s; send it faster or smaller")
+
+
+def plain_size(buffer: BodyBuffer, *, compressed: bool) -> int:
+    """Return the bytes of a body that has come, inflated: gzip writes them at its end. Whether that
+    is true is found when it is inflated (`parse`).
+    """
+    if not compressed:
+        return buffer.size
+    return int.from_bytes(b"".join(buffer.pieces[-2:])[-_GZIP_SIZE_BYTES:], "little")
 
 
 async def parse(buffer: BodyBuffer, model: type[Model], limit: int, *, compressed: bool) -> Model:

@@ -77,6 +77,12 @@ class ListOrganizations(Body):
     command: ClassVar = "organizations"
 
 
+class ListUsage(Body):
+    """List what each organization sent."""
+
+    command: ClassVar = "usage"
+
+
 class Rebuild(Body):
     """Recompute everything that is derived from an organization's reports."""
 
@@ -161,6 +167,7 @@ Command = (
     | BackUp
     | Check
     | ListOrganizations
+    | ListUsage
     | Rebuild
     | PurgeReplaced
     | Export
@@ -189,6 +196,15 @@ class CheckResult(Answer):
         return cls(whole=whole, **asdict(found))
 
 
+class UsageLine(Answer):
+    """The bytes that an organization sent in this hour, and in all."""
+
+    org_id: UUID
+    organization: str
+    hour_bytes: int
+    all_bytes: int
+
+
 class CommandResult(Answer):
     """The result of a command: what was created, changed, listed or found, how many sign-ins ended,
     how many reports were exported, and which of what was imported was `kept`, as it is new.
@@ -198,6 +214,7 @@ class CommandResult(Answer):
     user_id: UUID | None = None
     org_id: UUID | None = None
     org_ids: Sequence[UUID] | None = None
+    usage: Sequence[UsageLine] | None = None
     checked: CheckResult | None = None
     replaced: Mapping[SentKind, int] | None = None
     sessions_ended: int | None = None

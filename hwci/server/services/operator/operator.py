@@ -6,6 +6,7 @@ The commands are in `commands.py`.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -32,6 +33,7 @@ from hwci.server.services.operator.commands import (
     Export,
     KeepSent,
     ListOrganizations,
+    ListUsage,
     PurgeReplaced,
     ReadAudit,
     Rebuild,
@@ -39,17 +41,19 @@ from hwci.server.services.operator.commands import (
     RotateSecret,
     SetCiMetrics,
     SetUserEnabled,
+    UsageLine,
     VerifyAudit,
 )
 from hwci.server.services.people.accounts import new_user
 from hwci.server.services.people.organizations import add_organization
 from hwci.server.services.people.sessions import email_key
+from hwci.server.services.quota import hour_of
 from hwci.server.services.transfer.exporting import export
 from hwci.server.services.transfer.importing import keep
 from hwci.server.storage.new_file import refuse_taken
 from hwci.server.storage.opening import read_audit_key
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import NOBODY, AuditEntry, Organization, User
+from hwci.server.storage.records import NOBODY, AuditEntry, Organization, Usage, User
 from hwci.wire import limits
 from hwci.wire.nearest import hint
 
@@ -121,6 +125,8 @@ class Operator:
             case ListOrganizations():
                 ids = await self._storage.read(lambda reader: reader.organization_ids())
                 return CommandResult(org_ids=ids)
+            case ListUsage():
+                return CommandResult(usage=await self._usage())
             case Rebuild():
                 return await self._rebuild(command)
             case PurgeReplaced():
@@ -138,6 +144,17 @@ class Operator:
                 return CommandResult(audit_lines=lines)
             case VerifyAudit():
                 return await self._verify_audit(command)
+
+    async def _usage(self) -> Sequence[UsageLine]:
+        hour = hour_of(self._clock())
+
+        def work(reader: Reader) -> Sequence[UsageLine]:
+            return [
+                _usage_line(_require_organization(reader, org_id), reader.usage(org_id), hour)
+                for org_id in reader.organization_ids()
+            ]
+
+        return await self._storage.read(work)
 
     async def _create_user(self, command: CreateUser) -> CommandResult:
         now = self._clock()
@@ -380,6 +397,17 @@ def _new_organization(writer: Writer, command: BeginImport, now: datetime) -> UU
     writer.add_organization(made)
     writer.add_membership(org_id, owner.id, Role.OWNER, now)
     return org_id
+
+
+def _usage_line(organization: Organization, usage: Usage | None, hour: int) -> UsageLine:
+    """Return what an organization sent, as the operator sees it."""
+    of_hour = usage.hour_bytes if usage is not None and usage.hour == hour else 0
+    return UsageLine(
+        org_id=organization.id,
+        organization=organization.name,
+        hour_bytes=of_hour,
+        all_bytes=0 if usage is None else usage.all_bytes,
+    )
 
 
 def operator_entry(action: str, target: UUID, at: datetime, **details: str) -> AuditEntry:

@@ -24,6 +24,7 @@ from hwci.server.storage.records import (
     Membership,
     Organization,
     ReaderKey,
+    Usage,
     User,
 )
 from hwci.server.storage.sql.codec import (
@@ -40,6 +41,13 @@ _ORGANIZATION = "SELECT id, name, ci_metrics_enabled, created_at FROM organizati
 _MEMBERSHIP = (
     "SELECT o.id, o.name, o.ci_metrics_enabled, o.created_at, m.role, m.joined_at"
     " FROM membership m JOIN organization o ON o.id = m.org_id"
+)
+_USAGE = "SELECT hour, hour_bytes, all_bytes FROM usage"
+_ADD_USAGE = (
+    "INSERT INTO usage (org_id, hour, hour_bytes, all_bytes) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (org_id) DO UPDATE SET hour = excluded.hour, hour_bytes = excluded.hour_bytes"
+    " + CASE WHEN usage.hour = excluded.hour THEN usage.hour_bytes ELSE 0 END,"
+    " all_bytes = usage.all_bytes + excluded.all_bytes"
 )
 _KEY_TABLE: Mapping[type[Key], str] = {CiKey: "ci_key", ReaderKey: "reader_key"}
 _COMMON = "id, org_id, name, digest, created_at, last_used_at, revoked_at"
@@ -89,6 +97,15 @@ class AccountRows(Rows):
     def organization_ids(self) -> Sequence[UUID]:
         rows = self._connection.rows("SELECT id FROM organization")
         return [uuid_of(org_id) for (org_id,) in rows]
+
+    def usage(self, org_id: UUID) -> Usage | None:
+        return self._one(lambda row: Usage(*row), f"{_USAGE} WHERE org_id = ?", org_id.bytes)
+
+    def add_usage(self, org_id: UUID, hour: int, size: int) -> Usage:
+        self._connection.execute(_ADD_USAGE, (org_id.bytes, hour, size, size))
+        usage = self.usage(org_id)
+        assert usage is not None
+        return usage
 
     def add_user(self, user: User) -> None:
         # In one statement, as two people may register the same e-mail on two servers at once.
