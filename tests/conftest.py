@@ -49,8 +49,12 @@ SERVED = {"server", "service", "spec_client", "browser_name"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of files that try more in `make soak`, and those that `make quick` runs."""
+    """Mark the tests of files that try more in `make soak`, those that `make quick` runs, and those
+    in a browser that see the demonstration.
+    """
     for item in items:
+        if "demo" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.demo)
         names = vars(getattr(item, "module", None) or ModuleType("none")).keys()
         if names & SOAKED:
             item.add_marker(pytest.mark.soak)

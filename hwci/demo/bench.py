@@ -26,10 +26,10 @@ GUESSES: tuple[Verdict, ...] = (Verdict.UNKNOWN, Verdict.UNKNOWN, Verdict.INFRA)
 class Bench:
     """All boxes, over the whole history."""
 
-    def __init__(self, rng: Random, troubles: Sequence[Trouble], now: datetime) -> None:
+    def __init__(self, rng: Random, troubles: Sequence[Trouble]) -> None:
         self._rng = rng
         self._troubles = troubles
-        self._outages = [(*_window(outage, now), outage) for outage in OUTAGES]
+        self._outages = [(*_window(outage), outage) for outage in OUTAGES]
         self._rates = {(flaky.product.suite, flaky.test): flaky for flaky in FLAKY}
 
     def runner_is_there(self, box: str, at: datetime) -> bool:
@@ -83,8 +83,8 @@ class Bench:
         return flaky.rate
 
 
-def _window(outage: Outage, now: datetime) -> tuple[datetime, datetime]:
-    start = moment(now, outage.days_ago, 9)
+def _window(outage: Outage) -> tuple[datetime, datetime]:
+    start = moment(outage.days_ago, 9)
     return start, start + timedelta(hours=outage.hours)
 
 

@@ -23,9 +23,11 @@ from hwci.demo.project import (
 from hwci.demo.story import (
     INCIDENTS,
     RELEASE_CHANGES,
+    THE_END,
     Change,
     Incident,
     is_weekend,
+    midnight,
     moment,
     working,
 )
@@ -91,19 +93,19 @@ class Trouble:
         return self.fixed is None or place < self.fixed
 
 
-def plans(rng: Random, now: datetime, days: int) -> list[Plan]:
+def plans(rng: Random, days: int) -> list[Plan]:
     """Plan every push of the last `days`, oldest first."""
-    planned = [*_story(now), *_everyday(rng, now, days)]
-    oldest = now - timedelta(days=days)
+    planned = [*_story(), *_everyday(rng, days)]
+    oldest = THE_END - timedelta(days=days)
     return sorted(
-        (plan for plan in planned if oldest < plan.at <= now),
+        (plan for plan in planned if oldest < plan.at <= THE_END),
         key=lambda plan: (plan.at, plan.branch),
     )
 
 
-def _story(now: datetime) -> Iterable[Plan]:
+def _story() -> Iterable[Plan]:
     for incident in INCIDENTS:
-        start, end = bounds(incident, now)
+        start, end = bounds(incident)
         if incident.broken_by is not None:
             among = _firmware(Random(incident.days_ago), incident.among)  # noqa: S311 - a story
             changes = (*among, incident.broken_by)
@@ -111,24 +113,24 @@ def _story(now: datetime) -> Iterable[Plan]:
         if incident.fixed_by is not None and end is not None:
             yield Plan(end, incident.branch, (incident.fixed_by,), fixes=incident)
     for days_ago, change in RELEASE_CHANGES:
-        yield Plan(moment(now, days_ago, 14.5), RELEASE, (change,))
+        yield Plan(moment(days_ago, 14.5), RELEASE, (change,))
 
 
-def bounds(incident: Incident, now: datetime) -> tuple[datetime, datetime | None]:
+def bounds(incident: Incident) -> tuple[datetime, datetime | None]:
     """Return when an incident began and ended."""
-    start = moment(now, incident.days_ago, 10 + incident.days_ago % 5 / 4)
+    start = moment(incident.days_ago, 10 + incident.days_ago % 5 / 4)
     if incident.hours is None:
         return start, None
     return start, working(start + timedelta(hours=incident.hours))
 
 
-def _everyday(rng: Random, now: datetime, days: int) -> Iterable[Plan]:
+def _everyday(rng: Random, days: int) -> Iterable[Plan]:
     for days_ago in range(days, -1, -1):
-        at = moment(now, days_ago, 8)
-        if is_weekend(now - timedelta(days=days_ago)):
+        day = midnight(days_ago)
+        if is_weekend(day):
             continue
         for _ in range(rng.randint(*PUSHES_A_DAY)):
-            pushed = at + timedelta(seconds=rng.randint(0, 34_200))
+            pushed = day + timedelta(hours=8, seconds=rng.randint(0, 34_200))
             yield Plan(pushed, MAIN, _changes(rng))
             if rng.random() < PUSHED_AGAIN:
                 soon = timedelta(seconds=rng.randint(4, 30))
@@ -177,16 +179,14 @@ def _commit(name: str, plan: Plan, index: int) -> CommitItem:
     )
 
 
-def troubles(
-    planned: Sequence[Plan], pushed: Sequence[Push], now: datetime, days: int
-) -> list[Trouble]:
+def troubles(planned: Sequence[Plan], pushed: Sequence[Push], days: int) -> list[Trouble]:
     """Return from where to where each incident of the last `days` lasts."""
     first = {id(p.breaks): push.head for p, push in zip(planned, pushed, strict=True) if p.breaks}
     fixed = {id(p.fixes): push.head for p, push in zip(planned, pushed, strict=True) if p.fixes}
     found = []
     for incident in INCIDENTS:
-        start, end = bounds(incident, now)
-        if start <= now - timedelta(days=days) or start > now:
+        start, end = bounds(incident)
+        if start <= THE_END - timedelta(days=days):
             continue
         key = id(incident)
         found.append(Trouble(incident, start, first.get(key), end, fixed.get(key)))

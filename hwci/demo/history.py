@@ -2,8 +2,8 @@
 """Ninety days of believable history: what the CI of a small firmware team would have sent.
 
 This module decides which runs took place and what they reported. It computes no metric: the demo
-gives these bodies to the server, and the page says what it finds in them. One seed and one day
-give one history, at whatever hour: it ends with the day before.
+gives these bodies to the server, and the page says what it finds in them. One seed gives one
+history on every day: it is drawn for the end of the story (`story.py`), and then moved as a whole.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from random import Random
 from hwci.demo.bench import Bench
 from hwci.demo.branches import SECONDS_APART, Push, Trouble, plans, pushes, troubles
 from hwci.demo.project import MAIN, PRODUCTS, RELEASE, REPOSITORY, SENSOR, SITE, DemoProduct
-from hwci.demo.story import is_weekend, moment
+from hwci.demo.story import THE_END, is_weekend, midnight, moment
 from hwci.engine.patterns import PathList
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.wire.reports import (
@@ -29,7 +29,7 @@ from hwci.wire.reports import (
 )
 
 Body = MergeAnnouncement | RunReport | SuiteConfiguration
-Timed = tuple[datetime, Body]
+Timed = tuple[datetime, MergeAnnouncement | RunReport]
 
 FIRST_RUN_ID = 9_100_000_001
 MANUAL_WORKFLOW = "hil-manual"
@@ -52,20 +52,39 @@ class Job:
 
 
 def history(now: datetime, seed: int = 7, days: int = 90) -> Iterator[Body]:
-    """Return every body in the order in which CI sends them, up to the midnight before `now`."""
-    now = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    rng = Random(seed)  # noqa: S311 - a story, not a secret
-    planned = plans(rng, now, days)
-    pushed = pushes(planned, seed)
-    troubled = troubles(planned, pushed, now, days)
-    jobs = [*_merge_jobs(pushed), *_nightly_jobs(pushed, now, days)]
-    jobs += [*_manual_jobs(pushed, now, days), *_bisections(troubled, pushed)]
-    sent = [*_announcements(pushed), *_Lab(rng, pushed, Bench(rng, troubled, now)).run(jobs)]
+    """Return every body in the order in which CI sends them; the story ends `now`."""
+    by = now.astimezone(UTC).replace(microsecond=0) - THE_END
     for product in PRODUCTS:
         yield product.configuration()
-    for at, body in sorted(sent, key=lambda timed: timed[0]):
-        if at <= now:
-            yield body
+    for at, body in sorted(_sent(seed, days), key=lambda timed: timed[0]):
+        if at <= THE_END:
+            yield _moved(body, by)
+
+
+def _sent(seed: int, days: int) -> Iterable[Timed]:
+    """Draw the story; return what was sent in it."""
+    rng = Random(seed)  # noqa: S311 - a story, not a secret
+    planned = plans(rng, days)
+    pushed = pushes(planned, seed)
+    troubled = troubles(planned, pushed, days)
+    jobs = [*_merge_jobs(pushed), *_nightly_jobs(pushed, days)]
+    jobs += [*_manual_jobs(pushed, days), *_bisections(troubled, pushed)]
+    return [*_announcements(pushed), *_Lab(rng, pushed, Bench(rng, troubled)).run(jobs)]
+
+
+def _moved(body: MergeAnnouncement | RunReport, by: timedelta) -> Body:
+    """Return the body with each of its times so much later."""
+    if isinstance(body, MergeAnnouncement):
+        return body.model_copy(update={"merged_at": body.merged_at + by})
+    times = {"started_at": body.started_at + by, "ended_at": body.ended_at + by}
+    if body.changes is None:
+        return body.model_copy(update=times)
+    commits = [
+        commit.model_copy(update={"committed_at": commit.committed_at and commit.committed_at + by})
+        for commit in body.changes.commits
+    ]
+    changes = body.changes.model_copy(update={"commits": commits})
+    return body.model_copy(update={**times, "changes": changes})
 
 
 TRIGGER_PATHS = {
@@ -129,19 +148,19 @@ def _head(pushed: Sequence[Push], at: datetime) -> int | None:
     )
 
 
-def _nightly_jobs(pushed: Sequence[Push], now: datetime, days: int) -> Iterable[Job]:
+def _nightly_jobs(pushed: Sequence[Push], days: int) -> Iterable[Job]:
     for days_ago in range(days, -1, -1):
         for product in PRODUCTS:
-            at = now - timedelta(days=days_ago) + timedelta(hours=2)
+            at = midnight(days_ago) + timedelta(hours=2)
             head = _head(pushed, at)
             if head is not None:
                 yield Job(at, product, Trigger.NIGHTLY, product.nightly_workflow, MAIN, head)
 
 
-def _manual_jobs(pushed: Sequence[Push], now: datetime, days: int) -> Iterable[Job]:
+def _manual_jobs(pushed: Sequence[Push], days: int) -> Iterable[Job]:
     """Someone runs the head by hand twice a week."""
-    for days_ago in range(days, -1, -3):
-        at = moment(now, days_ago, 18.5)
+    for days_ago in range(days // 3 * 3, -1, -3):
+        at = moment(days_ago, 18.5)
         head = _head(pushed, at - timedelta(hours=2))
         if head is not None and not is_weekend(at):
             product = PRODUCTS[days_ago // 3 % len(PRODUCTS)]

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happened in the demo's ninety days: bugs and their fixes, bench problems, flaky tests.
 
-Each row has how many days ago it began, so that the story ends with yesterday. The rows are chosen
-so that every table of the metrics page has rows; the page itself is computed by the
-engine from what CI would have sent, and no row here holds what the page should show.
+The story has a calendar of its own, which ends on a Friday evening; `history.py` moves it as a
+whole. Each row has how many days before that it began. The rows are chosen so that every table of
+the metrics page has rows; the page itself is computed by the engine from what CI would have sent,
+and no row here holds what the page should show.
 """
 
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 
 from hwci.demo.project import GATEWAY, MAIN, RELEASE, SENSOR, DemoProduct
 from hwci.engine.vocabulary import Verdict
 
+THE_END = datetime(2026, 11, 20, 19, tzinfo=UTC)
+"""The last run of the working day has reported, and the next is the nightly one."""
 SATURDAY = 5
 
 
@@ -242,11 +245,15 @@ RELEASE_CHANGES = (
 )
 
 
-def moment(today: datetime, days_ago: int, hour: float = 10) -> datetime:
+def midnight(days_ago: int) -> datetime:
+    """Return when the day began that is so many days before the end."""
+    return THE_END.replace(hour=0) - timedelta(days=days_ago)
+
+
+def moment(days_ago: int, hour: float) -> datetime:
     """Return an hour of the working day that many days ago; of Friday if that is a weekend."""
-    day: date = today.date() - timedelta(days=days_ago)
-    day -= timedelta(days=max(day.weekday() - SATURDAY + 1, 0))
-    return datetime.combine(day, time(), today.tzinfo) + timedelta(hours=hour)
+    day = midnight(days_ago)
+    return day + timedelta(days=-max(day.weekday() - SATURDAY + 1, 0), hours=hour)
 
 
 def working(at: datetime) -> datetime:

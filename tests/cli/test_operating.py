@@ -8,6 +8,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -17,10 +19,13 @@ from hwci.cli.commands import demo
 from hwci.cli.commands.serve import server_errors
 from hwci.client.explained import ExplainedError
 from hwci.demo import project
+from hwci.server.clock import system_clock
 from hwci.server.errors import HwciServerError, StorageError
 from hwci.server.services.ci_metrics import ingest
+from hwci.server.storage.sql.codec import from_micros
 from tests.cli.operating import THREE_LINES, USER
-from tests.support.commands import HWCI, environment, hwci, hwci_process, started
+from tests.support.commands import environment, hwci, hwci_process, started
+from tests.support.moved import moved_command, until_the_instant
 
 
 def test_a_server_names_an_sqlite_that_may_damage_its_database(tmp_path: Path) -> None:
@@ -220,9 +225,10 @@ def test_a_wrong_setting_is_wrong_usage_in_three_lines(
     assert (done.returncode, done.stderr.splitlines()) == (2, told)
 
 
+@pytest.mark.demo
 def test_the_demo_fills_every_tile_and_says_how_to_go_on_while_it_serves(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [*HWCI, "demo", "--port", "0", "--dir", "kept"],
+        moved_command(until_the_instant(), "demo", "--port", "0", "--dir", "kept"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -245,6 +251,22 @@ def test_the_demo_fills_every_tile_and_says_how_to_go_on_while_it_serves(tmp_pat
     assert (tmp_path / "kept" / "hwci.db").exists()
 
 
+@pytest.mark.clock
+@pytest.mark.demo
+def test_by_the_clock_of_the_machine_the_demo_ends_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "DAYS", 5)
+    before = system_clock()
+
+    hwci(tmp_path, "demo", "--port", "0", "--exit", "--dir", "kept")
+
+    with closing(sqlite3.connect(tmp_path / "kept" / "hwci.db")) as database:
+        [(last,)] = database.execute("SELECT max(ended_at) FROM report")
+    assert before - timedelta(hours=1) < from_micros(last) <= system_clock()
+
+
+@pytest.mark.demo
 def test_a_demo_that_does_not_serve_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,6 +284,7 @@ def test_a_demo_that_does_not_serve_leaves_nothing_behind(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.demo
 def test_a_slow_machine_has_time_for_the_history_of_the_demo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,6 +296,7 @@ def test_a_slow_machine_has_time_for_the_history_of_the_demo(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.demo
 @pytest.mark.parametrize("broken", ["fill", "furnish"])
 def test_a_demo_that_breaks_off_leaves_its_folder_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
@@ -293,6 +317,7 @@ def test_a_demo_that_breaks_off_leaves_its_folder_as_it_was(
     assert [path.name for path in folder.iterdir()] == ["hwci.db.old"]
 
 
+@pytest.mark.demo
 def test_the_demo_names_a_port_that_is_taken_before_it_makes_a_history(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = hwci(tmp_path, "demo", "--dir", "kept", "--port", str(taken.getsockname()[1]))
@@ -303,6 +328,7 @@ def test_the_demo_names_a_port_that_is_taken_before_it_makes_a_history(tmp_path:
     assert not (tmp_path / "kept" / "hwci.db").exists()
 
 
+@pytest.mark.demo
 def test_the_demo_takes_no_folder_that_has_a_database(tmp_path: Path) -> None:
     (tmp_path / "hwci.db").write_text("mine")
     done = hwci(tmp_path, "demo", "--dir", str(tmp_path))

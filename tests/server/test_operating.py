@@ -51,6 +51,7 @@ from hwci.server.storage.sqlite.locking import database_lock
 from hwci.wire.reports import RunReport
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.databases import about_a_file
+from tests.support.moved import INSTANT
 from tests.support.running import (
     EMAIL,
     PASSWORD,
@@ -126,10 +127,11 @@ def test_a_refused_command_says_why_the_same_way_server_or_not(tmp_path: Path, r
         refused()
 
 
+@pytest.mark.demo
 def test_a_history_that_is_kept_at_once_is_whole(tmp_path: Path) -> None:
     database = tmp_path / "hwci.db"
     org_id = new_organization(database)
-    bodies = list(history(system_clock(), days=4))
+    bodies = list(history(INSTANT, days=4))
 
     fill(str(database), org_id, bodies)
 

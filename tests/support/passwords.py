@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Passwords of servers in this process are hashed in a moment, not in the 40 ms of CPU that a real
 hash costs on purpose: a test server hashes or checks four before a test begins. Tests of that cost
-ask for the fixture `real_passwords`. `python -m tests.support.passwords serve …` is `hwci serve …`
-with such passwords.
+ask for the fixture `real_passwords`.
 """
 
 from collections.abc import Iterator
@@ -31,10 +30,3 @@ def real_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hash passwords as a server of people does."""
     for name, value in REAL.items():
         monkeypatch.setattr(passwords, name, value)
-
-
-if __name__ == "__main__":
-    vars(passwords).update(LIGHT)
-    from hwci.cli.main import main
-
-    main()

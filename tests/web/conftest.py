@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real browser before a real server: Chromium as the system's packages install it, and `hwci
-demo` with its ninety days of history.
+demo` with its ninety days of history. The demo, its server and its pages all have the clock of
+`tests/support/moved.py`, so that a test sees the same on every day.
 
 These tests run in a process of their own (`make test` says how): the driver of the browser keeps an
 event loop running, beside which no test that waits could start its own.
@@ -12,10 +13,10 @@ import re
 import select
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 from time import monotonic
@@ -27,6 +28,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, Route, expect
 
 from hwci.server.web.site import the_site
+from tests.support.moved import moved_clock, moved_command, until_the_instant
 
 # Where there is one without windows, it takes a third less of the machine.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -54,14 +56,15 @@ QUIET = (
     f"--disable-features={','.join(_WITHOUT)}",
 )
 
-# A browser under `faketime` spins. `tests/clocks.py` moves the clock of its pages instead.
-MOVED_SECONDS = int(os.environ.get("FAKETIME") or 0)
-MOVE_CLOCK = f"""
-  const real = Date, moved = {MOVED_SECONDS * 1000};
-  window.Date = class extends real {{
-    constructor(...given) {{ given.length ? super(...given) : super(real.now() + moved); }}
-    static now() {{ return real.now() + moved; }}
-  }};
+# What the pages of one server take for the time. A test's own clock (`page.clock`) is left alone.
+MOVE_CLOCK = """
+  if (location.origin === "%s" && String(Date.now).includes("[native code]")) {
+    const real = Date, moved = %d;
+    window.Date = class Date extends real {
+      constructor(...given) { given.length ? super(...given) : super(real.now() + moved); }
+      static now() { return real.now() + moved; }
+    };
+  }
 """
 
 ZONE = "Pacific/Auckland"
@@ -95,8 +98,7 @@ def base_url() -> None:
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """Start the system's Chromium rather than one that the driver would fetch."""
     arguments = [*ROOT_NEEDS_NO_SANDBOX, *QUIET]
-    env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    own = {"executable_path": CHROMIUM, "args": arguments, "env": env}
+    own = {"executable_path": CHROMIUM, "args": arguments}
     return {**browser_type_launch_args, **own}
 
 
@@ -109,13 +111,27 @@ class Account(NamedTuple):
 
 @dataclass(frozen=True)
 class Dashboard:
-    """A server with a dashboard, and who may sign in to it."""
+    """A server with a dashboard, who may sign in to it, and how far ahead its clock is."""
 
     url: str
     account: Account
+    ahead: timedelta = timedelta(0)
+
+    def now(self) -> datetime:
+        """Return the time of the server."""
+        return moved_clock(self.ahead)()
+
+    def share_clock(self, context: BrowserContext) -> None:
+        """Give the server's time to its pages in a browser."""
+        if self.ahead:
+            milliseconds = self.ahead // timedelta(milliseconds=1)
+            context.add_init_script(MOVE_CLOCK % (self.url, milliseconds))
 
     def sign_in(self, context: BrowserContext, account: Account | None = None) -> str:
-        """Sign a browser in, as the page does; return the id of the account's organization."""
+        """Sign a browser in, as the page does, and give it the server's time; return the id of the
+        account's organization.
+        """
+        self.share_clock(context)
         account = account or self.account
         body = {"email": account.email, "password": account.password, "session": "cookie"}
         answer = context.request.post(
@@ -198,14 +214,15 @@ def import_statistics(dashboard: Dashboard) -> None:
 
 @contextmanager
 def running_demo() -> Iterator[Dashboard]:
-    """Run `hwci demo`, into which most tests sign in twice."""
-    command = (sys.executable, "-m", "tests.support.passwords", "demo", "--port", "0")
+    """Run `hwci demo` at its instant. Most tests sign in to it twice."""
+    ahead = until_the_instant()
+    command = moved_command(ahead, "demo", "--port", "0")
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0, cwd=ROOT
     ) as process:
         try:
             result = _read_until(process, b"Serving until")
-            yield _dashboard(result)
+            yield _dashboard(result, ahead)
         finally:
             process.terminate()
             process.communicate()
@@ -225,19 +242,17 @@ def _read_until(process: "subprocess.Popen[bytes]", word: bytes) -> str:
     return result.decode()
 
 
-def _dashboard(message: str) -> Dashboard:
+def _dashboard(message: str, ahead: timedelta) -> Dashboard:
     url = re.search(r"^Server +(\S+)$", message, re.MULTILINE)
     account = re.search(r"^Sign-in +(\S+), password (\S+)$", message, re.MULTILINE)
     assert url is not None, message
     assert account is not None, message
-    return Dashboard(url[1], Account(account[1], account[2]))
+    return Dashboard(url[1], Account(account[1], account[2]), ahead)
 
 
 @pytest.fixture(scope="module")
 def _tab_of_a_file(browser: Browser) -> Iterator[Page]:
     with browser.new_context() as context:
-        if MOVED_SECONDS:
-            context.add_init_script(MOVE_CLOCK)
         yield context.new_page()
 
 

@@ -25,7 +25,7 @@ class Reader:
     """Someone who is signed in to the demo, and asks its API for the same."""
 
     def __init__(self, page: Page, demo: Dashboard, place: str = "test") -> None:
-        self.page, self._demo, self._place = page, demo, place
+        self.page, self._demo, self._place, self.now = page, demo, place, demo.now
         self._token, self._org = demo.token(), demo.sign_in(page.context)
         self.home = f"{demo.url}/orgs/{self._org}"
 

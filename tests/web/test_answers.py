@@ -109,7 +109,7 @@ def test_a_person_who_asks_too_often_learns_when_the_page_asks_again_and_it_does
     refused = {"status": 429, "json": {"message": "Too much"}, "headers": {"Retry-After": "600"}}
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
-    page.clock.install()
+    page.clock.install(time=demo.now())
     page.route(asked, lambda route: route.fulfill(**refused))
     address = f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics?days=7&merges=checked"
     page.goto(address)
@@ -161,7 +161,7 @@ def test_a_torn_answer_is_shown_in_our_words(page: Page, demo: Dashboard) -> Non
 def test_what_was_not_answered_is_asked_again_by_itself_after_growing_pauses(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
-    page.clock.install()
+    page.clock.install(time=demo.now())
     page.route("**/ci-metrics?*", lambda route: route.abort())
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics")
     box = page.get_by_role("alert")
@@ -187,7 +187,7 @@ def test_a_page_whose_answer_is_late_says_so_before_it_gives_up(
     page: Page, demo: Dashboard, quiet_console: list[str], asked: str
 ) -> None:
     page.add_init_script(PATIENCE_BY_THE_CLOCK)
-    page.clock.install()
+    page.clock.install(time=demo.now())
     page.route(asked, never_answer)
     home = f"{demo.url}/orgs/{demo.sign_in(page.context)}"
     with page.expect_request(asked):
@@ -221,7 +221,7 @@ def test_a_page_that_keeps_its_figures_says_that_those_of_another_period_are_awa
     page: Page, demo: Dashboard, address: str, asked: str
 ) -> None:
     page.add_init_script(PATIENCE_BY_THE_CLOCK)
-    page.clock.install()
+    page.clock.install(time=demo.now())
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/{address}")
     shown = page.locator("main p.quiet", has_text=re.compile(r"^90 days, "))
     expect(shown).to_be_visible()
@@ -255,7 +255,7 @@ def test_a_page_whose_code_is_late_says_so_and_is_shown_when_it_comes(
         held.append(route)
 
     page.add_init_script(PATIENCE_BY_THE_CLOCK)
-    page.clock.install()
+    page.clock.install(time=demo.now())
     page.route(AUDIT, hold)
     open_the_log(page, demo)
     waiting = page.locator("main .waiting")
@@ -277,7 +277,7 @@ def test_a_page_whose_code_is_late_says_so_and_is_shown_when_it_comes(
 def test_a_page_whose_code_did_not_come_loads_by_itself_once_the_server_answers(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
-    page.clock.install()
+    page.clock.install(time=demo.now())
     page.route(AUDIT, lambda route: route.abort())
     open_the_log(page, demo)
     alert = page.get_by_role("alert")
@@ -301,7 +301,7 @@ def test_a_page_whose_code_did_not_come_loads_by_itself_once_the_server_answers(
 def test_a_page_whose_code_never_comes_is_loaded_anew_once_and_then_left_to_its_reader(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
-    page.clock.install()
+    page.clock.install(time=demo.now())
     page.route(AUDIT, lambda route: route.abort())
     open_the_log(page, demo)
     expect(page.get_by_role("alert")).to_contain_text("This page asks again by itself")
@@ -318,7 +318,7 @@ def test_a_page_whose_code_never_comes_is_loaded_anew_once_and_then_left_to_its_
 def test_what_is_being_typed_is_not_lost_to_code_that_did_not_come(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
-    page.clock.install()
+    page.clock.install(time=demo.now())
     page.route("**/finder.js", lambda route: route.abort())
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/boxes")
     page.get_by_role("button", name="Find").click()

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Request, expect
 
-from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
 from tests.web.reading import Reader, csv_button, part, rows, saved
 
@@ -26,9 +25,9 @@ def reader(page: Page, demo: Dashboard) -> Reader:
 
 
 @pytest.fixture
-def period() -> dict[str, Any]:
+def period(demo: Dashboard) -> dict[str, Any]:
     """Ninety days up to one moment."""
-    return {"days": 90, "asOf": system_clock().isoformat()}
+    return {"days": 90, "asOf": demo.now().isoformat()}
 
 
 def choice(page: Page, table: str, name: re.Pattern[str]) -> Locator:

@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Position, expect
 
-from hwci.server.clock import system_clock
 from tests.support.running import running_in_thread
 from tests.web import around_midnight
 from tests.web.conftest import ZONE, Account, Dashboard
@@ -30,7 +29,7 @@ from tests.web.reading import (
     rows,
 )
 
-pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("in_new_zealand")]
+pytestmark = pytest.mark.usefixtures("in_new_zealand")
 
 TILES = {
     "Merges checked on hardware": ("mergesChecked", "mergesAnnounced", "checked"),
@@ -81,7 +80,7 @@ class Reader:
     ) -> None:
         self.page = page
         org, token = demo.sign_in(page.context), demo.token()
-        query = {"days": days, "asOf": system_clock().isoformat(), **of}
+        query = {"days": days, "asOf": demo.now().isoformat(), **of}
         self.asked = Asked(demo, token, org, query)
         self.told = demo.ask(
             f"/api/orgs/{org}/ci-analysis/days?{urlencode({**query, 'zone': zone})}", token

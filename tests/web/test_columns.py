@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
 from tests.web.live import site
 from tests.web.reading import FORMULAS, opened, saved
@@ -111,7 +110,7 @@ def test_a_browser_that_keeps_nothing_hides_a_column_until_the_page_is_left(
 
 
 def test_a_table_without_pages_is_a_file_too(page: Page, demo: Dashboard) -> None:
-    query = {"days": 30, "asOf": system_clock().isoformat()}
+    query = {"days": 30, "asOf": demo.now().isoformat()}
     org = opened(page, demo, f"metrics?daily=open&{urlencode(query)}")
     zone = page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
     asked = f"/api/orgs/{org}/ci-analysis/days?{urlencode({**query, 'zone': zone})}"

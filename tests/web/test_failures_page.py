@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, cells, site
 
@@ -30,7 +29,7 @@ class Failures:
     def __init__(self, page: Page, demo: Dashboard) -> None:
         self.page, self._demo, self._token = page, demo, demo.token()
         self._org = demo.sign_in(page.context)
-        self.moment = system_clock().isoformat()
+        self.moment = demo.now().isoformat()
 
     def open(self, **query: Any) -> None:
         asked = urlencode({"asOf": self.moment, **query})

@@ -10,14 +10,10 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-import pytest
 from playwright.sync_api import Page, Route, expect
 
-from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
 from tests.web.reading import TABLES, Asked, between, of_each_period_and_product, percent
-
-pytestmark = pytest.mark.clock
 
 ALL_ROWS = {"other": "open", "flaky.tests": "all", **{f"{name}.rows": "all" for name in TABLES}}
 # What shows all rows of the specification's tables.
@@ -40,7 +36,7 @@ TITLES = "all => all.map(one => one.title)"
 def test_every_figure_on_the_page_is_the_apis(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
-    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
     address = f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **OPEN})}"
@@ -74,7 +70,7 @@ def test_every_figure_on_the_page_is_the_apis(
 def test_the_tables_of_resolved_failures_open_with_the_causes_of_the_api(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
-    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
     address = f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **ALL_ROWS})}"
@@ -96,7 +92,7 @@ def test_the_tables_of_resolved_failures_open_with_the_causes_of_the_api(
 def test_the_choice_above_a_table_says_how_many_rows_each_way_has(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
-    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
     figures = asked.page()
@@ -113,7 +109,7 @@ def test_the_choice_above_a_table_says_how_many_rows_each_way_has(
 def test_the_times_to_detect_and_to_fix_and_the_changes_of_boxes_are_the_apis(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
-    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
     page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
@@ -145,7 +141,7 @@ def test_the_times_to_detect_and_to_fix_and_the_changes_of_boxes_are_the_apis(
 def test_the_numbers_of_infra_runs_lead_to_as_many_rows(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
-    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": days, "asOf": moment, **of}
     runs = Asked(demo, demo.token(), org, query).page()["tiles"]["infraRuns"]
     infra = page.locator(".tile", has_text="Infra runs")
@@ -163,7 +159,7 @@ def test_the_numbers_of_infra_runs_lead_to_as_many_rows(
 def test_the_number_of_flaky_failures_leads_to_rows_that_say_how_many_runs_they_are(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
-    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
     failing_runs = asked.page()["tiles"]["flakyFailures"]["count"]
@@ -180,7 +176,7 @@ def test_the_number_of_flaky_failures_leads_to_rows_that_say_how_many_runs_they_
 def test_the_tile_leads_to_the_flakiest_tests_and_each_to_its_page_with_its_failures(
     page: Page, demo: Dashboard
 ) -> None:
-    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": 90, "asOf": moment}
     asked = Asked(demo, demo.token(), org, query)
     tests = next(asked.pages("flaky"))
@@ -203,7 +199,7 @@ def test_the_tile_leads_to_the_flakiest_tests_and_each_to_its_page_with_its_fail
 def test_a_figure_of_a_flaky_test_leads_to_the_runs_that_it_counts(
     page: Page, demo: Dashboard
 ) -> None:
-    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": 90, "asOf": moment}
     asked = Asked(demo, demo.token(), org, query)
     row = next(row for row in next(asked.pages("flaky")) if row["retryPasses"])
@@ -231,7 +227,7 @@ def test_a_figure_of_a_flaky_test_leads_to_the_runs_that_it_counts(
 def test_the_figures_of_each_box_of_a_flaky_test_are_the_apis_and_lead_to_their_runs(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
-    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
     row = max(next(asked.pages("flaky")), key=lambda one: (one["boxes"], one["retryPasses"]))
@@ -269,7 +265,7 @@ def test_the_figures_of_each_box_of_a_flaky_test_are_the_apis_and_lead_to_their_
 def test_the_number_of_checked_merges_leads_to_each_and_to_the_run_that_checked_it(
     page: Page, demo: Dashboard
 ) -> None:
-    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": 90, "asOf": moment}
     asked = Asked(demo, demo.token(), org, query)
     tiles_told, merges = asked.page()["tiles"], page.locator("#merges")

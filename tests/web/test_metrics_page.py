@@ -44,6 +44,7 @@ def metrics(page: Page, demo: Dashboard) -> str:
 def test_a_reviewer_opens_a_failure_confirms_it_sees_it_among_the_bugs_and_resets_it(
     page: Page, demo: Dashboard
 ) -> None:
+    demo.share_clock(page.context)
     page.goto(f"{demo.url}/sign-in")
     page.get_by_label("E-mail").fill(demo.account.email)
     page.get_by_label("Password").fill(demo.account.password)
@@ -505,8 +506,10 @@ def test_names_of_tests_break_between_their_parts(page: Page, metrics: str) -> N
 
 
 @pytest.mark.own_tab
-def test_how_long_ago_something_was_grows_while_one_looks(page: Page, metrics: str) -> None:
-    page.clock.install()
+def test_how_long_ago_something_was_grows_while_one_looks(
+    page: Page, metrics: str, demo: Dashboard
+) -> None:
+    page.clock.install(time=demo.now())
     page.goto(metrics)
     time = rows(page, "merges").first.locator("time")
     before = time.inner_text()
@@ -684,9 +687,9 @@ LOOKED_AT = """isHidden => {
 
 @pytest.mark.own_tab
 def test_a_page_that_was_left_for_a_while_asks_again_when_it_is_looked_at(
-    page: Page, metrics: str
+    page: Page, metrics: str, demo: Dashboard
 ) -> None:
-    page.clock.install()
+    page.clock.install(time=demo.now())
     page.goto(metrics)
     expect(page.get_by_label("Tiles")).to_be_visible()
     expect(page.locator(".period")).to_contain_text("as of")

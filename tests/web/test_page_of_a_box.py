@@ -12,12 +12,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hwci.demo.project import BOXES
-from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
 from tests.web.live import cells, site
 from tests.web.reading import PRODUCT, Reader, between, percent
-
-pytestmark = pytest.mark.clock
 
 SHARES = ("reached", "lostBoard", "blamed", "failedAttempts")
 
@@ -46,7 +43,7 @@ def written(share: Any) -> str:
 def test_every_figure_on_the_page_is_the_apis(
     reader: Reader, days: int, of: dict[str, str]
 ) -> None:
-    query = {"days": days, "asOf": system_clock().isoformat(), **of}
+    query = {"days": days, "asOf": reader.now().isoformat(), **of}
     for box in BOXES[:2]:
         found = reader.ask("ci-analysis/box", **query, boxKey=box)
         reader.open(**query, boxKey=box)
@@ -81,7 +78,7 @@ def test_every_figure_on_the_page_is_the_apis(
 
 
 def test_a_box_that_is_compared_with_none_has_the_shares_of_all_runs_alone(reader: Reader) -> None:
-    query = {"days": 90, "asOf": system_clock().isoformat(), "boxKey": BOXES[-1]}
+    query = {"days": 90, "asOf": reader.now().isoformat(), "boxKey": BOXES[-1]}
     assert reader.ask("ci-analysis/box", **query)["box"]["counts"]["results"] == 0
     reader.open(**query)
 
@@ -93,7 +90,7 @@ def test_a_box_that_is_compared_with_none_has_the_shares_of_all_runs_alone(reade
 def test_the_shares_of_all_runs_stand_under_a_heading_of_their_own_below_the_comparison(
     reader: Reader,
 ) -> None:
-    reader.open(days=90, asOf=system_clock().isoformat(), boxKey=BOXES[1])
+    reader.open(days=90, asOf=reader.now().isoformat(), boxKey=BOXES[1])
 
     section = reader.page.get_by_role("region", name="Against the other boxes")
     heading = section.get_by_role("heading", level=3)

@@ -13,12 +13,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from hwci.server.clock import system_clock
 from tests.web.conftest import ZONE, Dashboard
 from tests.web.live import cells, site
 from tests.web.reading import PRODUCT, Reader, between, each_day, percent
-
-pytestmark = pytest.mark.clock
 
 WORDS = {"failed": "failed", "lost": "lost", "retried": "passed on a retry", "passed": "passed"}
 
@@ -56,7 +53,7 @@ def written(box: Any) -> list[str]:
 def test_a_bisection_is_a_bracket_and_a_command_to_paste_and_has_no_second_chance(
     reader: Reader,
 ) -> None:
-    query = {"days": 90, "asOf": system_clock().isoformat(), **PRODUCT}
+    query = {"days": 90, "asOf": reader.now().isoformat(), **PRODUCT}
     told = {
         test_id: reader.ask("ci-analysis/bisection", **query, testId=test_id)
         for test_id in flaky_tests(reader, **query, limit=100)
@@ -87,7 +84,7 @@ def test_a_bisection_is_a_bracket_and_a_command_to_paste_and_has_no_second_chanc
     ("days", "suite"), [(90, "sensor-fw"), (30, "gateway-fw"), (7, "sensor-fw")]
 )
 def test_every_figure_on_the_page_is_the_apis(reader: Reader, days: int, suite: str) -> None:
-    query = {"days": days, "asOf": system_clock().isoformat(), **PRODUCT, "suite": suite}
+    query = {"days": days, "asOf": reader.now().isoformat(), **PRODUCT, "suite": suite}
     for test_id in flaky_tests(reader, **query, limit=2):
         found = reader.ask("ci-analysis/test", **query, testId=test_id)
         reader.open(**query, testId=test_id)
@@ -146,7 +143,7 @@ def said(box: Any, at: int, day: Any) -> str:
 
 @pytest.mark.usefixtures("in_new_zealand")
 def test_a_column_leads_to_exactly_the_runs_it_counts(reader: Reader) -> None:
-    query = {"days": 30, "asOf": system_clock().isoformat(), **PRODUCT}
+    query = {"days": 30, "asOf": reader.now().isoformat(), **PRODUCT}
     [test_id] = flaky_tests(reader, **query, limit=1)
     reader.open(**query, testId=test_id)
     expect(reader.page.get_by_role("region", name="Boxes")).to_be_visible()
@@ -194,7 +191,7 @@ def test_a_column_is_pointed_at_touched_and_opened(reader: Reader) -> None:
 def test_a_row_of_flakiest_tests_leads_to_its_test_and_that_to_each_failure(
     reader: Reader,
 ) -> None:
-    page, query = reader.page, {"asOf": system_clock().isoformat(), **PRODUCT}
+    page, query = reader.page, {"asOf": reader.now().isoformat(), **PRODUCT}
     page.goto(f"{reader.home}/metrics?{urlencode(query)}")
     link = page.locator("#flaky tbody a").first
     test_id = link.inner_text()
@@ -337,7 +334,7 @@ def test_an_unfolded_cause_leads_to_the_box_and_the_test_of_each_failure(reader:
 
 def test_what_names_a_box_on_the_metrics_page_leads_to_its_page(reader: Reader) -> None:
     page, home = reader.page, reader.home
-    asked = {"days": 90, "asOf": system_clock().isoformat()}
+    asked = {"days": 90, "asOf": reader.now().isoformat()}
     plan = reader.ask("ci-analysis/merge-plan", **asked)["runs"]["items"]
     answers = reader.ask("ci-analysis/flaky-tests/answers", **asked, flaked="true", limit=5)
     page.goto(f"{home}/metrics?{urlencode({**asked, 'merges.plan': 'open'})}")

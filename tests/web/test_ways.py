@@ -11,7 +11,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from hwci.server.clock import system_clock
 from tests.support.asking import ask, bearer
 from tests.web.conftest import Dashboard
 from tests.web.live import site
@@ -385,14 +384,15 @@ def test_boxes_are_compared_in_the_period_of_the_page_that_asks_which_is_worse(
 
 def test_a_row_of_what_fails_now_leads_to_how_sure_its_commit_is(page: Page, pages: str) -> None:
     page.goto(f"{pages}/metrics?failing=all")
-    # Of the first row none may be sure, on some days.
     row = page.locator("#failing tbody tr", has_text="mqtt.tls_handshake").first
     row.get_by_role("link", name="history, and how sure").click()
     expect(page.locator(".answer + ul")).to_contain_text("% sure")
 
 
-def test_a_period_of_the_past_goes_along_with_its_end(page: Page, pages: str) -> None:
-    as_of = f"{system_clock() - timedelta(days=3):%Y-%m-%dT%H:%M:%SZ}"
+def test_a_period_of_the_past_goes_along_with_its_end(
+    page: Page, pages: str, demo: Dashboard
+) -> None:
+    as_of = f"{demo.now() - timedelta(days=3):%Y-%m-%dT%H:%M:%SZ}"
     page.goto(f"{pages}/metrics?days=7&asOf={as_of}")
     page.locator("#flaky tbody tr").first.get_by_role("link").first.click()
     expect(page).to_have_url(re.compile(r"/test\?"))

@@ -16,8 +16,11 @@ from playwright.sync_api import CDPSession, Page, Route, expect
 from tests.support.asking import ask, bearer
 from tests.web.conftest import SHOWN_MILLISECONDS, Dashboard, never_answer
 
-FIRST_VIEW_BYTES = 100_000
-BEFORE_THE_TILES_BYTES = 80_000
+# As measured with the demo, headers included.
+FIRST_VIEW_BYTES = 98_600
+BEFORE_THE_TILES_BYTES = 79_600
+ROOM = 1.1
+"""A limit of weight is a tenth above what was measured."""
 # The heading of each page that anyone who is signed in can open by its address.
 HEADINGS = {
     "metrics": "Metrics",
@@ -83,7 +86,7 @@ def wire(page: Page) -> Iterator[Wire]:
     found.line.detach()
 
 
-def test_the_first_view_of_thirty_days_weighs_at_most_a_hundred_kilobytes(
+def test_the_first_view_of_thirty_days_weighs_at_most_a_tenth_more_than_measured(
     page: Page, demo: Dashboard, wire: Wire
 ) -> None:
     organization = demo.sign_in(page.context)
@@ -96,10 +99,10 @@ def test_the_first_view_of_thirty_days_weighs_at_most_a_hundred_kilobytes(
 
     heaviest = sorted(wire.answers, key=lambda answer: -answer.bytes)[:10]
     assert any("flakiest-tests/history" in answer.url for answer in wire.answers)
-    assert sum(answer.bytes for answer in wire.answers) <= FIRST_VIEW_BYTES, heaviest
+    assert sum(answer.bytes for answer in wire.answers) <= ROOM * FIRST_VIEW_BYTES, heaviest
 
 
-def test_three_requests_and_eighty_kilobytes_come_before_the_tiles(
+def test_three_requests_and_few_bytes_come_before_the_tiles(
     page: Page, demo: Dashboard, wire: Wire
 ) -> None:
     organization = demo.sign_in(page.context)
@@ -125,7 +128,7 @@ def test_three_requests_and_eighty_kilobytes_come_before_the_tiles(
     expect(page.get_by_label("Tiles")).to_be_visible()
     wire.wait_until(lambda: any(FIGURES.search(answer.url) for answer in wire.answers))
     loaded += [answer for answer in wire.answers if FIGURES.search(answer.url)]
-    assert sum(answer.bytes for answer in loaded) <= BEFORE_THE_TILES_BYTES, loaded
+    assert sum(answer.bytes for answer in loaded) <= ROOM * BEFORE_THE_TILES_BYTES, loaded
 
 
 def test_a_document_names_the_modules_of_its_page_and_no_others(
