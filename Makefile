@@ -81,9 +81,10 @@ drivers-on-postgresql: $(STAMP)
 servers-on-postgresql: $(STAMP)
 	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q $(OF_STORAGE)
 
-## Run the tests that read the clock at every hour of three days; needs Debian's `faketime`.
+## Run what touches the demonstration or reads the clock on twelve days of a year; needs Debian's
+## `faketime`. MONTHS="2 3": on those of February and March.
 clocks: $(STAMP)
-	$(BIN)/python -m tests.clocks
+	$(BIN)/python -m tests.clocks $(MONTHS)
 
 ## Everything that can be said without running: lint, types, import contracts.
 check: $(STAMP)

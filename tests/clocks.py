@@ -1,76 +1,103 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the tests that read the clock at every hour of three days: `python -m tests.clocks [HOUR …]`.
+"""Run what could depend on the day on twelve days of a year: `python -m tests.clocks [MONTH …]`.
 
-A test reads the clock when it compares what it sees with the time of day: it is marked `clock`. The
-days are the last of a year, a leap day, and the day on which European clocks go forward. Tests in a
-browser take longer: they run at five hours of the first of them, and their pages alone have the
-moved clock. Needs `faketime` (Debian's package of this name). All processes of a test share one
-offset, and measure durations by the real clock.
+On each day all that touches the demonstration (marked `demo`) runs once, and what compares with the
+time of day (marked `clock`) at two hours, so that each hour of a day is tried. The machine's clock
+is moved by `faketime` (Debian's package of this name): all processes of a test share one offset,
+and measure durations by the real clock. A browser under it spins; there the demonstration alone is
+moved (`tests/support/moved.py`), and its server and its pages with it.
 """
 
 import os
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from hwci.server.clock import system_clock
 
+YEAR = 2028
 DAYS = (
-    datetime(2027, 12, 31, tzinfo=UTC),
-    datetime(2028, 2, 29, tzinfo=UTC),
-    datetime(2027, 3, 28, tzinfo=UTC),
+    (1, 1),  # a new year
+    (2, 29),  # a leap day
+    (3, 26),  # clocks go forward in Europe
+    (4, 2),  # and back in New Zealand, from where tests in a browser look
+    (5, 15),
+    (6, 30),
+    (7, 31),
+    (8, 16),
+    (9, 24),  # forward in New Zealand
+    (10, 29),  # back in Europe
+    (11, 23),
+    (12, 31),
 )
 MINUTES = 30
-IN_BROWSER_AT = (0, 6, 12, 18, 23)
-AT_ONCE = 2
-MARK = "pytest.mark.clock"
+IN_BROWSER = ("-n", "2", "--dist", "loadfile", "-m", "demo", "tests/web")
+MARKS = ("pytest.mark.clock", "pytest.mark.demo")
 HERE = Path(__file__).parent
 
 
-def marked(*folders: str) -> list[str]:
-    """Return the test files of these folders that hold the mark."""
-    found = (path for folder in folders for path in (HERE / folder).rglob("test_*.py"))
-    return sorted(str(path) for path in found if MARK in path.read_text())
+def moments(number: int) -> tuple[datetime, datetime]:
+    """Return the two moments of the day of this number."""
+    month, day = DAYS[number]
+    first = datetime(YEAR, month, day, 2 * number, MINUTES, tzinfo=UTC)
+    return first, first + timedelta(hours=1)
 
 
-def moments(days: Sequence[datetime], hours: Iterable[int]) -> list[datetime]:
-    """Return a moment within each of these hours of each day."""
-    return [day + timedelta(hours=hour, minutes=MINUTES) for day in days for hour in hours]
+def marked() -> list[str]:
+    """Return the test files, but for those in a browser, that hold one of the marks."""
+    files = (path for path in HERE.rglob("test_*.py") if HERE / "web" not in path.parents)
+    return sorted(str(path) for path in files if any(mark in path.read_text() for mark in MARKS))
 
 
-def run(moment: datetime, files: Sequence[str]) -> bool:
-    """Run the marked tests of these files at this moment; return whether they passed."""
-    offset = round((moment - system_clock()).total_seconds())
+def passed(moment: datetime, arguments: Iterable[str], before: Sequence[str] = ()) -> bool:
+    """Run these tests with the demonstration at this moment; return whether they passed."""
     done = subprocess.run(
-        [
-            *("faketime", "-f", f"{offset:+d}"),
-            *(sys.executable, "-m", "pytest", "-q", "-m", "clock", *files),
-        ],
-        env={**os.environ, "FAKETIME_DONT_FAKE_MONOTONIC": "1"},
+        [*before, sys.executable, "-m", "pytest", "-q", *arguments],
+        env={
+            **os.environ,
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "DEMO_AT": moment.isoformat(),
+        },
+        cwd=HERE.parent,
         capture_output=True,
         text=True,
         check=False,
     )
     last = done.stdout.strip().splitlines()[-1:]
-    print(f"{moment:%Y-%m-%d %H:%M} UTC: {''.join(last) or done.stderr.strip()}", flush=True)
+    where = "" if before else ", in a browser"
+    print(f"{moment:%a %Y-%m-%d %H:%M} UTC{where}: {''.join(last) or done.stderr}", flush=True)
     if done.returncode:
         print(done.stdout, flush=True)
     return done.returncode == 0
 
 
-def main(hours: Sequence[int]) -> int:
-    """Run the tests at these hours of each day; return 1 when some failed."""
-    folders = [path.name for path in HERE.iterdir() if path.is_dir() and path.name != "web"]
-    files, in_browser = marked(*folders), marked("web")
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        passed = list(threads.map(lambda one: run(one, files), moments(DAYS, hours)))
-    browsed = moments(DAYS[:1], (hour for hour in hours if hour in IN_BROWSER_AT))
-    passed += [run(one, in_browser) for one in browsed]  # a browser takes both cores
-    return 0 if all(passed) else 1
+def faketime(moment: datetime) -> list[str]:
+    """Return what to put before a command whose clock shows this moment."""
+    offset = round((moment - system_clock()).total_seconds())
+    return ["faketime", "-f", f"{offset:+d}"]
+
+
+def passed_day(number: int) -> bool:
+    """Run all tests of a day; return whether they passed."""
+    first, second = moments(number)
+    files = marked()
+    return all(
+        [
+            passed(first, ("-m", "clock or demo", *files), faketime(first)),
+            passed(second, ("-m", "clock", *files), faketime(second)),
+            passed(first, IN_BROWSER),
+        ]
+    )
+
+
+def main(months: Sequence[int]) -> int:
+    """Run the tests on the days of these months; return 1 when some failed."""
+    numbers = [number for number, (month, _) in enumerate(DAYS) if month in months]
+    failed = [number for number in numbers if not passed_day(number)]
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main([int(hour) for hour in sys.argv[1:]] or range(24)))
+    sys.exit(main([int(month) for month in sys.argv[1:]] or range(1, 13)))
