@@ -105,6 +105,7 @@ def _print_long(what: str, page: Page) -> None:
 
 def _opened(browser: Browser, dashboard: Dashboard) -> Page:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
+    dashboard.share_clock(context)
     organization = dashboard.sign_in(context)
     page = context.new_page()
     page.add_init_script(_WATCH)

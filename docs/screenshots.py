@@ -63,14 +63,14 @@ def main() -> None:
     with running_demo() as demo, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=arguments)
         for picture in DOORS:
-            _take(_opened(browser, picture), demo.url, picture)
+            _take(_opened(browser, demo, picture), demo.url, picture)
         for picture in PAGES:
-            page = _opened(browser, picture)
+            page = _opened(browser, demo, picture)
             _take(page, _organization(page, demo), picture)
         browser.close()
 
 
-def _opened(browser: Browser, picture: Picture) -> Page:
+def _opened(browser: Browser, demo: Dashboard, picture: Picture) -> Page:
     context = browser.new_context(
         viewport={"width": picture.width, "height": picture.height},
         color_scheme=picture.scheme,
@@ -78,6 +78,7 @@ def _opened(browser: Browser, picture: Picture) -> Page:
         locale="en-GB",
         timezone_id="UTC",
     )
+    demo.share_clock(context)
     return context.new_page()
 
 

@@ -128,10 +128,7 @@ class Dashboard:
             context.add_init_script(MOVE_CLOCK % (self.url, milliseconds))
 
     def sign_in(self, context: BrowserContext, account: Account | None = None) -> str:
-        """Sign a browser in, as the page does, and give it the server's time; return the id of the
-        account's organization.
-        """
-        self.share_clock(context)
+        """Sign a browser in, as the page does; return the id of the account's organization."""
         account = account or self.account
         body = {"email": account.email, "password": account.password, "session": "cookie"}
         answer = context.request.post(
@@ -263,9 +260,12 @@ def page(request: pytest.FixtureRequest) -> Page:
     """
     if request.node.get_closest_marker("own_tab") is None:
         found: Page = request.getfixturevalue("tab")
-        return found
-    context: BrowserContext = request.getfixturevalue("context")
-    return context.new_page()
+    else:
+        context: BrowserContext = request.getfixturevalue("context")
+        found = context.new_page()
+    if "demo" in request.fixturenames:
+        request.getfixturevalue("demo").share_clock(found.context)
+    return found
 
 
 # To go elsewhere would be a tenth of a test's work. So the page that a test leaves stays, but asks

@@ -317,7 +317,6 @@ def reach(page: Page, target: Locator, key: str = "Tab") -> None:
 
 
 def test_a_review_is_done_without_a_mouse(page: Page, demo: Dashboard) -> None:
-    demo.share_clock(page.context)
     page.goto(f"{demo.url}/sign-in")
     expect(page.get_by_label("E-mail")).to_be_focused()
     page.keyboard.type(demo.account.email)

@@ -6,12 +6,14 @@ every table.
 
 import re
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from playwright.sync_api import Page, Route, expect
 
+from tests.support.moved import INSTANT
 from tests.web.conftest import Dashboard
 from tests.web.reading import TABLES, Asked, between, of_each_period_and_product, percent
 
@@ -30,6 +32,19 @@ CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cel
 FIRST_ROWS = 5  # of the failures on the page of a test
 ADDRESSES = "all => all.map(one => one.getAttribute('href'))"
 TITLES = "all => all.map(one => one.title)"
+
+
+def test_the_demo_and_its_server_and_pages_have_the_clock_of_the_instant(
+    page: Page, demo: Dashboard
+) -> None:
+    org = demo.sign_in(page.context)
+    page.goto(f"{demo.url}/orgs/{org}/metrics")
+    told = Asked(demo, demo.token(), org, {"days": 30}).page()["period"]["to"]
+    runs = demo.ask(f"/api/orgs/{org}/runs?limit=1", demo.token())["items"]
+    shown = page.evaluate("new Date().toISOString()")
+
+    for time in (told, runs[0]["startedAt"], shown, demo.now().isoformat()):
+        assert abs(datetime.fromisoformat(time) - INSTANT) < timedelta(hours=12)
 
 
 @of_each_period_and_product

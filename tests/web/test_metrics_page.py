@@ -44,7 +44,6 @@ def metrics(page: Page, demo: Dashboard) -> str:
 def test_a_reviewer_opens_a_failure_confirms_it_sees_it_among_the_bugs_and_resets_it(
     page: Page, demo: Dashboard
 ) -> None:
-    demo.share_clock(page.context)
     page.goto(f"{demo.url}/sign-in")
     page.get_by_label("E-mail").fill(demo.account.email)
     page.get_by_label("Password").fill(demo.account.password)

@@ -153,7 +153,6 @@ def test_a_sign_in_leads_to_where_one_wanted_to_go(page: Page, server: RunningSe
 def test_a_sign_in_leads_to_the_part_of_a_page_that_a_link_meant(
     page: Page, demo: Dashboard
 ) -> None:
-    demo.share_clock(page.context)
     org = demo.ask("/api/auth/me", demo.token())["organizations"][0]["id"]
     page.goto(f"{demo.url}/orgs/{org}/metrics?days=90#flaky")
     expect(page.get_by_role("heading", name="Sign in to hwci")).to_be_visible()

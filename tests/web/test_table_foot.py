@@ -185,6 +185,7 @@ def test_a_time_reads_alike_everywhere_and_names_the_zone_of_its_reader(
     browser: Browser, demo: Dashboard
 ) -> None:
     with browser.new_context(locale="de-DE", timezone_id="Asia/Kolkata") as context:
+        demo.share_clock(context)
         page = context.new_page()
         org = opened(page, demo, "runs?times=exact")
         token = demo.token()
