@@ -56,7 +56,7 @@ QUIET = (
     f"--disable-features={','.join(_WITHOUT)}",
 )
 
-# What the pages of one server take for the time. A test's own clock (`page.clock`) is left alone.
+# What the pages of one server take for the time, once: the tests of a file share a tab.
 MOVE_CLOCK = """
   if (location.origin === "%s" && String(Date.now).includes("[native code]")) {
     const real = Date, moved = %d;
@@ -257,14 +257,21 @@ def _tab_of_a_file(browser: Browser) -> Iterator[Page]:
 def page(request: pytest.FixtureRequest) -> Page:
     """One tab for all tests of a file: a new one is a third of most tests. A test marked `own_tab`
     has its own, as it adds scripts to it for itself alone, moves its clock or gets permissions.
+    The time on it is the demo's, for a test of it. One marked `own_clock` goes on from there by
+    `page.clock`, in a tab of its own.
     """
-    if request.node.get_closest_marker("own_tab") is None:
+    own_clock = request.node.get_closest_marker("own_clock")
+    if own_clock is None and request.node.get_closest_marker("own_tab") is None:
         found: Page = request.getfixturevalue("tab")
     else:
         context: BrowserContext = request.getfixturevalue("context")
         found = context.new_page()
     if "demo" in request.fixturenames:
-        request.getfixturevalue("demo").share_clock(found.context)
+        demo: Dashboard = request.getfixturevalue("demo")
+        if own_clock is None:
+            demo.share_clock(found.context)
+        else:
+            found.clock.install(time=demo.now())
     return found
 
 

@@ -101,7 +101,7 @@ def test_a_person_who_comes_back_to_a_page_gets_no_answer_twice_until_something_
         figure(2)
 
 
-@pytest.mark.own_tab
+@pytest.mark.own_clock
 @pytest.mark.parametrize("asked", ["**/api/auth/me", "**/ci-metrics?*", "**/api/auth/refresh"])
 def test_a_person_who_asks_too_often_learns_when_the_page_asks_again_and_it_does(
     page: Page, demo: Dashboard, quiet_console: list[str], asked: str
@@ -109,7 +109,6 @@ def test_a_person_who_asks_too_often_learns_when_the_page_asks_again_and_it_does
     refused = {"status": 429, "json": {"message": "Too much"}, "headers": {"Retry-After": "600"}}
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
-    page.clock.install(time=demo.now())
     page.route(asked, lambda route: route.fulfill(**refused))
     address = f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics?days=7&merges=checked"
     page.goto(address)
@@ -157,11 +156,10 @@ def test_a_torn_answer_is_shown_in_our_words(page: Page, demo: Dashboard) -> Non
     expect(page.locator(".person .name")).to_be_visible()
 
 
-@pytest.mark.own_tab
+@pytest.mark.own_clock
 def test_what_was_not_answered_is_asked_again_by_itself_after_growing_pauses(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
-    page.clock.install(time=demo.now())
     page.route("**/ci-metrics?*", lambda route: route.abort())
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics")
     box = page.get_by_role("alert")
@@ -181,13 +179,12 @@ def test_what_was_not_answered_is_asked_again_by_itself_after_growing_pauses(
     quiet_console.clear()  # the browser names what it could not load
 
 
-@pytest.mark.own_tab
+@pytest.mark.own_clock
 @pytest.mark.parametrize("asked", ["**/ci-metrics?*", "**/ci-analysis/page?*"])
 def test_a_page_whose_answer_is_late_says_so_before_it_gives_up(
     page: Page, demo: Dashboard, quiet_console: list[str], asked: str
 ) -> None:
     page.add_init_script(PATIENCE_BY_THE_CLOCK)
-    page.clock.install(time=demo.now())
     page.route(asked, never_answer)
     home = f"{demo.url}/orgs/{demo.sign_in(page.context)}"
     with page.expect_request(asked):
@@ -205,7 +202,7 @@ def test_a_page_whose_answer_is_late_says_so_before_it_gives_up(
     quiet_console.clear()  # the browser names what it gave up
 
 
-@pytest.mark.own_tab
+@pytest.mark.own_clock
 @pytest.mark.parametrize(
     ("address", "asked"),
     [
@@ -221,7 +218,6 @@ def test_a_page_that_keeps_its_figures_says_that_those_of_another_period_are_awa
     page: Page, demo: Dashboard, address: str, asked: str
 ) -> None:
     page.add_init_script(PATIENCE_BY_THE_CLOCK)
-    page.clock.install(time=demo.now())
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/{address}")
     shown = page.locator("main p.quiet", has_text=re.compile(r"^90 days, "))
     expect(shown).to_be_visible()
@@ -245,7 +241,7 @@ def open_the_log(page: Page, demo: Dashboard) -> None:
         page.get_by_role("link", name="Audit log").click()
 
 
-@pytest.mark.own_tab
+@pytest.mark.own_clock
 def test_a_page_whose_code_is_late_says_so_and_is_shown_when_it_comes(
     page: Page, demo: Dashboard
 ) -> None:
@@ -255,7 +251,6 @@ def test_a_page_whose_code_is_late_says_so_and_is_shown_when_it_comes(
         held.append(route)
 
     page.add_init_script(PATIENCE_BY_THE_CLOCK)
-    page.clock.install(time=demo.now())
     page.route(AUDIT, hold)
     open_the_log(page, demo)
     waiting = page.locator("main .waiting")
@@ -273,11 +268,10 @@ def test_a_page_whose_code_is_late_says_so_and_is_shown_when_it_comes(
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-@pytest.mark.own_tab
+@pytest.mark.own_clock
 def test_a_page_whose_code_did_not_come_loads_by_itself_once_the_server_answers(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
-    page.clock.install(time=demo.now())
     page.route(AUDIT, lambda route: route.abort())
     open_the_log(page, demo)
     alert = page.get_by_role("alert")
@@ -297,11 +291,10 @@ def test_a_page_whose_code_did_not_come_loads_by_itself_once_the_server_answers(
     quiet_console.clear()  # the browser names what it could not load
 
 
-@pytest.mark.own_tab
+@pytest.mark.own_clock
 def test_a_page_whose_code_never_comes_is_loaded_anew_once_and_then_left_to_its_reader(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
-    page.clock.install(time=demo.now())
     page.route(AUDIT, lambda route: route.abort())
     open_the_log(page, demo)
     expect(page.get_by_role("alert")).to_contain_text("This page asks again by itself")
@@ -314,11 +307,10 @@ def test_a_page_whose_code_never_comes_is_loaded_anew_once_and_then_left_to_its_
     quiet_console.clear()  # the browser names what it could not load
 
 
-@pytest.mark.own_tab
+@pytest.mark.own_clock
 def test_what_is_being_typed_is_not_lost_to_code_that_did_not_come(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
-    page.clock.install(time=demo.now())
     page.route("**/finder.js", lambda route: route.abort())
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/boxes")
     page.get_by_role("button", name="Find").click()

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.moved import INSTANT
@@ -34,6 +35,11 @@ ADDRESSES = "all => all.map(one => one.getAttribute('href'))"
 TITLES = "all => all.map(one => one.title)"
 
 
+def is_of_the_instant(time: str) -> bool:
+    """Return whether a time is of the day of the tests."""
+    return abs(datetime.fromisoformat(time) - INSTANT) < timedelta(hours=12)
+
+
 def test_the_demo_and_its_server_and_pages_have_the_clock_of_the_instant(
     page: Page, demo: Dashboard
 ) -> None:
@@ -44,7 +50,13 @@ def test_the_demo_and_its_server_and_pages_have_the_clock_of_the_instant(
     shown = page.evaluate("new Date().toISOString()")
 
     for time in (told, runs[0]["startedAt"], shown, demo.now().isoformat()):
-        assert abs(datetime.fromisoformat(time) - INSTANT) < timedelta(hours=12)
+        assert is_of_the_instant(time)
+
+
+@pytest.mark.own_clock
+def test_a_clock_that_a_test_moves_begins_at_the_instant(page: Page, demo: Dashboard) -> None:
+    page.goto(f"{demo.url}/sign-in")
+    assert is_of_the_instant(page.evaluate("new Date().toISOString()"))
 
 
 @of_each_period_and_product

@@ -504,11 +504,8 @@ def test_names_of_tests_break_between_their_parts(page: Page, metrics: str) -> N
     assert page.evaluate("getSelection().toString()") == name.text_content()
 
 
-@pytest.mark.own_tab
-def test_how_long_ago_something_was_grows_while_one_looks(
-    page: Page, metrics: str, demo: Dashboard
-) -> None:
-    page.clock.install(time=demo.now())
+@pytest.mark.own_clock
+def test_how_long_ago_something_was_grows_while_one_looks(page: Page, metrics: str) -> None:
     page.goto(metrics)
     time = rows(page, "merges").first.locator("time")
     before = time.inner_text()
@@ -684,11 +681,10 @@ LOOKED_AT = """isHidden => {
 }"""
 
 
-@pytest.mark.own_tab
+@pytest.mark.own_clock
 def test_a_page_that_was_left_for_a_while_asks_again_when_it_is_looked_at(
-    page: Page, metrics: str, demo: Dashboard
+    page: Page, metrics: str
 ) -> None:
-    page.clock.install(time=demo.now())
     page.goto(metrics)
     expect(page.get_by_label("Tiles")).to_be_visible()
     expect(page.locator(".period")).to_contain_text("as of")
