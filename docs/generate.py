@@ -48,7 +48,7 @@ ENFORCED: dict[ModuleType, tuple[str, ...]] = {
     buffers: ("ROOM_BYTES", "TURN_SECONDS"),
     json_values: ("VALUES_MAX",),
     strict_json: ("DEPTH_MAX",),
-    apart: ("CPU_SECONDS", "ADDRESS_BYTES"),
+    apart: ("CPU_SECONDS", "ADDRESS_BYTES", "KEPT_BYTES", "IDLE_SECONDS"),
     turns: ("WAITING_OF_ONE_MAX",),
     threads: ("WAITING_MAX",),
     deadline: ("ANSWER_SECONDS",),

@@ -4,9 +4,10 @@
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
-from pydantic import field_validator
+from pydantic import field_validator, model_validator
 
 from hwci.wire.base import CiBody
 
@@ -53,3 +54,33 @@ class Endless(CiBody):
         Path(file).write_text(f"{os.getpid()}\n")
         signal.pause()
         return file
+
+
+class Hoarder(CiBody):
+    """A body of which the process that reads it keeps so many bytes."""
+
+    hoard: int
+    process: int
+
+    @field_validator("hoard")
+    @classmethod
+    def _kept(cls, size: int) -> int:
+        _HOARD.append(b"x" * size)
+        return size
+
+    @field_validator("process")
+    @classmethod
+    def _own_process(cls, _: int) -> int:
+        return os.getpid()
+
+
+_HOARD: list[bytes] = []
+
+
+class Slow(CiBody):
+    """A body that takes a second."""
+
+    @model_validator(mode="after")
+    def _wait(self) -> "Slow":
+        time.sleep(1)
+        return self

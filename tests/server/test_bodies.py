@@ -11,8 +11,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,8 @@ import pytest
 from pydantic import field_validator
 
 from hwci.server.errors import OverloadedError
+from hwci.server.http.bodies import apart
+from hwci.server.http.bodies.apart import KEPT_BYTES
 from hwci.server.http.bodies.body import APART_BYTES, THREAD_BYTES, parse
 from hwci.server.http.bodies.buffers import BodyBuffer, LargeBodies
 from hwci.server.http.bodies.reading import inflate, read_model
@@ -36,7 +39,7 @@ from hwci.wire.json_values import SIGN, VALUES_MAX
 from hwci.wire.lists import ListRule
 from hwci.wire.reports import RunReport
 from hwci.wire.runs import RunEvents
-from tests.server.readers import Endless, Greedy, Reader
+from tests.server.readers import Endless, Greedy, Hoarder, Reader
 from tests.support.running import report
 
 LIMIT = limits.RUN_REPORT_BYTES
@@ -47,10 +50,22 @@ def body(size: int) -> bytearray:
     return bytearray(start.replace(b'""', b'"' + b"x" * (size - len(start)) + b'"'))
 
 
-def holding(data: bytearray) -> BodyBuffer:
-    room = LargeBodies().buffer()
-    room.take(bytes(data))
-    return room
+Holding = Callable[[bytearray], BodyBuffer]
+
+
+@pytest.fixture
+async def holding() -> AsyncIterator[Holding]:
+    """Return a buffer that holds a body, of one server whose process ends with the test."""
+    bodies = LargeBodies()
+
+    def hold(data: bytearray) -> BodyBuffer:
+        bodies.read = None  # the request before has ended
+        room = bodies.buffer()
+        room.take(bytes(data))
+        return room
+
+    yield hold
+    bodies.process.close()
 
 
 @pytest.mark.parametrize(
@@ -64,7 +79,7 @@ def holding(data: bytearray) -> BodyBuffer:
 )
 @pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
 async def test_a_body_that_takes_long_is_read_beside_the_event_loop(
-    size: int, *, thread: bool, process: bool, compressed: bool
+    holding: Holding, size: int, *, thread: bool, process: bool, compressed: bool
 ) -> None:
     data = body(size)
     assert len(data) == size
@@ -108,7 +123,7 @@ REFUSED: list[tuple[bytearray, bool, type[Exception], str]] = [
 
 @pytest.mark.parametrize(("data", "compressed", "refused", "message"), REFUSED)
 async def test_a_refusal_of_another_process_is_the_same_as_here(
-    data: bytearray, refused: type[Exception], message: str, *, compressed: bool
+    holding: Holding, data: bytearray, refused: type[Exception], message: str, *, compressed: bool
 ) -> None:
     with pytest.raises(refused) as fault:
         await parse(holding(data), Reader, LIMIT, compressed=compressed)
@@ -132,7 +147,10 @@ async def test_a_refusal_of_another_process_is_the_same_as_here(
     ],
 )
 async def test_a_reader_may_be_ended_and_the_server_goes_on(
-    end: str, refused: type[Exception] | None, caplog: pytest.LogCaptureFixture
+    holding: Holding,
+    end: str,
+    refused: type[Exception] | None,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     data = long(f'{{"end": "{end}"') + b"}"
     if refused is None:
@@ -142,23 +160,98 @@ async def test_a_reader_may_be_ended_and_the_server_goes_on(
         await parse(holding(data), Greedy, LIMIT, compressed=False)
     logged = "A body was not read: its process ended (-9)"
     assert (logged in caplog.text) is (refused is OverloadedError)
+    assert await reader_of(holding) != os.getpid()
 
 
-def test_a_process_that_takes_too_long_ends_by_another_signal_than_a_killed_one() -> None:
-    """Over the second of two limits, or of two that are equal, the system sends SIGKILL."""
+async def reader_of(holding: Holding) -> int:
+    """Return the process that reads the next body."""
+    data = long('{"thread": 0, "process": 0') + b"}"
+    return (await parse(holding(data), Reader, LIMIT, compressed=False)).process
+
+
+async def test_bodies_are_read_by_one_process_one_after_another(holding: Holding) -> None:
+    assert len({await reader_of(holding) for _ in range(3)}) == 1
+
+
+async def test_a_process_that_holds_much_after_a_body_is_replaced(holding: Holding) -> None:
+    first = await reader_of(holding)
+    data = long(f'{{"hoard": {KEPT_BYTES}, "process": 0') + b"}"
+
+    assert (await parse(holding(data), Hoarder, LIMIT, compressed=False)).process == first
+    assert await reader_of(holding) != first
+    assert is_gone(first)
+
+
+async def test_a_process_that_has_nothing_to_read_ends(
+    holding: Holding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apart, "IDLE_SECONDS", 0.0)
+    first = await reader_of(holding)
+    await asyncio.sleep(0.01)
+
+    assert is_gone(first)
+    assert await reader_of(holding) != first
+
+
+def is_gone(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("reads", [False, True], ids=["waits", "reads"])
+def test_a_process_ends_with_a_server_that_is_killed(*, reads: bool) -> None:
+    """It is another process's child then, which may not look for it: its pipe has ended."""
     code = (
+        "import asyncio, os, signal, sys\n"
+        "from hwci.server.http.bodies.apart import BodyProcess\n"
+        "from tests.server.readers import Reader, Slow\n"
+        "async def main():\n"
+        '    process, text = BodyProcess(), b\'{"thread": 0, "process": 0}\'\n'
+        "    await process.read([bytearray(text)], Reader, 100, compressed=False)\n"
+        "    print(process._process.pid, flush=True)\n"
+        "    if sys.argv[1:]:\n"
+        "        asyncio.get_running_loop().call_later(0.5, os.kill, os.getpid(), signal.SIGKILL)\n"
+        "        await process.read([bytearray(b'{}')], Slow, 100, compressed=False)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "asyncio.run(main())"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *(["reads"] if reads else [])],
+        check=False,
+        stdout=subprocess.PIPE,
+    )
+
+    assert ended.returncode == -signal.SIGKILL
+    while not is_gone(int(ended.stdout)):
+        time.sleep(0.01)
+
+
+def test_the_time_that_a_body_may_take_is_its_own_and_its_end_is_not_that_of_a_killed_one() -> None:
+    """The system counts the time of a process. Over the second of two limits, or of two that are
+    equal, it sends SIGKILL.
+    """
+    code = (
+        "import time\n"
         "from hwci.server.http.bodies import apart\n"
         "apart.CPU_SECONDS = 1\n"
-        "apart._limit_itself()\n"
+        "for _ in range(4):\n"
+        "    apart._limit_time()\n"
+        "    end = time.process_time() + 0.6\n"
+        "    while time.process_time() < end: pass\n"
+        "print('four', flush=True)\n"
         "while True: pass"
     )
 
-    ended = subprocess.run([sys.executable, "-c", code], check=False)
+    ended = subprocess.run([sys.executable, "-c", code], check=False, stdout=subprocess.PIPE)
 
-    assert ended.returncode == -signal.SIGXCPU
+    assert (ended.stdout, ended.returncode) == (b"four\n", -signal.SIGXCPU)
 
 
-async def test_a_reader_is_gone_with_its_request(tmp_path: Path) -> None:
+async def test_a_reader_is_gone_with_its_request(holding: Holding, tmp_path: Path) -> None:
     file = tmp_path / "reader"
     data = long(f'{{"file": "{file}"') + b"}"
     parsing = asyncio.create_task(parse(holding(data), Endless, LIMIT, compressed=False))
@@ -169,13 +262,13 @@ async def test_a_reader_is_gone_with_its_request(tmp_path: Path) -> None:
     await asyncio.wait([parsing])
 
     assert parsing.cancelled()
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(file.read_text()), signal.SIGKILL)
+    assert is_gone(int(file.read_text()))
+    assert await reader_of(holding) != os.getpid()
 
 
 @pytest.mark.parametrize("python", ["/nowhere/python", "false"])
 async def test_without_a_process_to_read_it_a_body_comes_again(
-    monkeypatch: pytest.MonkeyPatch, python: str
+    holding: Holding, monkeypatch: pytest.MonkeyPatch, python: str
 ) -> None:
     """There is none, or it ends before it has taken the body."""
     monkeypatch.setattr(sys, "executable", python)
@@ -285,7 +378,7 @@ def test_what_separates_values_may_stand_in_text() -> None:
     assert read.thread == threading.get_ident()
 
 
-async def test_while_a_large_report_is_read_the_event_loop_goes_on() -> None:
+async def test_while_a_large_report_is_read_the_event_loop_goes_on(holding: Holding) -> None:
     """How soon it does is measured in tests/attack; here, that it does at all."""
     turns = 0
 

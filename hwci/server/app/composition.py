@@ -55,11 +55,10 @@ def create_app(
     storage: Storage, settings: Settings, clock: Clock, signer: Signer, wheels: Wheels
 ) -> web.Application:
     """Put a server's application together; `protocol.SpecRunner` runs it."""
-    passwords, fetching = Passwords(), Fetching()
+    passwords, fetching, bodies = Passwords(), Fetching(), LargeBodies()
     limiter = RateLimiter(clock, settings.valkey_url)
     tools = Tools(storage, clock, passwords, signer, fetching, limiter, wheels)
     services = make_services(tools, settings)
-    bodies = LargeBodies()
     app = web.Application()
     app[BASE_URL] = settings.base_url or ""
     app[AROUND] = limit_requests(services.rate_limits, settings.trusted_proxies, _OWN_LIMITS)
@@ -79,6 +78,7 @@ def create_app(
         Figures().watch(app)
 
     async def close(_: web.Application) -> None:
+        bodies.process.close()
         await asyncio.to_thread(passwords.close)
         await fetching.close()
         await limiter.close()

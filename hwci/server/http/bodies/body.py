@@ -10,7 +10,6 @@ import re
 
 from aiohttp import StreamReader, hdrs, web
 
-from hwci.server.http.bodies.apart import read_apart
 from hwci.server.http.bodies.buffers import BodyBuffer
 from hwci.server.http.bodies.reading import Model, inflate, read_model
 from hwci.server.http.refusals import TooLargeError, TooSlowError, UnsupportedTypeError, body_fault
@@ -32,7 +31,7 @@ PACE_BYTES = 10 * 1024
 THREAD_BYTES = 64 * 1024
 """A larger body is parsed in a thread, as the event loop serves everybody."""
 APART_BYTES = 256 * 1024
-"""A larger one is parsed in a process of its own: one step of the parser would block too long."""
+"""A larger one is parsed in a process beside: one step of the parser would block too long."""
 
 
 def require_json(request: web.Request, *, gzip: bool) -> bool:
@@ -121,8 +120,8 @@ async def parse(buffer: BodyBuffer, model: type[Model], limit: int, *, compresse
     """
     plain = _short(buffer, limit, compressed=compressed)
     if plain is None:
-        await buffer.wait_turn()
-        return await read_apart(buffer.pieces, model, limit, compressed=compressed)
+        process = await buffer.wait_turn()
+        return await process.read(buffer.pieces, model, limit, compressed=compressed)
     if len(plain) > THREAD_BYTES:
         return await asyncio.to_thread(read_model, plain, model)
     return read_model(plain, model)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from hwci.server.errors import OverloadedError
+from hwci.server.http.bodies.apart import BodyProcess
 
 PIECE_BYTES = 64 * 1024
 """Bodies are kept in pieces of about this size: long arrays that grow would leave holes in memory
@@ -89,8 +90,10 @@ class BodyBuffer:
         if self._evicted:  # perhaps at the moment when the wait ended
             raise OverloadedError(_FULL)
 
-    async def wait_turn(self) -> None:
-        """Wait for this body's turn, which the request's end frees. Raises `OverloadedError`."""
+    async def wait_turn(self) -> BodyProcess:
+        """Wait for this body's turn, which the request's end frees, and return the process that
+        reads it. Raises `OverloadedError`.
+        """
         self._bodies.line.append(self)
         self._bodies.call_next()
         try:
@@ -103,6 +106,7 @@ class BodyBuffer:
                 self._bodies.line.remove(self)
         for share in self._shares:
             share.turns += 1
+        return self._bodies.process
 
     @property
     def weight(self) -> tuple[int, ...]:
@@ -159,6 +163,7 @@ class LargeBodies:
         self.movable: set[BodyBuffer] = set()
         self.line: list[BodyBuffer] = []
         self.read: BodyBuffer | None = None
+        self.process = BodyProcess()
 
     def buffer(self) -> BodyBuffer:
         """Return a buffer for one request."""
