@@ -260,6 +260,8 @@ def read_id(text: str) -> UUID | None:
 
 Count = Annotated[int, Field(ge=0, le=limits.INTEGER_MAX)]
 Positive = Annotated[int, Field(ge=1, le=limits.INTEGER_MAX)]
+Attempts = Annotated[int, Field(ge=1, le=limits.ATTEMPTS_MAX)]
+Seconds = Annotated[float, Field(ge=0, le=limits.DURATION_MAX)]
 
 
 @dataclass(frozen=True, slots=True)

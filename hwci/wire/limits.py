@@ -45,6 +45,12 @@ NOTE_MAX = 1_000
 
 INTEGER_MAX = 2**63 - 1
 """Integers fit 64 bits with a sign."""
+ATTEMPTS_MAX = 1_000_000
+"""Attempts of one test in a run. They are summed: those of nine thousand million results still fit
+the whole numbers that JSON has in a browser (2^53).
+"""
+DURATION_MAX = 366 * 24 * 3_600
+"""Seconds that a test took: a year."""
 REQUEST_ID_MAX = 64
 """Characters of an `x-request-id` that a caller sends; a longer one is replaced."""
 

@@ -19,12 +19,14 @@ from hwci.wire.base import (
     STORABLE,
     WORD,
     Address,
+    Attempts,
     CiBody,
     CiPart,
     Count,
     Name,
     OrNull,
     Positive,
+    Seconds,
     Sha,
     TestId,
     Text,
@@ -56,8 +58,8 @@ class TestItem(CiPart):
 
     id: TestId
     outcome: Annotated[Outcome, WORD]
-    attempts: Positive
-    duration_s: Annotated[float, Field(ge=0)]
+    attempts: Attempts
+    duration_s: Seconds
     verdict: Annotated[Verdict, WORD, OrNull(Verdict.UNKNOWN)] = Verdict.UNKNOWN
     message: Annotated[str, Field(max_length=limits.MESSAGE_MAX), STORABLE] | None = None
 

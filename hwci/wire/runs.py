@@ -18,10 +18,10 @@ from hwci.wire.base import (
     WORD,
     Address,
     Answer,
+    Attempts,
     Body,
     Count,
     Name,
-    Positive,
     Sha,
     TestId,
     Text,
@@ -57,7 +57,7 @@ class TestEvent(Body):
     type: Literal["test"]
     id: TestId
     outcome: Annotated[Outcome, WORD] | None = None
-    attempts: Positive | None = None
+    attempts: Attempts | None = None
 
 
 class RunEvents(Body):

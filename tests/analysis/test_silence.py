@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from hwci.analysis.benches.report import Note, benches
 from hwci.analysis.benches.silence import Gap, Silence
@@ -88,6 +88,20 @@ def test_too_few_weeks_do_not_tell_what_is_usual() -> None:
         assert f"not enough data to say what is usual: {weeks} weeks with a gap" in found.says
     assert silence(runs(weekdays(3)), 21).usual == days(3)
     assert silence(runs(weekdays(3)), 20).usual is None  # the period has a part of the first week
+
+
+def test_the_last_week_that_there_is_does_not_end_after_all_time() -> None:
+    last = datetime.max.replace(tzinfo=UTC)
+    starts = [last - timedelta(days=day) for day in (21.5, 15, 8, 1)]
+    reports = [
+        replace(report("a:P", 0, box="bench-1", suite=SUITE), started_at=at, ended_at=at)
+        for at in starts
+    ]
+    history = FullRecordedRuns(ORG, Facts(reports=tuple(reports)))
+    [box] = benches(history, ALL, Period(last - timedelta(days=22), last), 100, {}).boxes
+
+    assert box.silence.weeks == 2  # without the part of a week at the start
+    assert box.silence.now == timedelta(days=1)
 
 
 def test_runs_that_overlap_leave_no_gap_and_a_note_does_not_split_it() -> None:

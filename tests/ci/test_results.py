@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a test is called."""
+"""What a test is called, and what its item says at most."""
 
 import pytest
 
-from hwci.ci.results.model import stable_id
+from hwci.ci.results.model import Attempt, BoxResults, FileResults, merged, stable_id
+from hwci.engine.vocabulary import Outcome, Verdict
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,22 @@ def test_longer_names_are_cut_and_stay_apart() -> None:
     assert len(one) == len(other) == 512
     assert one != other
     assert one == stable_id("", "x" * 600 + "1")
+
+
+def tried(times: int, seconds: float) -> BoxResults:
+    """Return the results of a test that failed so often."""
+    attempt = Attempt("boot", Outcome.FAIL, seconds, Verdict.UNKNOWN)
+    return merged([FileResults([attempt] * times, 0, None, 0.0)])
+
+
+@pytest.mark.parametrize(("times", "seconds"), [(1_000_001, 0.0), (2, 366 * 86_400.0)])
+def test_more_than_a_report_can_say_is_cut_and_named(times: int, seconds: float) -> None:
+    found = tried(times, seconds)
+
+    [item] = found.tests
+    assert (item.attempts, item.duration_s) == (min(times, 1_000_000), min(seconds, 366 * 86_400))
+    assert found.cut == ("boot",)
+
+
+def test_the_most_that_a_report_can_say_is_not_cut() -> None:
+    assert tried(1_000_000, 0.0).cut == tried(1, 366 * 86_400.0).cut == ()

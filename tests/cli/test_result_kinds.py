@@ -58,6 +58,21 @@ def test_skipped_tests_are_counted_in_a_note(cli: Command, tmp_path: Path) -> No
     assert "note: Left out: 1 skipped test. Only tests that ran count.\n" in answer.err
 
 
+def test_a_test_that_took_longer_than_a_report_can_say_is_cut_with_a_note(
+    cli: Command, tmp_path: Path
+) -> None:
+    year = f'<testcase name="a" time="{366 * 86_400}"><failure/></testcase>'
+    (tmp_path / "out.xml").write_text(f"<testsuite>{year * 2}</testsuite>")
+    answer = cli("report-run", *HEAD, "--junit", "out.xml")
+
+    [item] = json.loads(answer.out)["tests"]
+    assert (item["attempts"], item["duration_s"]) == (2, 366 * 86_400)
+    assert (
+        "note: a had more than 1,000,000 attempts or took more than 31,622,400 s in all;"
+        " its report says the most that it can.\n"
+    ) in answer.err
+
+
 def test_files_of_every_kind_make_one_report(cli: Command, results: Path) -> None:
     files = ["twister.json", "rerunfailures-16.7.xml", "results.json"]
 

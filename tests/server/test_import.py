@@ -17,8 +17,8 @@ from uuid import UUID, uuid4
 import pytest
 from pydantic import ValidationError
 
-from hwci.engine.facts import Part, Report, run_record_id
-from hwci.engine.vocabulary import Role, RunEventType
+from hwci.engine.facts import Part, Report, TestItem, run_record_id
+from hwci.engine.vocabulary import Outcome, Role, RunEventType
 from hwci.server.errors import NotFoundError, StorageError
 from hwci.server.services.operator.commands import BeginImport, KeepSent
 from hwci.server.services.transfer import importing
@@ -344,6 +344,22 @@ async def test_a_folder_of_bodies_is_imported_and_each_refused_file_is_named(
     ]  # fmt: skip
     assert refused[2] == "less.json: sha: Field required"
     assert refused[3].endswith("is not a run report, announcement or suite configuration")
+
+
+async def test_a_report_of_a_version_without_bounds_is_imported_with_the_largest_numbers(
+    tmp_path: Path,
+) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    test = TestItem("boot", Outcome.FAIL, 2**63 - 1, 1e308)
+    (kept / "1.json").write_bytes(body(replace(HistoryDraw(1).next_report(), tests=(test,))))
+
+    async with database(tmp_path / "new.db") as (storage, operator):
+        await storage.write(lambda writer: writer.add_organization(ACME))
+        await imported(operator, kept, organization="Acme Firmware")
+        [report] = (await storage.read(lambda reader: reader.facts(ORG))).reports
+
+    assert report.tests == (replace(test, attempts=1_000_000, duration_s=366 * 86_400),)
 
 
 def test_a_folder_without_bodies_is_refused(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def _usual(
     longest: dict[int, timedelta] = defaultdict(timedelta)
     for start, end in gaps:
         week = (period.end - start) // WEEK
-        if period.start + (week + 1) * WEEK <= period.end:
+        if (week + 1) * WEEK <= period.end - period.start:
             longest[week] = max(longest[week], end - start)
     if len(longest) < WEEKS_NEEDED:
         return None, len(longest)

@@ -19,6 +19,7 @@ from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import with_built_in
 from hwci.client.explained import ErrorMessage, wrong_usage
 from hwci.said import counted
+from hwci.wire import limits
 from hwci.wire.base import write_time
 
 _OLDER = "Older than the run, which did not write it"
@@ -265,8 +266,16 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
     if skipped := sum(one.skipped for files in by_box.values() for one in files if one.attempts):
         many = counted(skipped, "skipped test")
         notices.append(f"note: Left out: {many}. Only tests that ran count.")
+    notices += [f"note: {_cut(test_id)}" for one in boxes.values() for test_id in one.cut]
     notices += [f"note: {line}" for line in notes]
     return Results(boxes, tuple(faults), tuple(notes), tuple(notices))
+
+
+def _cut(test_id: str) -> str:
+    return (
+        f"{test_id} had more than {limits.ATTEMPTS_MAX:,} attempts or took more than"
+        f" {limits.DURATION_MAX:,} s in all; its report says the most that it can."
+    )
 
 
 def _none_ran(path: Path, read: FileResults, *, alone: bool) -> str:

@@ -22,8 +22,6 @@ from hwci.wire.base import parse_time
 from hwci.wire.reports import TestItem
 
 HASH_DIGITS = 16
-LONGEST_S = 366 * 86_400
-"""A longer duration was measured by no clock."""
 
 
 def seconds(text: str) -> float:
@@ -34,7 +32,7 @@ def seconds(text: str) -> float:
         read = float(text.replace(",", ""))
     except ValueError:
         return 0.0
-    return read if 0 <= read <= LONGEST_S else 0.0
+    return read if 0 <= read <= limits.DURATION_MAX else 0.0
 
 
 Seconds = Annotated[float, BeforeValidator(lambda said: seconds(str(said)))]
@@ -178,6 +176,8 @@ class BoxResults:
     """When the last of the files ended, by its start and what its tests took, but no later than it
     was written, as a start without an offset may be hours off. None if no file has a start.
     """
+    cut: tuple[str, ...] = ()
+    """Tests that had more attempts, or took longer, than a report can say."""
     reckoned_start: datetime | None = None
     """The earliest start by when each file was written, less what its tests took: the same for the
     same files, whenever they are read.
@@ -223,12 +223,21 @@ def merged(files: Iterable[FileResults], *, messages: bool = False) -> BoxResult
         duration_s=sum(file.duration_s for file in kept),
         unbuilt=sum(file.unbuilt for file in kept),
         ran_until=max(ends, default=None),
+        cut=tuple(test_id for test_id, attempts in tests.items() if _is_beyond(attempts)),
         reckoned_start=min(reckoned, default=None),
     )
 
 
 def _taken(seconds: float) -> timedelta:
-    return timedelta(seconds=min(seconds, LONGEST_S))
+    return timedelta(seconds=min(seconds, limits.DURATION_MAX))
+
+
+def _seconds_of(attempts: Sequence[Attempt]) -> float:
+    return sum(attempt.duration_s for attempt in attempts)
+
+
+def _is_beyond(attempts: Sequence[Attempt]) -> bool:
+    return len(attempts) > limits.ATTEMPTS_MAX or _seconds_of(attempts) > limits.DURATION_MAX
 
 
 def _item(test_id: str, attempts: Sequence[Attempt], *, messages: bool) -> TestItem:
@@ -240,8 +249,8 @@ def _item(test_id: str, attempts: Sequence[Attempt], *, messages: bool) -> TestI
         "id": test_id,
         "outcome": Outcome.PASS if passed else Outcome.FAIL,
         # A pass needs no second one: of the attempts of a pass, all but one count as failed.
-        "attempts": failures + passed,
-        "duration_s": sum(attempt.duration_s for attempt in attempts),
+        "attempts": min(failures + passed, limits.ATTEMPTS_MAX),
+        "duration_s": min(_seconds_of(attempts), limits.DURATION_MAX),
     }
     if blamed and not passed:
         fields["verdict"] = blamed[-1]

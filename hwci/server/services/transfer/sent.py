@@ -10,10 +10,11 @@ from functools import cache
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, model_validator
 
 from hwci.engine import facts
 from hwci.engine.vocabulary import ReviewAction
+from hwci.wire import limits
 from hwci.wire.base import WORD, Address, Body, CiBody, Name, Note, Sha, TestId, Time
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
@@ -51,6 +52,23 @@ class KeptReview(CiBody):
         key, by_id = facts.FailureKey(lane, self.sha), str(self.by_id)
         said = (self.action, by_id, self.by_name, self.at)
         return facts.Review(key, *said, number=0, note=self.note, issue=self.issue)
+
+
+class KeptReport(RunReport):
+    """A report. Earlier versions took larger numbers, which become the largest of now."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _once(cls, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+        tests = value.get("tests") if isinstance(value, dict) else None
+        for test in tests if isinstance(tests, list) else ():
+            for name, most in _BOUNDS.items() if isinstance(test, dict) else ():
+                if type(test.get(name)) in {int, float}:
+                    test[name] = min(test[name], most)
+        return value
+
+
+_BOUNDS = {"attempts": limits.ATTEMPTS_MAX, "duration_s": limits.DURATION_MAX}
 
 
 class KeptBox(CiBody):
@@ -94,7 +112,7 @@ class Sent(Body):
 
 
 BODIES: dict[str, type[CiBody]] = {
-    "report": RunReport,
+    "report": KeptReport,
     "announcement": MergeAnnouncement,
     "suite_config": SuiteConfiguration,
     "review": KeptReview,

@@ -69,8 +69,9 @@ _MERGED = (
     "SELECT a.merged_at FROM announcement a INDEXED BY announcement_time"
     f"{_ANNOUNCED} ORDER BY a.merged_at"
 )
+# As a double: earlier versions took any number of attempts, of which two may pass 64 bits.
 _NOTABLE = (
-    "SELECT r.product_id, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)"
+    "SELECT r.product_id, i.test, count(*), sum(1.0 * i.attempts), sum(i.outcome), count(f.id)"
     f" {REPORTS} {ITEMS}"
     f" LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
     f" WHERE r.hello_ok = 1 AND {NOTABLE}"
@@ -181,7 +182,7 @@ class PeriodAnswers(ChangesAnswers):
         for product, results in self._of_days(scope, period, _DAY_RESULTS):
             found[product].add(*codec.unpack_results(results))
         for product, *of_test in self._of_edges(scope, period, _NOTABLE):
-            found[product].add(*([one] for one in of_test))
+            found[product].add(*([int(one)] for one in of_test))
         ran: dict[int, Ran] = defaultdict(Ran)
         for product, test_list, box_key, reports in self._summed(scope, period, _DAY_LISTS, _LISTS):
             ran[product].add(test_list, box_key, reports)
