@@ -228,6 +228,26 @@ def addresses(tenant: Tenant) -> Iterator[str]:
                 yield f"{one}?{'&'.join(parts)}" if parts else one
 
 
+def test_many_runs_from_the_first_to_the_last_instant_stop_no_route(server: RunningServer) -> None:
+    """So many that a flaky test, its cause and its box have figures."""
+    tenant = founded(server)
+    for number in range(60):
+        item = {
+            "id": TEST,
+            "outcome": "fail" if number % 3 else "pass",
+            "attempts": limits.ATTEMPTS_MAX,
+            "duration_s": limits.DURATION_MAX,
+        }
+        times = {"started_at": FIRST if number % 2 else TIMES[2], "ended_at": LAST}
+        body = report(
+            run_id=number, suite="hardware", sha=f"{number // 3:040x}", tests=[item], **times
+        )
+        tenant.tell("POST", "/api/ci/run-report", tenant.ci, body)
+
+    for address in addresses(tenant):
+        tenant.get(address)
+
+
 async def test_what_an_earlier_version_took_stops_no_route(tmp_path: Path) -> None:
     """It had no bounds for attempts and seconds."""
     with new_location(tmp_path) as location:

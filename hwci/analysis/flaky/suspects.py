@@ -281,6 +281,8 @@ class SeenProduct:
 
     @cached_property
     def _is_first(self) -> bool:
+        if self._begins_at == _EARLIEST:
+            return True
         before = Period(_EARLIEST, self._begins_at - timedelta(microseconds=1))
         return not self._history.run_counts(Scope(*self._product.product), before).total
 
