@@ -34,7 +34,7 @@ ADDRESS_BYTES = 768 * 1024 * 1024
 """Memory for parsing one large body. One of 64 MiB with as many values as allowed takes less than
 half, interpreter included.
 """
-KEPT_BYTES = 128 * 1024 * 1024
+KEPT_BYTES = 64 * 1024 * 1024
 """A process that holds more than this after a body is replaced: it was not given back."""
 IDLE_SECONDS = 20.0
 """The process ends when no large body came for this time."""
