@@ -159,6 +159,25 @@ def test_the_largest_report_with_usual_paths_is_taken(tmp_path: Path) -> None:
         assert send(server, data).status == 204
 
 
+def readers() -> list[str]:
+    """Return the processes of ours that read bodies."""
+    tasks = Path("/proc/self/task").iterdir()
+    children = [child for task in tasks for child in (task / "children").read_text().split()]
+    return [
+        child
+        for child in children
+        if b"bodies.apart" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+
+
+def test_a_server_that_has_stopped_reads_no_bodies(tmp_path: Path) -> None:
+    with running_in_thread(tmp_path) as server:
+        assert send(server, LARGE).status == 204
+        assert len(readers()) == 1
+
+    assert readers() == []
+
+
 class Holder:
     """A body of a key of an organization, which waits for its end or for its turn."""
 
