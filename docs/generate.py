@@ -20,6 +20,7 @@ from hwci.cli.main import app
 from hwci.engine.vocabulary import REASONS
 from hwci.server import deadline, settings
 from hwci.server.app import process
+from hwci.server.http import cookies
 from hwci.server.http import streams as sending
 from hwci.server.http.bodies import apart, body, buffers, strict_json
 from hwci.server.http.connections import connection, listener
@@ -44,6 +45,7 @@ ENFORCED: dict[ModuleType, tuple[str, ...]] = {
         *("LINE_BYTES", "HEADER_BYTES", "HEADERS_MAX"),
         *("HEAD_SECONDS", "STUCK_SECONDS", "LISTEN_SECONDS", "IDLE_SECONDS"),
     ),
+    cookies: ("COOKIES_MAX",),
     body: ("BODY_SECONDS", "LARGE_SECONDS", "LARGE_BYTES", "PACE_SECONDS", "PACE_BYTES"),
     buffers: ("ROOM_BYTES", "TURN_SECONDS"),
     json_values: ("VALUES_MAX",),

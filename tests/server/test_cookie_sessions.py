@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hwci.server.http.cookies import COOKIES_MAX
 from tests.support.asking import Header, Reply, ask, bearer
 from tests.support.running import (
     ADMIN_EMAIL,
@@ -158,6 +159,18 @@ from_another_site = pytest.mark.parametrize(
         ("Sec-Fetch-Site", ""),
     ],
 )
+
+
+def test_only_the_first_few_cookies_of_a_name_are_read_however_many_come(
+    server: RunningServer,
+) -> None:
+    replies = [login(server) for _ in range(COOKIES_MAX + 1)]
+    spelled = "; ".join(held(reply)[1] for reply in replies)
+    # A name or a value that only looks like ours is no cookie of ours.
+    others = "x_hwci_rt=1; x=hwci_rt=1; hwci_rt_=1; hwci_rt =1"
+
+    assert post(server, "logout", COOKIE, ("Cookie", f"{others}; {spelled}")).status == 204
+    assert [is_in(server, reply) for reply in replies] == [False] * COOKIES_MAX + [True]
 
 
 @pytest.mark.parametrize("what", ["refresh", "logout"])

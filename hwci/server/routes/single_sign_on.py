@@ -13,7 +13,7 @@ from urllib.parse import quote
 from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
-from hwci.server.http.cookies import Cookie, set_cookies
+from hwci.server.http.cookies import Cookie, set_cookies, values_of
 from hwci.server.http.headers import client_of
 from hwci.server.http.responses import takes_page
 from hwci.server.http.route import Call
@@ -67,7 +67,7 @@ async def _begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
 
 
 async def _finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
-    ticket = call.request.cookies.get(_TICKET.name_for(call.request), "")
+    ticket = (values_of(call.request, _TICKET) or [""])[-1]
     client = client_of(call.request)
     arrived = await call.services.sso.finish(_provider(call), ticket, query, client)
     response = _redirect(arrived.url)
