@@ -160,4 +160,3 @@ def signed_out(call: Call) -> web.StreamResponse:
 def _without_cookies(call: Call, response: web.StreamResponse) -> web.StreamResponse:
     _put_both(call.request, response, ("", ""), 0)
     return response
-
