@@ -173,12 +173,10 @@ class SessionsWriter(Sessions, Protocol):
         Of several callers, at once or not, at most one gets True.
         """
 
-    def drop_expired(self, user_id: UUID, expired_at: datetime) -> None:
-        """Delete the tokens of a user that have expired by then, and sign-ins without a token:
-        their access tokens, which live shorter, have expired too.
-        """
+    def expire_tokens(self, user_id: UUID) -> None:
+        """Let every token of a user, used or not, have expired by any clock."""
 
     def drop_refresh_tokens(self, before: datetime, most: int) -> int:
         """Delete expired tokens of all users and sign-ins without a token, up to a number; return
-        how many.
+        how many. The access tokens of these sign-ins, which live shorter, have expired too.
         """

@@ -163,20 +163,23 @@ class TestSessions:
         assert not await storage.write(lambda w: w.use_refresh_token(b"digest", NOON))
         assert await storage.read(lambda r: r.refresh_token(b"digest")) == TOKEN
 
-    async def test_tokens_that_have_expired_can_be_forgotten(self, storage: Storage) -> None:
-        fresh = replace(TOKEN, digest=b"fresh", expires_at=TOKEN.expires_at + timedelta(seconds=1))
+    async def test_every_token_of_one_user_can_be_let_expire_used_or_not(
+        self, storage: Storage
+    ) -> None:
+        used = replace(TOKEN, digest=b"used", used_at=NOON)
         of_bob = replace(TOKEN, digest=b"bob", user_id=BOB.id)
 
-        def forget(writer: Writer) -> None:
+        def expire(writer: Writer) -> None:
             sign_in(writer)
-            for token in (fresh, of_bob):
+            for token in (used, of_bob):
                 writer.add_refresh_token(token)
-            writer.drop_expired(ADA.id, TOKEN.expires_at)
+            writer.expire_tokens(ADA.id)
 
-        await storage.write(forget)
-        digests = (b"digest", b"fresh", b"bob")
+        await storage.write(expire)
+        digests = (TOKEN.digest, used.digest, of_bob.digest)
         kept = await storage.read(lambda r: [r.refresh_token(digest) for digest in digests])
-        assert kept == [None, fresh, of_bob]
+        long_ago = datetime(1970, 1, 1, tzinfo=UTC)
+        assert kept == [*(replace(token, expires_at=long_ago) for token in (TOKEN, used)), of_bob]
 
 
 class TestKeysAndAudit:
@@ -233,6 +236,20 @@ class TestKeysAndAudit:
         await storage.write(use)
         used = await storage.read(lambda r: r.key_by_digest(type(key), b"key digest"))
         assert used == (replace(key, last_used_at=LATER), ACME)
+
+    @pytest.mark.parametrize("key", KEYS)
+    async def test_a_last_use_by_a_wrong_clock_gives_way_to_the_next_one(
+        self, storage: Storage, key: Key
+    ) -> None:
+        def use(writer: Writer) -> None:
+            found(writer)
+            writer.add_key(key)
+            writer.touch_key(key, NOON + timedelta(days=365))
+            writer.touch_key(key, NOON)
+
+        await storage.write(use)
+        used = await storage.read(lambda r: r.key_by_digest(type(key), b"key digest"))
+        assert used == (replace(key, last_used_at=NOON), ACME)
 
     @pytest.mark.parametrize("key", KEYS)
     async def test_keys_are_listed_newest_first_and_of_equal_times_the_last_added(

@@ -87,7 +87,7 @@ def record_people(writer: Transaction) -> None:
     writer.add_session(SESSION)
     writer.add_refresh_token(TOKEN)
     writer.use_refresh_token(TOKEN.digest, NOON)
-    writer.drop_expired(ADA.id, NOON)
+    writer.expire_tokens(ADA.id)
     writer.drop_refresh_tokens(NOON, 9)
     writer.withdraw_invites(ACME.id, "new@example.org")
     writer.drop_invites(NOON - timedelta(days=1), 9)

@@ -66,16 +66,18 @@ def rotate(writer: Writer, held: RefreshToken, now: datetime) -> str | None:
     if writer.use_refresh_token(held.digest, now):
         return _issue(writer, held.user_id, held.session_id, now)
     found = writer.refresh_token(held.digest)
-    if found is not None and found.used_at is not None:
+    if found is not None and found.used_at is not None and found.expires_at > now:
         _end_all(writer, held.user_id, now)
     return None
 
 
 def _end_all(writer: Writer, user_id: UUID, now: datetime) -> None:
-    """End every sign-in of a user whose token was used twice, and record it. If none was open,
-    nothing is recorded, so that repeated requests do not fill the audit log.
+    """End every sign-in of a user whose token was used twice, and record it. All their tokens of
+    before expire with that: whoever goes on using them ends no later sign-in. If none was open,
+    nothing is recorded.
     """
     ended = writer.end_sessions(user_id, now)
+    writer.expire_tokens(user_id)
     user = writer.user(user_id)
     LOG.warning("a refresh token of user %s was used twice; %d sign-ins have ended", user_id, ended)
     if user is None or ended == 0:
@@ -85,10 +87,9 @@ def _end_all(writer: Writer, user_id: UUID, now: datetime) -> None:
 
 
 def _issue(writer: Writer, user_id: UUID, session_id: UUID, now: datetime) -> str:
-    """Return the next refresh token of a session, and drop the user's expired ones."""
+    """Return the next refresh token of a session."""
     token = new_token()
     expires_at = now + limits.REFRESH_TOKEN_LIFETIME
-    writer.drop_expired(user_id, now)
     writer.add_refresh_token(RefreshToken(token_digest(token), session_id, user_id, expires_at))
     return token
 

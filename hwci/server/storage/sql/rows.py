@@ -10,6 +10,8 @@ from hwci.server.storage.sql.connection import Connection
 
 Item = TypeVar("Item")
 
+_WRONG = 86_400_000_000  # microseconds of a day: clocks of servers differ by minutes
+
 
 class Query(NamedTuple):
     """A statement and its values."""
@@ -25,6 +27,15 @@ def upsert(table: str, columns: Sequence[str], key: str) -> str:
     return (
         f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({holes})"
         f" ON CONFLICT ({key}) DO UPDATE SET {new}"
+    )
+
+
+def latest(column: str) -> str:
+    """Return the later of a column and of the time that is the statement's first value. A column
+    that is more than a day ahead of it was written by a wrong clock, and does not stay.
+    """
+    return (
+        f"CASE WHEN {column} > ?1 + {_WRONG} THEN ?1 ELSE greatest(coalesce({column}, ?1), ?1) END"
     )
 
 

@@ -97,12 +97,10 @@ class SessionRows(Rows):
         )
         return used.rowcount == 1
 
-    def drop_expired(self, user_id: UUID, expired_at: datetime) -> None:
-        expired = self._connection.rows(
-            "DELETE FROM refresh_token WHERE user_id = ? AND expires_at <= ? RETURNING session_id",
-            (user_id.bytes, to_micros(expired_at)),
+    def expire_tokens(self, user_id: UUID) -> None:
+        self._connection.execute(
+            "UPDATE refresh_token SET expires_at = 0 WHERE user_id = ?", (user_id.bytes,)
         )
-        self._drop_sessions_without_token(expired)
 
     def drop_refresh_tokens(self, before: datetime, most: int) -> int:
         expired = self._connection.rows(

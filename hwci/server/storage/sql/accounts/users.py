@@ -34,7 +34,7 @@ from hwci.server.storage.sql.codec import (
     to_micros_or_none,
     uuid_of,
 )
-from hwci.server.storage.sql.rows import Rows
+from hwci.server.storage.sql.rows import Rows, latest
 
 _USER = "SELECT id, email, email_key, name, password_hash, created_at, disabled_at FROM user"
 _ORGANIZATION = "SELECT id, name, ci_metrics_enabled, created_at FROM organization"
@@ -215,7 +215,7 @@ class KeyRows(Rows):
     def touch_key(self, key: Key, at: datetime) -> None:
         self._connection.execute(
             f"UPDATE {_KEY_TABLE[type(key)]}"
-            " SET last_used_at = greatest(coalesce(last_used_at, ?1), ?1)"
+            f" SET last_used_at = {latest('last_used_at')}"
             " WHERE org_id = ?2 AND id = ?3",
             (to_micros(at), key.org_id.bytes, key.id.bytes),
         )
