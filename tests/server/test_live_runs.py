@@ -9,7 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -19,6 +19,7 @@ from aiohttp import web
 
 from hwci.engine.vocabulary import RunEventType, Trigger
 from hwci.server.app import sweeping
+from hwci.server.clock import Evenness
 from hwci.server.errors import ConflictError, StorageBusyError
 from hwci.server.services.retention import Retention
 from hwci.server.services.runs.live_runs import LiveRuns
@@ -411,6 +412,28 @@ class TestEvents:
             await forgetting(live).sweep()
             assert [event.number for event in await live.events()] == [2, 3, 4, 5]
 
+    async def test_a_clock_that_jumps_by_a_year_deletes_nothing_and_what_is_old_goes_later(
+        self, tmp_path: Path
+    ) -> None:
+        counted = 0.0
+        async with live_scene(tmp_path) as live:
+            retention = forgetting(live, Evenness(live.hands, lambda: counted))
+
+            async def sweep_after(hours: float, jump_days: float = 0) -> list[Event]:
+                nonlocal counted
+                live.hands.move(hours=hours, days=jump_days)
+                counted += timedelta(hours=hours).total_seconds()
+                await retention.sweep()
+                return list(await live.events())
+
+            await live.feed((await live.runs.open(BOX, HEAD)).id, BOOT)
+            before = list(await live.events())
+            assert await sweep_after(hours=1) == before
+            assert await sweep_after(hours=0, jump_days=365) == before
+            assert await sweep_after(hours=0.02) == before
+            assert await sweep_after(hours=0.02, jump_days=-365) == before
+            assert await sweep_after(hours=24) == before[-1:], "the newest stays for ever"
+
     async def test_a_lost_run_is_forgotten_after_a_week_and_one_that_is_seen_is_not(
         self, tmp_path: Path
     ) -> None:
@@ -490,8 +513,15 @@ def test_each_report_and_each_part_that_shows_has_an_event_with_its_run(tmp_path
     assert {one.run_id for one in (start, *result)} == {UUID(run)}
 
 
-def forgetting(live: LiveScene) -> Retention:
-    return Retention(live.storage, live.hands)
+class Believed(Evenness):
+    """A clock that is never wrong."""
+
+    def look(self) -> datetime:
+        return self._clock()
+
+
+def forgetting(live: LiveScene, evenness: Evenness | None = None) -> Retention:
+    return Retention(live.storage, evenness or Believed(live.hands))
 
 
 async def nothing() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import TypeVar
 
-from hwci.server.clock import Clock
+from hwci.server.clock import Clock, Evenness
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.security.signing import Signer
@@ -136,7 +136,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         page_figures=PageFigures(storage, clock),
         quota=Quota(storage, clock, settings),
         rate_limits=RateLimits(tools.limiter, settings),
-        retention=Retention(storage, clock),
+        retention=Retention(storage, Evenness(clock)),
         reviews=Reviews(storage, clock),
         runs=Runs(storage, clock),
         sso=Sso(storage, clock, signer, tokens, settings, tools.fetch),

@@ -4,10 +4,10 @@ need not wait for all of it.
 """
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from hwci.server.services import Service
-from hwci.server.storage.ports import Writer
+from hwci.server.clock import Evenness
+from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import NOBODY
 from hwci.wire import limits
 
@@ -18,19 +18,24 @@ RUNS_AT_ONCE = 10
 Drop = Callable[[datetime, int], int]
 
 
-class Retention(Service):
+class Retention:
     """Deletes data that has no use any more."""
 
+    def __init__(self, storage: Storage, evenness: Evenness) -> None:
+        self._storage = storage
+        self._evenness = evenness
+
     async def sweep(self) -> None:
-        """Delete everything that is too old."""
-        await self._delete(lambda w: w.drop_events, limits.EVENTS_KEPT, ROWS_AT_ONCE)
-        await self._delete(lambda w: w.drop_lost_runs, limits.LOST_RUNS_KEPT, RUNS_AT_ONCE)
-        await self._delete(lambda w: w.drop_invites, limits.INVITES_KEPT, ROWS_AT_ONCE)
-        await self._delete(lambda w: w.drop_refresh_tokens, timedelta(0), ROWS_AT_ONCE)
+        """Delete everything that is too old, unless the clock may be wrong."""
+        now = self._evenness.look()
+        if now is None:
+            return
+        await self._delete(lambda w: w.drop_events, now - limits.EVENTS_KEPT, ROWS_AT_ONCE)
+        await self._delete(lambda w: w.drop_lost_runs, now - limits.LOST_RUNS_KEPT, RUNS_AT_ONCE)
+        await self._delete(lambda w: w.drop_invites, now - limits.INVITES_KEPT, ROWS_AT_ONCE)
+        await self._delete(lambda w: w.drop_refresh_tokens, now, ROWS_AT_ONCE)
 
-    async def _delete(self, drop: Callable[[Writer], Drop], kept: timedelta, most: int) -> None:
-        before = self._clock() - kept
-
+    async def _delete(self, drop: Callable[[Writer], Drop], before: datetime, most: int) -> None:
         def work(writer: Writer) -> int:
             return drop(writer)(before, most)
 

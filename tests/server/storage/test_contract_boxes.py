@@ -159,6 +159,21 @@ async def test_a_sign_of_a_box_keeps_its_live_runs_alive_but_not_lost_ones(
     assert await storage.read(lambda r: r.live_run(ACME.id, elsewhere.id)) == elsewhere
 
 
+async def test_what_was_seen_of_a_box_by_a_wrong_clock_gives_way_to_the_next_time(
+    storage: Storage,
+) -> None:
+    await install(storage)
+    await storage.write(lambda w: w.put_live_run(RUN))
+    await storage.write(lambda w: w.touch_box(ACME.id, BOX.id, NOON + timedelta(days=365)))
+    await storage.write(lambda w: w.touch_box(ACME.id, BOX.id, LATER))
+
+    box = await storage.read(lambda r: r.box(ACME.id, BOX.id))
+    assert box is not None
+    assert box.last_seen_at == LATER
+    run = await storage.read(lambda r: r.live_run(ACME.id, RUN.id))
+    assert run == replace(RUN, last_seen_at=LATER)
+
+
 async def test_boxes_are_listed_newest_first_with_their_latest_report(storage: Storage) -> None:
     later = Box(UUID(int=52), ACME.id, "b2", LATER)
     equal = Box(UUID(int=50), ACME.id, "b3", LATER)

@@ -19,7 +19,7 @@ from hwci.server.storage.sql.codec import (
     to_micros,
     to_micros_or_none,
 )
-from hwci.server.storage.sql.rows import Rows
+from hwci.server.storage.sql.rows import Rows, latest
 
 # One step in the index for each box, where DISTINCT would read every report.
 REPORTED_NAMES = (
@@ -118,22 +118,21 @@ class BoxRows(Rows):
     ) -> bool:
         # In one statement: what was read before may have changed.
         installed = self._connection.execute(
-            "UPDATE box SET install_digest = NULL, install_expires_at = NULL, key_digest = ?1,"
-            " last_seen_at = greatest(coalesce(last_seen_at, ?2), ?2)"
-            " WHERE org_id = ?3 AND id = ?4 AND install_digest = ?5 AND install_expires_at > ?2",
-            (key_digest, to_micros(at), org_id.bytes, box_id.bytes, install_digest),
+            "UPDATE box SET install_digest = NULL, install_expires_at = NULL, key_digest = ?2,"
+            f" last_seen_at = {latest('last_seen_at')}"
+            " WHERE org_id = ?3 AND id = ?4 AND install_digest = ?5 AND install_expires_at > ?1",
+            (to_micros(at), key_digest, org_id.bytes, box_id.bytes, install_digest),
         )
         return installed.rowcount == 1
 
     def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
         seen = (to_micros(at), org_id.bytes, box_id.bytes)
         self._connection.execute(
-            "UPDATE box SET last_seen_at = greatest(coalesce(last_seen_at, ?1), ?1)"
-            " WHERE org_id = ?2 AND id = ?3",
+            f"UPDATE box SET last_seen_at = {latest('last_seen_at')} WHERE org_id = ?2 AND id = ?3",
             seen,
         )
         self._connection.execute(
-            "UPDATE live_run SET heard_at = greatest(heard_at, ?1)"
+            f"UPDATE live_run SET heard_at = {latest('heard_at')}"
             " WHERE org_id = ?2 AND box_id = ?3 AND lost = 0",
             seen,
         )

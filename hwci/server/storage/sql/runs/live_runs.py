@@ -11,7 +11,7 @@ from hwci.engine.facts import Changes
 from hwci.engine.vocabulary import Trigger
 from hwci.server.storage.records import LiveRun, LiveTest, RunHead, TestCounts
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.rows import Rows, upsert
+from hwci.server.storage.sql.rows import Rows, latest, upsert
 
 _LIVE_RUN = (
     "SELECT l.repo_key, l.suite, l.workflow, l.run_id, l.run_attempt, l.box_key, l.trigger,"
@@ -97,8 +97,8 @@ class LiveRunRows(Rows):
 
     def hear_run(self, org_id: UUID, run_record_id: UUID, at: datetime) -> None:
         self._connection.execute(
-            "UPDATE live_run SET heard_at = greatest(heard_at, ?), lost = 0"
-            " WHERE org_id = ? AND id = ?",
+            f"UPDATE live_run SET heard_at = {latest('heard_at')}, lost = 0"
+            " WHERE org_id = ?2 AND id = ?3",
             (codec.to_micros(at), org_id.bytes, run_record_id.bytes),
         )
 
