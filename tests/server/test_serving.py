@@ -11,22 +11,32 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from hwci.server.app import serving
 from hwci.server.clock import system_clock
-from hwci.server.errors import ForbiddenError, ListenError, SettingsError, StorageLockedError
+from hwci.server.errors import (
+    ForbiddenError,
+    ListenError,
+    SettingsError,
+    StorageLockedError,
+    UnauthenticatedError,
+)
 from hwci.server.security.secret_key import announce_key, rotate_keys, signing_keys
-from hwci.server.security.signing import FormerKey, SigningKeys
+from hwci.server.security.signing import FormerKey, Signer, SigningKeys
+from hwci.server.security.tokens import AccessTokens, Claims
 from hwci.server.settings import Registration, Settings, read_settings
 from hwci.server.storage.opening import open_storage
+from hwci.wire import limits
 from tests.support.asking import ask, bearer, ci_key
-from tests.support.running import EMAIL, PASSWORD, new_organization, running
+from tests.support.running import EMAIL, PASSWORD, Hands, new_organization, running
 from tests.support.streaming import streaming
 
 PROCESS = """
@@ -223,6 +233,43 @@ def test_an_announced_key_is_known_before_it_signs(tmp_path: Path) -> None:
     assert announced == SigningKeys(first.present, (FormerKey(key, until),))
     assert rotated == SigningKeys(key, (FormerKey(first.present, until),))
     assert signing_keys(path) == rotated
+
+
+def test_a_former_key_knows_devices_for_a_year_and_opens_nothing_after_its_time(
+    tmp_path: Path,
+) -> None:
+    path, hands = tmp_path / "key", Hands()
+
+    def tokens() -> AccessTokens:
+        keys = signing_keys(path)
+        return AccessTokens(Signer(keys.present, hands, keys.former))
+
+    def opens(token: str) -> bool:
+        with suppress(UnauthenticatedError):
+            return tokens().read(token).user_id == user
+        return False
+
+    user = uuid4()
+    signing_keys(path)
+    device = tokens().issue_device("ada@example.org")
+    for _ in range(3):
+        access = tokens().issue(Claims(user, uuid4()))
+        rotate_keys(path, hands(), hands() + limits.ACCESS_TOKEN_LIFETIME)
+        assert opens(access)
+        stolen = Signer(signing_keys(path).former[0].value, hands)
+        hands.move(minutes=15)
+        forged = {"sub": str(user), "sid": str(uuid4())}
+        assert not opens(stolen.sign("at+jwt", forged, timedelta(minutes=1)))
+        hands.move(days=100)
+        assert tokens().device([device], "ada@example.org") is not None
+    hands.move(days=65)
+    assert tokens().device([device], "ada@example.org") is None, "its own year is over"
+    rotate_keys(path, hands(), hands() + limits.ACCESS_TOKEN_LIFETIME)
+    assert len(signing_keys(path).former) == 3, "the first key can have no token any more"
+
+    device = tokens().issue_device("ada@example.org")
+    rotate_keys(path, hands(), None)
+    assert tokens().device([device], "ada@example.org") is None
 
 
 def test_a_secret_key_that_is_read_only_is_the_operators_to_change(tmp_path: Path) -> None:

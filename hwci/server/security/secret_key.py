@@ -3,7 +3,8 @@
 server notices that.
 
 Each line holds a key; the first one signs. Tokens of the others, former keys, are accepted until
-the time after the key, or as long as the line exists.
+the time after the key, or as long as the line exists; tokens of devices, which open nothing, for
+their own lifetime after it.
 """
 
 import os
@@ -18,6 +19,7 @@ from pathlib import Path
 from hwci.server.errors import ForbiddenError, SettingsError
 from hwci.server.private_file import require_private, wait_for_disk, write_private
 from hwci.server.security.signing import FormerKey, Signer, SigningKeys
+from hwci.wire import limits
 
 KEY_BYTES_MIN = 32
 _LINE = re.compile(rf"([!-~]{{{KEY_BYTES_MIN},}})(?: +(\S+))?", re.ASCII)
@@ -38,7 +40,8 @@ def rotate_keys(
     path: Path, now: datetime, until: datetime | None, key: bytes | None = None
 ) -> SigningKeys:
     """Put a new key before the others, or one that was announced. The former one is accepted until
-    `until`; keys that have ended are removed. `until` None: no former key is accepted any longer.
+    `until`; keys of which no token can work are removed. `until` None: no former key is accepted any
+    longer.
 
     Raises:
         SettingsError: as `signing_keys`.
@@ -46,7 +49,9 @@ def rotate_keys(
     """
     present, former = signing_keys(path)
     held = () if until is None else (FormerKey(present, until), *former)
-    kept = tuple(one for one in held if one.good(now) and one.value != key)
+    kept = tuple(
+        one for one in held if one.good(now, limits.DEVICE_TOKEN_LIFETIME) and one.value != key
+    )
     return _put(path, SigningKeys(key or _new_key(), kept))
 
 

@@ -24,14 +24,16 @@ _OURS = ("iss", "aud", "iat", "exp")
 
 @dataclass(frozen=True, slots=True)
 class FormerKey:
-    """A key that no longer signs. Its tokens are accepted until `until`; None: without end."""
+    """A key that no longer signs. Its tokens are accepted until `until`, those that open nothing
+    longer; None: without end.
+    """
 
     value: bytes = field(repr=False)
     until: datetime | None = None
 
-    def good(self, now: datetime) -> bool:
-        """Return whether tokens of it are still accepted."""
-        return self.until is None or now < self.until
+    def good(self, now: datetime, longer: timedelta = timedelta(0)) -> bool:
+        """Return whether tokens of it are still accepted, if they are for so much longer."""
+        return self.until is None or now < self.until + longer
 
 
 class SigningKeys(NamedTuple):
@@ -64,12 +66,16 @@ class Signer:
         }
         return jwt.encode(payload, self._keys.present, _ALGORITHM, headers={"typ": kind})
 
-    def read(self, kind: str, token: str, claims: Collection[str]) -> Mapping[str, Any] | None:
-        """Return a token's payload; None if it is not ours, of this kind, whole and valid now."""
+    def read(
+        self, kind: str, token: str, claims: Collection[str], longer: timedelta = timedelta(0)
+    ) -> Mapping[str, Any] | None:
+        """Return a token's payload; None if it is not ours, of this kind, whole and valid now.
+        `longer`: for how much longer tokens of this kind are accepted of a former key.
+        """
         if len(token) > limits.TOKEN_MAX:
             return None
         try:
-            found = self._decode(token, [*_OURS, *claims])
+            found = self._decode(token, [*_OURS, *claims], longer)
             payload: Mapping[str, Any] = found["payload"]
             now = self._clock().timestamp()
             live = float(payload["iat"]) - _AHEAD_SECONDS <= now < float(payload["exp"])
@@ -77,9 +83,9 @@ class Signer:
             return None
         return payload if live and found["header"].get("typ") == kind else None
 
-    def _decode(self, token: str, claims: Sequence[str]) -> dict[str, Any]:
+    def _decode(self, token: str, claims: Sequence[str], longer: timedelta) -> dict[str, Any]:
         now, (present, former) = self._clock(), self._keys
-        for key in (key.value for key in former if key.good(now)):
+        for key in (key.value for key in former if key.good(now, longer)):
             try:
                 return _decode(token, key, claims)
             except jwt.InvalidSignatureError:

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from uuid import UUID
 
 from hwci.server.errors import UnauthenticatedError
@@ -63,7 +64,9 @@ class AccessTokens:
 
     def device(self, tokens: Iterable[str], email_key: str) -> str | None:
         """Return the device that a token names as signed in to this account; None if unknown."""
-        found = (self._signer.read(_DEVICE_KIND, token, _DEVICE_CLAIMS) for token in tokens)
+        # A device that signs in once a year must not be a stranger because a key was changed.
+        read = partial(self._signer.read, _DEVICE_KIND, longer=limits.DEVICE_TOKEN_LIFETIME)
+        found = (read(token, _DEVICE_CLAIMS) for token in tokens)
         account = _account(email_key)
         return next(
             (claims["device"] for claims in found if claims and claims["sub"] == account), None

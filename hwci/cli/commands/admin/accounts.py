@@ -203,7 +203,8 @@ def rotate_secret(
     Servers on PostgreSQL read the file within seconds; copy it to machines that do not share it.
 
     Tokens of the former key are accepted until they expire, 15 minutes at most, unless --now is
-    set. No user has to sign in again: a sign-in renews itself.
+    set. No user has to sign in again: a sign-in renews itself. Accounts know devices as long as
+    before, a year after their last sign-in; with --now they are strangers until the next one.
 
     For example:
 

@@ -279,7 +279,7 @@ class Operator:
                 "This server keeps its signing key in memory only; restart it to change the key"
             )
         now = self._clock()
-        # No token of any kind lives longer than an access token.
+        # No token that opens anything lives longer than an access token.
         until = None if command.drop_former else now + limits.ACCESS_TOKEN_LIFETIME
         file, wait, key = self._secret.file, self._secret.servers_read_after, None
         async with self._rotating:  # the file is read, then written again
