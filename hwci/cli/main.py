@@ -67,6 +67,8 @@ ADMIN = {
     "disable-user": "Stop a user from signing in; their sessions end at once, streams within"
     " seconds.",
     "enable-user": "Allow a disabled user to sign in again.",
+    "vouch": "Say that the e-mail of a user is theirs, before their first single sign-on.",
+    "add-owner": "Make a user an owner of an organization, such as one that has none any more.",
     "backup": "Write a whole copy of the database to a new file, also while the server runs.",
     "restore": "Replace the database by a backup, while no server runs.",
     "check": "Look for damage in the database, also while the server runs.",
@@ -93,6 +95,8 @@ MODULES = {
         "reset-password",
         "disable-user",
         "enable-user",
+        "vouch",
+        "add-owner",
         "rotate-secret",
     },
     "admin.audit": {"audit"},

@@ -56,6 +56,7 @@ from hwci.wire.queries import (
     MergesQuery,
     MetricsQuery,
     OthersQuery,
+    OwnOrganizationsQuery,
     PageQuery,
     PeriodQuery,
     PlanQuery,
@@ -127,9 +128,11 @@ def logout(refresh_token: str) -> Call[None]:
     return _public("/api/auth/logout", None, body, 204, repeatable=True)
 
 
-def me() -> Call[accounts.Me]:
-    """Ask who the caller is."""
-    return Call("GET", "/api/auth/me", accounts.Me, 200)
+def me(page: int = 1) -> Call[accounts.Me]:
+    """Ask who the caller is. `page`: of their organizations, 100 at a time."""
+    # A server of an earlier version, which sends all at once, does not know the parameter.
+    query = () if page == 1 else query_of(OwnOrganizationsQuery, page=page)
+    return Call("GET", "/api/auth/me", accounts.Me, 200, query=query)
 
 
 def health() -> Call[HealthAnswer]:

@@ -152,12 +152,13 @@ class TokenPair(Answer):
 
 class SignedIn(TokenPair):
     """Answer of register and login. `device_token`: what this device shows at its next sign-in to
-    this account; null when a cookie holds it.
+    this account; null when a cookie holds it. `notice`: what became of the account, told once.
     """
 
     user: UserAnswer
     organization: OrganizationRole | None
     device_token: Annotated[str | None, SECRET] = None
+    notice: str | None = None
 
 
 class OwnOrganization(OrganizationRole):
@@ -167,10 +168,15 @@ class OwnOrganization(OrganizationRole):
 
 
 class Me(Answer):
-    """The caller. `invitations`: how many are open for them; an older server does not send it."""
+    """The caller. `organizations`: a page of theirs, of `total`. `invitations`: how many are open
+    for them. An older server sends all organizations, and no numbers.
+    """
 
     user: UserAnswer
     organizations: Sequence[OwnOrganization]
+    total: int | None = None
+    page: int = 1
+    limit: int = limits.PAGE_LIMIT_MAX
     invitations: int = 0
 
 

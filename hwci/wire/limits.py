@@ -106,6 +106,9 @@ REFRESH_TOKEN_LIFETIME = timedelta(days=7)
 DEVICE_TOKEN_LIFETIME = timedelta(days=365)
 """An account knows a device for this time after its last sign-in."""
 
+ORGANIZATIONS_MAX = 100
+"""Organizations that a person owns, at most, to make another one."""
+
 CI_KEY_PREFIX = "svc_"
 """A CI key or box key begins with it."""
 READER_KEY_PREFIX = "rdr_"

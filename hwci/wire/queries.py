@@ -148,6 +148,12 @@ class PageQuery(Query):
         return ListPage(items=items, total=rows.total, page=self.page, limit=self.limit)
 
 
+class OwnOrganizationsQuery(PageQuery):
+    """The organizations of `GET /api/auth/me`: nearly everybody sees all on the first page."""
+
+    limit: PageLimit = limits.PAGE_LIMIT_MAX
+
+
 class BoxesQuery(PageQuery):
     """The boxes of an organization. `reported`: also those that reports name and nobody created."""
 

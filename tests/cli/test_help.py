@@ -25,6 +25,8 @@ CONTRACT = {
     "admin reset-password",
     "admin disable-user",
     "admin enable-user",
+    "admin vouch",
+    "admin add-owner",
     "admin backup",
     "admin restore",
     "admin copy",

@@ -10,7 +10,9 @@ import jwt
 import pytest
 
 from hwci.server.settings import Registration
+from hwci.wire import limits
 from tests.support.asking import Reply, ask, bearer
+from tests.support.joining import join
 from tests.support.running import (
     EMAIL,
     NAME,
@@ -47,6 +49,9 @@ def test_a_person_who_registers_is_signed_in(server: RunningServer) -> None:
     assert me(server, answer["accessToken"]).json == {
         "user": answer["user"],
         "organizations": [{**answer["organization"], "ciMetricsEnabled": False}],
+        "total": 1,
+        "page": 1,
+        "limit": 100,
         "invitations": 0,
     }
 
@@ -116,6 +121,7 @@ def test_a_sign_in_answers_as_a_registration_does(server: RunningServer) -> None
         "tokenType",
         "expiresIn",
         "deviceToken",
+        "notice",
     }
 
 
@@ -244,3 +250,32 @@ def test_a_key_of_another_organization_cannot_be_revoked(server: RunningServer) 
     reply = ask(server.url, "DELETE", other, bearer(answer["accessToken"]))
 
     assert reply.error == (404, "CI key not found")
+
+
+def test_a_person_makes_so_many_organizations_and_sees_them_by_pages(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "ORGANIZATIONS_MAX", 3)
+    person = register(server, "many@example.org", organization="Own 0").json
+    token = bearer(person["accessToken"])
+
+    def make(number: int) -> Reply:
+        return ask(server.url, "POST", "/api/orgs", token, json_body={"name": f"Own {number}"})
+
+    made = [make(number) for number in (1, 2, 3)]
+
+    assert [reply.status for reply in made] == [201, 201, 409]
+    assert made[-1].error[1].startswith("You own 100 organizations, and nobody makes more; give")
+    pages = [
+        ask(server.url, "GET", f"/api/auth/me?page={page}&limit=2", token).json for page in (1, 2)
+    ]
+    names = [[one["name"] for one in page["organizations"]] for page in pages]
+    assert names == [["Own 2", "Own 1"], ["Own 0"]]
+    assert [(one["total"], one["page"], one["limit"]) for one in pages] == [(3, 1, 2), (3, 2, 2)]
+    other = bearer(register(server, "other@example.org").json["accessToken"])
+    joined = made[0].json["id"]
+    join(server.url, joined, person["accessToken"], other[1].removeprefix("Bearer "), "owner")
+    own_id = person["user"]["id"]
+    left = ask(server.url, "DELETE", f"/api/orgs/{joined}/members/{own_id}", token)
+    assert left.status == 204
+    assert make(4).status == 201, "who gave one away makes another"

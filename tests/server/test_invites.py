@@ -248,6 +248,9 @@ async def test_the_set_up_token_registers_the_first_user_under_every_policy(
             url, "first@example.org", inviteToken=token, organization="First"
         )
         assert (first.status, first.json["organization"]["role"]) == (201, "owner")
+        user = await storage.read(lambda reader: reader.user_by_email("first@example.org"))
+        assert user is not None
+        assert user.proved, "only the operator sees this token"
         again = await register_in_thread(url, "second@example.org", inviteToken=token)
         assert again.error == UNUSABLE
         assert await new_set_up_token(storage, clock) is None

@@ -586,7 +586,7 @@ class House(NamedTuple):
 async def house() -> AsyncIterator[House]:
     storage, passwords = open_storage("memory:"), Passwords()
     tokens = AccessTokens(Signer(b"k" * 32, system_clock))
-    user = new_user(EMAIL, None, await passwords.hash(PASSWORD), system_clock())
+    user = new_user(EMAIL, None, await passwords.hash(PASSWORD), system_clock(), proved=True)
     await storage.write(lambda w: w.add_user(user))
     accounts = Accounts(storage, system_clock, passwords, tokens, Registration.CLOSED)
     pair = await accounts.login(Login(email=EMAIL, password=PASSWORD), "a test")

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from hwci.server.app import SetUserEnabled
+from hwci.server.app import CreateUser, SetUserEnabled
 from hwci.server.settings import Registration
 from tests.server.single_sign_on import CALLBACK, LOGIN, refreshed, who
 from tests.support.asking import Reply, ask, bearer, read_reply, say
@@ -155,21 +155,23 @@ async def test_a_person_who_is_invited_comes_in_and_joins_once_they_accept_witho
 
 
 async def test_a_person_who_has_a_password_needs_the_token_although_a_provider_knows_them(
-    issuer: str, tmp_path: Path
+    by_invitation: RunningServer,
 ) -> None:
-    """Somebody else may have registered the e-mail with a password before its owner came."""
-    with serving(tmp_path, issuer, Registration.OPEN) as server:
-        body = {"email": "new@example.org", "password": PASSWORD}
-        registered = ask(server.url, "POST", "/api/auth/register", json_body=body).json
-        invite(server, server.token, "new@example.org")
-        async with browsing(sub="new") as browser:
-            await browser.open(server.url + LOGIN)
-            owner = refreshed(server, browser).json["accessToken"]
+    """Whoever has the password of an account need not be the owner of its e-mail."""
+    server = by_invitation
+    made = CreateUser(email="new@example.org", password=PASSWORD)
+    await asyncio.to_thread(server.operate, made)
+    body = {"email": "new@example.org", "password": PASSWORD}
+    by_password = ask(server.url, "POST", "/api/auth/login", json_body=body).json["accessToken"]
+    invite(server, server.token, "new@example.org")
+    async with browsing(sub="new") as browser:
+        await browser.open(server.url + LOGIN)
+        owner = refreshed(server, browser).json["accessToken"]
 
-        for token in (registered["accessToken"], owner):
-            (waiting,) = received(server.url, token)
-            assert waiting["needsToken"] is True
-            assert accept(server.url, token, waiting["id"], None).error[0] == 403
+    for token in (by_password, owner):
+        (waiting,) = received(server.url, token)
+        assert waiting["needsToken"] is True
+        assert accept(server.url, token, waiting["id"], None).error[0] == 403
 
 
 async def test_an_invitation_of_who_may_not_invite_any_more_lets_nobody_in(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hwci.client import Client
     from hwci.client.session_file import Profile
-    from hwci.wire.accounts import OwnReaderKey, SessionAnswer, SignedIn
+    from hwci.wire.accounts import Me, OwnReaderKey, SessionAnswer, SignedIn
 
 password = typer.Typer(no_args_is_help=True)
 sessions = typer.Typer(no_args_is_help=True)
@@ -134,6 +134,8 @@ def login(
         )
     _keep(settings, answer, began)
     note(f"Signed in at {settings.url} as {answer.user.email}.")
+    if answer.notice is not None:
+        note(answer.notice)
 
 
 def _require_server(client: "Client") -> None:
@@ -205,7 +207,7 @@ def whoami(server: Connection, json: options.Json = False) -> None:
 
     key = server.reader_key
     try:
-        me = server.send(hwci_client.calls.me())
+        me = _me(server)
     except SessionEndedError:
         if key is None:
             raise
@@ -226,6 +228,15 @@ def whoami(server: Connection, json: options.Json = False) -> None:
         write(f"  {org.role} of {org.name} ({org.id}), CI Metrics {state}")
     if me.invitations:
         note(f"Invitations that wait for you: {me.invitations}. See them: hwci invitations list")
+
+
+def _me(server: Connection) -> "Me":
+    """Return the caller with all of their organizations."""
+    me = server.send(hwci_client.calls.me())
+    if me.total is None or me.total == len(me.organizations):
+        return me
+    listed = server.items(hwci_client.calls.list_orgs(limit=me.limit))
+    return me.model_copy(update={"organizations": [*listed]})
 
 
 def _write_key(key: "OwnReaderKey", url: str) -> None:

@@ -104,7 +104,8 @@ class Connection:
         if key is not None and wanted in {None, key.organization.name}:
             return key.organization.id
         try:
-            return _choose(wanted, self.client.send(calls.me()).organizations)
+            orgs = list(self.items(calls.list_orgs(limit=limits.PAGE_LIMIT_MAX)))
+            return _choose(wanted, orgs)
         except SessionEndedError as fault:
             if key is None:
                 raise

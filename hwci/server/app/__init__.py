@@ -19,6 +19,7 @@ from hwci.server.app.operating import (
 from hwci.server.app.serving import Server, require_port, run, serving
 from hwci.server.services.operator.audit_chain import AuditReport
 from hwci.server.services.operator.commands import (
+    AddOwner,
     BackUp,
     BeginImport,
     CommandResult,
@@ -35,12 +36,14 @@ from hwci.server.services.operator.commands import (
     SetCiMetrics,
     SetUserEnabled,
     VerifyAudit,
+    Vouch,
 )
 from hwci.server.services.transfer.importing import in_pieces, open_source
 from hwci.server.services.transfer.parquet import in_parquet
 from hwci.server.storage.opening import driver_doubt
 
 __all__ = [
+    "AddOwner",
     "AuditReport",
     "BackUp",
     "BeginImport",
@@ -59,6 +62,7 @@ __all__ = [
     "SetCiMetrics",
     "SetUserEnabled",
     "VerifyAudit",
+    "Vouch",
     "audit_key_of",
     "check",
     "copy",

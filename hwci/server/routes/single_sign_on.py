@@ -25,7 +25,8 @@ from hwci.wire.sso import SsoCallbackQuery, SsoExchange, SsoLoginQuery
 _TICKET = Cookie("hwci_sso", "/api/auth/sso", "Lax")
 # A cookie, because anyone can write an address with words of their own in it.
 _REFUSAL = Cookie("hwci_refusal", "/sign-in", "Strict", readable=True)
-_REFUSAL_SECONDS = 60
+_NOTICE = Cookie("hwci_notice", "/", "Strict", readable=True)
+_WORDS_SECONDS = 60
 _SIGN_IN_PAGE = "/sign-in?sso=refused"
 
 
@@ -54,7 +55,7 @@ async def _or_explain(call: Call, step: Awaitable[web.StreamResponse]) -> web.St
         response = _redirect(_SIGN_IN_PAGE)
         # Quoted whole: else the cookie would be put in quotes, which scripts would read with it.
         words = quote(str(refusal), safe="")
-        _REFUSAL.put(call.request, response, words, _REFUSAL_SECONDS)
+        _REFUSAL.put(call.request, response, words, _WORDS_SECONDS)
         return response
 
 
@@ -74,6 +75,8 @@ async def _finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
     _TICKET.put(call.request, response, "", 0)
     if arrived.refresh_token is not None:
         set_cookies(call.request, response, arrived.refresh_token, arrived.device_token)
+    if arrived.notice is not None:
+        _NOTICE.put(call.request, response, quote(arrived.notice, safe=""), _WORDS_SECONDS)
     return response
 
 

@@ -132,7 +132,7 @@ _ORGANIZATIONS = (
     Route("GET", "/api/orgs", USER, Organizations.of, "List my organizations"),
     Route(
         "POST", "/api/orgs", USER, Organizations.create,
-        "Create an organization; the caller owns it", status=201
+        "Create an organization; the caller owns it", status=201, also=(409,)
     ),
     Route("GET", "/api/orgs/{orgId}", MEMBER, Organizations.show, "Show an organization"),
     Route(

@@ -40,8 +40,8 @@ def rotate_keys(
     path: Path, now: datetime, until: datetime | None, key: bytes | None = None
 ) -> SigningKeys:
     """Put a new key before the others, or one that was announced. The former one is accepted until
-    `until`; keys of which no token can work are removed. `until` None: no former key is accepted any
-    longer.
+    `until`; keys of which no token can work are removed. `until` None: no former key is accepted
+    any longer.
 
     Raises:
         SettingsError: as `signing_keys`.

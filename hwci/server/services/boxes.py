@@ -18,7 +18,7 @@ from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of, name_of
 from hwci.server.services.known import require_known_box
 from hwci.server.storage.ports import Reader, Writer
-from hwci.server.storage.records import AuditEntry, Box, BoxNote
+from hwci.server.storage.records import AuditEntry, Box, BoxNote, User
 from hwci.wire import boxes as wire
 from hwci.wire import limits
 from hwci.wire.accounts import Actor
@@ -190,6 +190,15 @@ def _install(writer: Writer, box: Box, digest: bytes, key: str, now: datetime) -
     if not writer.install_box(box.org_id, box.id, digest, kept, now):
         raise UnauthenticatedError(_NO_TOKEN)
     writer.add_audit(box.org_id, entry_of(box, now, "box.installed", box.id, name=box.name))
+
+
+def end_keys_of(writer: Writer, org_id: UUID, user: User, now: datetime) -> None:
+    """End the keys of the boxes whose last install token a user made, and those tokens."""
+    makers = writer.last_actors(org_id, ["box.created", "box.install_token"])
+    for box_id in [box_id for box_id, maker in makers.items() if maker == user.id]:
+        box = writer.end_box_key(org_id, box_id)
+        if box is not None and (box.key_digest or box.install_digest):
+            writer.add_audit(org_id, entry_of(user, now, "box.key_ended", box.id, name=box.name))
 
 
 def _noted(member: Member, now: datetime, action: str, note: BoxNote) -> AuditEntry:

@@ -3,7 +3,7 @@
 key"; contract, "Organizations"). What a key opens is decided in `access.py`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
@@ -17,7 +17,7 @@ from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of
 from hwci.server.storage.ports import AKey, Reader, Storage, Writer
-from hwci.server.storage.records import NOBODY, CiKey, Key, ReaderKey
+from hwci.server.storage.records import NOBODY, CiKey, Key, ReaderKey, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
 from hwci.wire.base import ListPage
@@ -138,18 +138,34 @@ class Keys(Service):
 
     async def _revoke(self, kind: type[Key], member: Member, key_id: UUID | None) -> None:
         now = self._clock()
-        in_log, in_words = _NAMES[kind]
 
         def work(writer: Writer) -> None:
             role_now(writer, member, ADMINS)
-            key = None if key_id is None else writer.revoke_key(kind, member.org_id, key_id, now)
-            if key is None:
-                raise NotFoundError(f"{in_words} not found")
-            if key.revoked_at == now:  # an earlier revocation keeps its time, and its entry
-                entry = entry_of(member.user, now, f"{in_log}.revoked", key.id, name=key.name)
-                writer.add_audit(member.org_id, entry)
+            revoke(writer, kind, member.org_id, key_id, member.user, now)
 
         await self._storage.write(work, organization=member.org_id)
+
+
+def made_by(reader: Reader, org_id: UUID, user: User) -> Sequence[tuple[type[Key], UUID]]:
+    """Return the keys of an organization that a user made, revoked or not."""
+    return [
+        (kind, key_id)
+        for kind, (in_log, _) in _NAMES.items()
+        for key_id, maker in reader.last_actors(org_id, [f"{in_log}.created"]).items()
+        if maker == user.id
+    ]
+
+
+def revoke(
+    writer: Writer, kind: type[Key], org_id: UUID, key_id: UUID | None, by: User, now: datetime
+) -> None:
+    """Revoke a key. Raises `NotFoundError`."""
+    in_log, in_words = _NAMES[kind]
+    key = None if key_id is None else writer.revoke_key(kind, org_id, key_id, now)
+    if key is None:
+        raise NotFoundError(f"{in_words} not found")
+    if key.revoked_at == now:  # an earlier revocation keeps its time, and its entry
+        writer.add_audit(org_id, entry_of(by, now, f"{in_log}.revoked", key.id, name=key.name))
 
 
 def _new_value(prefix: str) -> tuple[str, bytes]:

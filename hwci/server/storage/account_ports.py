@@ -72,6 +72,9 @@ class Accounts(Protocol):
     def invite_by_id(self, invite_id: UUID) -> Invite | None:
         """Return an invitation, used or not, by its id."""
 
+    def owned(self, user_id: UUID) -> int:
+        """Count the organizations that a user owns."""
+
     def open_invite(self, org_id: UUID, email_key: str, now: datetime) -> Invite | None:
         """Return the invitation of an e-mail to an organization that can be used."""
 
@@ -98,6 +101,17 @@ class AccountsWriter(Accounts, Protocol):
 
     def set_disabled(self, user_id: UUID, at: datetime | None) -> None:
         """Disable a user, whose reset link stops working; `at` None: enable them."""
+
+    def vouch(self, user_id: UUID) -> None:
+        """Keep that the e-mail of a user is proved to be theirs."""
+
+    def told(self, user_id: UUID) -> None:
+        """Forget the notice of a user, who is told it."""
+
+    def set_apart(self, user_id: UUID, at: datetime) -> None:
+        """Disable a user for good: their e-mail is free for another account, and their password
+        and reset link stop working.
+        """
 
     def add_organization(self, organization: Organization) -> None:
         """Keep a new organization."""

@@ -15,7 +15,7 @@ organizations: lost runs, old data to delete, the list of organizations, and the
 audit log.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -134,6 +134,11 @@ class BoxesWriter(Boxes, Protocol):
     ) -> bool:
         """Use the install token up and set the box's key in place of an earlier one, if the token
         is the box's and has not expired; at most one caller gets True.
+        """
+
+    def end_box_key(self, org_id: UUID, box_id: UUID) -> Box | None:
+        """End the key and the install token of a box. Return the box as it was; None if there is
+        no such box.
         """
 
     def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
@@ -311,6 +316,9 @@ class Audit(Protocol):
 
     def audit_log(self, org_id: UUID, offset: int, limit: int) -> Listing[AuditEntry]:
         """List entries, newest first."""
+
+    def last_actors(self, org_id: UUID, actions: Collection[str]) -> Mapping[UUID, UUID]:
+        """Return who did one of these actions last, by what it was done to."""
 
     def audit_page(self, after: int, limit: int) -> AuditPage:
         """Return the rows of the whole log after a number, in order, with the seal of its head."""

@@ -37,7 +37,8 @@ class Checked:
 class User:
     """A person. `email` is kept as given; `email_key` is its folded form and is unique.
     `password_hash` None: they sign in through a provider only. `disabled_at`: when the operator
-    disabled them.
+    disabled them. `proved`: the operator or a provider said whose the e-mail is. `notice`: what to
+    tell them at their next sign-in.
     """
 
     id: UUID
@@ -47,6 +48,8 @@ class User:
     password_hash: str | None
     created_at: datetime
     disabled_at: datetime | None = None
+    proved: bool = False
+    notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

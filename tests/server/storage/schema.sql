@@ -12,7 +12,7 @@ CREATE TABLE user (
   name TEXT NOT NULL,
   password_hash TEXT NOT NULL,
   created_at INTEGER NOT NULL
-, disabled_at INTEGER, reset_digest BLOB, reset_expires_at INTEGER) STRICT;
+, disabled_at INTEGER, reset_digest BLOB, reset_expires_at INTEGER, proved INTEGER NOT NULL DEFAULT 0, notice TEXT) STRICT;
 
 CREATE TABLE membership (
   org_id BLOB NOT NULL REFERENCES organization (id),

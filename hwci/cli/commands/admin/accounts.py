@@ -126,6 +126,46 @@ def enable_user(*, email: Email, database: Database = None) -> None:
     note(f"{email} may sign in.")
 
 
+def vouch(*, email: Email, database: Database = None) -> None:
+    """Say that the e-mail of a user is theirs, before their first single sign-on.
+
+    Whoever is invited may register an e-mail that is not theirs. When a provider verifies whose it
+    is, that person gets a new account, and the former one loses its password, its memberships and
+    the keys that it made. An account that you vouch for, or created, stays as it is.
+
+    For example:
+
+      hwci admin vouch --email ada@example.org
+    """
+    with operator_errors("The user was not changed", CHECK_EMAIL):
+        from hwci.server.app import Vouch
+
+        ask(database, checked(Vouch, "The user was not changed", email=email))
+    note(f"{email} keeps the account at a first single sign-on.")
+
+
+def add_owner(
+    organization: Annotated[
+        str, typer.Argument(metavar="ORG", help="Name or id of the organization.")
+    ],
+    *,
+    email: Email,
+    database: Database = None,
+) -> None:
+    """Make a user an owner of an organization, such as one that has none any more.
+
+    For example:
+
+      hwci admin add-owner "Acme Firmware" --email ada@example.org
+    """
+    what = "No owner was added"
+    with operator_errors(what, "Check the name or id, --email, and the --database"):
+        from hwci.server.app import AddOwner
+
+        ask(database, checked(AddOwner, what, **named(organization), email=email))
+    note(f"{email} is an owner of organization {organization}.")
+
+
 def _switch(email: str, database: str | None, *, enabled: bool) -> int:
     """Return how many sessions ended."""
     what = f"The user was not {'enabled' if enabled else 'disabled'}"

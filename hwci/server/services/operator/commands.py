@@ -57,6 +57,24 @@ class SetUserEnabled(Body):
     enabled: bool
 
 
+class Vouch(Body):
+    """Keep that the e-mail of a user is theirs: the operator knows who they are."""
+
+    command: ClassVar = "vouch"
+
+    email: Email
+
+
+class AddOwner(Body):
+    """Make a user an owner of an organization, of this id or this name."""
+
+    command: ClassVar = "add-owner"
+
+    org_id: UUID | None = None
+    organization: Name | None = None
+    email: Email
+
+
 class BackUp(Body):
     """Write a whole copy of the database to a new file, of an absolute path."""
 
@@ -164,6 +182,8 @@ Command = (
     | CreateUser
     | ResetPassword
     | SetUserEnabled
+    | Vouch
+    | AddOwner
     | BackUp
     | Check
     | ListOrganizations

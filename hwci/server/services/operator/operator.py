@@ -23,6 +23,7 @@ from hwci.server.services.audit import record_everywhere
 from hwci.server.services.ci_metrics.ingest import HISTORY_SECONDS
 from hwci.server.services.operator.audit_chain import AuditChain
 from hwci.server.services.operator.commands import (
+    AddOwner,
     BackUp,
     BeginImport,
     Check,
@@ -43,6 +44,7 @@ from hwci.server.services.operator.commands import (
     SetUserEnabled,
     UsageLine,
     VerifyAudit,
+    Vouch,
 )
 from hwci.server.services.people.accounts import new_user
 from hwci.server.services.people.organizations import add_organization
@@ -117,6 +119,10 @@ class Operator:
                 return await self._reset_password(command)
             case SetUserEnabled():
                 return await self._set_user_enabled(command)
+            case Vouch():
+                return await self._vouch(command)
+            case AddOwner():
+                return await self._add_owner(command)
             case BackUp():
                 await self._storage.backup(command.to)
                 return CommandResult()
@@ -159,7 +165,7 @@ class Operator:
     async def _create_user(self, command: CreateUser) -> CommandResult:
         now = self._clock()
         hashed = await self._passwords.hash(command.password)
-        user = new_user(command.email, command.name, hashed, now)
+        user = new_user(command.email, command.name, hashed, now, proved=True)
 
         def work(writer: Writer) -> CommandResult:
             writer.add_user(user)
@@ -199,6 +205,33 @@ class Operator:
             return CommandResult(user_id=user.id, sessions_ended=ended)
 
         return await self._storage.write(work, person=await self._id_of(command.email))
+
+    async def _vouch(self, command: Vouch) -> CommandResult:
+        now = self._clock()
+
+        def work(writer: Writer) -> CommandResult:
+            user = _user(writer, command.email)
+            if not user.proved:
+                writer.vouch(user.id)
+                _record_of_user(writer, user, "user.vouched", now)
+            return CommandResult(user_id=user.id)
+
+        return await self._storage.write(work, person=await self._id_of(command.email))
+
+    async def _add_owner(self, command: AddOwner) -> CommandResult:
+        now = self._clock()
+        org_id = await self._storage.read(lambda reader: _organization(reader, command).id)
+
+        def work(writer: Writer) -> CommandResult:
+            user = _user(writer, command.email)
+            if writer.membership(org_id, user.id) is None:
+                writer.add_membership(org_id, user.id, Role.OWNER, now)
+            writer.set_role(org_id, user.id, Role.OWNER)
+            details = {"email": user.email, "role": Role.OWNER}
+            writer.add_audit(org_id, operator_entry("member.added", user.id, now, **details))
+            return CommandResult(user_id=user.id, org_id=org_id)
+
+        return await self._storage.write(work, organization=org_id)
 
     async def _id_of(self, email: str) -> UUID:
         return await self._storage.read(lambda reader: _user(reader, email).id)
@@ -312,7 +345,9 @@ class UnknownNameError(NotFoundError):
     """There is no organization of a name."""
 
 
-def _organization(reader: Reader, command: SetCiMetrics | Export | BeginImport) -> Organization:
+def _organization(
+    reader: Reader, command: SetCiMetrics | AddOwner | Export | BeginImport
+) -> Organization:
     """Return the organization of the id or the name of a command. Names need not be unique."""
     if command.org_id is not None:
         return _require_organization(reader, command.org_id)

@@ -28,7 +28,7 @@ from hwci.server.settings import Registration
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Invite, Session, User
 from hwci.wire import accounts as wire
-from hwci.wire import limits
+from hwci.wire.queries import OwnOrganizationsQuery
 
 REFUSALS = {
     Registration.INVITE: "Registration needs an invitation; ask an owner of your organization",
@@ -68,7 +68,11 @@ class Accounts:
         now = self._clock()
         asked = await self._storage.read(lambda reader: self._admit(reader, body, now), short=True)
         org_id = None if asked is None or asked.offer is None else asked.offer.org_id
-        user = new_user(body.email, body.name, await self._passwords.hash(body.password), now)
+        hashed = await self._passwords.hash(body.password)
+        # Whoever invites an e-mail sees the token: using it proves nothing. The operator sees the
+        # set-up token.
+        is_set_up = asked is not None and asked.offer is None
+        user = new_user(body.email, body.name, hashed, now, proved=is_set_up)
 
         def work(writer: Writer) -> Started:
             invite = self._admit(writer, body, now)
@@ -153,24 +157,29 @@ class Accounts:
                 lambda writer: writer.end_session(session.id, now), person=session.user_id
             )
 
-    async def me(self, user: User) -> wire.Me:
+    async def me(self, user: User, query: OwnOrganizationsQuery) -> wire.Me:
         """Return the caller, their organizations, and the number of their open invitations."""
         now = self._clock()
 
         def work(reader: Reader) -> wire.Me:
-            found = reader.memberships(user.id, 0, limits.INTEGER_MAX)
+            found = reader.memberships(user.id, query.offset, query.limit)
             return wire.Me(
                 user=wire.UserAnswer.model_validate(user),
                 organizations=[
                     wire.OwnOrganization(**asdict(one.organization), role=one.role)
                     for one in found.items
                 ],
+                total=found.total,
+                page=query.page,
+                limit=query.limit,
                 invitations=reader.open_invites(user.email_key, now, 0, 0).total,
             )
 
         return await self._storage.read(work)
 
 
-def new_user(email: str, name: str | None, password_hash: str | None, now: datetime) -> User:
+def new_user(
+    email: str, name: str | None, password_hash: str | None, now: datetime, *, proved: bool
+) -> User:
     """Return a new user; without a password they sign in through a provider only."""
-    return User(uuid4(), email, email_key(email), name or "", password_hash, now)
+    return User(uuid4(), email, email_key(email), name or "", password_hash, now, proved=proved)

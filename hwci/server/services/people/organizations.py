@@ -8,13 +8,20 @@ from datetime import datetime
 from uuid import UUID, uuid4
 
 from hwci.engine.vocabulary import Role
+from hwci.server.errors import ConflictError
 from hwci.server.services import Service
 from hwci.server.services.access import Member
 from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Membership, Organization, User
 from hwci.wire import accounts as wire
+from hwci.wire import limits
 from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
+
+_TOO_MANY = (
+    f"You own {limits.ORGANIZATIONS_MAX} organizations, and nobody makes more; give one to another"
+    " owner and leave it, or ask the operator of this server"
+)
 
 
 class Organizations(Service):
@@ -30,12 +37,15 @@ class Organizations(Service):
         return await self._storage.read(work)
 
     async def create(self, user: User, body: wire.NewOrganization) -> wire.OrganizationAnswer:
-        """Create an organization; the user owns it."""
+        """Create an organization; the user owns it. Raises `ConflictError`: they own too many."""
         now = self._clock()
-        made = await self._storage.write(
-            lambda writer: add_organization(writer, body.name, user.id, now), person=user.id
-        )
-        return organization_answer(made)
+
+        def work(writer: Writer) -> Membership:
+            if writer.owned(user.id) >= limits.ORGANIZATIONS_MAX:
+                raise ConflictError(_TOO_MANY)
+            return add_organization(writer, body.name, user.id, now)
+
+        return organization_answer(await self._storage.write(work, person=user.id))
 
     async def show(self, member: Member) -> wire.OrganizationAnswer:
         """Show the organization of a member."""

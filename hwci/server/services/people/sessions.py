@@ -18,7 +18,7 @@ from hwci.wire import limits
 
 LOG = logging.getLogger("hwci.server")
 
-_DISABLED = "This account is disabled; ask the operator of this server"
+DISABLED = "This account is disabled; ask the operator of this server"
 _EXPIRES_IN = int(limits.ACCESS_TOKEN_LIFETIME.total_seconds())
 
 
@@ -29,7 +29,9 @@ def email_key(email: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A new sign-in. `membership`: the organization that its answer shows."""
+    """A new sign-in. `membership`: the organization that its answer shows. The notice of its user
+    is told by that answer alone.
+    """
 
     user: User
     session: Session
@@ -50,7 +52,9 @@ def start(
     disabled.
     """
     if user.disabled_at is not None:
-        raise ForbiddenError(_DISABLED)
+        raise ForbiddenError(DISABLED)
+    if user.notice is not None:
+        writer.told(user.id)
     session = Session(session_id or uuid4(), user.id, now, client=client)
     writer.add_session(session)
     token = _issue(writer, user.id, session.id, now)
@@ -108,6 +112,7 @@ def signed_in(tokens: AccessTokens, started: Started) -> wire.SignedIn:
         refresh_token=started.refresh_token,
         expires_in=_EXPIRES_IN,
         device_token=tokens.issue_device(started.user.email_key),
+        notice=started.user.notice,
     )
 
 

@@ -11,7 +11,7 @@ any of several servers may take the next one.
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from urllib.parse import urlencode
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
@@ -39,8 +39,9 @@ from hwci.server.services.people.relying_party import (
 )
 from hwci.server.services.people.sessions import email_key
 from hwci.server.services.people.sso_providers import providers_of
+from hwci.server.services.people.unproved import is_unproved, set_apart
 from hwci.server.settings import Registration, Settings
-from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Identity, User
 from hwci.wire import limits
 from hwci.wire import sso as wire
@@ -82,6 +83,7 @@ class SignInEnd:
     url: str = field(repr=False)
     refresh_token: str | None = field(default=None, repr=False)
     device_token: str | None = field(default=None, repr=False)
+    notice: str | None = None
 
 
 class Sso:
@@ -185,9 +187,10 @@ class Sso:
         def work(writer: Writer) -> sessions.Started:
             return sessions.start(writer, user_of(writer, person, policy, now), now, client)
 
-        started = await self._storage.write(work, person=_lock_of(person))
+        started = await self._storage.write(work, person=await self._lock_of(person))
         device_token = self._tokens.issue_device(started.user.email_key)
-        return SignInEnd(f"{self._settings.base_url}/", started.refresh_token, device_token)
+        home = f"{self._settings.base_url}/"
+        return SignInEnd(home, started.refresh_token, device_token, started.user.notice)
 
     async def exchange(self, body: wire.SsoExchange, client: str) -> SignedIn:
         """Return the sign-in of a command line, once.
@@ -218,10 +221,20 @@ class Sso:
         def work(writer: Writer) -> User:
             return user_of(writer, person, policy, now)
 
-        user = await self._storage.write(work, person=_lock_of(person))
+        user = await self._storage.write(work, person=await self._lock_of(person))
         promised = {"sub": str(user.id), "sid": str(uuid4()), "challenge": claims["challenge"]}
         code = self._signer.sign(_CODE, promised, limits.CODE_LIFETIME)
         return SignInEnd(_loopback(claims, code=code))
+
+    async def _lock_of(self, person: Person) -> UUID | None:
+        """Return what stands for a person whose account may not exist yet; None where an account
+        is set apart, which no write of its organizations may overtake.
+        """
+        key = email_key(person.email or "")
+        user = await self._storage.read(lambda reader: reader.user_by_email(key), short=True)
+        if is_unproved(user):
+            return None
+        return uuid5(NAMESPACE_URL, f"{person.issuer} {person.subject}")
 
     def _party(self, name: str) -> RelyingParty:
         if name not in self._parties:
@@ -230,11 +243,6 @@ class Sso:
 
     def _redirect_uri(self, name: str) -> str:
         return f"{self._settings.base_url}/api/auth/sso/{name}/callback"
-
-
-def _lock_of(person: Person) -> UUID:
-    """Return what stands for a person whose account may not exist yet."""
-    return uuid5(NAMESPACE_URL, f"{person.issuer} {person.subject}")
 
 
 def _loopback(claims: Mapping[str, str], **brought: str) -> str:
@@ -268,19 +276,19 @@ def _provider_faults(party: RelyingParty, sentence: str) -> Iterator[None]:
 
 
 def user_of(writer: Writer, person: Person, policy: Registration, now: datetime) -> User:
-    """Return the user of a person: the linked one, else the one with the verified e-mail, else a
-    new one if the operator's policy allows it. Raises `ForbiddenError`: the e-mail is not
-    verified, or the policy does not allow it.
+    """Return the user of a person: the linked one, else the one whose e-mail was proved to be
+    theirs, else a new one if the operator's policy allows it or in place of one whose e-mail nobody
+    proved. Raises `ForbiddenError`: the e-mail is not verified, the policy does not allow it, or
+    the account in place of which it would be is disabled.
     """
     linked = writer.user_by_identity(person.issuer, person.subject)
     if linked is not None:
         return linked
     if person.email is None:
         raise ForbiddenError(_UNVERIFIED)
-    user = writer.user_by_email(email_key(person.email))
-    _require_own_letters(person.email, *([] if user is None else [user.email]))
-    if user is None:
-        user = _registered(writer, person, person.email, policy, now)
+    known = writer.user_by_email(email_key(person.email))
+    _require_own_letters(person.email, *([known.email] if known and known.proved else []))
+    user = known if known and known.proved else _new(writer, person, known, policy, now)
     writer.add_identity(Identity(person.issuer, person.subject, user.id, now))
     entry = entry_of(user, now, "identity.linked", user.id, issuer=person.issuer)
     record_everywhere(writer, user.id, entry)
@@ -293,14 +301,27 @@ def _require_own_letters(*emails: str) -> None:
         raise ForbiddenError(_AMBIGUOUS)
 
 
-def _registered(
-    writer: Writer, person: Person, email: str, policy: Registration, now: datetime
+def _new(
+    writer: Writer, person: Person, former: User | None, policy: Registration, now: datetime
 ) -> User:
-    """Make a user. An invitation lets them register; they accept or decline it later."""
-    found = writer.open_invites(email_key(email), now, 0, limits.INTEGER_MAX).items
-    invited = any(one.offer is not None and still_stands(writer, one.offer) for one in found)
-    if policy is not Registration.OPEN and not (policy is Registration.INVITE and invited):
-        raise ForbiddenError(REFUSALS[policy])
-    user = new_user(email, person.name, None, now)
+    """Make the user of a person, in place of a former one whose e-mail nobody proved."""
+    assert person.email is not None, "it is verified"
+    user = new_user(person.email, person.name, None, now, proved=True)
+    if former is None:
+        _require_admission(writer, user.email_key, policy, now)
+    elif former.disabled_at is not None:
+        raise ForbiddenError(sessions.DISABLED)
+    else:
+        user = replace(user, notice=set_apart(writer, former, now))
     writer.add_user(user)
     return user
+
+
+def _require_admission(reader: Reader, email_key: str, policy: Registration, now: datetime) -> None:
+    """Raise `ForbiddenError` if a person may not register. An invitation lets them; they accept or
+    decline it later.
+    """
+    found = reader.open_invites(email_key, now, 0, limits.INTEGER_MAX).items
+    invited = any(one.offer is not None and still_stands(reader, one.offer) for one in found)
+    if policy is not Registration.OPEN and not (policy is Registration.INVITE and invited):
+        raise ForbiddenError(REFUSALS[policy])

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port documents each method; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """The audit log: entries that are only ever appended, each sealed onto the one before.
 
 This module appends entries and reads them. Where the key is that they are sealed with, a driver
 decides.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -47,6 +47,15 @@ class AuditRows(Rows):
     def audit_log(self, org_id: UUID, offset: int, limit: int) -> Listing[AuditEntry]:
         statement = f"{ROW} FROM audit_entry WHERE org_id = ? ORDER BY at DESC, number DESC"
         return self._slice(_entry, statement, (org_id.bytes,), offset, limit)
+
+    def last_actors(self, org_id: UUID, actions: Collection[str]) -> Mapping[UUID, UUID]:
+        holes = ", ".join("?" * len(actions))
+        rows = self._connection.rows(
+            "SELECT target, actor_id FROM audit_entry"
+            f" WHERE org_id = ? AND action IN ({holes}) ORDER BY number",
+            (org_id.bytes, *actions),
+        )
+        return {UUID(target): UUID(bytes=actor) for target, actor in rows}
 
     def audit_page(self, after: int, limit: int) -> AuditPage:
         rows = self._connection.rows(

@@ -125,6 +125,15 @@ class BoxRows(Rows):
         )
         return installed.rowcount == 1
 
+    def end_box_key(self, org_id: UUID, box_id: UUID) -> Box | None:
+        box = self.box(org_id, box_id)
+        self._connection.execute(
+            "UPDATE box SET install_digest = NULL, install_expires_at = NULL, key_digest = NULL"
+            " WHERE org_id = ? AND id = ?",
+            (org_id.bytes, box_id.bytes),
+        )
+        return box
+
     def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
         seen = (to_micros(at), org_id.bytes, box_id.bytes)
         self._connection.execute(

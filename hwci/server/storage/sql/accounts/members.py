@@ -13,7 +13,7 @@ from hwci.engine.history import Listing
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.records import Identity, Invite, Offer, OrganizationMember, User
-from hwci.server.storage.sql.accounts.users import user_of
+from hwci.server.storage.sql.accounts.users import OF_USER, user_of
 from hwci.server.storage.sql.codec import (
     from_micros,
     from_micros_or_none,
@@ -22,7 +22,7 @@ from hwci.server.storage.sql.codec import (
 )
 from hwci.server.storage.sql.rows import Rows
 
-_OF_USER = "u.id, u.email, u.email_key, u.name, u.password_hash, u.created_at, u.disabled_at"
+_OF_USER = ", ".join(f"u.{column}" for column in OF_USER)
 _MEMBER = (
     f"SELECT {_OF_USER}, m.role, m.joined_at FROM membership m JOIN user u ON u.id = m.user_id"
 )
@@ -44,6 +44,12 @@ class MemberRows(Rows):
     def owners(self, org_id: UUID) -> int:
         statement = "SELECT count(*) FROM membership WHERE org_id = ? AND role = ?"
         found = self._connection.row(statement, (org_id.bytes, Role.OWNER))
+        assert found is not None
+        return int(found[0])
+
+    def owned(self, user_id: UUID) -> int:
+        statement = "SELECT count(*) FROM membership WHERE user_id = ? AND role = ?"
+        found = self._connection.row(statement, (user_id.bytes, Role.OWNER))
         assert found is not None
         return int(found[0])
 
@@ -152,7 +158,8 @@ class InviteRows(Rows):
 
 
 def _member(row: tuple[Any, ...]) -> OrganizationMember:
-    return OrganizationMember(user_of(row[:7]), Role(row[7]), from_micros(row[8]))
+    *user, role, joined_at = row
+    return OrganizationMember(user_of(tuple(user)), Role(role), from_micros(joined_at))
 
 
 def _offer_row(offer: Offer | None) -> tuple[object, ...]:

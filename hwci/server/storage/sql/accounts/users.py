@@ -36,7 +36,12 @@ from hwci.server.storage.sql.codec import (
 )
 from hwci.server.storage.sql.rows import Rows, latest
 
-_USER = "SELECT id, email, email_key, name, password_hash, created_at, disabled_at FROM user"
+OF_USER = (
+    *("id", "email", "email_key", "name", "password_hash"),
+    *("created_at", "disabled_at", "proved", "notice"),
+)
+"""The columns that `user_of` reads."""
+_USER = f"SELECT {', '.join(OF_USER)} FROM user"
 _ORGANIZATION = "SELECT id, name, ci_metrics_enabled, created_at FROM organization"
 _MEMBERSHIP = (
     "SELECT o.id, o.name, o.ci_metrics_enabled, o.created_at, m.role, m.joined_at"
@@ -110,8 +115,8 @@ class AccountRows(Rows):
     def add_user(self, user: User) -> None:
         # In one statement, as two people may register the same e-mail on two servers at once.
         added = self._connection.execute(
-            "INSERT INTO user (id, email, email_key, name, password_hash, created_at, disabled_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING",
+            f"INSERT INTO user ({', '.join(OF_USER)}) VALUES ({', '.join('?' * len(OF_USER))})"
+            " ON CONFLICT (email_key) DO NOTHING",
             (
                 user.id.bytes,
                 user.email,
@@ -120,6 +125,8 @@ class AccountRows(Rows):
                 user.password_hash or _NO_PASSWORD,
                 to_micros(user.created_at),
                 to_micros_or_none(user.disabled_at),
+                user.proved,
+                user.notice,
             ),
         )
         if added.rowcount == 0:
@@ -143,6 +150,20 @@ class AccountRows(Rows):
             "UPDATE user SET disabled_at = ?, reset_digest = NULL, reset_expires_at = NULL"
             " WHERE id = ?",
             (to_micros_or_none(at), user_id.bytes),
+        )
+
+    def vouch(self, user_id: UUID) -> None:
+        self._connection.execute("UPDATE user SET proved = 1 WHERE id = ?", (user_id.bytes,))
+
+    def told(self, user_id: UUID) -> None:
+        self._connection.execute("UPDATE user SET notice = NULL WHERE id = ?", (user_id.bytes,))
+
+    def set_apart(self, user_id: UUID, at: datetime) -> None:
+        # No e-mail has this key: of one without "@" nobody can register.
+        self._connection.execute(
+            "UPDATE user SET email_key = ?, password_hash = ?, disabled_at = ?,"
+            " reset_digest = NULL, reset_expires_at = NULL WHERE id = ?",
+            (f"apart {user_id}", _NO_PASSWORD, to_micros(at), user_id.bytes),
         )
 
     def add_organization(self, organization: Organization) -> None:
@@ -223,7 +244,7 @@ class KeyRows(Rows):
 
 def user_of(row: tuple[Any, ...]) -> User:
     """Return the user of a row, its columns in the table's order."""
-    user_id, email, email_key, name, password_hash, created_at, disabled_at = row
+    user_id, email, email_key, name, password_hash, created_at, disabled_at, proved, notice = row
     return User(
         uuid_of(user_id),
         email,
@@ -232,6 +253,8 @@ def user_of(row: tuple[Any, ...]) -> User:
         password_hash or None,
         from_micros(created_at),
         from_micros_or_none(disabled_at),
+        bool(proved),
+        notice,
     )
 
 

@@ -4,6 +4,7 @@
 
 import { addressOf, go, here, watch } from "./address.js";
 import { useAnswer } from "./asking.js";
+import { takeWords } from "./cookies.js";
 import { html, useEffect, useLayoutEffect, useState } from "./html.js";
 import { keep, kept } from "./kept.js";
 import { Frame } from "./parts/frame/frame.js";
@@ -73,6 +74,7 @@ export function App() {
 
 function SignedIn({ address }) {
   const me = useAnswer("/api/auth/me");
+  const [notice] = useState(() => takeWords("hwci_notice", "/")); // what became of the account at this sign-in
   useEffect(() => watchSession((begun) => !begun && toSignIn()), []);
   useEffect(() => {
     if (me.error?.status === 401) toSignIn();
@@ -80,7 +82,7 @@ function SignedIn({ address }) {
   useLayoutEffect(() => { // before the frame of no page is seen
     if (address.page === "home" && me.data) goHome(me.data);
   }, [address.page, me.data]);
-  const organization = me.data?.organizations.find(({ id }) => id === address.params.orgId);
+  const organization = useOrganization(me, address.params.orgId);
   useEffect(() => entered(address.page, organization), [address.page, organization]);
   if (me.error && me.error.status !== 401) {
     return html`<main class="standalone"><${Failed} error=${me.error} again=${me.again} /></main>`;
@@ -88,8 +90,17 @@ function SignedIn({ address }) {
   // The organization's page asks beside this question, not after it.
   const Page = OF_ORGANIZATION[address.page];
   return html`<${Frame} address=${address} me=${me.data} organization=${organization}>
+    ${notice && html`<p class="waits" role="status">${notice}</p>`}
     ${shown(Page, address, me, organization)}
   <//>`;
+}
+
+/** The organization of an address; null while it is asked for, as of very many the server does not tell all at once. */
+function useOrganization({ data: me }, orgId) {
+  const listed = me?.organizations.find(({ id }) => id === orgId);
+  const isUnlisted = me && orgId && !listed && me.total > me.organizations.length;
+  const asked = useAnswer(isUnlisted ? `/api/orgs/${orgId}` : null);
+  return listed ?? (isUnlisted && !asked.error ? asked.data : undefined);
 }
 
 function entered(page, organization) {
@@ -101,7 +112,7 @@ function shown(Page, address, { data: me, again, put }, organization) {
   if (address.page === null) return html`<${NoPage} ...${{ address, me, organization }} />`;
   const Own = OF_PERSON[address.page];
   if (Own) return me ? html`<${Own} ...${{ address, me, put }} />` : html`<${Waiting} />`;
-  if (me && Page && !organization) return html`<${NoOrganization} ...${{ address, me }} />`;
+  if (me && Page && organization === undefined) return html`<${NoOrganization} ...${{ address, me }} />`;
   if (!Page) {
     const none = me && me.organizations.length === 0;
     return none ? html`<${NoneYet} me=${me} made=${again} />` : html`<${Waiting} />`;

@@ -13,6 +13,17 @@ export function forget(name, path) {
   for (const one of [OVER_TLS + name, name]) keepCookie(one, "", { path, seconds: 0 });
 }
 
+/** Return the words that the server left for a page, and remove them; "" without any, or if they are broken. */
+export function takeWords(name, path) {
+  const text = given(name) ?? "";
+  forget(name, path);
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}
+
 /** Return the value of a cookie, or undefined. */
 export function cookie(name) {
   const written = document.cookie.split("; ").find((one) => one.startsWith(`${name}=`));

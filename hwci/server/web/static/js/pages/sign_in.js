@@ -3,7 +3,7 @@
 
 import { addressOf, change, go, oursOnly } from "../address.js";
 import { getOpenly } from "../api.js";
-import { forget, given } from "../cookies.js";
+import { takeWords } from "../cookies.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { invitation } from "../invitation.js";
 import { signIn, watchSession } from "../session.js";
@@ -71,17 +71,6 @@ function Providers({ next }) {
 /** Return the message with which the server sent the browser here, and remove it. */
 function refusedWords({ query }) {
   if (!query.has("sso")) return null;
-  const text = given(REFUSAL);
-  forget(REFUSAL, "/sign-in");
   window.queueMicrotask(() => change({ sso: null }, { replace: true }));
-  return read(text ?? "") || LOST;
-}
-
-/** Decode the message, "" if it is broken: the server did not write it then. */
-function read(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return "";
-  }
+  return takeWords(REFUSAL, "/sign-in") || LOST;
 }
