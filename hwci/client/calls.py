@@ -128,10 +128,11 @@ def logout(refresh_token: str) -> Call[None]:
     return _public("/api/auth/logout", None, body, 204, repeatable=True)
 
 
-def me(page: int = 1) -> Call[accounts.Me]:
-    """Ask who the caller is. `page`: of their organizations, 100 at a time."""
-    # A server of an earlier version, which sends all at once, does not know the parameter.
-    query = () if page == 1 else query_of(OwnOrganizationsQuery, page=page)
+def me(page: int | None = None, limit: int | None = None) -> Call[accounts.Me]:
+    """Ask who the caller is. `page` and `limit` [100]: of their organizations, which a server of an
+    earlier version sends all at once; it does not know these.
+    """
+    query = query_of(OwnOrganizationsQuery, page=page, limit=limit)
     return Call("GET", "/api/auth/me", accounts.Me, 200, query=query)
 
 
