@@ -11,6 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hwci.server.settings import Registration
+from tests.support.asking import ask
+from tests.support.joining import invite
 from tests.support.providers import mock_provider, sso_file
 from tests.support.running import (
     EMAIL,
@@ -27,6 +29,7 @@ from tests.web.conftest import Account, Dashboard, open_own_menu
 OWNER, MEMBER = Account(EMAIL, PASSWORD), Account(MEMBER_EMAIL, PASSWORD)
 PERSON = {"sub": "olga", "email": EMAIL, "email_verified": True}
 STRANGER = {"sub": "eve", "email": "eve@example.org", "email_verified": True}
+VERA = {"sub": "vera", "email": "vera@example.org", "email_verified": True}
 
 KEEPS_NOTHING = """
   const refuse = () => { throw new DOMException("Kept from it", "SecurityError"); };
@@ -212,7 +215,7 @@ def test_a_person_who_signs_out_sees_no_message_of_an_end(
 def provided(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server whose people sign in through a provider, those who are invited."""
     folder = tmp_path_factory.mktemp("provided")
-    with mock_provider(PERSON, STRANGER) as issuer:
+    with mock_provider(PERSON, STRANGER, VERA) as issuer:
         file = sso_file(folder, acme=issuer, away="http://127.0.0.1:9")
         invite = Registration.INVITE
         with running_in_thread(folder, registration=invite, sso_file=file) as found:
@@ -244,6 +247,23 @@ def test_through_a_provider_one_comes_back_signed_in(page: Page, provided: Runni
 
     expect(page.locator(".person")).to_contain_text(NAME)
     expect(page).to_have_url(f"{provided.org_url.replace('/api', '')}/metrics")
+
+
+@pytest.mark.usefixtures("strange_pages")
+def test_a_person_whose_e_mail_somebody_else_had_registered_reads_so_once(
+    page: Page, provided: RunningServer
+) -> None:
+    token = invite(provided, provided.token, str(VERA["email"])).json["inviteToken"]
+    body = {"email": VERA["email"], "password": PASSWORD, "inviteToken": token}
+    assert ask(provided.url, "POST", "/api/auth/register", json_body=body).status == 201
+
+    at_provider(page, provided, "vera")
+
+    told = page.get_by_role("status").filter(has_text="nobody had proved to be yours")
+    expect(told).to_contain_text("it has left 1 organization. If you miss one, ask an owner")
+    page.reload()
+    expect(page.locator(".person")).to_contain_text("vera@example.org")
+    expect(told).to_have_count(0)
 
 
 @pytest.mark.usefixtures("strange_pages")
