@@ -154,4 +154,4 @@ def _arguments(signed_in: Command, name: str, own: dict[str, str]) -> list[str]:
 
 def _rows(value: Any) -> Any:
     """Return what a list or a page of one has; any other answer as it is."""
-    return value["items"] if "total" in value else value
+    return value["items"] if "total" in value and "items" in value else value

@@ -163,7 +163,7 @@ async def test_the_person_is_told_once_and_it_stands_in_the_audit_log(
         *("member.unproved", "box.key_ended", "ci_key.revoked"),
     ]
     assert log[0]["details"] == {"email": VICTIM, "role": "admin"}
-    assert f"hwci admin add-owner {org}" in caplog.text
+    assert f"organization {org} has no owner any more" in caplog.text
 
 
 async def test_an_invitation_that_waits_is_the_owners_to_accept_without_a_token(

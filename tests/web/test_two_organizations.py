@@ -12,8 +12,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hwci.server.app import SetCiMetrics
+from hwci.wire import limits
 from tests.support.asking import ask, bearer
-from tests.support.running import ORGANIZATION
+from tests.support.running import MEMBER_EMAIL, ORGANIZATION, PASSWORD
+from tests.web.conftest import Account, Dashboard
 from tests.web.live import Site, site
 
 OTHER = "Other Works"
@@ -92,3 +94,24 @@ def test_no_page_of_the_other_one_shows_anything_of_the_first(
 
         text = page.locator("body").inner_text()
         assert [one for one in OURS if one in text] == [], name
+
+
+def test_a_page_of_an_organization_that_is_not_among_the_first_hundred_is_shown(
+    page: Page, own: Site, quiet_console: list[str]
+) -> None:
+    person = {"email": MEMBER_EMAIL, "password": PASSWORD}
+    answer = ask(own.server.url, "POST", "/api/auth/login", json_body=person).json
+    token = bearer(answer["accessToken"])
+    for number in range(limits.PAGE_LIMIT_MAX):
+        body = {"name": f"Made {number}"}
+        assert ask(own.server.url, "POST", "/api/orgs", token, json_body=body).status == 201
+    member = Dashboard(own.server.url, Account(MEMBER_EMAIL, PASSWORD))
+    page.context.clear_cookies()
+    member.sign_in(page.context)
+
+    page.goto(f"{own.server.url}/orgs/{own.server.org_id}/runs")
+    expect(page).to_have_title(f"Runs · {ORGANIZATION} · hwci")
+    expect(page.get_by_role("button", name=f"Organization: {ORGANIZATION}")).to_be_visible()
+    page.goto(f"{own.server.url}/orgs/{UUID(int=7)}/runs")
+    expect(page.get_by_role("heading", name="No such organization")).to_be_visible()
+    quiet_console.clear()  # the browser itself tells of the refusals

@@ -65,7 +65,7 @@ def _warn_without_owner(reader: Reader, membership: Membership) -> None:
     org_id = membership.organization.id
     if membership.role is Role.OWNER and reader.owners(org_id) == 0:
         LOG.warning(
-            "organization %s has no owner any more; if you know whose it is: hwci admin add-owner"
-            " %s --email EMAIL",
-            *(org_id, org_id),
+            "organization %s has no owner any more; if you know whose it is:"
+            " hwci admin add-owner ORG --email EMAIL",
+            org_id,
         )
