@@ -128,11 +128,11 @@ def logout(refresh_token: str) -> Call[None]:
     return _public("/api/auth/logout", None, body, 204, repeatable=True)
 
 
-def me(page: int | None = None, limit: int | None = None) -> Call[accounts.Me]:
-    """Ask who the caller is. `page` and `limit` [100]: of their organizations, which a server of an
-    earlier version sends all at once; it does not know these.
+def me(page: int | None = None) -> Call[accounts.Me]:
+    """Ask who the caller is. `page`: of their organizations, 100 at a time. A server of an earlier
+    version sends all at once, and does not know it.
     """
-    query = query_of(OwnOrganizationsQuery, page=page, limit=limit)
+    query = query_of(OwnOrganizationsQuery, page=page)
     return Call("GET", "/api/auth/me", accounts.Me, 200, query=query)
 
 

@@ -168,15 +168,14 @@ class OwnOrganization(OrganizationRole):
 
 
 class Me(Answer):
-    """The caller. `organizations`: a page of theirs, of `total`. `invitations`: how many are open
-    for them. An older server sends all organizations, and no numbers.
+    """The caller. `organizations`: a page of theirs, 100 of `total`. `invitations`: how many are
+    open for them. An older server sends all organizations, and no numbers.
     """
 
     user: UserAnswer
     organizations: Sequence[OwnOrganization]
     total: int | None = None
     page: int = 1
-    limit: int = limits.PAGE_LIMIT_MAX
     invitations: int = 0
 
 

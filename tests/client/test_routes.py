@@ -95,7 +95,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.login: calls.login("a@b", PASSWORD, device_token="d"),
     calls.refresh: calls.refresh("token"),
     calls.logout: calls.logout("token"),
-    calls.me: calls.me(page=2, limit=3),
+    calls.me: calls.me(page=2),
     calls.change_password: calls.change_password(PASSWORD, "another good password"),
     calls.reset_password: calls.reset_password("token", PASSWORD),
     calls.list_sessions: calls.list_sessions(2, 5),

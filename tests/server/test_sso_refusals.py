@@ -3,6 +3,7 @@
 browser nothing of the cause, and stands in the log.
 """
 
+import asyncio
 import json
 import logging
 from base64 import urlsafe_b64encode
@@ -15,6 +16,7 @@ from aiohttp import web
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
+from hwci.server.app import CreateUser
 from tests.server.crooked import KID, PERSON, Crooked, crooked_provider, of_now, public, rsa_key
 from tests.support.answering import unused_url
 from tests.support.asking import ask
@@ -500,6 +502,11 @@ async def test_an_e_mail_links_no_account_of_one_that_only_folds_to_the_same(
     squatter = {"email": "\N{LATIN SMALL LETTER LONG S}am@example.org", "password": PASSWORD}
     assert ask(server.url, "POST", "/api/auth/register", json_body=squatter).status == 201
     provider.claims |= {"sub": "sam", "email": "sam@example.org"}
+    assert await is_let_in(server), "nobody proved the squatter's e-mail"
+    assert ask(server.url, "POST", "/api/auth/login", json_body=squatter).status == 401
+    of_operator = CreateUser(email="\N{LATIN SMALL LETTER LONG S}ue@example.org", password=PASSWORD)
+    await asyncio.to_thread(server.operate, of_operator)
+    provider.claims |= {"sub": "sue", "email": "sue@example.org"}
     assert (await refused(server))[0] == 403
 
     provider.claims |= {"sub": "Mallory", "email": PERSON["email"].upper()}

@@ -235,7 +235,7 @@ def _me(server: Connection) -> "Me":
     me = server.send(hwci_client.calls.me())
     if me.total is None or me.total == len(me.organizations):
         return me
-    listed = server.items(hwci_client.calls.list_orgs(limit=me.limit))
+    listed = server.items(hwci_client.calls.list_orgs(limit=limits.PAGE_LIMIT_MAX))
     return me.model_copy(update={"organizations": [*listed]})
 
 

@@ -28,7 +28,8 @@ from hwci.server.settings import Registration
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Invite, Session, User
 from hwci.wire import accounts as wire
-from hwci.wire.queries import OwnOrganizationsQuery
+from hwci.wire import limits
+from hwci.wire.queries import OwnOrganizationsQuery, PageQuery
 
 REFUSALS = {
     Registration.INVITE: "Registration needs an invitation; ask an owner of your organization",
@@ -160,9 +161,10 @@ class Accounts:
     async def me(self, user: User, query: OwnOrganizationsQuery) -> wire.Me:
         """Return the caller, their organizations, and the number of their open invitations."""
         now = self._clock()
+        page = PageQuery(page=query.page, limit=limits.PAGE_LIMIT_MAX)
 
         def work(reader: Reader) -> wire.Me:
-            found = reader.memberships(user.id, query.offset, query.limit)
+            found = reader.memberships(user.id, page.offset, page.limit)
             return wire.Me(
                 user=wire.UserAnswer.model_validate(user),
                 organizations=[
@@ -171,7 +173,6 @@ class Accounts:
                 ],
                 total=found.total,
                 page=query.page,
-                limit=query.limit,
                 invitations=reader.open_invites(user.email_key, now, 0, 0).total,
             )
 
