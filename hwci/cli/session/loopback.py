@@ -56,7 +56,7 @@ def sign_in_through(
     title = _title(client.send(calls.sso_providers()).providers, name)
     verifier = secrets.token_urlsafe(32)
     challenge = challenge_of(verifier)
-    with _listening(challenge) as (port, arrivals):
+    with listening(challenge) as (port, arrivals):
         query = {"port": port, "challenge": challenge, "machine": _machine()}
         address = f"{url}/api/auth/sso/{quote(name)}/login?{urlencode(query)}"
         comparing = f"The page there has to show the code {code_of(challenge)} and port {port}."
@@ -162,7 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def _listening(challenge: str) -> Iterator[tuple[int, "queue.Queue[Brought]"]]:
+def listening(challenge: str) -> Iterator[tuple[int, "queue.Queue[Brought]"]]:
     """Yield the port, and the queue of what arrives there for this challenge."""
     arrivals: queue.Queue[Brought] = queue.Queue()
     with _Listener(challenge, arrivals) as listener:

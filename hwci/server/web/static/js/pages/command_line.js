@@ -41,14 +41,12 @@ export function CommandLine() {
 
 function Question({ machine, port, code, email, answer, busy }) {
   const disabled = busy ? "true" : undefined;
-  return html`
+  return html`<div class="question">
     <p>hwci on <bdi>${machine ?? NO_NAME}</bdi> wants to sign in as <bdi>${email}</bdi>, at port ${port} of this computer.</p>
     <p>Did you start <code>hwci login</code> yourself just now, and does its terminal show this code and port?</p>
     <p class="compared">${code}</p>
-    <div class="answers">
-      <button type="button" class="main" aria-disabled=${disabled} onClick=${() => answer(true)}>Yes, sign in</button>
-      <button type="button" aria-disabled=${disabled} onClick=${() => answer(false)}>No</button>
-    </div>
+    <button type="button" class="main" aria-disabled=${disabled} onClick=${() => answer(true)}>Yes, sign in</button>
+    <button type="button" aria-disabled=${disabled} onClick=${() => answer(false)}>No</button>
     <p class="quiet">If somebody sent you the link that led here, say no: yes would let them act as you.</p>
-  `;
+  </div>`;
 }
