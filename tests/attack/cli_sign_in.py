@@ -41,8 +41,10 @@ class _Names(AbstractResolver):
         self, host: str, port: int = 0, family: AddressFamily = AF_INET
     ) -> list[ResolveResult]:
         at = self.port if host == HOST else port
-        where = {"hostname": host, "host": "127.0.0.1", "port": at}
-        return [ResolveResult(**where, family=family, proto=0, flags=0)]
+        found = ResolveResult(
+            hostname=host, host="127.0.0.1", port=at, family=family, proto=0, flags=0
+        )
+        return [found]
 
     async def close(self) -> None:
         """Keep nothing."""
