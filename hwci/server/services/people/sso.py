@@ -77,9 +77,9 @@ class SignInEnd:
     """
 
     url: str = field(repr=False)
-    ticket: str = field(default="", repr=False)
     refresh_token: str | None = field(default=None, repr=False)
     device_token: str | None = field(default=None, repr=False)
+    ticket: str = field(default="", repr=False)
 
 
 class Sso:
@@ -197,7 +197,7 @@ class Sso:
 
         user = await self._storage.write(work, person=_lock_of(person))
         ticket = waiting_ticket(self._signer, user, claims)
-        return SignInEnd(f"{self._settings.base_url}{_CONFIRMING_PAGE}", ticket)
+        return SignInEnd(f"{self._settings.base_url}{_CONFIRMING_PAGE}", ticket=ticket)
 
     def _party(self, name: str) -> RelyingParty:
         if name not in self._parties:
