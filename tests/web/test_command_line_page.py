@@ -86,6 +86,7 @@ def test_no_key_that_is_pressed_already_says_yes(
 
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
+    expect(page.get_by_text("You are signed in to hwci.")).to_be_visible()
     assert arrivals.get(timeout=60).code
 
 
