@@ -37,7 +37,7 @@ from hwci.wire import json_values, limits
 REFERENCE = Path(__file__).parent / "reference"
 
 ENFORCED: dict[ModuleType, tuple[str, ...]] = {
-    rate_limits: ("SITE_FACTOR", "WRONG_PASSWORDS", "BY_UNKNOWN_DEVICES"),
+    rate_limits: ("SITE_FACTOR", "WRONG_PASSWORDS", "BY_UNKNOWN_DEVICES", "OF_ONE_ADDRESS"),
     passwords: ("WAITING_MAX",),
     process: ("CONNECTIONS_MOST",),
     listener: ("PARTS",),

@@ -132,6 +132,8 @@ SSO_LIFETIME = timedelta(minutes=10)
 """A person signs in at the provider within this time."""
 PORT_MAX = 65_535
 """The last port at which the command line waits for a sign-in from the browser."""
+MACHINE_MAX = 63
+"""Characters of the name of a machine whose command line waits for a sign-in."""
 SET_UP_LIFETIME = timedelta(hours=24)
 """The set-up token of a new server works for this time."""
 INVITE_LIFETIME = timedelta(days=7)

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,8 @@ class Attack:
 
     `before`: the same figure of the server that did not withstand it yet, and its commit.
     `environment`: settings of the server. `prefix`: a command that starts the server, such as one
-    that lowers a limit of the process. `probed`: the victim's page and reports must hold meanwhile.
+    that lowers a limit of the process. `beside`: what runs beside the server, with files in a
+    folder, and gives settings, too. `probed`: the victim's page and reports must hold meanwhile.
     """
 
     run: Callable[[Scene], Awaitable[str | None]]
@@ -82,12 +83,22 @@ class Attack:
     before: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     prefix: Sequence[str] = ()
+    beside: Callable[[Path], AbstractContextManager[Mapping[str, str]]] = lambda _: nullcontext({})
     probed: bool = True
 
 
 @asynccontextmanager
 async def scene(folder: Path, attack: Attack) -> AsyncIterator[Scene]:
     """Start a server for an attack, with both organizations and a history of the victim's."""
+    with attack.beside(folder) as settings:
+        async with _server(folder, attack, settings) as running:
+            yield running
+
+
+@asynccontextmanager
+async def _server(
+    folder: Path, attack: Attack, settings: Mapping[str, str]
+) -> AsyncIterator[Scene]:
     database = folder / "hwci.db"
     orgs = {
         email: await asyncio.to_thread(new_organization, database, email)
@@ -101,6 +112,7 @@ async def scene(folder: Path, attack: Attack) -> AsyncIterator[Scene]:
             "HWCI_RATE_LIMIT": "off",
             "HWCI_AUTH_RATE_LIMIT": "off",
             **attack.environment,
+            **settings,
         },
         stderr=asyncio.subprocess.PIPE,
     )

@@ -4,15 +4,20 @@
 import gzip
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hwci.ci.results.model import BoxResults, FileResults, merged
+from hwci.ci.results import junit
+from hwci.ci.results.model import Attempt, BoxResults, FileResults, merged
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import BUILT_IN
+from hwci.engine.vocabulary import Verdict
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -386,4 +391,76 @@ def test_a_verdict_that_is_none_costs_itself_alone(write: Write) -> None:
     assert fault == (
         f"{path}:2:13: The property hwci.verdict is 'me', which is not a verdict. "
         "Write one of device, infra, unknown"
+    )
+
+
+LONG = junit.VALUE_BYTES_MAX * 3
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_a_value_of_megabytes_costs_neither_its_test_nor_those_behind_it(
+    write: Write, quote: str
+) -> None:
+    noise = "&lt;\n" * (LONG // 5)
+    path = write(
+        f"<testsuite><testcase name='a'><failure message={quote}No debug probe detected"
+        f" {noise}{quote} type='x'/></testcase>\n<testcase name='b'/>\n<oops"
+    )
+    results = read(path)
+
+    assert [(one.test_id, one.outcome.value) for one in results.attempts] == [
+        ("a", "fail"),
+        ("b", "pass"),
+    ]
+    assert results.attempts[0].verdict is Verdict.INFRA
+    assert f":{LONG // 5 + 3}:" in results.faults[0], "lines are counted as they stand"
+
+
+def test_names_that_differ_behind_a_megabyte_are_two_tests(write: Write) -> None:
+    names = [f"{'n' * LONG}{end}" for end in ("a", "b", "a")]
+    cases = "".join(f'<testcase classname="c" name="{name}"/>' for name in names)
+    ids = [one.test_id for one in read(write(f"<testsuite>{cases}</testsuite>")).attempts]
+
+    assert ids[0] == ids[2] != ids[1]
+
+
+@pytest.mark.parametrize("tag", [f"<{'t' * 9_000_000}/>", f"<!-- {'t' * 9_000_000} -->"])
+def test_a_tag_that_is_too_long_costs_what_stands_behind_it(write: Write, tag: str) -> None:
+    path = write(f"<testsuite><testcase name='a'/>{tag}<testcase name='b'/></testsuite>")
+    results = read(path)
+
+    assert [one.test_id for one in results.attempts] == ["a"]
+    assert results.faults[0].endswith(
+        ": It has a tag of more than 8 MiB: 1 test before that counted; what follows is lost."
+        " Let the tests write less of it"
+    )
+
+
+VALUES = st.text(st.sampled_from("ab\n >=/\"'&<é"), max_size=200)
+
+
+def read_in_pieces(content: bytes, size: int) -> Sequence[Attempt]:
+    chunks = [content[at : at + size] for at in range(0, len(content), size)]
+    return junit.junit_results(chunks, BUILT_IN).attempts
+
+
+@given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=6), st.integers(1, 60))
+def test_long_values_are_left_out_alike_wherever_the_chunks_end(
+    cases: list[tuple[str, str]], size: int
+) -> None:
+    written = "".join(
+        f"<testcase name={quoteattr(f'n{number}' + name)} time='1'>"
+        f"<failure message={quoteattr(message)} type='t'/></testcase>"
+        for number, (name, message) in enumerate(cases)
+    )
+    content = f"<testsuite>{written}</testsuite>".encode()
+    whole = read_in_pieces(content, len(content))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(junit, "VALUE_BYTES_MAX", 80)
+        cut = read_in_pieces(content, size)
+        assert cut == read_in_pieces(content, 60)
+
+    assert len({one.test_id for one in cut}) == len(whole)
+    assert all(
+        one.message[:12] == other.message[:12] for one, other in zip(cut, whole, strict=True)
     )

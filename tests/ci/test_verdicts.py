@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whom messages blame: those of harnesses and flash tools, as they write them."""
 
+import os
 import re
+from pathlib import Path
 
 import pytest
 
+from hwci.ci.results import expressions
 from hwci.ci.results.verdicts import BUILT_IN, judge, never_built, with_built_in
 from hwci.engine.vocabulary import Verdict
 
@@ -127,13 +130,71 @@ def test_rules_of_ones_own_go_first_and_the_first_match_wins() -> None:
         (re.compile("flashing"), Verdict.DEVICE),
         (re.compile("Timeout"), Verdict.UNKNOWN),
     ]
-    rules = with_built_in(own, "hwci.toml")
+    with with_built_in(own) as rules:
+        assert judge("Timeout during flashing", rules.all) is Verdict.DEVICE
+        assert judge("Timeout", rules.all) is Verdict.UNKNOWN
+        assert judge("Device issue (Timeout)", rules.all) is Verdict.UNKNOWN
+        assert judge("No debug probe detected", rules.all) is Verdict.INFRA
+        assert rules.notices("hwci.toml") == []
 
-    assert judge("Timeout during flashing", rules) is Verdict.DEVICE
-    assert judge("Timeout", rules) is Verdict.UNKNOWN
-    assert judge("Device issue (Timeout)", rules) is Verdict.UNKNOWN
-    assert judge("No debug probe detected", rules) is Verdict.INFRA
-    assert [rule.why for rule in rules[:2]] == ["hwci.toml", "hwci.toml"]
+
+ENDLESS, STUCK = r"(a+)+$", "a" * 64 + "!"
+OWN = [
+    (re.compile("^first"), Verdict.DEVICE),
+    (re.compile(ENDLESS), Verdict.DEVICE),
+    (re.compile("!"), Verdict.INFRA),
+]
+
+
+def test_an_expression_that_does_not_end_is_cut_and_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No rule behind it decides then: it might have matched. Those before it do."""
+    monkeypatch.setattr(expressions, "TRY_SECONDS", 1.0)
+    with with_built_in(OWN) as rules:
+        assert judge(STUCK, rules.all) is Verdict.UNKNOWN
+        assert judge("!", rules.all) is Verdict.UNKNOWN
+        assert judge("No debug probe detected", rules.all) is Verdict.UNKNOWN
+        assert judge("first of all", rules.all) is Verdict.DEVICE
+        (notice,) = rules.notices("hwci.toml")
+
+    assert notice == (
+        "warning: hwci.toml: verdict 2: '(a+)+$' was not done with a message within 5 s, and is"
+        " tried no more: such verdicts stay unknown. Let no part of it that repeats hold another"
+        " one that does"
+    )
+
+
+def test_no_process_is_left_of_rules_and_none_is_begun_without_a_message() -> None:
+    with with_built_in(OWN) as rules:
+        assert children() == []
+        judge("first of all", rules.all)
+        assert len(children()) == 1
+    assert children() == []
+
+
+def test_a_message_of_any_letters_is_seen_as_it_is() -> None:
+    own = [(re.compile("(?i)naïve \n\U0001f525\ud800\\Z"), Verdict.INFRA)]
+    with with_built_in(own) as rules:
+        assert judge("a NAÏVE \n\U0001f525\ud800", rules.all) is Verdict.INFRA
+        assert judge("a naive", rules.all) is Verdict.UNKNOWN
+
+
+def children() -> list[str]:
+    """Return the processes that this one has begun for expressions."""
+    pids = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    lines = [Path(f"/proc/{pid}/cmdline").read_text() for pid in pids]
+    return [line for line in lines if "json.loads" in line]
+
+
+def test_built_in_rules_take_time_in_proportion_to_a_message() -> None:
+    """Twice the message must not be four times the steps: of a name that comes thousands of times,
+    none but the first begins a search for the end.
+    """
+    (rule,) = [rule for rule in BUILT_IN if "NoResourceFoundError" in rule.pattern.pattern]
+    assert rule.pattern.pattern.startswith(r"(?s)\A(?>")
+    assert judge("NoResourceFoundError " * 3_000 + "USBDebugger", BUILT_IN) is Verdict.INFRA
+    assert judge("NoResourceFoundError " * 3_000, BUILT_IN) is Verdict.UNKNOWN
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from platform import node
+from urllib.parse import unquote_plus
 
 import pytest
 
 from hwci.cli.session import loopback
+from hwci.wire import limits
+from hwci.wire.sso import code_of
 from tests.cli.conftest import Command
 from tests.support import browsing
 from tests.support.providers import mock_provider, sso_file
@@ -52,10 +56,11 @@ def started(server: RunningServer, browser: str, *more: str) -> "subprocess.Pope
 
 
 def address_of(process: "subprocess.Popen[str]") -> str:
-    """Read what the command shows until the address stands there."""
+    """Read what the command shows before it waits, and return the address in it."""
     assert process.stderr is not None
     for line in process.stderr:
         if found := re.search(r"http://\S+", line):
+            assert next(process.stderr).startswith("The page there has to show the code ")
             return found[0]
     raise AssertionError("no address was shown")
 
@@ -76,9 +81,13 @@ def test_a_browser_signs_the_command_line_in(
     out, err = started(server, browser).communicate(timeout=60)
 
     assert out == ""
-    first, address, last = err.splitlines()
+    first, address, comparing, last = err.splitlines()
     assert first == "Sign in through Acme in a browser of this machine, within 5 minutes:"
     assert address.startswith(f"  {server.url}/api/auth/sso/acme/login?port=")
+    port, challenge, machine = re.findall(r"=([^&]+)", address)
+    assert unquote_plus(machine) == node()[: limits.MACHINE_MAX]
+    code = code_of(challenge)
+    assert comparing == f"The page there has to show the code {code} and port {port}."
     assert last == f"Signed in at {server.url} as ada@example.org."
     assert (tmp_path / "opened").exists()
     assert cli("whoami").out == f"Ada <ada@example.org> at {server.url}\n"
@@ -119,6 +128,21 @@ async def test_a_person_who_says_no_at_the_provider_is_not_waited_for(
         f"cause: {refusal}",
         f"fix: If that is not what you meant, try again: hwci login --url {server.url} --sso acme",
     ]
+    assert cli("whoami").code == 4
+
+
+async def test_a_person_who_says_no_to_the_page_is_not_waited_for(
+    cli: Command, server: RunningServer, browser: str
+) -> None:
+    with started(server, browser, "--no-browser") as process:
+        async with browsing.browsing(sub="ada") as other:
+            other.accepts = False
+            stop = await other.open(address_of(process))
+        err = process.communicate(timeout=60)[1]
+
+    assert stop.body.decode().startswith("The sign-in to hwci failed: You said no in the browser.")
+    assert process.returncode == 4
+    assert "cause: You said no in the browser" in err.splitlines()
     assert cli("whoami").code == 4
 
 

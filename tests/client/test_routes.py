@@ -201,6 +201,8 @@ WITHOUT_CALL = {
     ("GET", "/readyz"): "asked by what starts and balances servers, never by a person or a job",
     ("GET", "/api/auth/sso/{provider}/login"): "opened in a browser",
     ("GET", "/api/auth/sso/{provider}/callback"): "opened in a browser",
+    ("GET", "/api/auth/sso/command-line"): "asked by a page, with a cookie of the browser",
+    ("POST", "/api/auth/sso/command-line"): "asked by a page, with a cookie of the browser",
     ("GET", "/api/orgs/{orgId}/runs/stream"): "a stream is followed, not called",
     ("GET", "/api/orgs/{orgId}/runs/ws"): "a stream is followed, not called",
     ("GET", "/api/orgs/{orgId}/ci-analysis/page"): "for the dashboard: each part has its own call",

@@ -118,6 +118,7 @@ def always(body: Any) -> Body:
     return lambda _: body
 
 
+CONFIRMATION = {"challenge": "c" * 43, "accepted": True}
 EXCHANGE = {"code": "unknown", "verifier": "v" * 43}
 SAME_PASSWORD = {"currentPassword": PASSWORD, "newPassword": PASSWORD}
 UNKNOWN_REVIEW = {"reviews": [{"failureId": f"{7:032x}", "action": "reset", "seenReviewAt": None}]}
@@ -147,6 +148,8 @@ ROWS = {
     "GET /api/auth/sso": Row(By.ANYONE, 200),
     "GET /api/auth/sso/{provider}/login": Row(By.ANYONE, 404),
     "GET /api/auth/sso/{provider}/callback": Row(By.ANYONE, 404),
+    "GET /api/auth/sso/command-line": Row(By.ANYONE, 401),
+    "POST /api/auth/sso/command-line": Row(By.ANYONE, 401, body=always(CONFIRMATION)),
     "POST /api/auth/sso/token": Row(By.ANYONE, 401, body=always(EXCHANGE)),
     "GET /api/orgs": Row(By.USER, 200),
     "POST /api/orgs": Row(By.USER, 201, body=name),

@@ -143,6 +143,7 @@ PURPOSES: Mapping[str, Callable[[Forge], str]] = {
     "typ a list": lambda f: f.headed(typ=["at+jwt"]),
     "no typ": lambda f: f.headed(typ=None),
     "kind of a sign-in at a provider": lambda f: f.of_kind("sso+jwt"),
+    "kind of a sign-in that waits for its person": lambda f: f.of_kind("sso-waiting+jwt"),
     "kind of a code for the command line": lambda f: f.of_kind("sso-code+jwt"),
     "kind without a name": lambda f: f.of_kind(""),
     "crit that nobody knows": lambda f: f.headed(crit=["exp-of-mine"]),

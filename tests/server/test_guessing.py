@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passwords guessed from many addresses: few tries in all, and none that holds up a device on which
-the account signed in before (contract, "Everywhere").
+"""Passwords that are guessed: few tries in all, however many the addresses, and none that holds up
+a device on which the account signed in before; from one address so few that a new device elsewhere
+signs in meanwhile (contract, "Everywhere").
 """
 
 import asyncio
 import logging
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
 from pathlib import Path
@@ -15,12 +16,15 @@ from typing import Any
 
 import aiohttp
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hwci.server.errors import RateLimitedError, UnauthenticatedError
 from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.services.rate_limits import RateLimits
 from hwci.server.settings import Settings
 from tests.support.running import ADMIN_EMAIL, EMAIL, PASSWORD, Hands, RunningServer, running
+from tests.support.soak import rounds
 
 LOGIN = "/api/auth/login"
 NOBODY = "nobody@example.org"
@@ -156,6 +160,49 @@ async def test_the_subnets_of_one_site_are_counted_together(tmp_path: Path) -> N
     assert elsewhere[0] == 401
 
 
+async def test_who_guesses_from_one_address_for_good_keeps_no_new_device_out(
+    tmp_path: Path,
+) -> None:
+    hands = Hands()
+    async with guarded(tmp_path, hands) as server:
+        for turn in range(12):
+            # At once, as else each try of a wrong one would count before the next begins.
+            guesses = await asyncio.gather(*(login(server, "203.0.113.1") for _ in range(30)))
+            assert [status for status, _, _ in guesses].count(401) == 10
+            let_in = await login(server, f"198.51.100.{turn + 1}", EMAIL, PASSWORD)
+            assert let_in[0] == 200, f"a new device elsewhere, in turn {turn}"
+            hands.move(minutes=30, seconds=1)
+
+
+async def test_a_new_device_at_the_guessers_address_waits_and_a_known_one_does_not(
+    tmp_path: Path,
+) -> None:
+    hands = Hands()
+    async with guarded(tmp_path, hands) as server:
+        _, signed_in, _ = await login(server, "203.0.113.1", EMAIL, PASSWORD)
+        hands.move(minutes=31)
+        for _ in range(10):
+            await login(server, "203.0.113.1")
+        hands.move(minutes=1)  # then what every caller may ask of this route is there again
+        device = signed_in["deviceToken"]
+        new = await login(server, "203.0.113.1", EMAIL, PASSWORD)
+        known = await login(server, "203.0.113.1", EMAIL, PASSWORD, deviceToken=device)
+
+    assert new[0] == 429
+    assert "or sign in on a device that has signed in to this account before" in new[1]["message"]
+    assert known[0] == 200
+
+
+async def test_a_whole_site_of_ipv6_leaves_tries_to_the_others() -> None:
+    limits = limits_of(hands := Hands())
+    for _ in range(2):
+        for subnet in range(256):
+            await tried(limits, EMAIL, f"2001:db8:0:{subnet:x}::")
+        hands.move(minutes=29)
+
+    assert await tried(limits, EMAIL, "2001:db8:0:100::") == "wrong"
+
+
 def limits_of(hands: Hands) -> RateLimits:
     return RateLimits(RateLimiter(hands), Settings())
 
@@ -169,6 +216,45 @@ async def tried(limits: RateLimits, email: str, address: str) -> str:
         return "wrong"
     except RateLimitedError:
         return "refused"
+
+
+ADDRESSES = ("192.0.2.1", "192.0.2.2", "2001:db8::", "2001:db8:0:1::", "2001:db8:0:100::")
+SITES = (("192.0.2.1",), ("192.0.2.2",), ("2001:db8::", "2001:db8:0:1::"), ("2001:db8:0:100::",))
+Tries = list[tuple[float, str]]
+
+
+def at_least(tries: Tries, now: float, minutes: int, most: int, of: Sequence[str]) -> bool:
+    """Return whether so many tries of these addresses are less than so many minutes old."""
+    return sum(at > now - 60 * minutes and address in of for at, address in tries) >= most
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(ADDRESSES), st.integers(1, 40), st.integers(0, 900)), max_size=60
+    )
+)
+@settings(max_examples=rounds(40, 400), deadline=None)
+def test_a_try_passes_exactly_where_its_address_its_site_and_the_account_have_one_left(
+    steps: list[tuple[str, int, int]],
+) -> None:
+    async def replayed() -> None:
+        hands = Hands()
+        limits, begun, passed = limits_of(hands), hands(), Tries()
+        for address, count, pause in steps:
+            hands.move(seconds=pause)
+            now = (hands() - begun).total_seconds()
+            site = next(site for site in SITES if address in site)
+            for _ in range(count):
+                full = (
+                    at_least(passed, now, 60, TRIES_AN_HOUR, ADDRESSES)
+                    or at_least(passed, now, 30, 10, [address])
+                    or at_least(passed, now, 30, 40, site)
+                )
+                expected = "refused" if full else "wrong"
+                assert await tried(limits, EMAIL, address) == expected
+                passed += [] if full else [(now, address)]
+
+    asyncio.run(replayed())
 
 
 async def test_an_attacker_who_tries_thousands_of_accounts_gets_no_new_tries_at_one() -> None:

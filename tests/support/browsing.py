@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from http.cookies import Morsel
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 
 HOPS_MAX = 20
+CONFIRMING_PAGE = "/sign-in/command-line"
 
 
 @dataclass
@@ -63,12 +64,15 @@ class Stop:
 
 
 class Browser:
-    """`fields`: what its person writes into forms, by name. `presses`: a button to look for."""
+    """`fields`: what its person writes into forms, by name. `presses`: a button to look for.
+    `accepts`: whether they let a command line sign in that waits; None: they answer nothing.
+    """
 
     def __init__(self, http: aiohttp.ClientSession, fields: Mapping[str, str]) -> None:
         self.http = http
         self.fields = fields
         self.presses: str | None = None
+        self.accepts: bool | None = True
         self.visited: list[str] = []
 
     def cookies(self) -> dict[str, Morsel[str]]:
@@ -89,11 +93,23 @@ class Browser:
             if "Location" in answer.headers:
                 url, form = urljoin(url, answer.headers["Location"]), None
                 continue
+            if urlsplit(url).path == CONFIRMING_PAGE and self.accepts is not None:
+                url, form = await self.answer(url), None
+                continue
             found = Forms(body.decode()).found if is_page else []
             if not found:
                 return Stop(url, status, body)
             url, form = self._filled(url, found)
         raise AssertionError(f"the browser is sent round and round: {self.visited}")
+
+    async def answer(self, page: str) -> str:
+        """Do what the page about a command line that waits does; return where it leads."""
+        url = urljoin(page, "/api/auth/sso/command-line")
+        async with self.http.get(url) as waiting:
+            challenge = (await waiting.json())["challenge"]
+        body = {"challenge": challenge, "accepted": self.accepts}
+        async with self.http.post(url, json=body) as answer:
+            return str((await answer.json())["url"])
 
     def _filled(self, url: str, forms: list[Form]) -> tuple[str, dict[str, str]]:
         pressed = [form for form in forms if self.presses in form.buttons]

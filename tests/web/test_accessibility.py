@@ -7,15 +7,18 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from hwci.wire.sso import challenge_of
 from tests.support.asking import ask
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer, running_in_thread
 from tests.support.soak import rounds
 from tests.web.conftest import Account, Dashboard
+from tests.web.questions import come_to_the_question, provided_server
 from tests.web.reading import SCHEMES, Scheme, go, luminance
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
@@ -148,6 +151,19 @@ def test_the_page_of_a_reset_link(page: Page, own: RunningServer, quiet_console:
     expect(page.get_by_role("alert")).to_be_visible()
     see(page)
     quiet_console.clear()  # the browser itself tells of what was refused
+
+
+def test_the_question_about_a_command_line(
+    page: Page, tmp_path: Path, quiet_console: list[str]
+) -> None:
+    with provided_server(tmp_path) as server:
+        come_to_the_question(page, server, 51_234, challenge_of("v" * 43), "lab-pc-7")
+        see(page)
+        page.context.clear_cookies()
+        page.get_by_role("button", name="No", exact=True).click()
+        expect(page.get_by_role("alert")).to_be_visible()
+        see(page)
+    quiet_console.clear()  # the browser itself tells of what was refused, the provider of its own
 
 
 def test_the_page_of_the_account(page: Page, new: str, quiet_console: list[str]) -> None:

@@ -60,6 +60,9 @@ _LEFT_OUT = frozenset(
 )
 """Variables that name another repository than the folder's, as a hook of that repository has."""
 
+_OURS = "HWCI_"
+"""Variables of hwci, keys among them: git needs none."""
+
 _SET_FOR_GIT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GCM_INTERACTIVE": "never",
@@ -74,6 +77,9 @@ _OPTIONS = (
     "--no-pager",
     *("-c", f"core.hooksPath={os.devnull}"),
     *("-c", "core.fsmonitor=false"),
+    *("-c", "log.showSignature=false"),
+    *("-c", "protocol.ext.allow=never"),
+    *("-c", "core.alternateRefsCommand=true"),  # the program that does nothing
     *("-c", "gc.auto=0"),
     *("-c", "maintenance.auto=false"),
     *("-c", "fetch.prune=false"),
@@ -81,7 +87,28 @@ _OPTIONS = (
     *("-c", "fetch.writeCommitGraph=false"),
 )
 
+_TRANSPORT_PROGRAMS = (
+    r"^(core\.(sshcommand|gitproxy|askpass)|credential\.(.*\.)?helper"
+    r"|remote\..*\.(uploadpack|vcs)|ssh\.variant)$"
+)
+"""Keys of a configuration that name a program which a fetch starts."""
+_OWN_SCOPES = frozenset((b"local", b"worktree"))
+"""Of the repository itself, which may be anybody's; the others are of this machine's people."""
+_NO_SUCH_KEY, _NO_SUCH_OPTION = 1, 129
+_NO_TRANSPORT = {"GIT_ALLOW_PROTOCOL": "none"}
+
+_UNFILTERED = ":(top,attr:!filter)"
+"""The files whose content git compares without a program that the repository names."""
+
 _FIXES = (
+    (
+        re.compile(r"transport '[^']*' not allowed"),
+        (
+            "The repository's own configuration names a program for it, such as core.sshCommand,"
+            " which hwci does not start. Check out the whole history (fetch-depth: 0), or name the"
+            " program outside of the repository: GIT_SSH_COMMAND, or git config --global"
+        ),
+    ),
     (
         re.compile(r"dubious ownership(?s:.*)(?P<advice>git config --global --add safe\.dir.+)"),
         "If you trust who owns the checkout: {advice}",
@@ -122,11 +149,33 @@ class Repository:
     def __init__(self, folder: Path, environ: Mapping[str, str] | None = None) -> None:
         self._folder = folder
         kept = os.environ if environ is None else environ
-        self._environ = {name: kept[name] for name in kept if name not in _LEFT_OUT}
-        self._environ |= _SET_FOR_GIT
+        own = {name: kept[name] for name in kept if not name.startswith(_OURS)}
+        self._environ = {name: own[name] for name in own if name not in _LEFT_OUT} | _SET_FOR_GIT
 
     def run(self, *words: str, given: bytes = b"", seconds: float = LOCAL_SECONDS) -> bytes:
         """Return what git prints."""
+        return self._run(words, given, seconds, {**self._environ, **self._transport})
+
+    @cached_property
+    def _transport(self) -> Mapping[str, str]:
+        """What lets git reach a remote, also for what a partial clone left out: nothing, unless the
+        repository itself names a program for that. Whoever wrote its files could run it as us.
+        """
+        for option, own in (("--show-scope", _OWN_SCOPES), ("--local", None)):
+            words = ("config", option, "--includes", "--null", "--get-regexp", _TRANSPORT_PROGRAMS)
+            try:
+                found = self._run(words, b"", LOCAL_SECONDS, self._environ)
+            except GitError as fault:
+                if fault.status == _NO_SUCH_OPTION and own is not None:
+                    continue  # before git 2.26
+                return {} if fault.status == _NO_SUCH_KEY else _NO_TRANSPORT
+            is_own = own is None or not own.isdisjoint(found.split(b"\0")[::2])
+            return _NO_TRANSPORT if is_own else {}
+        return _NO_TRANSPORT
+
+    def _run(
+        self, words: Sequence[str], given: bytes, seconds: float, environ: Mapping[str, str]
+    ) -> bytes:
         program = shutil.which("git", path=self._environ.get("PATH"))
         if program is None:
             raise GitError("there is no git on this machine", "Install git, or add it to PATH")
@@ -134,7 +183,7 @@ class Repository:
             process = subprocess.Popen(  # noqa: S603 - a list of words, none of them a shell's
                 [program, *_OPTIONS, *words],
                 cwd=self._folder,
-                env=self._environ,
+                env=environ,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -212,12 +261,31 @@ class Repository:
 
     def changed_files(self) -> list[str]:
         """Return the tracked files that differ from the commit that is checked out, as git prints
-        them: an odd name quoted. New files do not count, nor do those in submodules.
+        them: an odd name quoted. New files do not count, nor do those in submodules; nor files with
+        a filter, which is a program that anybody who wrote the repository's files may have named.
         """
         # Without renames, whose search could fetch what a partial clone left out.
-        options = ("--porcelain", "--untracked-files=no", "--ignore-submodules=untracked")
-        out = self.run("status", *options, "--no-renames", seconds=STATUS_SECONDS)
-        return [line[len("XY ") :] for line in out.decode(errors="replace").splitlines()]
+        options = ("--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
+        out = self.run(
+            "status", *options, "--no-renames", "--", _UNFILTERED, seconds=STATUS_SECONDS
+        )
+        changed = [line[len("XY ") :] for line in out.decode(errors="replace").splitlines()]
+        # In a submodule git would begin another git, with what that one configures.
+        dirty = (name for name, inner in self._submodules() if inner.changed_files())
+        return list(dict.fromkeys((*changed, *dirty)))
+
+    def _submodules(self) -> Iterator[tuple[str, "Repository"]]:
+        """Yield the submodules that are checked out, by their paths."""
+        root = self.asked("rev-parse", "--show-toplevel")
+        if root is None or not (modules := Path(root) / ".gitmodules").is_file():
+            return
+        paths = ("--file", str(modules), "--null", "--get-regexp", r"^submodule\..*\.path$")
+        for line in (self.asked("config", *paths) or "").split("\0"):
+            name = line.partition("\n")[2]
+            folder = (Path(root) / name).resolve()
+            inside = Path(root).resolve() in folder.parents
+            if name and inside and (folder / ".git").exists():
+                yield name, Repository(folder, self._environ)
 
     # The clone
 

@@ -246,22 +246,23 @@ def _matching(pattern: str) -> list[Path]:
 
 def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, messages: bool) -> Results:
     """Read every file; what cannot be read is named, and the rest counts."""
-    rules = with_built_in(project.verdicts if project else (), "hwci.toml")
     by_box: dict[str, list[FileResults]] = {}
     faults: list[str] = []
     idle: list[tuple[str, Path, FileResults]] = []
-    for box, path in there:
-        try:
-            read = read_results(path, rules)
-        except ResultsFileError as fault:
-            faults.append(str(fault))
-            continue
-        by_box.setdefault(box, []).append(read)
-        faults += read.faults
-        idle += [] if read.attempts else [(box, path, read)]
+    with with_built_in(project.verdicts if project else ()) as rules:
+        for box, path in there:
+            try:
+                read = read_results(path, rules.all)
+            except ResultsFileError as fault:
+                faults.append(str(fault))
+                continue
+            by_box.setdefault(box, []).append(read)
+            faults += read.faults
+            idle += [] if read.attempts else [(box, path, read)]
+    cut = [] if project is None else rules.notices(project.path)
     boxes = {box: merged(files, messages=messages) for box, files in by_box.items()}
     notes = [line for files in by_box.values() for read in files for line in read.notes]
-    notices = [f"warning: {line}" for line in faults]
+    notices = [*cut, *(f"warning: {line}" for line in faults)]
     notices += [_none_ran(path, read, alone=not boxes[box].tests) for box, path, read in idle]
     if skipped := sum(one.skipped for files in by_box.values() for one in files if one.attempts):
         many = counted(skipped, "skipped test")

@@ -7,6 +7,7 @@ refuses document types, and names line and column of a fault. What was read whol
 breaks off holds, and is kept; a piece that means nothing costs itself alone.
 """
 
+import hashlib
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +34,7 @@ from hwci.ci.results.model import (
     seconds,
     stable_id,
 )
-from hwci.ci.results.verdicts import MESSAGE_MAX, Rule, judge, never_built
+from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
 from hwci.engine.vocabulary import Verdict
 from hwci.said import counted
 
@@ -44,6 +45,11 @@ RETRIED = {"flakyFailure", "flakyError", "rerunFailure", "rerunError"}
 OUTPUT = {"system-out", "system-err"}
 NOT_RUN = {"notrun", "disabled", "skipped", "suppressed"}
 """`status` or `result` of a test that GoogleTest or CTest listed and did not run."""
+VALUE_BYTES_MAX = 2 * 1024 * 1024
+"""Bytes of an attribute's value that are read, many times what is kept of any, and more than one
+chunk has, in which each byte may be written as four letters."""
+TAG_BYTES_MAX = 8 * 1024 * 1024
+"""Bytes of a whole tag, or of a comment, beyond which a file is not read."""
 VAGUE_TYPES = {"", "failure", "error"}
 """Types that add nothing to the name of their element."""
 TEARDOWN = "failed on teardown with"
@@ -60,7 +66,7 @@ NOT_JUNIT = {"robot": "Let robot write one, with --xunit FILE"}
 """Elements that begin the XML of test runners that write JUnit XML as well."""
 
 
-def junit_results(chunks: Iterable[bytes], rules: Sequence[Rule]) -> FileResults:
+def junit_results(chunks: Iterable[bytes], rules: Sequence[AnyRule]) -> FileResults:
     """Read the content of one file, as far as it can be read.
 
     Raises:
@@ -136,7 +142,7 @@ class _CaseEntry(Entry):
     """Nothing but its teardown failed."""
 
 
-def _entry(case: _Case, rules: Sequence[Rule]) -> _CaseEntry:
+def _entry(case: _Case, rules: Sequence[AnyRule]) -> _CaseEntry:
     failures = case.failures
     return _CaseEntry(
         group=case.suite.name,
@@ -155,7 +161,7 @@ def _entry(case: _Case, rules: Sequence[Rule]) -> _CaseEntry:
     )
 
 
-def _verdict(case: _Case, rules: Sequence[Rule]) -> Verdict:
+def _verdict(case: _Case, rules: Sequence[AnyRule]) -> Verdict:
     """Return the verdict of the test itself, else of what failed first; without its message, of
     what it printed. A later failure, as in a teardown, does not explain an earlier one.
     """
@@ -187,10 +193,77 @@ def _pytest_tries(entries: Sequence[_CaseEntry]) -> list[_CaseEntry]:
 # One file
 
 
+class _OpenTag:
+    """What the parser was given and has not read: the beginning of a tag, which it reads anew with
+    each further piece. So what is too long of a value is not given to it; a digest stands for that,
+    as two names that begin alike are two tests. It is the same wherever the pieces end.
+    """
+
+    def __init__(self) -> None:
+        self._begun = b""
+        self._quote = b""
+        self._room = 0
+        self._left_out = hashlib.sha256()
+
+    def shortened(self, chunk: bytes) -> bytes:
+        """Return what to give to the parser of the next bytes: lines stay lines."""
+        if not self._quote:
+            return chunk
+        value, quote, rest = chunk.partition(self._quote)
+        kept = _whole_letters(value, max(0, self._room))
+        self._room -= len(value)
+        lost = value[len(kept) :]
+        self._left_out.update(lost)
+        given = kept + b"\n" * lost.count(b"\n")
+        if not quote:
+            return given
+        if self._room < 0:
+            given += b"~" + self._left_out.hexdigest().encode()
+        self._quote = b""
+        return given + quote + rest
+
+    def note(self, given: bytes, unread: int) -> None:
+        """Note what the parser was given, and how many bytes of all that it has not read."""
+        self._begun = (self._begun + given)[-unread:] if unread else b""
+        if unread and not self._quote:
+            self._quote, length = _open_value(self._begun)
+            self._room = VALUE_BYTES_MAX - length
+            self._left_out = hashlib.sha256()
+
+
+def _whole_letters(value: bytes, room: int) -> bytes:
+    """Return the beginning of a value: so many bytes, without a part of a letter or reference."""
+    if len(value) <= room:
+        return value
+    while room and value[room] in _WITHIN_LETTER:
+        room -= 1
+    reference = value.rfind(b"&", max(0, room - _LONGEST_REFERENCE), room)
+    is_whole = reference < 0 or b";" in value[reference:room]
+    return value[: room if is_whole else reference]
+
+
+def _open_value(tag: bytes) -> tuple[bytes, int]:
+    """Return the quote that ends the value in which a tag breaks off, and the length so far."""
+    if tag.startswith((b"<!", b"<?")) or b"\0" in tag[:4]:
+        return b"", 0
+    at = 0
+    while quote := _QUOTE.search(tag, at):
+        end = tag.find(quote[0], quote.end())
+        if end < 0:
+            return quote[0], len(tag) - quote.end()
+        at = end + 1
+    return b"", 0
+
+
+_WITHIN_LETTER = range(0x80, 0xC0)
+"""The bytes of a letter of UTF-8 but its first."""
+_QUOTE = re.compile(b"[\"']")
+
+
 class _Document:
     """One file while it is read: expat calls the methods, element after element."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[AnyRule]) -> None:
         self._rules = rules
         self._entries: list[_CaseEntry] = []
         self._started_at: datetime | None = None
@@ -205,6 +278,8 @@ class _Document:
         self._text_of: str | None = None
         self._nameless: list[Position] = []
         self._faults: list[str] = []
+        self._open_tag = _OpenTag()
+        self._given_bytes = 0
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartDoctypeDeclHandler = self._doctype
@@ -213,6 +288,7 @@ class _Document:
 
     def feed(self, chunk: bytes, *, last: bool = False) -> None:
         """Take the next bytes."""
+        chunk = self._open_tag.shortened(chunk)
         try:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as fault:
@@ -221,6 +297,12 @@ class _Document:
         except (LookupError, ValueError) as fault:
             # Python looks the declared encoding up, and raises these if there is none.
             raise self._fault(f"Its encoding cannot be read ({fault})", "Write UTF-8") from fault
+        self._given_bytes += len(chunk)
+        unread = self._given_bytes - max(0, self._parser.CurrentByteIndex)
+        if unread > TAG_BYTES_MAX:
+            what = f"It has a tag of more than {TAG_BYTES_MAX // 1024**2} MiB"
+            raise CutError(what, "Let the tests write less of it", self._here())
+        self._open_tag.note(chunk, unread)
 
     def cut(self, fault: CutError) -> None:
         """Keep what was read whole before the file broke off.
@@ -329,7 +411,8 @@ class _Document:
 
     def _inside(self, case: _Case, tag: str, attributes: Mapping[str, str]) -> None:
         if tag in FAILED or tag in RETRIED:
-            words = _Words(tag, attributes.get("type", ""), attributes.get("message", ""))
+            message = attributes.get("message", "")[:MESSAGE_MAX]
+            words = _Words(tag, attributes.get("type", ""), message)
             (case.failures if tag in FAILED else case.retried).append(words)
             self._take_text(tag, words)
         elif tag in OUTPUT and self._text_of is None:

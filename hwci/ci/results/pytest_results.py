@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from hwci.ci.results.content import WRITE_AGAIN, ContentError, Position, lost_behind
 from hwci.ci.results.model import Entry, FileResults, Seconds, file_results, moment, stable_id
-from hwci.ci.results.verdicts import Rule, judge
+from hwci.ci.results.verdicts import AnyRule, judge
 from hwci.engine.vocabulary import Verdict
 
 KIND = "hwci-results"
@@ -45,7 +45,7 @@ def is_pytest_results(content: bytes) -> bool:
     return isinstance(first, dict) and first.get("kind") == KIND
 
 
-def pytest_results(content: bytes, rules: Sequence[Rule]) -> FileResults:
+def pytest_results(content: bytes, rules: Sequence[AnyRule]) -> FileResults:
     """Read the content of one file, up to a line that is broken: what comes before it is valid.
 
     Raises:
@@ -85,7 +85,7 @@ def _lines(content: bytes) -> tuple[list[_Line], ContentError | None]:
     return lines, None
 
 
-def _entry(line: _Line, rules: Sequence[Rule]) -> Entry:
+def _entry(line: _Line, rules: Sequence[AnyRule]) -> Entry:
     return Entry(
         group="",
         test_id=id_of(line.tried or ""),

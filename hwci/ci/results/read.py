@@ -26,7 +26,7 @@ from hwci.ci.results.junit import junit_results
 from hwci.ci.results.model import FileResults
 from hwci.ci.results.pytest_results import is_pytest_results, pytest_results
 from hwci.ci.results.twister import SUITES, broken_twister_results, twister_results
-from hwci.ci.results.verdicts import Rule
+from hwci.ci.results.verdicts import AnyRule
 from hwci.client.files import is_file_or_folder
 
 BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -48,7 +48,7 @@ class ResultsFileError(Exception):
         return f"{self.path}{one_line(self.position, self.what, self.fix)}"
 
 
-def read_results(path: Path, rules: Sequence[Rule]) -> FileResults:
+def read_results(path: Path, rules: Sequence[AnyRule]) -> FileResults:
     """Read the results of one file. `rules`: whom a failure's message blames.
 
     Raises:
@@ -73,7 +73,7 @@ def read_results(path: Path, rules: Sequence[Rule]) -> FileResults:
         ) from fault
 
 
-def _read(file: IO[bytes], rules: Sequence[Rule]) -> FileResults:
+def _read(file: IO[bytes], rules: Sequence[AnyRule]) -> FileResults:
     chunks = inflated(file)
     first = next(chunks, b"")
     if first.lstrip(BLANK).startswith(JSON_BEGINS):
@@ -92,7 +92,7 @@ def _gathered(chunks: Iterable[bytes]) -> tuple[bytes, CutError | None]:
     return bytes(content), None
 
 
-def _read_json(content: bytes, cut: CutError | None, rules: Sequence[Rule]) -> FileResults:
+def _read_json(content: bytes, cut: CutError | None, rules: Sequence[AnyRule]) -> FileResults:
     if is_pytest_results(content):
         if cut is not None:  # it is not known how the tests ended that began last
             raise cut

@@ -25,7 +25,7 @@ from hwci.ci.results.model import (
     moment,
     stable_id,
 )
-from hwci.ci.results.verdicts import Rule, judge, never_built
+from hwci.ci.results.verdicts import AnyRule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire.base import made_storable
 
@@ -73,7 +73,7 @@ class _Report(BaseModel):
     testsuites: Sequence[_Suite]
 
 
-def twister_results(document: object, rules: Sequence[Rule]) -> FileResults:
+def twister_results(document: object, rules: Sequence[AnyRule]) -> FileResults:
     """Read a whole `twister.json`.
 
     Raises:
@@ -97,7 +97,7 @@ def twister_results(document: object, rules: Sequence[Rule]) -> FileResults:
     )
 
 
-def _entries(suite: _Suite, rules: Sequence[Rule]) -> Iterator[Entry]:
+def _entries(suite: _Suite, rules: Sequence[AnyRule]) -> Iterator[Entry]:
     name = PurePosixPath(suite.name).name
     cases = suite.testcases or (_Case(identifier=name, status=suite.status),)
     explained = any(case.status in FAILED for case in cases)
@@ -148,7 +148,7 @@ def _outcome(case: _Case, suite: _Suite, *, explained: bool) -> Outcome | None:
     )
 
 
-def broken_twister_results(text: str, fault: ContentError, rules: Sequence[Rule]) -> FileResults:
+def broken_twister_results(text: str, fault: ContentError, rules: Sequence[AnyRule]) -> FileResults:
     """Read the suites that are complete before a `twister.json` breaks off.
 
     Raises:

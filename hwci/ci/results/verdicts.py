@@ -8,9 +8,11 @@ the device is a device that says itself that its tests failed.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from hwci.ci.results.expressions import TRY_SECONDS, EndlessError, Expressions
 from hwci.engine.vocabulary import Verdict
 
 MESSAGE_MAX = 65_536
@@ -25,19 +27,81 @@ class Rule:
     verdict: Verdict
     why: str
 
-
-def judge(message: str, rules: Sequence[Rule]) -> Verdict:
-    """Return the verdict of the first rule that matches, `unknown` if none does."""
-    looked_at = message[:MESSAGE_MAX]
-    found = (rule.verdict for rule in rules if rule.pattern.search(looked_at))
-    return next(found, Verdict.UNKNOWN)
+    def matches(self, message: str) -> bool:
+        """Return whether a message has the verdict."""
+        return self.pattern.search(message) is not None
 
 
-def with_built_in(own: Iterable[tuple[re.Pattern[str], Verdict]], by: str) -> tuple[Rule, ...]:
-    """Return the rules of a project and, after them, those that are built in: the first match
-    wins.
+class OwnRule:
+    """A rule of a project, whose expression may never end on some message. Then it is tried no
+    more, and `cut`.
     """
-    return (*(Rule(pattern, verdict, by) for pattern, verdict in own), *BUILT_IN)
+
+    def __init__(self, number: int, verdict: Verdict, expressions: Expressions) -> None:
+        self._number = number
+        self.verdict = verdict
+        self._expressions = expressions
+        self.cut = False
+
+    def matches(self, message: str) -> bool:
+        """Return whether a message has the verdict. Raises `EndlessError`: it cannot be known."""
+        if self.cut:
+            raise EndlessError
+        try:
+            return self._expressions.match(self._number, message)
+        except EndlessError:
+            self.cut = True
+            raise
+
+
+AnyRule = Rule | OwnRule
+
+
+def judge(message: str, rules: Sequence[AnyRule]) -> Verdict:
+    """Return the verdict of the first rule that matches, `unknown` if none does, or if one before
+    it was cut: that one might have matched.
+    """
+    looked_at = message[:MESSAGE_MAX]
+    try:
+        found = (rule.verdict for rule in rules if rule.matches(looked_at))
+        return next(found, Verdict.UNKNOWN)
+    except EndlessError:
+        return Verdict.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of a project and, after them, those that are built in: the first match wins."""
+
+    own: Sequence[OwnRule]
+    patterns: Sequence[str]
+
+    @property
+    def all(self) -> Sequence[AnyRule]:
+        """All of them."""
+        return (*self.own, *BUILT_IN)
+
+    def notices(self, path: object) -> list[str]:
+        """Return a line for each rule of a project file that was cut."""
+        return [
+            f"warning: {path}: verdict {number}: {pattern[:_SHOWN]!r} was not done with a message"
+            f" within {TRY_SECONDS:.0f} s, and is tried no more: such verdicts stay unknown. Let no"
+            " part of it that repeats hold another one that does"
+            for number, (rule, pattern) in enumerate(zip(self.own, self.patterns, strict=True), 1)
+            if rule.cut
+        ]
+
+
+_SHOWN = 80
+
+
+@contextmanager
+def with_built_in(own: Sequence[tuple[re.Pattern[str], Verdict]]) -> Iterator[Rules]:
+    """Yield the rules of a project with those that are built in."""
+    patterns = [pattern.pattern for pattern, _ in own]
+    with Expressions(patterns) as expressions:
+        rules = [OwnRule(number, verdict, expressions) for number, (_, verdict) in enumerate(own)]
+        yield Rules(rules, patterns)
 
 
 def never_built(message: str) -> bool:
@@ -74,7 +138,7 @@ BUILT_IN: tuple[Rule, ...] = (
         "labgrid: the description of the bench does not fit the bench",
     ),
     _bench(
-        r"(?s)NoResourceFoundError.*(?:PowerPort|NetworkSerialPort|SDMux|SDWire|USBDebugger)\b",
+        r"(?s)\A(?>.*?NoResourceFoundError).*(?:PowerPort|NetworkSerialPort|SDMux|SDWire|USBDebugger)\b",
         "labgrid: a part of the bench is away; USB ports that the device itself opens do not count",
     ),
     _bench(r"\bplace \S+ is not acquired", "labgrid: the place is not this job's"),

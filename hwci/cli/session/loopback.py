@@ -3,7 +3,8 @@
 a loopback redirect"; RFC 8252).
 
 It listens at an address that only this machine reaches, sends the browser to the server with a
-challenge, and exchanges what comes back for the sign-in, or ends with the words of a refusal.
+challenge, and exchanges what comes back for the sign-in, or ends with the words of a refusal. The
+person confirms on a page of the server that this is what waits, by what both show of it.
 Whatever else comes to that address is worth nothing: the server gives a sign-in only for a code
 that was made for this challenge, and only what names the challenge is a refusal.
 """
@@ -50,14 +51,16 @@ def sign_in_through(
         HwciError: as any call of the client.
     """
     from hwci.client import calls
-    from hwci.wire.sso import challenge_of
+    from hwci.wire.sso import challenge_of, code_of
 
     title = _title(client.send(calls.sso_providers()).providers, name)
     verifier = secrets.token_urlsafe(32)
     challenge = challenge_of(verifier)
-    with _listening(challenge) as (port, arrivals):
-        query = urlencode({"port": port, "challenge": challenge})
-        _show(f"{url}/api/auth/sso/{quote(name)}/login?{query}", title, open_browser=open_browser)
+    with listening(challenge) as (port, arrivals):
+        query = {"port": port, "challenge": challenge, "machine": _machine()}
+        address = f"{url}/api/auth/sso/{quote(name)}/login?{urlencode(query)}"
+        comparing = f"The page there has to show the code {code_of(challenge)} and port {port}."
+        _show(address, title, comparing, open_browser=open_browser)
         code = _wait(arrivals, name)
     began = options.now()
     return began, client.send(calls.exchange_sso_code(code, verifier))
@@ -74,11 +77,22 @@ def _title(providers: "Sequence[SsoProvider]", name: str) -> str:
     return there[name]
 
 
-def _show(address: str, title: str, *, open_browser: bool) -> None:
+def _machine() -> str:
+    """Return the name of this machine, as people know it."""
+    from platform import node
+
+    from hwci.wire import limits
+    from hwci.wire.base import made_storable
+
+    return made_storable(node())[: limits.MACHINE_MAX] or "a machine without a name"
+
+
+def _show(address: str, title: str, comparing: str, *, open_browser: bool) -> None:
     import webbrowser
 
     note(f"Sign in through {title} in a browser of this machine, within 5 minutes:")
     note(f"  {address}")
+    note(comparing)
     if open_browser and not webbrowser.open(address):
         note("No browser could be opened here; open that address yourself.")
 
@@ -148,7 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def _listening(challenge: str) -> Iterator[tuple[int, "queue.Queue[Brought]"]]:
+def listening(challenge: str) -> Iterator[tuple[int, "queue.Queue[Brought]"]]:
     """Yield the port, and the queue of what arrives there for this challenge."""
     arrivals: queue.Queue[Brought] = queue.Queue()
     with _Listener(challenge, arrivals) as listener:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Single sign-on in a browser: to a provider and back (contract, "Auth"): redirects, and the cookie
-that binds both ends. OpenID Connect, authorization code with PKCE.
+that binds both ends. OpenID Connect, authorization code with PKCE. A sign-in of the command line
+goes on from there to a page that asks its person.
 
 This module decides where the ticket of a sign-in stands in a request, and that a person whose
 sign-in is refused reads why on the sign-in page. What a ticket holds is decided in `services`.
@@ -13,13 +14,20 @@ from urllib.parse import quote
 from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
-from hwci.server.http.cookies import Cookie, set_cookies, values_of
+from hwci.server.http.cookies import Cookie, require_own_page, set_cookies, values_of
 from hwci.server.http.headers import client_of
-from hwci.server.http.responses import takes_page
+from hwci.server.http.responses import answer, takes_page
 from hwci.server.http.route import Call
 from hwci.wire import limits
-from hwci.wire.accounts import SignedIn
-from hwci.wire.sso import SsoCallbackQuery, SsoExchange, SsoLoginQuery
+from hwci.wire.accounts import SessionMode, SignedIn
+from hwci.wire.sso import (
+    SsoCallbackQuery,
+    SsoConfirmation,
+    SsoExchange,
+    SsoHandover,
+    SsoLoginQuery,
+    SsoWaiting,
+)
 
 # Lax, as it is the provider's page that sends the browser back here.
 _TICKET = Cookie("hwci_sso", "/api/auth/sso", "Lax")
@@ -40,9 +48,22 @@ async def callback(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
     return await _or_explain(call, _finish(call, query))
 
 
+async def waiting(call: Call) -> SsoWaiting:
+    """Show who waits for the sign-in of this browser."""
+    return await call.services.handover.waiting(_ticket(call))
+
+
+async def confirm(call: Call, body: SsoConfirmation) -> SsoHandover | web.StreamResponse:
+    """Take a person's answer, once: whether the command line that waits gets their sign-in."""
+    require_own_page(call, SessionMode.COOKIE)
+    response = answer(call.services.handover.answered(_ticket(call), body), call.route.status)
+    _TICKET.put(call.request, response, "", 0)
+    return response
+
+
 async def exchange(call: Call, body: SsoExchange) -> SignedIn:
     """Hand the sign-in over from the browser to the command line."""
-    return await call.services.sso.exchange(body, client_of(call.request))
+    return await call.services.handover.exchange(body, client_of(call.request))
 
 
 async def _or_explain(call: Call, step: Awaitable[web.StreamResponse]) -> web.StreamResponse:
@@ -61,18 +82,13 @@ async def _or_explain(call: Call, step: Awaitable[web.StreamResponse]) -> web.St
 
 async def _begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
     begun = await call.services.sso.begin(_provider(call), query)
-    response = _redirect(begun.url)
-    lifetime = int(limits.SSO_LIFETIME.total_seconds()) if begun.ticket else 0
-    _TICKET.put(call.request, response, begun.ticket, lifetime)
-    return response
+    return _redirect_with(call, begun.ticket, begun.url)
 
 
 async def _finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
-    ticket = (values_of(call.request, _TICKET) or [""])[-1]
     client = client_of(call.request)
-    arrived = await call.services.sso.finish(_provider(call), ticket, query, client)
-    response = _redirect(arrived.url)
-    _TICKET.put(call.request, response, "", 0)
+    arrived = await call.services.sso.finish(_provider(call), _ticket(call), query, client)
+    response = _redirect_with(call, arrived.ticket, arrived.url)
     if arrived.refresh_token is not None:
         set_cookies(call.request, response, arrived.refresh_token, arrived.device_token)
     if arrived.notice is not None:
@@ -82,6 +98,18 @@ async def _finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
 
 def _provider(call: Call) -> str:
     return call.request.match_info["provider"]
+
+
+def _ticket(call: Call) -> str:
+    return (values_of(call.request, _TICKET) or [""])[-1]
+
+
+def _redirect_with(call: Call, ticket: str, url: str) -> web.StreamResponse:
+    """Send the browser on with its next ticket; an empty one deletes the cookie."""
+    response = _redirect(url)
+    lifetime = int(limits.SSO_LIFETIME.total_seconds()) if ticket else 0
+    _TICKET.put(call.request, response, ticket, lifetime)
+    return response
 
 
 def _redirect(url: str) -> web.Response:

@@ -123,6 +123,15 @@ _ACCOUNTS = (
         "Take the browser back from a provider, signed in", status=302, also=(401, 403, 404)
     ),
     Route(
+        "GET", "/api/auth/sso/command-line", ANYONE, single_sign_on.waiting,
+        "Show which command line waits for the sign-in of this browser", also=(401,)
+    ),
+    Route(
+        "POST", "/api/auth/sso/command-line", ANYONE, single_sign_on.confirm,
+        "Say whether that command line gets the sign-in; return where the browser goes",
+        also=(401, 403)
+    ),
+    Route(
         "POST", "/api/auth/sso/token", ANYONE, single_sign_on.exchange,
         "Exchange the code that a loopback address was given for a sign-in, once", also=(401, 403)
     ),

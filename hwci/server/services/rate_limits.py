@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rate limits (spec, "Limits"): requests of one address, to all of the API and to some routes, as
-the operator has set them; and tries of the password of one account, by one address, by one device
-that signed in before, and by all other devices together.
+the operator has set them; and tries of the password of one account, by one device that signed in
+before, and by all other devices together, of which one address has a small part.
 """
 
 import hashlib
@@ -22,9 +22,14 @@ LOG = logging.getLogger("hwci.server")
 Limit = TypeVar("Limit", RateLimitItem, RateLimitItem | None)
 
 WRONG_PASSWORDS = RateLimitItemPerMinute(20, 15)
-"""Wrong passwords for one e-mail from one address, or from one known device."""
+"""Wrong passwords for one account from one device that signed in to it before."""
 BY_UNKNOWN_DEVICES = RateLimitItemPerHour(100)
 """Tries at one account from all devices that never signed in to it."""
+OF_ONE_ADDRESS = RateLimitItemPerMinute(10, 30)
+"""Tries at one account from such devices at one address: a fifth of those of all, so that who
+guesses from one address leaves the others to an owner elsewhere. Its window is no hour: in this
+process addresses are dropped when there are too many, and accounts, counted by the hour, never.
+"""
 _GROUPS = 16_384
 """Accounts are counted in so many groups, so that the memory is bounded and no count is dropped:
 trying thousands of other e-mails gives no new tries at this one.
@@ -71,7 +76,8 @@ class RateLimits:
 
         A guesser must wait; the owner, on a device that signed in before, need not, as else
         anybody could lock the account. E-mails without an account count too, so the limit does not
-        reveal them. `device`: the name of a device that signed in to this account before, or None.
+        reveal them. `device`: the name of a device that signed in to this account before, or None:
+        then right ones count too, and before they are tried, so that none passes beside another.
 
         Raises:
             RateLimitedError: too many were tried.
@@ -81,23 +87,30 @@ class RateLimits:
             yield
             return
         account = hashlib.sha256(email_key.encode()).hexdigest()
-        sites = [(device, 1)] if device is not None else _sites(address)
-        windows = [
-            (_times(WRONG_PASSWORDS, factor), ("password", account, key)) for key, factor in sites
-        ]
+        own = (WRONG_PASSWORDS, "password", account, device or "")
         with self._summed():
-            for limit, key in windows:
-                _refuse(await self._limiter.wait(limit, *key))
             if device is None:
-                group = str(int(account, 16) % _GROUPS)
-                _refuse(await self._limiter.take(BY_UNKNOWN_DEVICES, "account", group), _ELSEWHERE)
+                await self._take_unknown(account, address)
+            else:
+                _refuse(await self._limiter.wait(*own))
         try:
             yield
         except (UnauthenticatedError, WrongPasswordError):
             self._wrong += 1
-            for limit, key in windows:
-                await self._limiter.take(limit, *key)
+            if device is not None:
+                await self._limiter.take(*own)
             raise
+
+    async def _take_unknown(self, account: str, address: str) -> None:
+        """Count a try from a device that never signed in to an account. One that its address may
+        not make takes none from the others, and one that nobody may make none from its address.
+        """
+        everyone = (BY_UNKNOWN_DEVICES, "account", str(int(account, 16) % _GROUPS))
+        _refuse(await self._limiter.wait(*everyone), _ELSEWHERE)
+        for key, factor in reversed(_sites(address)):
+            part = _times(OF_ONE_ADDRESS, factor)
+            _refuse(await self._limiter.take(part, "password", account, key), _ELSEWHERE)
+        _refuse(await self._limiter.take(*everyone), _ELSEWHERE)
 
     @contextmanager
     def _summed(self) -> Iterator[None]:

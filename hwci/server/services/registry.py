@@ -30,6 +30,7 @@ from hwci.server.services.ci_metrics.reviews import Reviews
 from hwci.server.services.health import Health
 from hwci.server.services.keys import Keys
 from hwci.server.services.people.accounts import Accounts
+from hwci.server.services.people.handover import Handover
 from hwci.server.services.people.invitations import Invitations
 from hwci.server.services.people.members import Members
 from hwci.server.services.people.organizations import Organizations
@@ -61,6 +62,7 @@ class Services:
     boxes: Boxes
     explanations: Explanations
     flaky_tests: FlakyTests
+    handover: Handover
     health: Health
     incidents: Incidents
     causes: Causes
@@ -120,6 +122,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         boxes=Boxes(storage, clock),
         explanations=Explanations(storage, clock),
         flaky_tests=FlakyTests(storage, clock),
+        handover=Handover(storage, clock, signer, tokens),
         health=Health(storage, tools.limiter),
         incidents=Incidents(storage, clock),
         causes=Causes(storage, clock),

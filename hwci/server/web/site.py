@@ -30,6 +30,7 @@ _ORGANIZATION = "/orgs/{orgId}"
 PAGES: Mapping[str, str] = {
     "/": "metrics",  # leads a signed-in person to their organization's metrics
     "/sign-in": "sign_in",
+    "/sign-in/command-line": "command_line",
     "/setup": "set_up",
     "/reset": "reset",
     "/account": "account",

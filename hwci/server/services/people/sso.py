@@ -13,13 +13,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from urllib.parse import urlencode
-from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from hwci.server.clock import Clock
 from hwci.server.errors import (
     ForbiddenError,
-    HwciServerError,
     NotFoundError,
     ProviderError,
     UnauthenticatedError,
@@ -29,6 +27,7 @@ from hwci.server.security.tokens import AccessTokens, new_token, same_token
 from hwci.server.services.audit import entry_of, record_everywhere
 from hwci.server.services.people import sessions
 from hwci.server.services.people.accounts import REFUSALS, new_user
+from hwci.server.services.people.handover import refusal_url, waiting_ticket
 from hwci.server.services.people.invitations import still_stands
 from hwci.server.services.people.relying_party import (
     ERROR_CODE,
@@ -45,18 +44,16 @@ from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Identity, User
 from hwci.wire import limits
 from hwci.wire import sso as wire
-from hwci.wire.accounts import SignedIn
 
 LOG = logging.getLogger("hwci.server")
 
-_TICKET, _CODE = "sso+jwt", "sso-code+jwt"
-_TICKET_CLAIMS = ("provider", "state", "nonce", "verifier", "port", "challenge")
-_CODE_CLAIMS = ("sub", "sid", "challenge")
+_TICKET = "sso+jwt"
+_TICKET_CLAIMS = ("provider", "state", "nonce", "verifier", "port", "challenge", "machine")
 
 _NOT_STARTED = (
     "This sign-in was not started in this browser, or more than 10 minutes ago; sign in again"
 )
-_NO_CODE = "The code is not valid, has expired or was used before; sign in again"
+_CONFIRMING_PAGE = "/sign-in/command-line"
 _UNVERIFIED = (
     "Your provider does not say that your e-mail is verified; verify it there, then sign in again"
 )
@@ -77,13 +74,14 @@ class SignInStart:
 @dataclass(frozen=True, slots=True)
 class SignInEnd:
     """A sign-in that has come back: where the browser goes. `refresh_token`: for a sign-in of the
-    browser; the command line gets a code in the address instead.
+    browser; for one of the command line there is a `ticket`, with which its person confirms it.
     """
 
     url: str = field(repr=False)
     refresh_token: str | None = field(default=None, repr=False)
     device_token: str | None = field(default=None, repr=False)
     notice: str | None = None
+    ticket: str = field(default="", repr=False)
 
 
 class Sso:
@@ -132,12 +130,13 @@ class Sso:
             **asdict(binding),
             "port": str(query.port or ""),
             "challenge": query.challenge or "",
+            "machine": query.machine or "",
         }
         try:
             with _provider_faults(party, "cannot be reached now; try again in a minute"):
                 url = await party.authorization_url(binding, self._redirect_uri(name))
         except UnauthenticatedError as refusal:
-            return SignInStart(_refusal_url(refusal, claims))
+            return SignInStart(refusal_url(refusal, claims))
         return SignInStart(url, self._signer.sign(_TICKET, claims, limits.SSO_LIFETIME))
 
     async def finish(
@@ -159,7 +158,7 @@ class Sso:
             redirect_uri = self._redirect_uri(name)
             return await self._finished(party, redirect_uri, claims, query, client)
         except (ForbiddenError, UnauthenticatedError) as refusal:
-            return SignInEnd(_refusal_url(refusal, claims))
+            return SignInEnd(refusal_url(refusal, claims))
 
     async def _finished(
         self,
@@ -192,39 +191,16 @@ class Sso:
         home = f"{self._settings.base_url}/"
         return SignInEnd(home, started.refresh_token, device_token, started.user.notice)
 
-    async def exchange(self, body: wire.SsoExchange, client: str) -> SignedIn:
-        """Return the sign-in of a command line, once.
-
-        Raises:
-            UnauthenticatedError: the code has ended, was used, or is somebody else's.
-            ForbiddenError: the user was disabled meanwhile.
-        """
-        claims = self._signer.read(_CODE, body.code, _CODE_CLAIMS)
-        if claims is None or not same_token(wire.challenge_of(body.verifier), claims["challenge"]):
-            raise UnauthenticatedError(_NO_CODE)
-        user_id, session_id, now = UUID(claims["sub"]), UUID(claims["sid"]), self._clock()
-
-        def work(writer: Writer) -> sessions.Started:
-            # The code is for this session: if it exists, the code was used.
-            user = writer.user(user_id)
-            if user is None or writer.session(session_id) is not None:
-                raise UnauthenticatedError(_NO_CODE)
-            return sessions.start(writer, user, now, client, session_id=session_id)
-
-        started = await self._storage.write(work, person=user_id)
-        return sessions.signed_in(self._tokens, started)
-
     async def _hand_over(self, person: Person, claims: Mapping[str, str]) -> SignInEnd:
-        """Send the browser to the command line with a code that only the one who began can use."""
+        """Send the browser to the page on which its person confirms that a command line waits."""
         now, policy = self._clock(), self._settings.registration
 
         def work(writer: Writer) -> User:
             return user_of(writer, person, policy, now)
 
         user = await self._storage.write(work, person=await self._lock_of(person))
-        promised = {"sub": str(user.id), "sid": str(uuid4()), "challenge": claims["challenge"]}
-        code = self._signer.sign(_CODE, promised, limits.CODE_LIFETIME)
-        return SignInEnd(_loopback(claims, code=code))
+        ticket = waiting_ticket(self._signer, user, claims)
+        return SignInEnd(f"{self._settings.base_url}{_CONFIRMING_PAGE}", ticket=ticket)
 
     async def _lock_of(self, person: Person) -> UUID | None:
         """Return what stands for a person whose account may not exist yet; None where an account
@@ -243,20 +219,6 @@ class Sso:
 
     def _redirect_uri(self, name: str) -> str:
         return f"{self._settings.base_url}/api/auth/sso/{name}/callback"
-
-
-def _loopback(claims: Mapping[str, str], **brought: str) -> str:
-    return f"http://127.0.0.1:{claims['port']}/callback?{urlencode(brought)}"
-
-
-def _refusal_url(refusal: HwciServerError, claims: Mapping[str, str]) -> str:
-    """Return the address that carries a refusal to the command line, so that it does not wait. The
-    challenge proves that the refusal is ours: no other program that opens that address knows it.
-    Raises `HwciServerError`: the refusal, if no command line waits.
-    """
-    if not claims["port"]:
-        raise refusal
-    return _loopback(claims, error=str(refusal), challenge=claims["challenge"])
 
 
 def _require_consent(party: RelyingParty, error: str | None) -> None:

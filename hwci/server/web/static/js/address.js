@@ -9,6 +9,7 @@ import { keep, kept } from "./kept.js";
 const PAGES = {
   home: "/",
   "sign-in": "/sign-in",
+  "command-line": "/sign-in/command-line",
   setup: "/setup",
   reset: "/reset",
   account: "/account",

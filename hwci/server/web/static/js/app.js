@@ -15,6 +15,7 @@ import { takeWanted } from "./wanted.js";
 
 const OPEN_TO_ALL = {
   "sign-in": later(() => import("./pages/sign_in.js"), "SignIn"),
+  "command-line": later(() => import("./pages/command_line.js"), "CommandLine"),
   setup: later(() => import("./pages/set_up.js"), "SetUp"),
   reset: later(() => import("./pages/reset.js"), "ResetPassword"),
 };
@@ -42,6 +43,7 @@ const LAST_ORGANIZATION = "hwci-organization";
 /** The title of the window. A page about one thing sets its own. */
 const TITLES = {
   "sign-in": "Sign in",
+  "command-line": "Sign in to the command line",
   setup: "Set up",
   reset: "New password",
   account: "Your account",
