@@ -363,6 +363,7 @@ async def test_a_lost_run_that_is_heard_while_lost_ones_are_deleted_stays(
 
         def hear(writer: Writer) -> None:
             writer.hear_run(ACME.id, LIVE_RUN.id, NOON + timedelta(days=8))
+            assert writer.live_run(ACME.id, LIVE_RUN.id)  # with which the update is sent
             heard.set()
             wait(lambda: connection.row(WAITING) == (1,))
 
