@@ -42,7 +42,7 @@ _OLDER = (
     "The database is newer than this server, which writes nothing any more; its operator has to"
     " start the new version here"
 )
-READERS = 4
+READERS = 8
 """Connections on which pages are read."""
 LOOK_UPS = 8
 """Connections on which callers are looked up, made when so many are looked up at once: one a round
