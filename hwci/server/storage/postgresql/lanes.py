@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from queue import Empty, LifoQueue, Queue
+from queue import Empty, LifoQueue
 from typing import TypeVar
 
 import psycopg
@@ -32,23 +32,16 @@ _FOR_ANOTHER = (errors.DeadlockDetected, errors.SerializationFailure)
 
 
 class Lane:
-    """Threads of one kind, and as many connections for them, made when they are needed."""
+    """Threads of one kind, and as many connections for them, made when they are needed: the one
+    that rested last is used first, so there are only as many as were used at once.
+    """
 
     def __init__(
-        self,
-        name: str,
-        database: str,
-        connect: Callable[[], Connection],
-        count: int,
-        *,
-        latest_first: bool = False,
+        self, name: str, database: str, connect: Callable[[], Connection], count: int
     ) -> None:
-        """`latest_first`: the connection that rested last is used first, so that only as many are
-        made as are used at once. Else they are used in turn.
-        """
         self.threads = Threads(name, database, count)
         self._connect = connect
-        self._idle: Queue[Connection | None] = LifoQueue() if latest_first else Queue()
+        self._idle: LifoQueue[Connection | None] = LifoQueue()
         for _ in range(count):
             self._idle.put(None)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 from typing import TypeVar
 from uuid import UUID, uuid4
 
@@ -42,8 +43,10 @@ _OLDER = (
     "The database is newer than this server, which writes nothing any more; its operator has to"
     " start the new version here"
 )
-READERS = 8
-"""Connections on which pages are read."""
+READERS, WARM = 16, 4
+"""Connections on which pages are read, and those of them that are made before there is a request.
+Where the database is 5 ms away, most reads wait for the network.
+"""
 LOOK_UPS = 8
 """Connections on which callers are looked up, made when so many are looked up at once: one a round
 trip on each.
@@ -93,7 +96,7 @@ class PostgresqlStorage(Storage):
         except psycopg.Error as error:
             raise storage_error(error, self._name) from None  # it may hold the password
         connect = partial(Connection, location)
-        self._short = Lane("hwci-look-up", self._name, connect, LOOK_UPS, latest_first=True)
+        self._short = Lane("hwci-look-up", self._name, connect, LOOK_UPS)
         self._long = Lane("hwci-reader", self._name, connect, READERS)
         connect = partial(Connection, location, self._audit_key)
         self._writing = Lane("hwci-writer", self._name, connect, _WRITERS)
@@ -141,14 +144,20 @@ class PostgresqlStorage(Storage):
         return await self._short.threads.run(job, deadline)
 
     async def warm_up(self, work: Callable[[Reader], object]) -> None:
-        """Run `work` on each connection that reads, all together: the database learns of the tables
-        anew for each new one. The lane hands them out in turn.
+        """Run `work` on a few connections that read, all at once: the database learns of the tables
+        anew for each new one.
         """
-        each = [self.read(work, seconds=_WARM_UP_SECONDS) for _ in range(READERS)]
+        begun = Barrier(WARM, timeout=_WARM_UP_SECONDS)
+
+        def together(reader: Reader) -> None:
+            begun.wait()  # a connection that rests would be used again
+            work(reader)
+
+        each = [self.read(together, seconds=_WARM_UP_SECONDS) for _ in range(WARM)]
         try:
             await asyncio.gather(*each)
-        except (StorageError, OverloadedError) as error:
-            LOG.info("Did not warm up: %s", error)
+        except (StorageError, OverloadedError, BrokenBarrierError) as error:
+            LOG.info("Did not warm up: %s", str(error) or "the database is slow")
 
     async def _look(
         self,
