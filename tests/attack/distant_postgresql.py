@@ -32,7 +32,7 @@ class Away:
     """
 
     def __init__(self) -> None:
-        self._seconds: Synchronized[float] = _SPAWN.Value("d", AWAY_SECONDS)
+        self._seconds: Synchronized[float] = _SPAWN.Value("d", 0.0)
         self._near: Location | None = None
 
     @contextmanager
@@ -54,6 +54,8 @@ class Away:
         assert self._near is not None
         # As any database that is a few minutes old; the scene has just filled it.
         await asyncio.to_thread(query, self._near, "ANALYZE")
+        self._seconds.value = AWAY_SECONDS
+        await asyncio.sleep(2 * LOOK_SECONDS)
         far = await _reads(scene)
         self._seconds.value = 0
         await asyncio.sleep(2 * LOOK_SECONDS)

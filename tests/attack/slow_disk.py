@@ -82,6 +82,7 @@ async def _alive(http: aiohttp.ClientSession) -> float:
 ATTACK = Attack(
     _wait,
     seconds=60.0,
+    before="the server says that it is alive within 1970 ms, at 1dfd5083",
     environment={"LD_PRELOAD": f"{{folder}}/{LIBRARY}", "SLOW_DISK": f"{{folder}}/{SWITCH}"},
     database=_slow_file,
     probed=False,
