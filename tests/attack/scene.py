@@ -9,8 +9,8 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from uuid import UUID
 
 import aiohttp
 
+from hwci.server.storage.location import Location
 from tests.support.running import create_key, new_organization, report, sign_in
 
 ATTACKER_ADDRESS, VICTIM_ADDRESS = "127.0.0.66", "127.0.0.2"
@@ -67,15 +68,22 @@ class Scene:
     victim: Tenant
 
 
+@contextmanager
+def a_file(folder: Path) -> Iterator[Location]:
+    """Give a server a file."""
+    yield Location(str(folder / "hwci.db"))
+
+
 @dataclass(frozen=True)
 class Attack:
     """One attack. `run` attacks until it returns or is cancelled after `seconds`, and may assert.
     It returns the figure that it measured, in words, if it has one.
 
     `before`: the same figure of the server that did not withstand it yet, and its commit.
-    `environment`: settings of the server. `prefix`: a command that starts the server, such as one
-    that lowers a limit of the process. `beside`: what runs beside the server, with files in a
-    folder, and gives settings, too. `probed`: the victim's page and reports must hold meanwhile.
+    `environment`: settings of the server; `{folder}` is its folder. `prefix`: a command that starts
+    the server, such as one that lowers a limit of the process. `database`: gives it a database in a
+    folder. `beside`: what runs beside the server, with files in a folder, and gives settings, too.
+    `probed`: the victim's page and reports must hold meanwhile.
     """
 
     run: Callable[[Scene], Awaitable[str | None]]
@@ -83,6 +91,7 @@ class Attack:
     before: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     prefix: Sequence[str] = ()
+    database: Callable[[Path], AbstractContextManager[Location]] = a_file
     beside: Callable[[Path], AbstractContextManager[Mapping[str, str]]] = lambda _: nullcontext({})
     probed: bool = True
 
@@ -90,28 +99,31 @@ class Attack:
 @asynccontextmanager
 async def scene(folder: Path, attack: Attack) -> AsyncIterator[Scene]:
     """Start a server for an attack, with both organizations and a history of the victim's."""
-    with attack.beside(folder) as settings:
-        async with _server(folder, attack, settings) as running:
+    with attack.database(folder) as location, attack.beside(folder) as settings:
+        async with _server(location, folder, attack, settings) as running:
             yield running
 
 
 @asynccontextmanager
 async def _server(
-    folder: Path, attack: Attack, settings: Mapping[str, str]
+    location: Location, folder: Path, attack: Attack, settings: Mapping[str, str]
 ) -> AsyncIterator[Scene]:
-    database = folder / "hwci.db"
     orgs = {
-        email: await asyncio.to_thread(new_organization, database, email)
+        email: await asyncio.to_thread(new_organization, location, email)
         for email in ("attacker@example.org", "victim@example.org")
     }
     process = await asyncio.create_subprocess_exec(
         *(*attack.prefix, sys.executable, "-m", "hwci", "serve", "--port", "0"),
         env={
             **os.environ,
-            "HWCI_DATABASE": str(database),
+            "HWCI_DATABASE": location.written,
             "HWCI_RATE_LIMIT": "off",
             "HWCI_AUTH_RATE_LIMIT": "off",
-            **attack.environment,
+            **_key_file(location),
+            **{
+                name: value.replace("{folder}", str(folder))
+                for name, value in attack.environment.items()
+            },
             **settings,
         },
         stderr=asyncio.subprocess.PIPE,
@@ -133,13 +145,18 @@ async def _server(
             )
         ]
         await _fill(url, victim)
-        yield Scene(url, port, process, log, database, attacker, victim)
+        yield Scene(url, port, process, log, folder / "hwci.db", attacker, victim)
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
         if reading is not None:
             await reading
+
+
+def _key_file(location: Location) -> Mapping[str, str]:
+    file = location.secret_key_file
+    return {} if file is None else {"HWCI_SECRET_KEY_FILE": str(file)}
 
 
 async def _read(stderr: asyncio.StreamReader, log: list[bytes]) -> None:

@@ -114,7 +114,7 @@ def query(location: Location, statement: str, values: Sequence[object] = ()) -> 
     """Run one statement on a database, beside its servers, and return the rows of its answer."""
     if location.file is None:
         with closing(connect(location)) as connection:
-            found = connection.execute(statement, values)
+            found = connection.execute(statement, values).cursor
             return found.fetchall() if found.description else []
     with closing(sqlite3.connect(location.file)) as file, file:
         return file.execute(statement, values).fetchall()

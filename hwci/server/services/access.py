@@ -14,7 +14,15 @@ from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedErr
 from hwci.server.security.api_keys import key_digest, same_digest
 from hwci.server.security.tokens import AccessTokens, Claims
 from hwci.server.storage.ports import AKey, Reader, Storage
-from hwci.server.storage.records import Box, CiKey, Membership, Organization, ReaderKey, User
+from hwci.server.storage.records import (
+    Box,
+    CiKey,
+    Membership,
+    Organization,
+    ReaderKey,
+    SignedIn,
+    User,
+)
 from hwci.wire import limits
 
 ADMINS = frozenset({Role.OWNER, Role.ADMIN})
@@ -113,8 +121,8 @@ class Access:
     async def person(self, token: str) -> Person:
         """Return the user of an access token. Raises `UnauthenticatedError`."""
         claims = self._tokens.read(token)
-        user = await self._storage.look_up(lambda reader: signed_in(reader, claims))
-        return Person(user, claims)
+        found = await self._storage.look_up(lambda reader: _signed_in(reader, claims, None))
+        return Person(found.user, claims)
 
     async def member(
         self, token: str, org_id: UUID | None, roles: Collection[Role], *, metrics: bool
@@ -131,12 +139,12 @@ class Access:
         claims = self._tokens.read(token)
 
         def admit(reader: Reader) -> Member:
-            user = signed_in(reader, claims)
-            found = _membership(reader, org_id, user)
-            _require_role(found.role, roles)
+            found = _signed_in(reader, claims, org_id)
+            membership = _require_member(found.membership)
+            _require_role(membership.role, roles)
             if metrics:
-                _require_metrics(found.organization)
-            return Member(user, found, claims)
+                _require_metrics(membership.organization)
+            return Member(found.user, membership, claims)
 
         return await self._storage.look_up(admit)
 
@@ -153,7 +161,7 @@ class Access:
             if isinstance(viewer, ReaderKey):
                 _live_key(reader, ReaderKey, viewer.digest, _NO_READER_KEY)
             else:
-                _membership(reader, viewer.org_id, signed_in(reader, viewer.claims))
+                _require_member(_signed_in(reader, viewer.claims, viewer.org_id).membership)
 
         await self._storage.look_up(look)
 
@@ -213,7 +221,7 @@ def role_now(reader: Reader, member: Member, roles: Collection[Role]) -> Role:
         NotFoundError: they are no longer a member.
         ForbiddenError: their role is none of `roles`.
     """
-    role = _membership(reader, member.org_id, member.user).role
+    role = _require_member(reader.membership(member.org_id, member.id)).role
     _require_role(role, roles)
     return role
 
@@ -261,20 +269,20 @@ def _live_key(
 
 def signed_in(reader: Reader, claims: Claims) -> User:
     """Return the user of a session. Raises `UnauthenticatedError`: it has ended."""
-    session = reader.session(claims.session_id)
-    if session is None or session.user_id != claims.user_id or session.ended_at is not None:
-        raise UnauthenticatedError("The session has ended; sign in again")
-    user = reader.user(session.user_id)
-    if user is None:
-        raise UnauthenticatedError("The session has ended; sign in again")
-    return user
+    return _signed_in(reader, claims, None).user
 
 
-def _membership(reader: Reader, org_id: UUID | None, user: User) -> Membership:
-    found = None if org_id is None else reader.membership(org_id, user.id)
-    if found is None:
-        raise NotFoundError(_NO_ORGANIZATION)
+def _signed_in(reader: Reader, claims: Claims, org_id: UUID | None) -> SignedIn:
+    found = reader.signed_in(claims.session_id, org_id)
+    if found is None or found.user.id != claims.user_id or found.session.ended_at is not None:
+        raise UnauthenticatedError("The session has ended; sign in again")
     return found
+
+
+def _require_member(membership: Membership | None) -> Membership:
+    if membership is None:
+        raise NotFoundError(_NO_ORGANIZATION)
+    return membership
 
 
 def _require_role(role: Role, roles: Collection[Role]) -> None:

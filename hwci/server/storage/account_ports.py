@@ -19,6 +19,7 @@ from hwci.server.storage.records import (
     OrganizationMember,
     RefreshToken,
     Session,
+    SignedIn,
     Usage,
     User,
 )
@@ -156,6 +157,11 @@ class Sessions(Protocol):
 
     def session(self, session_id: UUID) -> Session | None:
         """Return a sign-in by id."""
+
+    def signed_in(self, session_id: UUID, org_id: UUID | None) -> SignedIn | None:
+        """Return a sign-in by id with its user, and with their membership in an organization, if
+        one is named. It is one question.
+        """
 
     def open_sessions(
         self, user_id: UUID, now: datetime, offset: int, limit: int

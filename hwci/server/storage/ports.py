@@ -377,8 +377,8 @@ class Storage(Protocol):
         """
 
     async def look_up(self, work: Callable[[Reader], Result]) -> Result:
-        """Run `work`, which finds who is calling: a few rows by key. It is a short read, done in
-        the way that costs this driver the least. Raises as `read`.
+        """Run `work`, which asks one question: who is calling. It is a short read, which a driver
+        may do without a transaction. Raises as `read`.
         """
         return await self.read(work, short=True)
 

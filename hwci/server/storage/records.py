@@ -145,6 +145,17 @@ class OpenSession:
 
 
 @dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A sign-in, whose it is, and their membership in the organization that was asked for, if they
+    have one.
+    """
+
+    session: Session
+    user: User
+    membership: Membership | None
+
+
+@dataclass(frozen=True, slots=True)
 class RefreshToken:
     """A refresh token of a session, as a digest. A used one stays known, so that a second use is
     recognized.

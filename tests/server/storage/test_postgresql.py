@@ -39,7 +39,7 @@ from hwci.server.storage.opening import check_storage, copy_storage, missing_ste
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.postgresql import hearing
 from hwci.server.storage.postgresql.connections import Connection
-from hwci.server.storage.postgresql.store import READERS
+from hwci.server.storage.postgresql.store import WARM
 from hwci.server.storage.records import NOBODY, LiveTest
 from hwci.server.storage.sqlite.connections import new_database
 from tests.server.storage.agreeing import compare
@@ -363,6 +363,7 @@ async def test_a_lost_run_that_is_heard_while_lost_ones_are_deleted_stays(
 
         def hear(writer: Writer) -> None:
             writer.hear_run(ACME.id, LIVE_RUN.id, NOON + timedelta(days=8))
+            assert writer.live_run(ACME.id, LIVE_RUN.id)  # with which the update is sent
             heard.set()
             wait(lambda: connection.row(WAITING) == (1,))
 
@@ -379,7 +380,7 @@ async def test_a_lost_run_that_is_heard_while_lost_ones_are_deleted_stays(
         await store.close()
 
 
-async def test_every_connection_that_reads_is_warmed_up_by_the_page_of_an_organization(
+async def test_a_few_connections_are_warmed_up_by_the_page_of_an_organization(
     postgresql: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "hwci.server")
@@ -390,7 +391,7 @@ async def test_every_connection_that_reads_is_warmed_up_by_the_page_of_an_organi
         before = looking.rows(_PIDS)
         await Metrics(store, system_clock).warm_up()
 
-        assert len(looking.rows(_PIDS)) == len(before) + READERS
+        assert len(looking.rows(_PIDS)) == len(before) + WARM
         assert caplog.records == []
         await store.close()
 

@@ -143,6 +143,12 @@ async def test_a_caller_that_looks_up_waits_neither_for_long_reads_nor_for_the_w
         await asyncio.gather(*held)
 
 
+async def test_nothing_is_looked_up_in_the_event_loop_which_would_wait_for_the_disk(
+    storage: Storage,
+) -> None:
+    assert await storage.look_up(lambda _: threading.get_ident()) != threading.get_ident()
+
+
 async def test_a_caller_that_gives_up_does_not_break_the_next_one(storage: Storage) -> None:
     writes = [asyncio.ensure_future(storage.write(found))]
     await asyncio.sleep(0)

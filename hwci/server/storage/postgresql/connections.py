@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections to a PostgreSQL database: how each is opened, and how it runs a statement.
 
-This module decides how long anything may take that a server waits for, and what a fault of the
-database is to a caller. A message names the database without its user and password.
+This module decides which statements share a round trip, how long anything may take that a server
+waits for, and what a fault of the database is to a caller. A message names the database without its
+user and password.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any
 
 import psycopg
 from psycopg import Cursor, RawCursor, errors
+from psycopg.generators import fetch_many
 from psycopg.pq import TransactionStatus
 
 from hwci.server.errors import HwciServerError, StorageBusyError, StorageError, TooLongError
@@ -19,6 +21,7 @@ from hwci.server.storage.audit_key import NEW_KEY
 from hwci.server.storage.location import ADDRESS_FORM, Location
 from hwci.server.storage.postgresql.dialect import adapt, native
 from hwci.server.storage.sql.connection import Connection as Base
+from hwci.server.storage.sql.connection import Query
 
 _CONNECT_SECONDS = 5
 _ALIVE = (
@@ -33,8 +36,53 @@ _PASSWORD_FIX = "correct the address, or PGPASSWORD or ~/.pgpass if the password
 _AT_ONCE = 100  # rows of a query that is asked for row by row
 
 
+class Statement:
+    """A statement, and its answer once it was sent. `many`: the values are those of many rows."""
+
+    def __init__(
+        self,
+        connection: "Connection",
+        text: bytes,
+        values: Sequence[Any],
+        *,
+        many: bool = False,
+        prepare: bool | None = None,
+    ) -> None:
+        self._connection = connection
+        self._text = text
+        self._values = values
+        self._many = many
+        self._prepare = prepare
+        self._cursor: Cursor[tuple[Any, ...]] | None = None
+
+    def send(self, raw: psycopg.Connection[Any]) -> None:
+        """Send it. In a pipeline, the answer is there at its end."""
+        self._cursor = cursor = raw.cursor(binary=True)
+        if self._many:
+            cursor.executemany(self._text, self._values)
+        else:
+            cursor.execute(self._text, self._values, prepare=self._prepare)
+
+    @property
+    def cursor(self) -> Cursor[tuple[Any, ...]]:
+        """Return its answer, for which it is sent if it still waits."""
+        if self._cursor is None:
+            self._connection.send()
+        assert self._cursor is not None
+        return self._cursor
+
+    @property
+    def rowcount(self) -> int:
+        """Return how many rows it changed."""
+        return self.cursor.rowcount
+
+
 class Connection(Base):
-    """One connection to a database, used by one thread at a time."""
+    """One connection to a database, used by one thread at a time.
+
+    From `gather` on, a statement whose answer nobody reads waits, and goes with the next one whose
+    answer is read, in one round trip.
+    """
 
     new_audit_key = f"take that of another server of this database, {NEW_KEY}"
 
@@ -43,6 +91,10 @@ class Connection(Base):
         super().__init__(location.shown, location.audit_key_file)
         self.audit_key = audit_key
         self._names = count()
+        self._gathers = False
+        self._waiting: list[Statement] = []
+        self.answered = False
+        """Whether the database has answered since `gather`, or before the first."""
         self.raw = psycopg.connect(
             location.written,
             autocommit=True,  # a transaction begins and ends by statements
@@ -57,55 +109,106 @@ class Connection(Base):
         self.command(_ALIVE)
         adapt(self.raw)
 
+    def gather(self, *first: tuple[str, Sequence[object]]) -> None:
+        """Send statements as late as possible until `commit` or `leave`, beginning with these."""
+        self._settle()
+        self._gathers, self.answered = True, False
+        self._waiting = [Statement(self, native(text), values) for text, values in first]
+
+    def send(self, *further: Statement) -> None:
+        """Send what waits, and these statements, in one round trip."""
+        sent, self._waiting = [*self._waiting, *further], []
+        if len(sent) == 1:
+            sent[0].send(self.raw)
+        else:
+            with self.raw.pipeline():
+                for statement in sent:
+                    statement.send(self.raw)
+        self.answered = True
+
     def command(self, statements: str) -> tuple[Any, ...] | None:
         """Run statements without values in one round trip. Return a row of the last, if any."""
+        self._settle()
         cursor = self.raw.execute(statements.encode())
         while cursor.nextset():
             pass
+        self.answered = True
         return cursor.fetchone() if cursor.description else None
 
-    def execute(self, statement: str, values: Sequence[object] = ()) -> Cursor[tuple[Any, ...]]:
+    def execute(self, statement: str, values: Sequence[object] = ()) -> Statement:
         """Run one statement."""
         self.check_time()
-        return self.raw.cursor(binary=True).execute(native(statement), values)
+        return self._run(Statement(self, native(statement), values))
 
     def execute_many(self, statement: str, rows: Collection[Sequence[object]]) -> None:
         """Run one statement for each row of values, in one round trip."""
         self.check_time()
         if rows:
-            self.raw.cursor().executemany(native(statement), rows)
+            self._run(Statement(self, native(statement), list(rows), many=True))
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
-        return self.execute(statement, values).fetchall()
+        return self.execute(statement, values).cursor.fetchall()
 
     def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, or None."""
-        return self.execute(statement, values).fetchone()
+        return self.execute(statement, values).cursor.fetchone()
+
+    def rows_of(self, queries: Iterable[Query]) -> list[list[tuple[Any, ...]]]:
+        """Return all rows of each of these queries, in one round trip."""
+        self.check_time()
+        asked = [Statement(self, native(text), values) for text, values in queries]
+        if asked:
+            self.send(*asked)
+        return [statement.cursor.fetchall() for statement in asked]
 
     def each(self, statement: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query as they are asked for. Others may run meanwhile."""
-        name = f"each_{next(self._names)}"
         self.check_time()
+        name = f"each_{next(self._names)}"
         begin = f"DECLARE {name} BINARY NO SCROLL CURSOR FOR ".encode() + native(statement)
-        self.raw.execute(begin, values, prepare=False)
+        self._run(Statement(self, begin, values, prepare=False))
         fetch = f"FETCH {_AT_ONCE} FROM {name}".encode()
         try:
-            while found := self.raw.execute(fetch, prepare=False, binary=True).fetchall():
+            more = True
+            while more:
+                found = self._run(Statement(self, fetch, (), prepare=False)).cursor.fetchall()
                 yield from found
                 self.check_time()
+                more = len(found) == _AT_ONCE
         finally:
             if self.raw.info.transaction_status is TransactionStatus.INTRANS:
-                self.command(f"CLOSE {name}")
+                self._run(Statement(self, f"CLOSE {name}".encode(), (), prepare=False))
 
-    def roll_back(self) -> None:
-        """End a transaction, if there is one, and keep nothing of it."""
+    def commit(self) -> None:
+        """Send what waits, and commit the transaction."""
+        self._gathers = False
+        self.send(Statement(self, b"COMMIT", ()))
+
+    def leave(self) -> None:
+        """End a transaction, if there is one, and keep nothing of it. Its answer is read before the
+        connection is used again, so nobody waits for it.
+        """
+        self._gathers, self._waiting = False, []
         if self.raw.info.transaction_status is not TransactionStatus.IDLE:
-            self.command("ROLLBACK")
+            self.raw.pgconn.send_query(b"ROLLBACK")
 
     def close(self) -> None:
         """Close the connection."""
         self.raw.close()
+
+    def _run(self, statement: Statement) -> Statement:
+        """Run a statement, or have it wait."""
+        if self._gathers:
+            self._waiting.append(statement)
+        else:
+            statement.send(self.raw)
+        return statement
+
+    def _settle(self) -> None:
+        """Read the answer to what `leave` has sent."""
+        if self.raw.info.transaction_status is TransactionStatus.ACTIVE:
+            self.raw.wait(fetch_many(self.raw.pgconn))
 
 
 def storage_error(error: psycopg.Error, name: str) -> HwciServerError:

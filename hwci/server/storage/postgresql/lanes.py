@@ -3,7 +3,8 @@
 
 This module decides when a connection is made again, and what is tried again: a transaction that the
 database ended for another's sake (a deadlock, a serialization failure), and one that found its
-connection gone before it began. Nothing is tried again once it may have been committed.
+connection gone before the database answered. Nothing is tried again once it may have been
+committed.
 """
 
 import random
@@ -11,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from queue import Empty, SimpleQueue
+from queue import Empty, LifoQueue
 from typing import TypeVar
 
 import psycopg
@@ -31,45 +32,35 @@ _FOR_ANOTHER = (errors.DeadlockDetected, errors.SerializationFailure)
 
 
 class Lane:
-    """Threads of one kind, and as many connections for them, made when they are needed."""
+    """Threads of one kind, and as many connections for them, made when they are needed: the one
+    that rested last is used first, so there are only as many as were used at once.
+    """
 
     def __init__(
         self, name: str, database: str, connect: Callable[[], Connection], count: int
     ) -> None:
         self.threads = Threads(name, database, count)
         self._connect = connect
-        self._idle: SimpleQueue[Connection | None] = SimpleQueue()
+        self._idle: LifoQueue[Connection | None] = LifoQueue()
         for _ in range(count):
             self._idle.put(None)
 
     def run(self, begin: Begin, work: Callable[[Connection], Result], deadline: Deadline) -> Result:
-        """Run `work` in a transaction that `begin` begins, and commit it. The connection is kept
-        for the next one if it still works.
+        """Run `work` in a transaction that `begin` begins, and which `work` commits if it wrote.
+        The connection is kept for the next one if it still works.
         """
         connection = self._idle.get()
         try:
-            connection = self._begun(connection, begin)
+            if connection is not None:
+                try:
+                    return self._worked(connection, begin, work, deadline)
+                except psycopg.OperationalError:
+                    if connection.answered or not connection.raw.closed:
+                        raise
+            connection = self._connect()
             return self._worked(connection, begin, work, deadline)
         finally:
             self._idle.put(_rested(connection))
-
-    def _begun(self, connection: Connection | None, begin: Begin) -> Connection:
-        """Begin on a connection, or on a new one if it is gone."""
-        if connection is not None:
-            try:
-                begin(connection)
-            except psycopg.OperationalError:
-                if not connection.raw.closed:
-                    raise
-            else:
-                return connection
-        connection = self._connect()
-        try:
-            begin(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
     def _worked(
         self,
@@ -80,19 +71,17 @@ class Lane:
     ) -> Result:
         for left in reversed(range(_TRIES)):
             try:
-                result = _once(connection, work, deadline)
-            except _FOR_ANOTHER:
-                if not left:
-                    raise
-                connection.roll_back()
-                time.sleep(random.uniform(0, _PAUSE_SECONDS))  # noqa: S311 - no secret
                 begin(connection)
+                with connection.until(deadline):
+                    return work(connection)
             except Exception as fault:
+                connection.forget_lists()
                 # What an interrupted read had loaded would stay as long as its traceback does.
                 traceback.clear_frames(fault.__traceback__)
-                raise
-            else:
-                return result
+                if not left or not isinstance(fault, _FOR_ANOTHER):
+                    raise
+                connection.leave()
+                time.sleep(random.uniform(0, _PAUSE_SECONDS))  # noqa: S311 - no secret
         raise AssertionError  # the last try returned or raised
 
     def close(self) -> None:
@@ -104,26 +93,12 @@ class Lane:
                     connection.close()
 
 
-def _once(
-    connection: Connection, work: Callable[[Connection], Result], deadline: Deadline
-) -> Result:
-    """Run `work` in the transaction that has begun, and commit it."""
-    try:
-        with connection.until(deadline):
-            result = work(connection)
-        connection.command("COMMIT")
-    except BaseException:
-        connection.forget_lists()
-        raise
-    return result
-
-
 def _rested(connection: Connection | None) -> Connection | None:
     """Return a connection without a transaction; None if it is gone."""
     if connection is None:
         return None
     with suppress(psycopg.Error):
-        connection.roll_back()
+        connection.leave()
     if connection.raw.closed or connection.raw.broken:
         connection.close()
         return None

@@ -88,4 +88,4 @@ def migrate(connection: Connection) -> None:
             rederive(connection, org)
         connection.command("COMMIT")
     finally:
-        connection.roll_back()
+        connection.leave()

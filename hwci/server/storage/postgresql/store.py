@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 from typing import TypeVar
 from uuid import UUID, uuid4
 
@@ -42,10 +43,25 @@ _OLDER = (
     "The database is newer than this server, which writes nothing any more; its operator has to"
     " start the new version here"
 )
-READERS = 4
-"""Connections on which pages are read."""
+READERS, WARM = 16, 4
+"""Connections on which pages are read, and those of them that are made before there is a request.
+Where the database is 5 ms away, most reads wait for the network.
+"""
+LOOK_UPS = 8
+"""Connections on which callers are looked up, made when so many are looked up at once: one a round
+trip on each.
+"""
 _WRITERS = 4
 """An organization has one write at a time, so this many organizations write at once."""
+_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_TIME = (
+    "SELECT set_config('statement_timeout', ?1, true),"
+    " set_config('idle_in_transaction_session_timeout', ?1, true)"
+)
+"""Ends each later statement of a transaction after this time, and the transaction itself after this
+time without one: a server that stands still holds no lock.
+"""
 _WARM_UP_SECONDS = 1.0
 """A server must not start late because its database is slow."""
 
@@ -80,7 +96,7 @@ class PostgresqlStorage(Storage):
         except psycopg.Error as error:
             raise storage_error(error, self._name) from None  # it may hold the password
         connect = partial(Connection, location)
-        self._short = Lane("hwci-look-up", self._name, connect, 1)
+        self._short = Lane("hwci-look-up", self._name, connect, LOOK_UPS)
         self._long = Lane("hwci-reader", self._name, connect, READERS)
         connect = partial(Connection, location, self._audit_key)
         self._writing = Lane("hwci-writer", self._name, connect, _WRITERS)
@@ -114,15 +130,34 @@ class PostgresqlStorage(Storage):
 
         return await self._look(look, lane, organization, Deadline(seconds))
 
+    async def look_up(self, work: Callable[[Reader], Result]) -> Result:
+        """Run `work`, which asks one question: it needs no transaction to see one snapshot."""
+        deadline = Deadline(ANSWER_SECONDS)
+
+        def begin(connection: Connection) -> None:
+            connection.gather((_TIME, _most(deadline.left)))
+
+        def look(connection: Connection) -> Result:
+            return work(PostgresqlTransaction(connection))
+
+        job = partial(self._run, self._short, begin, look, deadline)
+        return await self._short.threads.run(job, deadline)
+
     async def warm_up(self, work: Callable[[Reader], object]) -> None:
-        """Run `work` on each connection that reads, all together: the database learns of the tables
-        anew for each new one. The lane hands them out in turn.
+        """Run `work` on a few connections that read, all at once: the database learns of the tables
+        anew for each new one.
         """
-        each = [self.read(work, seconds=_WARM_UP_SECONDS) for _ in range(READERS)]
+        begun = Barrier(WARM, timeout=_WARM_UP_SECONDS)
+
+        def together(reader: Reader) -> None:
+            begun.wait()  # a connection that rests would be used again
+            work(reader)
+
+        each = [self.read(together, seconds=_WARM_UP_SECONDS) for _ in range(WARM)]
         try:
             await asyncio.gather(*each)
-        except (StorageError, OverloadedError) as error:
-            LOG.info("Did not warm up: %s", error)
+        except (StorageError, OverloadedError, BrokenBarrierError) as error:
+            LOG.info("Did not warm up: %s", str(error) or "the database is slow")
 
     async def _look(
         self,
@@ -132,8 +167,7 @@ class PostgresqlStorage(Storage):
         deadline: Deadline,
     ) -> Result:
         def begin(connection: Connection) -> None:
-            what = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-            connection.command(f"{what}; {_time(deadline.left)}")
+            connection.gather((_READ, ()), (_TIME, _most(deadline.left)))
 
         def job() -> Result:
             return self._run(lane, begin, look, deadline)
@@ -153,9 +187,11 @@ class PostgresqlStorage(Storage):
         whose = organization or person
         lane = self._alone if whose is None else self._writing
         waited = begin_by or Deadline(min(seconds, ANSWER_SECONDS))
-        what = f"BEGIN ISOLATION LEVEL READ COMMITTED; {_time(seconds)}; {locks_of(whose)}"
+        most = "'{}'".format(*_most(seconds))
+        what = f"{_WRITE}; {_TIME.replace('?1', most)}; {locks_of(whose)}"
 
         def begin(connection: Connection) -> None:
+            connection.gather()
             # Behind the lock: no step is taken from now on until the transaction ends.
             self._require_known(connection.command(f"{what}; {LAST_TAKEN}"))
 
@@ -174,6 +210,7 @@ class PostgresqlStorage(Storage):
         transaction = PostgresqlTransaction(connection)
         result = work(transaction)
         notify(connection, self._me, transaction.appended_to)
+        connection.commit()
         return transaction.appended_to, result
 
     def _require_known(self, taken: Sequence[str] | None) -> None:
@@ -234,13 +271,8 @@ class PostgresqlStorage(Storage):
         self._hearing.close()
 
 
-def _time(seconds: float) -> str:
-    """Return the statements that end each statement of a transaction after this time, and the
-    transaction itself after this time without one: a server that stands still holds no lock.
-    """
-    most = max(1, int(seconds * 1000))
-    idle = "idle_in_transaction_session_timeout"
-    return f"SET LOCAL statement_timeout = {most}; SET LOCAL {idle} = {most}"
+def _most(seconds: float) -> tuple[str]:
+    return (str(max(1, int(seconds * 1000))),)
 
 
 def steps_after(location: Location) -> Sequence[str]:

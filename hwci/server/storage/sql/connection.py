@@ -6,11 +6,11 @@ its driver began. Statements are written once, in what SQLite understands.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from hwci.engine.test_sets import mask_of
 from hwci.server.deadline import Deadline
@@ -19,6 +19,13 @@ from hwci.server.storage.audit_key import NEW_KEY
 from hwci.server.storage.sql import codec
 
 _MASKS = 2048  # a mask of 5,000 tests is 640 bytes
+
+
+class Query(NamedTuple):
+    """A statement and its values."""
+
+    statement: str
+    values: Sequence[object]
 
 
 class Ran(Protocol):
@@ -60,6 +67,10 @@ class Connection(ABC):
     @abstractmethod
     def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, or None."""
+
+    def rows_of(self, queries: Iterable[Query]) -> list[list[tuple[Any, ...]]]:
+        """Return all rows of each of these queries, of which none needs the answer of another."""
+        return [self.rows(*query) for query in queries]
 
     @abstractmethod
     def each(self, statement: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:

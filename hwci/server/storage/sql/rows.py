@@ -3,21 +3,14 @@
 """The base of each group of rows of a transaction: a connection and two ways to query it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from hwci.engine.history import Listing
-from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.connection import Connection, Query
 
 Item = TypeVar("Item")
 
 _WRONG = 86_400_000_000  # microseconds of a day: clocks of servers differ by minutes
-
-
-class Query(NamedTuple):
-    """A statement and its values."""
-
-    statement: str
-    values: tuple[object, ...]
 
 
 def upsert(table: str, columns: Sequence[str], key: str) -> str:
@@ -60,7 +53,10 @@ class Rows:
         limit: int,
     ) -> Listing[Item]:
         """Return a page of a query and the number of all its rows."""
-        total = self._connection.row(f"SELECT count(*) FROM ({statement}) AS whole", values)
-        assert total is not None
-        rows = self._connection.rows(f"{statement} LIMIT ? OFFSET ?", (*values, limit, offset))
-        return Listing([shape(row) for row in rows], total[0])
+        ((total,),), rows = self._connection.rows_of(
+            [
+                Query(f"SELECT count(*) FROM ({statement}) AS whole", values),
+                Query(f"{statement} LIMIT ? OFFSET ?", (*values, limit, offset)),
+            ]
+        )
+        return Listing([shape(row) for row in rows], total)

@@ -42,7 +42,7 @@ from hwci.server.storage.sqlite.connections import (
 )
 from hwci.server.storage.sqlite.copying import Stopped, back_up
 from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
-from hwci.server.storage.threads import Threads, closed
+from hwci.server.storage.threads import Threads
 
 LOG = logging.getLogger("hwci.server")
 Result = TypeVar("Result")
@@ -123,8 +123,6 @@ class SqliteStorage(Storage):
         self._writer.audit_key = open_key(self._writer, self._path)
         self._long = ReadLane("hwci-reader", self._path, [self._reader() for _ in range(_READERS)])
         self._short = ReadLane("hwci-look-up", self._path, [self._reader()])
-        self._at_once = self._reader()
-        self._at_once.wait_for_locks(0)  # the event loop waits for nobody
         self._condition.opened()
 
     def _reader(self) -> Connection:
@@ -144,12 +142,6 @@ class SqliteStorage(Storage):
         lane, deadline = self._short if short else self._long, Deadline(seconds)
         job = partial(lane.read, work, deadline)
         return await self._run(lane.threads, job, deadline, organization)
-
-    async def look_up(self, work: Callable[[Reader], Result]) -> Result:
-        """Run `work` at once, in the event loop (ADR 0096)."""
-        if self._closing.is_set():
-            raise closed(self._path)
-        return self._in_usable_file(partial(self._look_up, work))
 
     async def warm_up(self, work: Callable[[Reader], object]) -> None:
         """Do nothing: the first page of a file takes a few milliseconds more than the next."""
@@ -245,14 +237,6 @@ class SqliteStorage(Storage):
             raise
         except FAULTS as error:
             raise self._condition.take_fault(error) from error
-
-    def _look_up(self, work: Callable[[Reader], Result]) -> Result:
-        self._at_once.leave_snapshot()  # the one before could not be ended
-        self._at_once.execute("BEGIN")
-        try:
-            return work(Transaction(self._at_once))
-        finally:
-            self._at_once.leave_snapshot()
 
     def _back_up(self, to: Path, stopped: Stopped) -> None:
         refuse_taken(to)

@@ -11,7 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from hwci.engine.history import Listing
-from hwci.server.storage.records import OpenSession, RefreshToken, Session
+from hwci.server.storage.records import OpenSession, RefreshToken, Session, SignedIn
+from hwci.server.storage.sql.accounts.users import membership_of, user_of
 from hwci.server.storage.sql.codec import (
     from_micros,
     from_micros_or_none,
@@ -28,6 +29,16 @@ _OPEN_SESSION = (
     " WHERE s.user_id = ? AND s.ended_at IS NULL AND t.expires_at > ?"
     " ORDER BY s.created_at DESC, s.rowid DESC"
 )
+_SIGNED_IN = (
+    "SELECT s.id, s.user_id, s.created_at, s.ended_at, s.client,"
+    " u.id, u.email, u.email_key, u.name, u.password_hash, u.created_at, u.disabled_at,"
+    " o.id, o.name, o.ci_metrics_enabled, o.created_at, m.role, m.joined_at"
+    " FROM session s JOIN user u ON u.id = s.user_id"
+    " LEFT JOIN membership m ON m.org_id = ? AND m.user_id = u.id"
+    " LEFT JOIN organization o ON o.id = m.org_id WHERE s.id = ?"
+)
+_OF_SESSION, _OF_USER = 5, 12
+"""Where the columns of a session end in it, and those of a user."""
 _REFRESH_TOKEN = "SELECT digest, session_id, user_id, expires_at, used_at FROM refresh_token"
 
 _NO_SESSION = b""
@@ -38,6 +49,10 @@ class SessionRows(Rows):
 
     def session(self, session_id: UUID) -> Session | None:
         return self._one(_session, f"{_SESSION} WHERE id = ?", session_id.bytes)
+
+    def signed_in(self, session_id: UUID, org_id: UUID | None) -> SignedIn | None:
+        org = None if org_id is None else org_id.bytes
+        return self._one(_signed_in, _SIGNED_IN, org, session_id.bytes)
 
     def open_sessions(
         self, user_id: UUID, now: datetime, offset: int, limit: int
@@ -128,6 +143,15 @@ def _session(row: tuple[Any, ...]) -> Session:
         from_micros(created_at),
         from_micros_or_none(ended_at),
         client,
+    )
+
+
+def _signed_in(row: tuple[Any, ...]) -> SignedIn:
+    of_membership = row[_OF_USER:]
+    return SignedIn(
+        _session(row[:_OF_SESSION]),
+        user_of(row[_OF_SESSION:_OF_USER]),
+        None if of_membership[0] is None else membership_of(of_membership),
     )
 
 

@@ -90,11 +90,11 @@ class AccountRows(Rows):
 
     def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
         statement = f"{_MEMBERSHIP} WHERE m.org_id = ? AND m.user_id = ?"
-        return self._one(_membership, statement, org_id.bytes, user_id.bytes)
+        return self._one(membership_of, statement, org_id.bytes, user_id.bytes)
 
     def memberships(self, user_id: UUID, offset: int, limit: int) -> Listing[Membership]:
         statement = f"{_MEMBERSHIP} WHERE m.user_id = ? ORDER BY m.joined_at DESC, m.rowid DESC"
-        return self._slice(_membership, statement, (user_id.bytes,), offset, limit)
+        return self._slice(membership_of, statement, (user_id.bytes,), offset, limit)
 
     def any_user(self) -> bool:
         return self._connection.row("SELECT 1 FROM user LIMIT 1") is not None
@@ -263,7 +263,8 @@ def _organization(row: tuple[Any, ...]) -> Organization:
     return Organization(uuid_of(row[0]), row[1], bool(row[2]), from_micros(row[3]))
 
 
-def _membership(row: tuple[Any, ...]) -> Membership:
+def membership_of(row: tuple[Any, ...]) -> Membership:
+    """Return the membership of a row: the columns of its organization, the role, and since when."""
     return Membership(_organization(row), Role(row[4]), from_micros(row[5]))
 
 

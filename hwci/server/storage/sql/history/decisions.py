@@ -7,7 +7,7 @@ A decision is written by whoever asked first, and dropped by the write that may 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import chain
 from typing import Any
@@ -20,6 +20,7 @@ from hwci.engine.periods import Period
 from hwci.engine.rules import classify
 from hwci.engine.vocabulary import FailureClass
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.history.failures import first_run
 from hwci.server.storage.sql.reports.derive import REVIEWED_MEMBER
@@ -118,9 +119,11 @@ class EpisodeAnswers(Answers):
             text: codec.DECISIONS[text].failure_class for text in codec.DECISIONS if counts[text]
         }
         first: dict[FailureClass, list[int]] = {of: [] for of in classes.values()}
-        for table in tables:
-            wanted = codec.texts(text for text, of in classes.items() if of in table)
-            for _, _, number, text in self._newest((*asked, wanted), most):
+        wanted = [
+            codec.texts(text for text, of in classes.items() if of in table) for table in tables
+        ]
+        for rows in self._newest([(*asked, texts) for texts in wanted], most):
+            for _, _, number, text in rows:
                 first[classes[text]].append(number)
         found = self._numbered(chain(unsettled, *first.values()))
         totals: Counter[FailureClass] = Counter()
@@ -132,11 +135,14 @@ class EpisodeAnswers(Answers):
         )
 
     def _newest(
-        self, asked: tuple[object, ...], most: int | None
-    ) -> Sequence[tuple[int, bytes, int, str]]:
-        """Return the newest settled episodes, in their order: its two columns, row and decision."""
-        rows = self._connection.rows(_NEWEST, (*asked, _NO_END if most is None else most - 1))
-        return sorted(rows)[:most]
+        self, asked: Sequence[tuple[object, ...]], most: int | None
+    ) -> Iterator[Sequence[tuple[int, bytes, int, str]]]:
+        """Yield the newest settled episodes of each table, in their order: its two columns, row and
+        decision.
+        """
+        last = _NO_END if most is None else most - 1
+        for rows in self._connection.rows_of(Query(_NEWEST, (*one, last)) for one in asked):
+            yield sorted(rows)[:most]
 
     def _numbered(self, numbers: Iterable[int]) -> Mapping[int | None, Episode]:
         rows = self._connection.rows(_NUMBERED, (codec.numbers(numbers), self._org))

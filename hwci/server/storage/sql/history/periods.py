@@ -9,7 +9,7 @@ count is exact to the microsecond.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import compress, repeat
+from itertools import chain, compress, repeat
 from operator import or_
 from typing import Any
 
@@ -30,6 +30,7 @@ from hwci.engine.history import (
 from hwci.engine.periods import Period
 from hwci.engine.test_sets import CountedTests
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS
 from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.history.failures import FLAKY, IS_FLAKE
@@ -130,11 +131,14 @@ class PeriodAnswers(ChangesAnswers):
 
     def extent(self, scope: Scope, period: Period) -> Period | None:
         ends = _ends(period)
-        found = self._connection.rows(_STARTS, (self._scoped(scope), self._org, *ends))
         values = (self._org, *ends, scope.repo_key, scope.suite)
-        for order in ("", " DESC"):
-            found += self._connection.rows(f"{_MERGED}{order} LIMIT 1", values)
-        times = [at for row in found for at in row if at is not None]
+        found = self._connection.rows_of(
+            [
+                Query(_STARTS, (self._scoped(scope), self._org, *ends)),
+                *(Query(f"{_MERGED}{order} LIMIT 1", values) for order in ("", " DESC")),
+            ]
+        )
+        times = [at for rows in found for row in rows for at in row if at is not None]
         if not times:
             return None
         return Period(codec.from_micros(min(times)), codec.from_micros(max(times)))
@@ -179,9 +183,10 @@ class PeriodAnswers(ChangesAnswers):
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
         found: dict[int, Added] = defaultdict(Added)
-        for product, results in self._of_days(scope, period, _DAY_RESULTS):
+        of_days, of_edges = self._parts(scope, period, _DAY_RESULTS, _NOTABLE)
+        for product, results in of_days:
             found[product].add(*codec.unpack_results(results))
-        for product, *of_test in self._of_edges(scope, period, _NOTABLE):
+        for product, *of_test in of_edges:
             found[product].add(*([int(one)] for one in of_test))
         ran: dict[int, Ran] = defaultdict(Ran)
         for product, test_list, box_key, reports in self._summed(scope, period, _DAY_LISTS, _LISTS):
@@ -207,21 +212,20 @@ class PeriodAnswers(ChangesAnswers):
     def _summed(
         self, scope: Scope, period: Period, of_days: str, of_edge: str
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of both queries: for the whole days of a period, and for what is left."""
-        yield from self._of_days(scope, period, of_days)
-        yield from self._of_edges(scope, period, of_edge)
+        """Yield the rows of both queries."""
+        return chain(*self._parts(scope, period, of_days, of_edge))
 
-    def _of_days(self, scope: Scope, period: Period, statement: str) -> list[tuple[Any, ...]]:
-        days = days_of(period).whole
-        if not days:
-            return []
-        return self._connection.rows(statement, (self._scoped(scope), self._org, days[0], days[-1]))
-
-    def _of_edges(self, scope: Scope, period: Period, statement: str) -> Iterator[tuple[Any, ...]]:
-        for edge in days_of(period).edges:
-            yield from self._connection.rows(
-                statement, (self._scoped(scope), self._org, *_ends(edge))
-            )
+    def _parts(
+        self, scope: Scope, period: Period, of_days: str, of_edge: str
+    ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        """Return the rows of a query of whole days, and those of one of what is left."""
+        asked = (self._scoped(scope), self._org)
+        days, edges = days_of(period).whole, days_of(period).edges
+        queries = [Query(of_days, (*asked, days[0], days[-1]))] if days else []
+        queries += [Query(of_edge, (*asked, *_ends(edge))) for edge in edges]
+        found = self._connection.rows_of(queries)
+        of_whole = found.pop(0) if days else []
+        return of_whole, [row for rows in found for row in rows]
 
     def _product_runs(self, product: int, added: Added, ran: Ran) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""

@@ -8,6 +8,7 @@ This module finds and writes rows; what a report changes in them is decided in
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from operator import add
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from hwci.engine.test_sets import tests_in
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Sums
-from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.connection import Connection, Query
 from hwci.server.storage.sql.reports import report_rows
 from hwci.server.storage.sql.reports.passes import Line, passed_tests, walk_after
 from hwci.server.storage.sql.reports.report_rows import KeptReport
@@ -249,11 +250,14 @@ class DerivedRows:
     ) -> Sequence[tuple[str, int | None]]:
         key = (*self._repo, branch, codec.texts(without))
         start, end = codec.to_stamp(first), codec.to_stamp(last)
-        return [
-            *self._connection.rows(_EARLIER, (*key, *start)),
-            *self._connection.rows(_AMONG, (*key, *start, *end)),
-            *self._connection.rows(_LATER, (*key, *end)),
-        ]
+        earlier, among, later = self._connection.rows_of(
+            [
+                Query(_EARLIER, (*key, *start)),
+                Query(_AMONG, (*key, *start, *end)),
+                Query(_LATER, (*key, *end)),
+            ]
+        )
+        return [*earlier, *among, *later]
 
     def set_places(self, branch: str, places: Mapping[str, Place]) -> None:
         self._connection.execute_many(
@@ -463,11 +467,10 @@ class DerivedRows:
             " AND e.test = ? AND e.fix_rank = ? AND e.flake = 0"
         )
         key = self._track(track)
-        return [
-            _episode(row)
-            for test, fix in fixes
-            for row in self._connection.rows(statement, (*key, test, fix.rank))
-        ]
+        found = self._connection.rows_of(
+            Query(statement, (*key, test, fix.rank)) for test, fix in fixes
+        )
+        return [_episode(row) for row in chain.from_iterable(found)]
 
     def members(self, track: Track, episode: Episode) -> Sequence[Ranked]:
         rows = self._connection.rows(

@@ -13,9 +13,8 @@ from uuid import UUID
 
 from hwci.server.storage.records import RunFilter, TestResult
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.connection import Connection, Query
 from hwci.server.storage.sql.reports import names
-from hwci.server.storage.sql.rows import Query
 
 _OF_RECORD = "q.org_id = r.org_id AND q.record_id = r.record_id"
 _LISTED = "template_id IN (SELECT j.value FROM json_each(?) j)"

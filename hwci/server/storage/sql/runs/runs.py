@@ -23,8 +23,8 @@ from hwci.server.storage.records import (
     TestCounts,
 )
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.reports import report_rows
-from hwci.server.storage.sql.rows import Query
 from hwci.server.storage.sql.runs.live_runs import HEAD_COLUMNS, LiveRunRows, head_of
 from hwci.server.storage.sql.runs.run_tests import PLAIN, of_test, results
 
