@@ -69,12 +69,13 @@ async def original(folder: Path) -> Original:
     await storage.write(begin)
     await storage.close()
     storage = open_storage(path)
+    await storage.look_over()
     for _ in range(4):
         await storage.write(lambda writer: writer.put_report(ORG, draw.next_report(), NOON))
     rows = dump(path)
-    copied = [Path(f"{path}{suffix}").read_bytes() for suffix in ("", "-wal", ".sums")]
+    main, log, sums = (Path(f"{path}{suffix}").read_bytes() for suffix in ("", "-wal", ".sums"))
     await storage.close()
-    return Original(*copied, rows)
+    return Original(main, log, sums, rows)
 
 
 def damaged(of: Original, seed: int) -> tuple[bytes, bytes]:

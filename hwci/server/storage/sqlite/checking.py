@@ -166,13 +166,13 @@ def check(path: Path, stopped: Stopped, sums: PageSums | None = None) -> Checked
         StorageError: it is not a database of hwci, no copy can be made, or it was stopped.
     """
     if sums is not None:
-        damage = [*sums.damage(stopped), *sums.damage_in_log()]
+        lost, pages = sums.damage_in_log(), list(sums.damage(stopped))
     else:
         check_header(path, known_version())
         with closing(PageSums(path)) as closed:
-            damage = [*closed.lacking(), *closed.damage(stopped)]
+            lost, pages = closed.lacking(), list(closed.damage(stopped))
     found = _checked(path, scratch_copy(path, stopped), stopped)
-    return replace(found, damage=(*damage, *found.damage)[:_MOST])
+    return replace(found, damage=(*lost, *found.damage, *pages)[:_MOST])
 
 
 def check_copy(copy: Path) -> Checked:
