@@ -11,8 +11,8 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-HEAD_BYTES = 32
-FRAME_HEAD_BYTES = 24
+LOG_HEAD = 32  # bytes
+FRAME_HEAD = 24
 
 _MAGIC = {b"\x37\x7f\x06\x82": "<", b"\x37\x7f\x06\x83": ">"}  # the order of bytes that sums take
 _WORD = 0xFFFFFFFF
@@ -32,22 +32,22 @@ class Log:
 
 def read_log(descriptor: int, page_bytes: int) -> Log:
     """Read the commits of a log; one that SQLite would ignore has none."""
-    head = os.pread(descriptor, HEAD_BYTES, 0)
+    head = os.pread(descriptor, LOG_HEAD, 0)
     order = _MAGIC.get(head[:4])
-    if len(head) < HEAD_BYTES or order is None:
+    if len(head) < LOG_HEAD or order is None:
         return Log()
     sums = _summed(head[:24], (0, 0), order)
     if sums != struct.unpack(">2I", head[24:]) or head[8:12] != page_bytes.to_bytes(4):
         return Log()
-    size, committed = FRAME_HEAD_BYTES + page_bytes, 0
+    size, committed = FRAME_HEAD + page_bytes, 0
     pages: dict[int, int] = {}
     uncommitted: dict[int, int] = {}
     for number in range(1, os.fstat(descriptor).st_size // size + 1):
-        frame = os.pread(descriptor, size, HEAD_BYTES + (number - 1) * size)
-        page, pages_then, salts, *expected = struct.unpack(">2I8s2I", frame[:FRAME_HEAD_BYTES])
+        frame = os.pread(descriptor, size, LOG_HEAD + (number - 1) * size)
+        page, pages_then, salts, *expected = struct.unpack(">2I8s2I", frame[:FRAME_HEAD])
         if salts != head[16:24] or not page:
             break
-        sums = _summed(frame[FRAME_HEAD_BYTES:], _summed(frame[:8], sums, order), order)
+        sums = _summed(frame[FRAME_HEAD:], _summed(frame[:8], sums, order), order)
         if sums != tuple(expected):
             break
         uncommitted[page] = number

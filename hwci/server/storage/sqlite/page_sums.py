@@ -24,8 +24,8 @@ from zlib import crc32
 
 from hwci.server.errors import DamagedError, StorageError
 from hwci.server.storage.sqlite.log_file import (
-    FRAME_HEAD_BYTES,
-    HEAD_BYTES,
+    FRAME_HEAD,
+    LOG_HEAD,
     Log,
     read_log,
     read_salts,
@@ -243,18 +243,18 @@ class PageSums:
 
     def _sums_in_log(self, begun: int, end: int) -> dict[int, int]:
         """Return the newest sum of each page in these frames of the log."""
-        log, size = self._file("-wal"), FRAME_HEAD_BYTES + self.page_bytes
+        log, size = self._file("-wal"), FRAME_HEAD + self.page_bytes
         if log is None:
             raise FileNotFoundError(f"The log of {self._path} was removed")
         sums: dict[int, int] = {}
         for start in range(begun, end, _FRAMES_AT_ONCE):
             count = min(_FRAMES_AT_ONCE, end - start)
-            data = memoryview(os.pread(log, count * size, HEAD_BYTES + start * size))
+            data = memoryview(os.pread(log, count * size, LOG_HEAD + start * size))
             if len(data) < count * size:
                 raise FileNotFoundError(f"The log of {self._path} was cut short")
             newest = {int.from_bytes(data[at : at + 4]): at for at in range(0, len(data), size)}
             for page, at in newest.items():
-                sums[page] = _sum(data[at + FRAME_HEAD_BYTES : at + size])
+                sums[page] = _sum(data[at + FRAME_HEAD : at + size])
         return sums
 
     def _reached(self) -> Reached:
