@@ -31,7 +31,7 @@ from hwci.server.services import rate_limits
 from hwci.server.services.ci_metrics import ingest, reviews
 from hwci.server.services.runs import streams
 from hwci.server.storage import threads, turns
-from hwci.server.storage.sqlite import checking, condition
+from hwci.server.storage.sqlite import checking, condition, page_sums
 from hwci.wire import json_values, limits
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -59,7 +59,8 @@ ENFORCED: dict[ModuleType, tuple[str, ...]] = {
     sending: ("SIGN_IN_SECONDS", "DRAIN_SECONDS", "PING_SECONDS"),
     streams: ("SILENCE_SECONDS", "CHECK_SECONDS"),
     condition: ("ROOM_BYTES", "FULL_SECONDS"),
-    checking: ("LOOK_SECONDS",),
+    checking: ("LOOK_SECONDS", "SLICE_SECONDS", "LOG_SECONDS"),
+    page_sums: ("SLICE",),
 }
 """The limits that callers meet and no model has, by the module that enforces them."""
 

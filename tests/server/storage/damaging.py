@@ -3,8 +3,8 @@
 """Damaged copies of a database that is in use, and what becomes of each: `python -m
 tests.server.storage.damaging [SEEDS]` tries many, the tests a few.
 
-A copy is damaged in its main file (bytes flipped, or cut short) or in its log. It may be refused,
-not ready, found by a check, or hold just what was committed at one moment. All else is a fault.
+A copy is damaged in its main file (bits or bytes flipped, or cut short) or in its log. It may be
+refused, not ready, or hold just what was acknowledged. All else is a fault.
 """
 
 import asyncio
@@ -21,38 +21,35 @@ from pathlib import Path
 
 from hwci.engine.facts import failure_id
 from hwci.server.errors import NotReadyError, StorageError
-from hwci.server.storage.opening import check_storage, open_storage
+from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
 from tests.server.storage.examples import ACME, ADA, ANNOUNCEMENT, CONFIG, FAILURE, NOON, REVIEW
 from tests.server.storage.histories import ORG, HistoryDraw
 
 PAGE = 4096
-NO_DIGESTS = {
-    *("organization", "user", "membership", "session", "refresh_token", "identity", "invite"),
-    *("ci_key", "box", "box_note", "audit", "live_run", "live_test", "event", "history_version"),
-}
-"""Tables of what neither CI nor a review sent: a check sees damage of their structure only."""
-
 Dump = Mapping[str, frozenset[tuple[object, ...]]]
 
 
 @dataclass(frozen=True)
 class Original:
-    """A database that was copied while it was open. `states`: each moment that was committed."""
+    """A database that was copied while it was open. `rows`: all that was acknowledged."""
 
     main: bytes
     log: bytes
-    states: tuple[Dump, ...]
+    sums: bytes
+    rows: Dump
 
 
 def dump(path: Path) -> Dump:
-    """Return the rows of all tables."""
+    """Return the rows of all tables, and what is wrong with an index."""
     with closing(sqlite3.connect(path)) as database:
         tables = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-        return {
+        found: dict[str, frozenset[tuple[object, ...]]] = {
             name: frozenset(database.execute(f'SELECT * FROM "{name}"').fetchall())
             for (name,) in tables
         }
+        found["an index"] = frozenset(database.execute("PRAGMA integrity_check"))
+        return found
 
 
 async def original(folder: Path) -> Original:
@@ -72,13 +69,13 @@ async def original(folder: Path) -> Original:
     await storage.write(begin)
     await storage.close()
     storage = open_storage(path)
-    states = [dump(path)]
+    await storage.look_over()
     for _ in range(4):
         await storage.write(lambda writer: writer.put_report(ORG, draw.next_report(), NOON))
-        states.append(dump(path))
-    copied = [Path(f"{path}{suffix}").read_bytes() for suffix in ("", "-wal")]
+    rows = dump(path)
+    main, log, sums = (Path(f"{path}{suffix}").read_bytes() for suffix in ("", "-wal", ".sums"))
     await storage.close()
-    return Original(copied[0], copied[1], tuple(states))
+    return Original(main, log, sums, rows)
 
 
 def damaged(of: Original, seed: int) -> tuple[bytes, bytes]:
@@ -86,7 +83,9 @@ def damaged(of: Original, seed: int) -> tuple[bytes, bytes]:
     draw = random.Random(seed)
     files = [bytearray(of.main), bytearray(of.log)]
     target = files[seed % 2]
-    match draw.randrange(4):
+    match draw.randrange(5):
+        case 4:
+            target[draw.randrange(len(target))] ^= 1 << draw.randrange(8)
         case 0:
             del target[draw.randrange(len(target)) :]
         case 1:  # within a value: the structure of the file stays whole
@@ -104,7 +103,8 @@ def damaged(of: Original, seed: int) -> tuple[bytes, bytes]:
 async def outcome(of: Original, seed: int, folder: Path) -> str:
     """Return what happens to a damaged copy; it begins with FAULT if the copy is served."""
     path = folder / "hwci.db"
-    for suffix, content in zip(("", "-wal"), damaged(of, seed), strict=True):
+    contents = (*damaged(of, seed), of.sums)
+    for suffix, content in zip(("", "-wal", ".sums"), contents, strict=True):
         Path(f"{path}{suffix}").write_bytes(content)
     try:
         storage = open_storage(path)
@@ -116,15 +116,13 @@ async def outcome(of: Original, seed: int, folder: Path) -> str:
             return "not ready"
     finally:
         await storage.close()
-    found = check_storage(path)
-    if found.damage or found.stale:
-        return "found by a check"
-    now = dump(path)
-    if now in of.states:
-        return "as committed"
-    state = min(of.states, key=lambda state: len(_differing(state, now)))
-    unseen = _differing(state, now) - NO_DIGESTS
-    return f"FAULT: served with other rows of {', '.join(unseen)}" if unseen else "no digest"
+    try:
+        now = dump(path)
+    except sqlite3.Error:
+        return "FAULT: served with a value that cannot be read"
+    if now == of.rows:
+        return "whole"
+    return f"FAULT: served with other rows of {', '.join(sorted(_differing(of.rows, now)))}"
 
 
 async def _ready(storage: Storage) -> bool:

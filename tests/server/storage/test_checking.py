@@ -37,6 +37,8 @@ async def path(tmp_path: Path) -> Path:
 
 
 def alter(path: Path, statement: str) -> None:
+    """Alter rows as a fault of hwci would, which has the sums of what it wrote."""
+    path.with_name("hwci.db.sums").unlink()
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         assert database.execute(statement).rowcount > 0
 
@@ -310,6 +312,8 @@ class TestAfterAStopThatWasNotClean:
         crashed = await crashed_copy(path, tmp_path)
         await open_storage(crashed).close()
         assert not crashed.with_name("hwci.db-wal").exists()
+        damage_page(crashed, "box")
+        crashed.with_name("hwci.db.sums").unlink()
 
         storage = open_storage(crashed)
         await storage.look_over()

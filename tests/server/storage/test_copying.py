@@ -198,7 +198,7 @@ async def test_a_damaged_database_gives_no_copy(tmp_path: Path) -> None:
     assert not (tmp_path / "copy.db").exists()
 
 
-OWN = {"hwci.db", "hwci.db.audit-key", "hwci.db.lock"}
+OWN = {"hwci.db", "hwci.db.audit-key", "hwci.db.lock", "hwci.db.sums"}
 
 
 def names(folder: Path) -> set[str]:

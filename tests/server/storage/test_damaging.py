@@ -18,7 +18,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Original:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_a_damaged_copy_is_refused_not_ready_found_or_as_it_was_at_one_moment(
+async def test_a_damaged_copy_is_refused_not_ready_or_holds_all_that_was_acknowledged(
     whole: Original, seed: int, tmp_path: Path
 ) -> None:
     assert damaged(whole, seed) != (whole.main, whole.log)

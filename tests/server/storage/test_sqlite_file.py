@@ -112,12 +112,12 @@ def test_every_connection_has_its_pragmas(tmp_path: Path) -> None:
     writer.close()
 
 
-async def test_a_closed_database_is_one_file_with_its_lock_and_the_key_of_its_log(
+async def test_a_closed_database_is_one_file_with_its_lock_its_sums_and_the_key_of_its_log(
     tmp_path: Path,
 ) -> None:
     await made(tmp_path / "hwci.db")
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["hwci.db", "hwci.db.audit-key", "hwci.db.lock"]
+    assert names == ["hwci.db", "hwci.db.audit-key", "hwci.db.lock", "hwci.db.sums"]
 
 
 async def test_nobody_else_may_read_the_file_or_what_stands_beside_it(tmp_path: Path) -> None:
@@ -180,6 +180,7 @@ class TestLock:
             "hwci.db",
             "hwci.db.audit-key",
             "hwci.db.lock",
+            "hwci.db.sums",
             "link.db",
         }
 
@@ -337,7 +338,7 @@ with tempfile.TemporaryDirectory() as folder:
     asyncio.run(open_storage(path).close())
     path.chmod(0o444)
     if os.geteuid() == 0:
-        for one in (path, path.with_name("hwci.db.lock"), folder):
+        for one in (path, *path.parent.glob("hwci.db.*"), folder):
             os.chown(one, 65534, 65534)
         os.setuid(65534)
     try:

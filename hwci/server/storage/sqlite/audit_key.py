@@ -17,6 +17,7 @@ from hwci.server.storage.sql.accounts.audit import restarted
 from hwci.server.storage.sqlite.condition import storage_error
 from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.locking import read_header
+from hwci.server.storage.sqlite.page_sums import PageSums
 
 
 def put_back_key(database: Path, former: Path | None, arriving: AuditKey | None) -> None:
@@ -69,10 +70,13 @@ def restart(database: Path, entry_for: Callable[[UUID], AuditEntry]) -> int | No
     database must be held.
     """
     try:
-        with closing(open_writer(database)) as connection:
+        with (
+            closing(PageSums(database)) as sums,
+            closing(open_writer(database, sums)) as connection,
+        ):
             connection.execute("BEGIN IMMEDIATE")
             first = restarted(connection, database, entry_for)
-            connection.execute("COMMIT")
+            connection.commit()
             return first
     except sqlite3.Error as error:
         raise storage_error(error, database) from error

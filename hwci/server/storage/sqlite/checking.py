@@ -13,10 +13,11 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
+from threading import Event
 from uuid import UUID
 
 from hwci.engine.history import Scope
@@ -37,11 +38,16 @@ from hwci.server.storage.sqlite.connections import (
 )
 from hwci.server.storage.sqlite.copying import STEPS_PER_LOOK, STOPPED, scratch_copy
 from hwci.server.storage.sqlite.locking import check_header, read_header
+from hwci.server.storage.sqlite.page_sums import PageSums
 
 LOG = logging.getLogger("hwci.server")
 
 LOOK_SECONDS = 30.0
-"""How long a server checks the database after an unclean stop, before it is ready."""
+"""How long a server checks the database when it starts, before it is ready."""
+SLICE_SECONDS = 0.25
+"""How often an open database compares a slice of its pages with their sums: 4 MiB a second."""
+LOG_SECONDS = 60.0
+"""How often it compares its log with the sums in that."""
 _MOST = 20  # listed of one kind
 _EVER = Period(datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
 
@@ -97,42 +103,76 @@ _ORGANIZATIONS = " UNION ".join(
 Stopped = Callable[[], bool]
 
 
-def look_over(path: Path, condition: Condition, stopped: Stopped) -> None:
-    """Look for damage of the file's structure, up to a time limit, and note the result in its
-    condition.
+def look_over(path: Path, sums: PageSums, condition: Condition, stopped: Stopped) -> None:
+    """Look for damage of the file's pages, and after an unclean stop of its structure, up to a time
+    limit, and note the result in its condition.
     """
     end = time.monotonic() + LOOK_SECONDS
+
+    def late() -> bool:
+        return stopped() or time.monotonic() > end
+
     try:
-        with closing(open_reader(path)) as reader:
-            reader.raw.set_progress_handler(
-                lambda: stopped() or time.monotonic() > end, STEPS_PER_LOOK
-            )
-            found = reader.row("PRAGMA quick_check(1)")
-        if found != ("ok",):
-            condition.damaged(str(found and found[0]))
+        for damage in sums.damage(late):
+            condition.damaged(damage)
+            break
+        if condition.unclean and (structure := _damaged_structure(path, late)):
+            condition.damaged(structure)
     except FAULTS as fault:
         if not _is_interrupt(fault):
             condition.take_fault(fault)
-        elif stopped():
-            return
-        else:
-            LOG.warning(
-                "The database %s was not looked over to its end in %s seconds, and is served; "
-                "run `hwci admin check`",
-                path,
-                int(LOOK_SECONDS),
-            )
+    if stopped():
+        return
+    if late():
+        LOG.warning(
+            "The database %s was not looked over to its end in %s seconds, and is served; "
+            "run `hwci admin check`",
+            path,
+            int(LOOK_SECONDS),
+        )
     condition.checked()
 
 
-def check(path: Path, stopped: Stopped) -> Checked:
-    """Look for damage in all that the file at `path` holds; nothing in it is changed.
+def _damaged_structure(path: Path, late: Stopped) -> str | None:
+    with closing(open_reader(path)) as reader:
+        reader.raw.set_progress_handler(late, STEPS_PER_LOOK)
+        found = reader.row("PRAGMA quick_check(1)")
+    return None if found == ("ok",) else str(found and found[0])
+
+
+def watch(sums: PageSums, condition: Condition, closing: Event) -> None:
+    """Compare the pages of an open file with their sums, slice by slice and again and again, and
+    its log each minute, until it is closed.
+    """
+    first, log_at = 1, time.monotonic() + LOG_SECONDS
+    while not closing.wait(SLICE_SECONDS):
+        try:
+            damaged, first = sums.compare(first or 1)
+            if time.monotonic() > log_at:
+                log_at = time.monotonic() + LOG_SECONDS
+                damaged = [*damaged, *sums.damage_in_log()]
+        except OSError as fault:
+            damaged = [f"it cannot be read: {fault.strerror}"]
+        for damage in damaged:
+            condition.damaged(damage)
+            return
+
+
+def check(path: Path, stopped: Stopped, sums: PageSums | None = None) -> Checked:
+    """Look for damage in all that the file at `path` holds; nothing in it is changed. `sums`: its
+    page sums, of an open one.
 
     Raises:
         StorageError: it is not a database of hwci, no copy can be made, or it was stopped.
     """
-    check_header(path, known_version())
-    return _checked(path, scratch_copy(path, stopped), stopped)
+    if sums is not None:
+        lost, pages = sums.damage_in_log(), list(sums.damage(stopped))
+    else:
+        check_header(path, known_version())
+        with closing(PageSums(path)) as closed:
+            lost, pages = closed.lacking(), list(closed.damage(stopped))
+    found = _checked(path, scratch_copy(path, stopped), stopped)
+    return replace(found, damage=(*lost, *found.damage, *pages)[:_MOST])
 
 
 def check_copy(copy: Path) -> Checked:

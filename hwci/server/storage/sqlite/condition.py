@@ -30,8 +30,7 @@ _OPEN = "open"
 _DAMAGED = "damaged: "
 
 _LOOKED_OVER = (
-    "The service is checking its database, as it was not stopped properly; try again in a few"
-    " seconds"
+    "The service is checking its database, as it does when it starts; try again in a few seconds"
 )
 _NOT_SERVED = "The database of the service is damaged; its operator has to restore it"
 _NO_ROOM = "The disk of the database is full; its operator has to make room"

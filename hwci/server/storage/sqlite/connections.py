@@ -9,7 +9,7 @@ masks of test lists, which never change once committed.
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from math import ceil
 from pathlib import Path
@@ -24,12 +24,14 @@ from hwci.server.storage.sql.whole import UNFINISHED, unfinished
 from hwci.server.storage.sqlite.audit_guards import restore_guards
 from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
 from hwci.server.storage.sqlite.migrations import APPLICATION_ID, STEPS, take_steps
+from hwci.server.storage.sqlite.page_sums import PageSums, forget_sums
 
 Found = TypeVar("Found")
 
 _BUSY_MS = 5000
 _CACHE_KIB = 8 * 1024
 _LOG_LIMIT_BYTES = 64 * 1024 * 1024
+_LOG_FRAMES = 2000  # when it is written into the file; twice as many as SQLite takes
 _STATEMENTS = 256
 _STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's machine, a few milliseconds
 _SOUND = (3, 51, 3)
@@ -43,6 +45,7 @@ class Connection(Base):
         location = Location(str(path))
         super().__init__(location.shown, location.audit_key_file)
         self.path = path
+        self.sums: PageSums | None = None
         self._patience: int | None = None
         self.raw = sqlite3.connect(
             f"{path.absolute().as_uri()}?{mode}",
@@ -120,6 +123,17 @@ class Connection(Base):
             return True
         return False
 
+    def commit(self) -> None:
+        """Commit what was written, and note that. Write the log into the file when it is long."""
+        self.execute("COMMIT")
+        if self.sums is not None and self.sums.acknowledge() >= _LOG_FRAMES:
+            # What was committed is kept whatever happens here; the next commit tries again.
+            with suppress(OSError, sqlite3.Error):
+                self.sums.take_log()
+                (_, frames, written) = self.rows("PRAGMA wal_checkpoint")[0]
+                if frames == written:
+                    self.sums.checkpointed()
+
     def roll_back(self) -> None:
         """Undo a transaction that wrote, and forget the test lists that it may have made."""
         self.forget_lists()
@@ -132,8 +146,16 @@ class Connection(Base):
             self.raw.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection. The last one of a file writes the log into it."""
+        if self.sums is None:
+            self.raw.close()
+            return
+        try:
+            self.sums.take_log()
+        except OSError:
+            forget_sums(self.path)
         self.raw.close()
+        self.sums.closed()
 
 
 def check_readable(path: Path) -> None:
@@ -150,16 +172,24 @@ def check_readable(path: Path) -> None:
         probe.close()
 
 
-def open_writer(path: Path, *, may_be_unfinished: bool = False) -> Connection:
+def open_writer(
+    path: Path, sums: PageSums | None = None, *, may_be_unfinished: bool = False
+) -> Connection:
     """Open the connection that writes, and bring the file to the present schema.
 
-    A file that is made here is its owner's alone, and so are the log and index beside it.
+    A file that is made here is its owner's alone, and so are the log and index beside it. `sums`:
+    its page sums, which are kept up; it has none otherwise.
 
     Raises:
+        DamagedError: the log lacks what was acknowledged.
         StorageError: a newer program migrated the file, its tables are not ours, it is a copy that
             is not whole yet, or it cannot be written.
     """
     try:
+        if sums is None:
+            forget_sums(path)
+        else:
+            sums.begin(anew=bool(steps_after(path)))
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as fault:
         raise StorageError(
@@ -167,10 +197,15 @@ def open_writer(path: Path, *, may_be_unfinished: bool = False) -> Connection:
         ) from fault
     connection = Connection(path)
     try:
+        if sums is not None:
+            connection.sums = sums
+            connection.execute("PRAGMA wal_autocheckpoint = 0")
         _migrate(connection, path)
         restore_guards(connection.raw)
         _refuse_another_schema(connection, path, may_be_unfinished=may_be_unfinished)
         connection.execute("PRAGMA journal_mode = WAL")  # a copy by another tool may have left it
+        if sums is not None:
+            sums.page_bytes = connection.rows("PRAGMA page_size")[0][0]
     except BaseException:
         connection.close()
         raise

@@ -21,6 +21,7 @@ from hwci.server.storage.new_file import give_name, part_beside, refuse_taken
 from hwci.server.storage.sqlite.condition import FAULTS
 from hwci.server.storage.sqlite.connections import Connection, known_version, open_reader
 from hwci.server.storage.sqlite.locking import FORMER, check_header
+from hwci.server.storage.sqlite.page_sums import forget_sums
 
 _PAGES_PER_STEP = 1_024
 STEPS_PER_LOOK = 100_000
@@ -62,6 +63,7 @@ def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]])
             raise StorageError(f"{copy} is damaged: {damage}", "take an earlier backup")
         _give_to_owner(part)
         wait_for_disk(part)
+        forget_sums(path)
         kept = _keep_former(path)
         part.rename(path)
         wait_for_disk(path.parent)

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from queue import LifoQueue
@@ -31,7 +31,7 @@ from hwci.server.storage.sql.accounts.audit import open_key
 from hwci.server.storage.sql.reports.ingest import derive_waiting
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.audit_key import refuse_lost
-from hwci.server.storage.sqlite.checking import check, look_over
+from hwci.server.storage.sqlite.checking import check, look_over, watch
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (
     Connection,
@@ -42,11 +42,14 @@ from hwci.server.storage.sqlite.connections import (
 )
 from hwci.server.storage.sqlite.copying import Stopped, back_up
 from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
+from hwci.server.storage.sqlite.page_sums import PageSums
 from hwci.server.storage.threads import Threads
 
 LOG = logging.getLogger("hwci.server")
 Result = TypeVar("Result")
 
+_SHORT_SECONDS = 1.0
+"""How long a start waits for the check of its database; then requests are refused until its end."""
 _READERS = 4
 """An organization has one read at a time, so this many can read a long history at once."""
 
@@ -107,6 +110,8 @@ class SqliteStorage(Storage):
         self._writing = Threads("hwci-writer", str(path))
         self._copying = Threads("hwci-copier", str(path))
         self._closing = threading.Event()
+        about = (self._sums, self._condition, self._closing)
+        self._watching = threading.Thread(target=watch, name="hwci-watcher", args=about)
 
     def _open(self) -> None:
         check_header(self._path, known_version())
@@ -115,9 +120,10 @@ class SqliteStorage(Storage):
         refuse_second_names(self._path)
         self._condition = Condition(self._path, note)
         check_readable(self._path)
+        self._sums = self._held.enter_context(closing(PageSums(self._path)))
         self._held.callback(self._condition.closed)
         # The writer is closed last: it then empties the log and leaves one file.
-        self._writer = open_writer(self._path)
+        self._writer = open_writer(self._path, self._sums)
         self._held.callback(self._writer.close)
         derive_waiting(self._writer)
         self._writer.audit_key = open_key(self._writer, self._path)
@@ -180,15 +186,22 @@ class SqliteStorage(Storage):
             raise
 
     async def look_over(self) -> None:
-        """Begin to check the file if it was not closed; nothing is read or written meanwhile."""
-        if self._condition.unclean:
-            self._condition.refuse_until_checked()
-            look = partial(look_over, self._path, self._condition, self._closing.is_set)
-            self._looking_over = asyncio.ensure_future(self._copying.run(look))
-            self._looking_over.add_done_callback(self._looked_over)
+        """Begin to check the file, and go on for as long as it is open. Nothing is read or written
+        during the first check; this waits for a short one.
+        """
+        self._condition.refuse_until_checked()
+        stopped = self._closing.is_set
+        look = partial(look_over, self._path, self._sums, self._condition, stopped)
+        self._looking_over = asyncio.ensure_future(self._copying.run(look))
+        self._looking_over.add_done_callback(self._looked_over)
+        await asyncio.wait([self._looking_over], timeout=_SHORT_SECONDS)
 
     def _looked_over(self, looking: "asyncio.Future[None]") -> None:
-        """Allow use after a check that failed by a bug, as after one that ran out of time."""
+        """Watch the file from now on. Allow use after a check that failed by a bug, as after one
+        that ran out of time.
+        """
+        if not self._closing.is_set():
+            self._watching.start()
         if not looking.cancelled() and (fault := looking.exception()) is not None:
             LOG.error("The database %s was not looked over", self._path, exc_info=fault)
             self._condition.checked()
@@ -199,7 +212,7 @@ class SqliteStorage(Storage):
         """
         stopped = threading.Event()
         try:
-            found = await self._copying.run(lambda: check(self._path, stopped.is_set))
+            found = await self._copying.run(lambda: check(self._path, stopped.is_set, self._sums))
         except asyncio.CancelledError:
             stopped.set()
             raise
@@ -259,7 +272,7 @@ class SqliteStorage(Storage):
             transaction = Transaction(self._writer)
             with self._writer.until(Deadline(seconds)):
                 result = work(transaction)
-            self._writer.execute("COMMIT")
+            self._writer.commit()
             self._condition.note_room()
         except BaseException:
             self._writer.roll_back()
@@ -269,6 +282,8 @@ class SqliteStorage(Storage):
 
     def _close(self) -> None:
         self._closing.set()
+        if self._watching.is_alive():
+            self._watching.join()
         self._copying.close()
         self._short.threads.close()
         self._long.threads.close()

@@ -27,6 +27,7 @@ from hwci.server.storage.sqlite.locking import (
     read_header,
     refuse_second_names,
 )
+from hwci.server.storage.sqlite.page_sums import PageSums
 
 _NAMES = (
     "SELECT name FROM sqlite_schema WHERE type = 'table'"
@@ -60,6 +61,8 @@ def source_in(path: Path) -> Iterator[Side]:
             raise StorageError(
                 f"{path} lacks steps of the schema", "make a backup, then: hwci admin migrate"
             )
+        with closing(PageSums(path)) as sums:
+            sums.require_all()
         with closing(open_reader(path)) as connection:
             tables = _tables(connection)
             if UNFINISHED in tables:

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sum of each page of a database file, and how far its log was acknowledged, in `FILE.sums`.
+
+SQLite has no sums of its pages, and ignores a damaged frame of its log with all behind it. This
+module decides which page of the file is not what was written, and whether the log lacks what was
+acknowledged (ADR 0113). It knows no row. Between two checkpoints the file does not change, so its
+pages are compared beside a writer; those that are in the log too are left out. Before a checkpoint
+the sums of the pages in the log are on the disk.
+
+The file begins with a head: the size of a page, the frames that were acknowledged, those whose
+pages have their sums, and a sum of its own. Then there are four bytes for each page, 0 for one that
+is not known yet: it is taken as it is found. The process has the lock of the database.
+"""
+
+import logging
+import os
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+from zlib import crc32
+
+from hwci.server.errors import DamagedError, StorageError
+from hwci.server.storage.sqlite.log_file import (
+    FRAME_HEAD,
+    LOG_HEAD,
+    Log,
+    read_log,
+    read_salts,
+)
+
+LOG = logging.getLogger("hwci.server")
+
+SLICE = 256
+"""Pages that are compared at once: 1 MiB, which takes about a millisecond."""
+
+_MAGIC = b"hwcisum1"
+_HEAD = struct.Struct("<8sI8sI8sII")
+_SUMS_AT = 4096
+_SUM_BYTES = 4
+_FRAMES_AT_ONCE = 1024
+# Of SQLite's "WAL-Index File Format": the frames of the log, and its salts.
+_INDEX = struct.Struct("=16xI12x8s")
+
+
+class Reached(NamedTuple):
+    """A place in the log: its salts, and a number of frames."""
+
+    salts: bytes = bytes(8)
+    frames: int = 0
+
+
+class PageSums:
+    """The sums of a database file, at `path`. What is made here reads only; `begin` makes it write.
+    Its files are closed last: a closed one would take SQLite's locks along.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._name = path.with_name(path.name + ".sums")
+        self._files: dict[str, int] = {}
+        self._writes = False
+        self._lock = Lock()
+        self._acknowledged = self._summed = Reached()
+        self._logged: set[int] = set()
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self) -> None:
+        main, log = self._file(""), self._file("-wal")
+        head = b"" if main is None else os.pread(main, 100, 0)
+        size = int.from_bytes(head[16:18]) if head else 4096
+        self.page_bytes = 65536 if size == 1 else size
+        self._anew = not head or not self._read_head()
+        found = Log() if log is None or not head else read_log(log, self.page_bytes)
+        self._lost = () if self._has_all(found) else (self._lacking(found),)
+        self._logged.update(found.pages)
+
+    def _read_head(self) -> bool:
+        """Return whether the sums can be used."""
+        file = self._file(".sums")
+        head = b"" if file is None else os.pread(file, _HEAD.size, 0)
+        if not head:
+            return False
+        whole = len(head) == _HEAD.size and crc32(head[:-4]) == int.from_bytes(head[-4:], "little")
+        if not whole or head[:12] != _MAGIC + self.page_bytes.to_bytes(4, "little"):
+            LOG.warning("The sums %s cannot be used, and are made anew", self._name)
+            return False
+        _, _, salts, frames, summed_salts, summed_frames, _ = _HEAD.unpack(head)
+        self._acknowledged = Reached(salts, frames)
+        self._summed = Reached(summed_salts, summed_frames)
+        return True
+
+    def _has_all(self, log: Log) -> bool:
+        """Return whether what was acknowledged is in a log, or else in the file."""
+        salts, frames = self._acknowledged
+        if not frames or (log.salts == salts and log.frames >= frames):
+            return True
+        in_file = salts == self._summed.salts and frames <= self._summed.frames
+        return in_file and not any(self.damage())
+
+    def _lacking(self, log: Log) -> str:
+        salts, frames = self._acknowledged
+        left = min(log.frames, frames) if log.salts == salts else 0
+        return (
+            f"The log {self._path.name}-wal has {left} of {frames} pages that were acknowledged:"
+            " what CI or people sent last is missing"
+        )
+
+    def lacking(self) -> Sequence[str]:
+        """Return what the log of a closed database lacks of what was acknowledged."""
+        return self._lost
+
+    def require_all(self) -> None:
+        """Raises `DamagedError`: the log lacks what was acknowledged."""
+        for lost in self._lost:
+            raise DamagedError(
+                lost, f"restore a backup, or, to go on without it, remove {self._name}"
+            )
+
+    def begin(self, *, anew: bool = False) -> None:
+        """Begin to write, before the database is opened. `anew`: it is then written without this.
+
+        Raises:
+            DamagedError: the log lacks what was acknowledged, or a page is damaged.
+            OSError: the file cannot be written.
+        """
+        self.require_all()
+        if anew:
+            for damage in self.damage():
+                raise DamagedError(damage)
+        if (read_only := self._files.pop(".sums", None)) is not None:
+            os.close(read_only)
+        file = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._files[".sums"] = file
+        self._writes = True
+        self._summed = Reached()  # a power cut may have kept the head without the sums
+        if anew or self._anew:
+            os.ftruncate(file, 0)
+            self._acknowledged = self._summed = Reached()
+            self._write_head()
+
+    def acknowledge(self) -> int:
+        """Note what the log has now, after a commit. Return how many frames that is."""
+        reached = self._reached()
+        if reached != self._acknowledged:
+            self._acknowledged = reached
+            with suppress(OSError):  # the commit is kept, and fewer are noted
+                self._write_head()
+        return reached.frames
+
+    def take_log(self) -> None:
+        """Put the sums of the pages in the log on the disk, before a checkpoint writes these pages.
+        The writer's thread calls it. Raises `OSError`: then there must be no checkpoint.
+        """
+        reached = self._reached()
+        if reached == self._summed or not reached.frames:
+            return
+        with self._lock:
+            begun = self._summed.frames if reached.salts == self._summed.salts else 0
+            if not begun:
+                self._logged.clear()
+            for page, number in self._sums_in_log(begun, reached.frames).items():
+                self._logged.add(page)
+                self._write_sum(page, number)
+            file = self._files[".sums"]
+            former, self._summed = self._summed, reached
+            self._acknowledged = reached
+            try:
+                self._write_head()
+                os.fdatasync(file)
+            except OSError:
+                self._summed = former
+                raise
+
+    def checkpointed(self) -> None:
+        """Note that the file has all pages of the log, so that they are compared, too."""
+        with self._lock:
+            self._logged.clear()
+
+    def damage_in_log(self) -> Sequence[str]:
+        """Return what is damaged in the log of an open database, which SQLite would not see."""
+        salts, frames = self._acknowledged
+        log = self._file("-wal")
+        if log is None or not frames:
+            return ()
+        found = read_log(log, self.page_bytes)
+        # The writer may have begun to overwrite it meanwhile, which changes the head first.
+        if found.salts != salts or found.frames >= frames or read_salts(log) != salts:
+            return ()
+        return (self._lacking(found),)
+
+    def closed(self) -> None:
+        """Note that the database is closed, and has no log."""
+        if self._writes and not self._path.with_name(self._path.name + "-wal").exists():
+            self._acknowledged = self._summed = Reached()
+            with suppress(OSError):
+                self._write_head()
+
+    def close(self) -> None:
+        """Close the files, after the last connection."""
+        while self._files:
+            os.close(self._files.popitem()[1])
+
+    def damage(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[str]:
+        """Yield which pages are damaged, until it is stopped."""
+        first = 1
+        while first and not stopped():
+            damaged, first = self.compare(first)
+            yield from damaged
+
+    def compare(self, first: int) -> tuple[Sequence[str], int]:
+        """Compare a slice of pages. Return what is damaged, and the page after it, 0 at the end."""
+        main, file = self._file(""), self._file(".sums")
+        if main is None or file is None:
+            return (), 0
+        with self._lock:
+            size = self.page_bytes
+            data = memoryview(os.pread(main, SLICE * size, (first - 1) * size))
+            known = os.pread(file, SLICE * _SUM_BYTES, _sum_at(first))
+            count = max(len(data) // size, len(known) // _SUM_BYTES)
+            expected = struct.unpack(f"<{count}I", known.ljust(count * _SUM_BYTES, b"\0"))
+            found = [_sum(data[at : at + size]) for at in range(0, count * size, size)]
+            damaged = []
+            if (*found,) != expected:
+                for page, (was, now) in enumerate(zip(expected, found, strict=True), first):
+                    if was and was != now and page not in self._logged:
+                        damaged.append(self._not_written(page))
+                    elif not was and self._writes:
+                        self._write_sum(page, now)
+        return damaged, first + SLICE if count == SLICE else 0
+
+    def _not_written(self, page: int) -> str:
+        return (
+            f"Page {page} is not what hwci wrote: the disk changed it, or another program did (if"
+            f" you wanted that, remove {self._name.name})"
+        )
+
+    def _sums_in_log(self, begun: int, end: int) -> dict[int, int]:
+        """Return the newest sum of each page in these frames of the log."""
+        log, size = self._file("-wal"), FRAME_HEAD + self.page_bytes
+        if log is None:
+            raise FileNotFoundError(f"The log of {self._path} was removed")
+        sums: dict[int, int] = {}
+        for start in range(begun, end, _FRAMES_AT_ONCE):
+            count = min(_FRAMES_AT_ONCE, end - start)
+            data = memoryview(os.pread(log, count * size, LOG_HEAD + start * size))
+            if len(data) < count * size:
+                raise FileNotFoundError(f"The log of {self._path} was cut short")
+            newest = {int.from_bytes(data[at : at + 4]): at for at in range(0, len(data), size)}
+            for page, at in newest.items():
+                sums[page] = _sum(data[at + FRAME_HEAD : at + size])
+        return sums
+
+    def _reached(self) -> Reached:
+        """Return what the log has, by SQLite's index of it, which the writer's thread may read."""
+        index = self._file("-shm")
+        head = b"" if index is None else os.pread(index, _INDEX.size, 0)
+        if len(head) < _INDEX.size:
+            return Reached()
+        frames, salts = _INDEX.unpack(head)
+        return Reached(salts, frames)
+
+    def _write_sum(self, page: int, number: int) -> None:
+        os.pwrite(self._files[".sums"], number.to_bytes(_SUM_BYTES, "little"), _sum_at(page))
+
+    def _write_head(self) -> None:
+        head = _HEAD.pack(_MAGIC, self.page_bytes, *self._acknowledged, *self._summed, 0)[:-4]
+        os.pwrite(self._files[".sums"], head + crc32(head).to_bytes(4, "little"), 0)
+
+    def _file(self, suffix: str) -> int | None:
+        """Return the descriptor of a file of the database, None if it is not there."""
+        if suffix not in self._files:
+            try:
+                name = self._path.with_name(self._path.name + suffix)
+                self._files[suffix] = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                return None
+            except OSError as fault:
+                raise StorageError(
+                    f"Cannot read {name}: {fault.strerror}",
+                    "give the owner of the database the right",
+                ) from fault
+        return self._files[suffix]
+
+
+def forget_sums(path: Path) -> None:
+    """Forget the sums of a file that another one replaces, or that is written without them."""
+    path.with_name(path.name + ".sums").unlink(missing_ok=True)
+
+
+def _sum(page: memoryview) -> int:
+    """Return the sum of a page; 0 is that of none."""
+    return (crc32(page) or 1) if page else 0
+
+
+def _sum_at(page: int) -> int:
+    return _SUMS_AT + (page - 1) * _SUM_BYTES
