@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from hwci.server.errors import HwciServerError, LimiterError, OverloadedError, StorageError
 from hwci.server.http.bodies.body import THREAD_BYTES, parse, read_body, require_json
 from hwci.server.http.bodies.buffers import LargeBodies
-from hwci.server.http.connections.connection import SpecProtocol
+from hwci.server.http.connections.connection import SpecProtocol, unread_by
 from hwci.server.http.headers import (
     api_key,
     bearer_token,
@@ -57,7 +57,9 @@ _MACHINES = {Who.CI_KEY, Who.BOX, Who.READER_KEY}
 
 
 async def admit(call: Call) -> None:
-    """Authentication (401, body unread) → membership (404) → role or feature (403)."""
+    """Authentication (401, body unread) → membership (404) → role or feature (403) → what waits
+    for them to read (503).
+    """
     access, route = call.services.access, call.route
     if route.who in _MACHINES:
         call.caller = await _machine(call, api_key(call.request))
@@ -76,6 +78,7 @@ async def admit(call: Call) -> None:
         )
     if route.who is Who.FOLLOWER:
         require_own_origin(call.request)
+    unread_by(call.request).count_for(*call.payer)
 
 
 async def _machine(call: Call, key: str) -> CiKey | Box | ReaderKey:

@@ -33,8 +33,8 @@ Handler = Callable[..., Awaitable[Answered]]
 `ReaderKey`, `CiKey`, `Box`); `UUID | None` for the ids of the path after the organization's; the
 body; the query; `Tags`.
 """
-LIMITED = "/api/"
-"""Requests to what stands under it count against the limits; static files and health do not."""
+LIMITED = ("/api/", "/dist/")
+"""Requests to what stands under these count against the limits; static files and health do not."""
 
 
 class Who(Enum):
@@ -187,7 +187,9 @@ class Call:
 
     @property
     def payer(self) -> tuple[Hashable, Hashable]:
-        """Who a body counts for: organization and key or user; else the user or address, twice."""
+        """Who bodies and answers count for: organization and key or user; else the user or address,
+        twice.
+        """
         if isinstance(self.caller, Member | Key | Box):
             return self.caller.org_id, self.caller.id
         who = self.caller.user.id if self.caller else address_of(self.request)
