@@ -4,11 +4,9 @@
 import asyncio
 import subprocess
 import sys
-import zlib
 from pathlib import Path
 
 from hwci.server.app.process import give_back_memory
-from hwci.server.services.wheels import this_wheel
 
 _MIB = 1024 * 1024
 _BLOCK = 5_000
@@ -20,12 +18,6 @@ def test_what_is_free_between_blocks_in_use_is_given_back() -> None:
 
     assert held > 80 * _MIB
     assert left < held / 2
-
-
-def test_the_wheel_is_held_compressed() -> None:
-    _, packed = this_wheel()
-
-    assert len(packed) < len(zlib.decompress(packed)) / 2
 
 
 def _resident() -> int:

@@ -7,7 +7,7 @@ import gc
 import shlex
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from ssl import SSLContext
@@ -78,15 +78,15 @@ async def serving(
     require_hardened()
     tls = tls_context(settings)
     async with AsyncExitStack() as stack:
-        socket = None
-        wheels = Wheels(None)
+        socket = kept = None
         if storage is None:
             location = Location(settings.database, settings.secret_key_file)
             storage = open_database(location)
             stack.push_async_callback(storage.close)
             await storage.write(lambda writer: writer.require_audit(), person=NOBODY)
             socket = location.socket
-            wheels = Wheels(location.wheels)
+            kept = location.wheels
+        wheels = stack.enter_context(closing(Wheels(kept)))
         set_up_token = await new_set_up_token(storage, clock)
         await storage.look_over()
         signer = make_signer(settings, clock)

@@ -10,7 +10,9 @@ nothing. Who gives way where there is no room is decided in `room.py`.
 import asyncio
 import logging
 from collections.abc import Hashable
+from typing import IO, Any
 
+from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 
@@ -49,6 +51,32 @@ class Pieces(Payload):
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         """Return the body as text."""
         return bytes(self._value).decode(encoding, errors)
+
+
+class PacedFile(web.FileResponse):
+    """A file, which the system sends from the disk in pieces, each within its time; over TLS a
+    piece is copied.
+    """
+
+    async def _sendfile(
+        self, request: web.BaseRequest, fobj: IO[Any], offset: int, count: int
+    ) -> AbstractStreamWriter:
+        writer = await web.StreamResponse.prepare(self, request)
+        assert writer is not None
+        loop, end = asyncio.get_running_loop(), offset + count
+        for start in range(offset, end, PACE_BYTES):
+            transport = request.transport
+            if transport is None or transport.is_closing():
+                raise ConnectionResetError("The caller left")
+            try:
+                async with asyncio.timeout(PACE_SECONDS):
+                    await loop.sendfile(transport, fobj, start, min(PACE_BYTES, end - start))
+            except OSError as fault:  # TimeoutError, too
+                transport.abort()
+                fault.__traceback__ = None  # it would hold the file in a cycle of references
+                raise ConnectionResetError("The caller left, or takes too little") from None
+        await web.StreamResponse.write_eof(self)
+        return writer
 
 
 class UnreadAnswers(Room):
