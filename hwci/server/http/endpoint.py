@@ -35,7 +35,6 @@ from hwci.server.http.responses import (
     metrics_answer,
     not_modified,
     request_id,
-    written,
 )
 from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
@@ -177,7 +176,7 @@ def endpoint(
 
 
 async def _answered(call: Call) -> Answered:
-    """Return the handler's answer; a long one is written in a thread, off the event loop."""
+    """Return the handler's answer; one of metrics is written in a thread, off the event loop."""
     route = call.route
     found = await (_while_there(call) if route.may_stop else call.perform())
     tag = None if call.tags is None else call.tags.tag
@@ -189,7 +188,7 @@ async def _answered(call: Call) -> Answered:
         gzip = takes_gzip(call.request)
         written_apart = partial(metrics_answer, found, route.status, compressed=gzip, tag=tag)
         return await asyncio.to_thread(written_apart)
-    return await asyncio.to_thread(written, found) if route.long else found
+    return found
 
 
 async def _while_there(call: Call) -> Answered:

@@ -40,10 +40,10 @@ class Holding:
 
     def hold(self, size: int) -> None:
         """Hold so many bytes more. Where there is no room others give way, or this one does."""
-        while not self.evicted and self._room.held + size > self._room.most:
-            self._room.greediest(self).evict()
         if not self.evicted:
             self._count(size)
+        while self._room.held > self._room.most:
+            self._room.greediest(self).evict()
 
     def evict(self) -> None:
         """Free these bytes for others. Who held them must not use them any more."""

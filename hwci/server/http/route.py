@@ -73,8 +73,7 @@ class Route:
     it takes and returns are the route's body, query and answer.
 
     `metrics`: only while CI Metrics is enabled. `media`: the content type of an answer that is not
-    JSON, `text/event-stream` or none at all. `long`: the answer may be so long that it is written
-    in a thread; those with `metrics` always are. `reads`: a POST that keeps nothing. `bodiless`:
+    JSON, `text/event-stream` or none at all. `reads`: a POST that keeps nothing. `bodiless`:
     the body may be left out.
     A route whose handler takes `Tags` has an `ETag` in its answers, and answers 304.
     """
@@ -90,7 +89,6 @@ class Route:
     also: tuple[int, ...] = ()
     own_limit: OwnLimit | None = None
     media: str = "application/json"
-    long: bool = False
     reads: bool = False
     bodiless: bool = False
 

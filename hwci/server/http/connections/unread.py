@@ -9,6 +9,8 @@ nothing. Who gives way where there is no room is decided in `room.py`.
 
 import asyncio
 import logging
+import socket
+import struct
 from collections.abc import Hashable
 from typing import IO, Any
 
@@ -30,6 +32,7 @@ organization or address that holds the most is closed.
 """
 UNREAD_OF_ONE_BYTES = UNREAD_BYTES // 2
 """While more waits for one key, person or address, their next request is refused (503)."""
+_NO_TIME = struct.pack("ii", 1, 0)
 _NOTHING_WAITS = 1
 """With 0, a connection over TLS would seem to be full when it is empty."""
 
@@ -72,7 +75,7 @@ class PacedFile(web.FileResponse):
                 async with asyncio.timeout(PACE_SECONDS):
                     await loop.sendfile(transport, fobj, start, min(PACE_BYTES, end - start))
             except OSError as fault:  # TimeoutError, too
-                transport.abort()
+                _cut(transport)
                 fault.__traceback__ = None  # it would hold the file in a cycle of references
                 raise ConnectionResetError("The caller left, or takes too little") from None
         await web.StreamResponse.write_eof(self)
@@ -147,7 +150,7 @@ class Unread(Holding):
         """Close the connection for others."""
         super().evict()
         self._answers.warn_full(self._payer[0])
-        self._transport.abort()
+        _cut(self._transport)
 
     def _watch(self, waits: int) -> None:
         loop = asyncio.get_running_loop()
@@ -157,6 +160,13 @@ class Unread(Holding):
         """Close the connection of who took too little since the last look."""
         waits = self._transport.get_write_buffer_size()
         if before - waits < PACE_BYTES:
-            self._transport.abort()
+            _cut(self._transport)
         else:
             self._watch(waits)
+
+
+def _cut(transport: asyncio.Transport) -> None:
+    """Close a connection by a reset: the system would go on to offer what it has taken."""
+    sock = transport.get_extra_info("socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_TIME)
+    transport.abort()
