@@ -5,7 +5,6 @@ import asyncio
 import errno
 import gc
 import shlex
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
@@ -45,9 +44,6 @@ from hwci.server.storage.records import NOBODY
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
 # Python's search for cycles after every 700 would take a twentieth of the page's time (ADR 0106).
 _VALUES_PER_COLLECTION = 10_000
-# A thread that computes gives way after this. A page reads thousands of rows, and each may wait
-# this long while another page is computed: with Python's 5 ms, seconds in all.
-_TURN_SECONDS = 0.0001
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +141,6 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
         log_requests()
     raise_limit()
     gc.set_threshold(_VALUES_PER_COLLECTION)
-    sys.setswitchinterval(_TURN_SECONDS)
     give_memory_back()
     stop = Stop(settings.drain_seconds)
     try:
