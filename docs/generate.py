@@ -23,7 +23,7 @@ from hwci.server.app import process
 from hwci.server.http import cookies
 from hwci.server.http import streams as sending
 from hwci.server.http.bodies import apart, body, buffers, strict_json
-from hwci.server.http.connections import connection, listener
+from hwci.server.http.connections import connection, listener, unread
 from hwci.server.http.route import OwnLimit, Route, Who
 from hwci.server.routes.table import ROUTES
 from hwci.server.security import passwords
@@ -43,9 +43,10 @@ ENFORCED: dict[ModuleType, tuple[str, ...]] = {
     listener: ("PARTS",),
     connection: (
         *("LINE_BYTES", "HEADER_BYTES", "HEADERS_MAX"),
-        *("HEAD_SECONDS", "STUCK_SECONDS", "LISTEN_SECONDS", "IDLE_SECONDS"),
+        *("HEAD_SECONDS", "LISTEN_SECONDS", "IDLE_SECONDS"),
     ),
     cookies: ("COOKIES_MAX",),
+    unread: ("UNREAD_BYTES", "UNREAD_OF_ONE_BYTES"),
     body: ("BODY_SECONDS", "LARGE_SECONDS", "LARGE_BYTES", "PACE_SECONDS", "PACE_BYTES"),
     buffers: ("ROOM_BYTES", "TURN_SECONDS"),
     json_values: ("VALUES_MAX",),

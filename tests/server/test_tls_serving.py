@@ -2,6 +2,7 @@
 """`hwci serve` speaks TLS when it is given a certificate and its key, and its answers say so."""
 
 import asyncio
+import hashlib
 import os
 import signal
 import socket
@@ -14,11 +15,13 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from hwci.server.app import serving
 from hwci.server.app.tls import tls_context
 from hwci.server.errors import SettingsError
 from hwci.server.http.connections import connection
+from hwci.server.http.connections.runner import SpecRunner
 from hwci.server.settings import Settings, read_settings
 from tests.support.asking import ask
 from tests.support.certificates import Pair, make_pair
@@ -55,6 +58,41 @@ async def test_behind_an_https_address_browsers_get_the_header_too(
         for path in ("/healthz", "/api/auth/me", "/nothing"):
             reply = await asyncio.to_thread(ask, server.url, "GET", path)
             assert reply.headers.get("strict-transport-security") == message
+
+
+async def test_a_wheel_comes_whole_over_tls_and_its_connection_goes_on(pair: Pair) -> None:
+    async with serving(pair.settings) as server, aiohttp.ClientSession(server.url) as http:
+        async with http.get("/api/wheel", ssl=pair.trusting) as response:
+            wheel = await response.json()
+        for _ in range(2):
+            async with http.get(wheel["path"], ssl=pair.trusting) as response:
+                assert hashlib.sha256(await response.read()).hexdigest() == wheel["sha256"]
+
+
+async def test_a_long_answer_that_nobody_reads_over_tls_is_counted_and_comes_whole(
+    pair: Pair,
+) -> None:
+    """The bytes that wait lie in the encryption, not in the connection below it."""
+    length = 16 * 1024 * 1024
+
+    async def large(_: web.Request) -> web.Response:
+        return web.Response(body=bytes(length))
+
+    app = web.Application()
+    app.router.add_get("/", large)
+    runner = SpecRunner(app)
+    await runner.setup()
+    url = await runner.listen("127.0.0.1", 0, tls=tls_context(pair.settings))
+    assert runner.server is not None
+    async with (
+        aiohttp.ClientSession(read_bufsize=1024) as http,
+        http.get(url, ssl=pair.trusting) as response,
+    ):
+        while runner.server.unread.held < length:  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.01)
+        assert len(await response.read()) == length
+    assert runner.server.unread.held == 0
+    await runner.cleanup()
 
 
 def test_versions_before_tls_1_2_are_not_spoken(pair: Pair) -> None:

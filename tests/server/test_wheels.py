@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -103,25 +104,50 @@ def test_a_wheel_that_the_disk_damaged_is_not_served(server: RunningServer) -> N
     assert path not in ask(server.url, "GET", "/dist/").body.decode()
 
 
+def test_a_wheel_that_was_removed_is_made_again(server: RunningServer, wheel: WheelAnswer) -> None:
+    rmtree(f"{server.database}.wheels")
+
+    assert hashlib.sha256(ask(server.url, "GET", wheel.path).body).hexdigest() == wheel.sha256
+
+
+def test_a_download_that_broke_off_goes_on(server: RunningServer, wheel: WheelAnswer) -> None:
+    whole = ask(server.url, "GET", wheel.path)
+    rest = ask(server.url, "GET", wheel.path, ("Range", "bytes=1000000-"))
+
+    assert rest.status == 206
+    assert rest.body == whole.body[1_000_000:]
+
+
+def test_a_wheel_that_cannot_be_kept_is_served_until_the_server_ends(tmp_path: Path) -> None:
+    (tmp_path / "wheels").write_text("no folder")
+    own = wheels.Wheels(tmp_path / "wheels")
+    _, _, folder, file = asyncio.run(own.current()).path.split("/")
+    path = asyncio.run(own.file(folder, file))
+
+    assert path is not None
+    assert path.exists()
+    own.close()
+    assert not path.exists()
+
+
 @pytest.mark.parametrize("path", ["%2e%2e/hwci.db", "x/hwci.db", "0/..%2F..%2Fhwci.db"])
 def test_nothing_but_wheels_is_served(server: RunningServer, path: str) -> None:
     assert ask(server.url, "GET", f"/dist/{path}").status == 404
 
 
 def test_the_same_files_make_the_same_wheel() -> None:
-    wheels.this_wheel.cache_clear()
-    first = wheels.this_wheel()
-    wheels.this_wheel.cache_clear()
-
-    assert wheels.this_wheel() == first
+    assert wheels.make_wheel() == wheels.make_wheel()
 
 
 def test_a_server_that_can_make_no_wheel_says_why_in_one_line(
-    server: RunningServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(hwci, "__version__", "9.9.9")
-    wheels.this_wheel.cache_clear()
-    with Client(server.url) as client, pytest.raises(errors.NotFoundError, match=r"9\.9\.9 runs"):
+    with (
+        running_in_thread(tmp_path) as server,
+        Client(server.url) as client,
+        pytest.raises(errors.NotFoundError, match=r"9\.9\.9 runs"),
+    ):
         client.send(calls.wheel())
     with caplog.at_level(logging.WARNING, "hwci.server"):
         asyncio.run(wheels.Wheels(None).prepare())
@@ -129,4 +155,3 @@ def test_a_server_that_can_make_no_wheel_says_why_in_one_line(
     [line] = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
     why = "This server has no wheel to hand out: hwci 9.9.9 runs, and 0.1.0 is installed"
     assert line == f"{why}; install it with pip"
-    wheels.this_wheel.cache_clear()

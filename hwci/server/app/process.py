@@ -7,13 +7,11 @@ import asyncio
 import ctypes
 import logging
 import os
-import re
 import resource
 import signal
 import socket
 import threading
 from contextlib import suppress
-from pathlib import Path
 
 LOG = logging.getLogger("hwci.server")
 
@@ -22,16 +20,8 @@ STOP_SECONDS = 9.0
 """An orderly stop takes less (`http/connections`), unless a thread does not end."""
 
 
-_M_ARENA_MAX, _ARENAS = -8, 2
-_GIVE_BACK_SECONDS = 10.0
-_MADV_COLLAPSE = 25  # Linux 6.1
-_LARGE_KIB = 2048
-_IN_USE = 7 / 8
-# Of memory without a name, as Python's is: where it begins and ends, and how much of it is in use.
-_MEMORY = re.compile(
-    r"^([0-9a-f]+)-([0-9a-f]+) rw-p 0+ 00:00 0 *\nSize: +(\d+) kB\n(?:.+\n)*?Rss: +(\d+) kB$",
-    re.MULTILINE,
-)
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+_LARGE_BYTES, _ARENAS = 256 * 1024, 2
 
 
 class Stop:
@@ -109,31 +99,11 @@ def notify(state: str) -> None:
         line.sendto(state.encode(), path)
 
 
-def keep_memory_together() -> None:
-    """Make all threads share the arenas of glibc, so that each can reuse freed memory."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, _ARENAS)
-
-
-def use_large_pages() -> None:
-    """Have Linux keep in large pages what Python's memory is made of now, where nearly all of it is
-    in use: the processor finds it sooner (ADR 0102). Where Linux cannot, nothing changes.
+def give_memory_back() -> None:
+    """Have glibc give a large block back to the system as soon as it is freed, and share small ones
+    among threads. By itself it learns to keep large blocks, and what lies between them stays.
     """
     with suppress(OSError, AttributeError):
-        advise = ctypes.CDLL("libc.so.6").madvise
-        for begin, end, size, used in _MEMORY.findall(Path("/proc/self/smaps").read_text()):
-            if int(size) >= _LARGE_KIB and int(used) >= _IN_USE * int(size):
-                start = int(begin, 16)
-                length = ctypes.c_size_t(int(end, 16) - start)
-                advise(ctypes.c_void_p(start), length, _MADV_COLLAPSE)
-
-
-async def give_back_memory() -> None:
-    """Give the system the memory that is free between blocks of glibc, now and
-    every few seconds: glibc alone returns what lies behind all of them.
-    """
-    with suppress(OSError, AttributeError):
-        trim = ctypes.CDLL("libc.so.6").malloc_trim
-        while True:
-            await asyncio.to_thread(trim, 0)
-            await asyncio.sleep(_GIVE_BACK_SECONDS)
+        allocator = ctypes.CDLL("libc.so.6")
+        allocator.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+        allocator.mallopt(_M_ARENA_MAX, _ARENAS)

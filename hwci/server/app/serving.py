@@ -5,9 +5,8 @@ import asyncio
 import errno
 import gc
 import shlex
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from ssl import SSLContext
@@ -21,11 +20,9 @@ from hwci.server.app.process import (
     STOPPING,
     Stop,
     connections_most,
-    give_back_memory,
-    keep_memory_together,
+    give_memory_back,
     notify,
     raise_limit,
-    use_large_pages,
 )
 from hwci.server.app.sweeping import reading
 from hwci.server.app.tls import tls_context
@@ -45,11 +42,8 @@ from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import NOBODY
 
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
-# Python's search for cycles after every 700 would take a quarter of the page's time.
-_VALUES_PER_COLLECTION = 50_000
-# A thread that computes gives way after this. A page reads thousands of rows, and each may wait
-# this long while another page is computed: with Python's 5 ms, seconds in all.
-_TURN_SECONDS = 0.0001
+# Python's search for cycles after every 700 would take a twentieth of the page's time (ADR 0106).
+_VALUES_PER_COLLECTION = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +72,15 @@ async def serving(
     require_hardened()
     tls = tls_context(settings)
     async with AsyncExitStack() as stack:
-        socket = None
-        wheels = Wheels(None)
+        socket = kept = None
         if storage is None:
             location = Location(settings.database, settings.secret_key_file)
             storage = open_database(location)
             stack.push_async_callback(storage.close)
             await storage.write(lambda writer: writer.require_audit(), person=NOBODY)
             socket = location.socket
-            wheels = Wheels(location.wheels)
+            kept = location.wheels
+        wheels = stack.enter_context(closing(Wheels(kept)))
         set_up_token = await new_set_up_token(storage, clock)
         await storage.look_over()
         signer = make_signer(settings, clock)
@@ -147,9 +141,7 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
         log_requests()
     raise_limit()
     gc.set_threshold(_VALUES_PER_COLLECTION)
-    sys.setswitchinterval(_TURN_SECONDS)
-    keep_memory_together()
-    use_large_pages()  # before it listens: a request would wait for it
+    give_memory_back()
     stop = Stop(settings.drain_seconds)
     try:
         asyncio.run(_run(settings, announce, stop))
@@ -194,12 +186,7 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
         _announce_set_up(settings, server, announce)
         if location.file is not None and (doubt := driver_doubt()):
             announce(doubt)
-        # What the server is made of lives as long as it does: no search for cycles looks at it.
-        gc.collect()
-        gc.freeze()
         notify(READY)
         await server.wheels.prepare()
-        giving_back = asyncio.create_task(give_back_memory())
         await stop.requested.wait()
-        giving_back.cancel()
         notify(STOPPING)

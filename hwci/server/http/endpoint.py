@@ -25,7 +25,7 @@ from hwci.server.http.bodies.body import (
     require_json,
 )
 from hwci.server.http.bodies.buffers import LargeBodies
-from hwci.server.http.connections.connection import SpecProtocol
+from hwci.server.http.connections.connection import SpecProtocol, unread_by
 from hwci.server.http.headers import (
     api_key,
     bearer_token,
@@ -41,7 +41,6 @@ from hwci.server.http.responses import (
     metrics_answer,
     not_modified,
     request_id,
-    written,
 )
 from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
@@ -63,7 +62,9 @@ _MACHINES = {Who.CI_KEY, Who.BOX, Who.READER_KEY}
 
 
 async def admit(call: Call) -> None:
-    """Authentication (401, body unread) → membership (404) → role or feature (403)."""
+    """Authentication (401, body unread) → membership (404) → role or feature (403) → what waits
+    for them to read (503).
+    """
     access, route = call.services.access, call.route
     if route.who in _MACHINES:
         call.caller = await _machine(call, api_key(call.request))
@@ -82,6 +83,7 @@ async def admit(call: Call) -> None:
         )
     if route.who is Who.FOLLOWER:
         require_own_origin(call.request)
+    unread_by(call.request).count_for(*call.payer)
 
 
 async def _machine(call: Call, key: str) -> CiKey | Box | ReaderKey:
@@ -186,7 +188,7 @@ def endpoint(
 
 
 async def _answered(call: Call) -> Answered:
-    """Return the handler's answer; a long one is written in a thread, off the event loop."""
+    """Return the handler's answer; one of metrics is written in a thread, off the event loop."""
     route = call.route
     found = await (_while_there(call) if route.may_stop else call.perform())
     tag = None if call.tags is None else call.tags.tag
@@ -198,7 +200,7 @@ async def _answered(call: Call) -> Answered:
         gzip = takes_gzip(call.request)
         written_apart = partial(metrics_answer, found, route.status, compressed=gzip, tag=tag)
         return await asyncio.to_thread(written_apart)
-    return await asyncio.to_thread(written, found) if route.long else found
+    return found
 
 
 async def _while_there(call: Call) -> Answered:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rate limits of requests: too many are refused (429) before route, key and body are looked at
-(contract, "Everywhere": the order of checks). The limits are decided in `services/rate_limits.py`.
+(contract, "Everywhere": the order of checks), and so is who does not read what was answered (503).
+The limits are decided in `services/rate_limits.py` and `connections/unread.py`.
 """
 
 import logging
@@ -10,6 +11,7 @@ from aiohttp import web
 
 from hwci.server.errors import HwciServerError, LimiterError
 from hwci.server.http.addresses import address_of, note_origin
+from hwci.server.http.connections.connection import unread_by
 from hwci.server.http.connections.runner import Around, Handle
 from hwci.server.http.responses import error_answer, request_id, stamp
 from hwci.server.http.route import LIMITED, Call
@@ -29,13 +31,14 @@ def limit_requests(
     def around(handle: Handle) -> Handle:
         async def limited(request: web.BaseRequest) -> web.StreamResponse:
             note_origin(request, trusted)
-            if request.rel_url.path.startswith(LIMITED):
-                apart = (request.method, request.rel_url.path) in own
-                count = limits.require_room if apart else limits.take
-                try:
-                    await count(address_of(request))
-                except HwciServerError as error:
-                    return _refusal(error, request)
+            address = address_of(request)
+            try:
+                unread_by(request).count_for(address, address)
+                if request.rel_url.path.startswith(LIMITED):
+                    apart = (request.method, request.rel_url.path) in own
+                    await (limits.require_room if apart else limits.take)(address)
+            except HwciServerError as error:
+                return _refusal(error, request)
             return await handle(request)
 
         return limited

@@ -16,6 +16,7 @@ from hwci.server.http import refusals
 from hwci.server.http.addresses import scheme_of
 from hwci.server.http.headers import GZIP
 from hwci.wire import limits
+from hwci.wire.base import as_json
 from hwci.wire.errors import ErrorBody
 
 REQUEST_ID = "x-request-id"
@@ -79,7 +80,7 @@ async def stamp_response(request: web.Request, response: web.StreamResponse) -> 
 
 def written(body: BaseModel | bytes) -> bytes:
     """Return a body as bytes."""
-    return body.model_dump_json().encode() if isinstance(body, BaseModel) else body
+    return as_json(body) if isinstance(body, BaseModel) else body
 
 
 def answer(body: BaseModel | bytes | web.StreamResponse | None, status: int) -> web.StreamResponse:

@@ -33,8 +33,8 @@ Handler = Callable[..., Awaitable[Answered]]
 `ReaderKey`, `CiKey`, `Box`); `UUID | None` for the ids of the path after the organization's; the
 body; the query; `Tags`.
 """
-LIMITED = "/api/"
-"""Requests to what stands under it count against the limits; static files and health do not."""
+LIMITED = ("/api/", "/dist/")
+"""Requests to what stands under these count against the limits; static files and health do not."""
 
 
 class Who(Enum):
@@ -73,8 +73,7 @@ class Route:
     it takes and returns are the route's body, query and answer.
 
     `metrics`: only while CI Metrics is enabled. `media`: the content type of an answer that is not
-    JSON, `text/event-stream` or none at all. `long`: the answer may be so long that it is written
-    in a thread; those with `metrics` always are. `reads`: a POST that keeps nothing. `bodiless`:
+    JSON, `text/event-stream` or none at all. `reads`: a POST that keeps nothing. `bodiless`:
     the body may be left out.
     A route whose handler takes `Tags` has an `ETag` in its answers, and answers 304.
     """
@@ -90,7 +89,6 @@ class Route:
     also: tuple[int, ...] = ()
     own_limit: OwnLimit | None = None
     media: str = "application/json"
-    long: bool = False
     reads: bool = False
     bodiless: bool = False
 
@@ -187,7 +185,9 @@ class Call:
 
     @property
     def payer(self) -> tuple[Hashable, Hashable]:
-        """Who a body counts for: organization and key or user; else the user or address, twice."""
+        """Who bodies and answers count for: organization and key or user; else the user or address,
+        twice.
+        """
         if isinstance(self.caller, Member | Key | Box):
             return self.caller.org_id, self.caller.id
         who = self.caller.user.id if self.caller else address_of(self.request)

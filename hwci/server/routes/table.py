@@ -292,7 +292,7 @@ _RUNS = (
     ),
     Route(
         "GET", "/api/orgs/{orgId}/runs/{runId}", READER, Runs.show,
-        "Show one run record with all that was reported of it", long=True
+        "Show one run record with all that was reported of it"
     ),
 )
 

@@ -9,15 +9,16 @@ their path, nor who installs what.
 import asyncio
 import hashlib
 import logging
-import zlib
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import hwci
@@ -59,10 +60,13 @@ class Wheel:
 
 
 class Wheels:
-    """Wheels in a folder; None: only the server's own, in memory."""
+    """Wheels in a folder; None: only the server's own, in a folder that ends with the server."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._temporary: TemporaryDirectory[str] | None = None
+        self._own: tuple[Wheel, Path] | None = None
+        self._making = Lock()
 
     async def current(self) -> WheelAnswer:
         """Return the wheel that the server runs from. Raises `NotFoundError`: there is none."""
@@ -73,9 +77,9 @@ class Wheels:
         """Return all wheels, by their file names; a damaged one is left out."""
         return await asyncio.to_thread(self._listed)
 
-    async def content(self, folder: str, file: str) -> bytes | None:
-        """Return a wheel's bytes by its address; None if there is no such wheel."""
-        return await asyncio.to_thread(self._content, folder, file)
+    async def file(self, folder: str, file: str) -> Path | None:
+        """Return where a wheel is, by its address; None if there is no such wheel."""
+        return await asyncio.to_thread(self._file, folder, file)
 
     async def prepare(self) -> None:
         """Make the server's wheel now; a line of the log notes if it cannot be made."""
@@ -84,40 +88,53 @@ class Wheels:
         except NotFoundError as fault:
             LOG.warning("%s", fault)
 
+    def close(self) -> None:
+        """Remove what is not kept."""
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
     def _current(self) -> Wheel:
-        wheel, packed = this_wheel()
-        if self._folder is not None:
-            _keep(wheel, packed, self._folder)
-        return wheel
+        """Return the server's own wheel, made once, as long as its file is there."""
+        with self._making:
+            if self._own is None or not self._own[1].exists():
+                wheel, content = make_wheel()
+                self._own = wheel, self._keep(wheel, content)
+            return self._own[0]
+
+    def _keep(self, wheel: Wheel, content: bytes) -> Path:
+        try:
+            if self._folder is not None:
+                return _write(wheel, content, self._folder)
+        except OSError as fault:
+            LOG.warning("%s cannot be kept for pipelines that pin it: %s", wheel.file, fault)
+        try:
+            if self._temporary is None:
+                self._temporary = TemporaryDirectory(prefix="hwci-wheel-")
+            return _write(wheel, content, Path(self._temporary.name))
+        except OSError as fault:
+            raise _none(f"{fault.filename}: {fault.strerror}") from fault
 
     def _listed(self) -> list[WheelAnswer]:
-        kept = (_kept(path, path.stat().st_mtime_ns) for path in self._files())
-        found = {wheel for wheel in kept if wheel is not None}
         with suppress(NotFoundError):  # those of earlier versions are here all the same
-            found.add(self._current())
-        return [wheel.answer for wheel in sorted(found, key=lambda one: (one.file, one.sha256))]
+            self._current()
+        kept = {wheel for path in self._files() if (wheel := _kept(path)) is not None}
+        return [wheel.answer for wheel in sorted(kept, key=lambda one: (one.file, one.sha256))]
 
-    def _content(self, folder: str, file: str) -> bytes | None:
+    def _file(self, folder: str, file: str) -> Path | None:
         with suppress(NotFoundError):
-            wheel, packed = this_wheel()
-            if (wheel.folder, wheel.file) == (folder, file):
-                return zlib.decompress(packed)
-        for path in self._files():
-            if (path.parent.name, path.name) == (folder, file):
-                content = path.read_bytes()
-                if _sha256(content).startswith(folder):
-                    return content
-        return None
+            self._current()
+        named = (path for path in self._files() if (path.parent.name, path.name) == (folder, file))
+        return next((path for path in named if _kept(path)), None)
 
     def _files(self) -> Iterable[Path]:
-        return () if self._folder is None else self._folder.glob("*/hwci-*.whl")
+        temporary = None if self._temporary is None else Path(self._temporary.name)
+        folders = filter(None, (self._folder, temporary))
+        return [path for folder in folders for path in folder.glob("*/hwci-*.whl")]
 
 
-@cache
-def this_wheel() -> tuple[Wheel, bytes]:
-    """Return the wheel of the hwci that runs, and its bytes, compressed as they stay in memory. It
-    is made once in a process from its installed files. The same files always make the same bytes:
-    sorted, not compressed, without times.
+def make_wheel() -> tuple[Wheel, bytes]:
+    """Return the wheel of the hwci that runs, and its bytes, made from its installed files. The
+    same files always make the same bytes: sorted, not compressed, without times.
 
     Raises:
         NotFoundError: it cannot be made.
@@ -135,8 +152,8 @@ def this_wheel() -> tuple[Wheel, bytes]:
     except OSError as fault:
         raise _none(f"{fault.filename}: {fault.strerror}") from fault
     content = _zipped(files, info.version)
-    wheel = Wheel(f"hwci-{info.version}-py3-none-any.whl", _sha256(content))
-    return wheel, zlib.compress(content, zlib.Z_BEST_SPEED)
+    digest = hashlib.sha256(content).hexdigest()
+    return Wheel(f"hwci-{info.version}-py3-none-any.whl", digest), content
 
 
 def _none(why: str) -> NotFoundError:
@@ -168,28 +185,27 @@ def _digest(data: bytes) -> str:
     return urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _keep(wheel: Wheel, packed: bytes, folder: Path) -> None:
-    """Keep a wheel on the disk, whole or not at all."""
+def _write(wheel: Wheel, content: bytes, folder: Path) -> Path:
+    """Write a wheel, whole or not at all, and return where it is. Raises `OSError`."""
     path = folder / wheel.folder / wheel.file
-    if path.exists():
-        return
-    try:
+    if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
-        part.write_bytes(zlib.decompress(packed))
+        part.write_bytes(content)
         part.replace(path)
-    except OSError as fault:
-        LOG.warning("%s cannot be kept for pipelines that pin it: %s", wheel.file, fault)
+    return path
+
+
+def _kept(path: Path) -> Wheel | None:
+    """Return the wheel in a file; None if it is damaged."""
+    return _read(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(256)
-def _kept(path: Path, _changed: int) -> Wheel | None:
-    """Return the wheel in a file, read once; None if it is damaged."""
-    wheel = Wheel(path.name, _sha256(path.read_bytes()))
+def _read(path: Path, _changed: int) -> Wheel | None:
+    """Return the same; each file is read once."""
+    with path.open("rb") as file:
+        wheel = Wheel(path.name, hashlib.file_digest(file, "sha256").hexdigest())
     if wheel.folder == path.parent.name:
         return wheel
     LOG.warning("%s is damaged and not served", path)

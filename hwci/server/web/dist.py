@@ -7,6 +7,7 @@ from html import escape
 
 from aiohttp import hdrs, web
 
+from hwci.server.http.connections.unread import PacedFile
 from hwci.server.services.wheels import ADDRESS, Wheels
 
 _NEVER_CHANGES = "public, max-age=31536000, immutable"
@@ -23,12 +24,12 @@ def add_wheels(app: web.Application, wheels: Wheels) -> None:
         page = f"<!DOCTYPE html>\n<title>hwci</title>\n{links}"
         return web.Response(text=page, content_type="text/html")
 
-    async def file(request: web.Request) -> web.Response:
-        content = await wheels.content(request.match_info["folder"], request.match_info["file"])
-        if content is None:
+    async def file(request: web.Request) -> web.StreamResponse:
+        path = await wheels.file(request.match_info["folder"], request.match_info["file"])
+        if path is None:
             raise web.HTTPNotFound
-        headers = {hdrs.CACHE_CONTROL: _NEVER_CHANGES}
-        return web.Response(body=content, content_type="application/zip", headers=headers)
+        headers = {hdrs.CACHE_CONTROL: _NEVER_CHANGES, hdrs.CONTENT_TYPE: "application/zip"}
+        return PacedFile(path, headers=headers)
 
     app.router.add_get(ADDRESS, index)
     app.router.add_get(f"{ADDRESS}{{folder}}/{{file}}", file)

@@ -19,6 +19,7 @@ from aiohttp import web, web_protocol
 from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import EMPTY_PAYLOAD
 
+from hwci.server.http.connections.unread import PIECE_BYTES, Pieces, Unread, UnreadAnswers
 from hwci.server.http.responses import request_id, stamp, status_answer
 
 LOG = logging.getLogger("hwci.server")
@@ -34,8 +35,6 @@ IDLE_SECONDS = 75.0
 
 HEAD_SECONDS = 15.0
 """Limit for the first byte of a connection, and for the whole head of a request."""
-STUCK_SECONDS = 60.0
-"""A caller who takes not one byte of an answer for this long is gone."""
 
 LISTEN_SECONDS = 1.0
 """A read goes on for this long after its caller closed their side, as a killed program does."""
@@ -66,7 +65,7 @@ class SpecProtocol(web.RequestHandler):
         "_leave",
         "_leave_due",
         "_server",
-        "_taken_due",
+        "unread",
     )
 
     def __init__(
@@ -87,20 +86,25 @@ class SpecProtocol(web.RequestHandler):
         self._leave: Callable[[], object] | None = None
         self._leave_due: asyncio.TimerHandle | None = None
         self._head_due: asyncio.TimerHandle | None = None
-        self._taken_due: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Set a deadline for the first byte. A caller who never sent one gets no answer."""
         super().connection_made(transport)
+        assert isinstance(transport, asyncio.Transport)
+        self.unread = Unread(self._server.unread, transport)
         self._head_due = self._server.loop.call_later(HEAD_SECONDS, self.force_close)
 
-    def connection_lost(self, exc: BaseException | None) -> None:
-        """Cancel the deadlines, and free the connection's place."""
+    def connection_lost(self, _: BaseException | None) -> None:
+        """Cancel the deadlines, and free the connection's place and what waits to be sent.
+
+        The error stays here: the framework would raise it where the answer waits, and it would
+        hold that answer in a cycle of references, which Python frees much later.
+        """
         self._head_is_due(None)
-        self._stop_watching()
+        self.unread.end()
         if self._leave is not None:
             self._leave()
-        super().connection_lost(exc)
+        super().connection_lost(None)
         self._gone()
 
     def data_received(self, data: bytes) -> None:
@@ -133,9 +137,15 @@ class SpecProtocol(web.RequestHandler):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Close after the last answer: the caller closed their side, or the server stops."""
+        """Send a long answer in pieces. Close after the last: the caller closed their side, or the
+        server stops.
+        """
         if (self._ended or self._server.leaving) and not self._messages:
             resp.force_close()
+        body = resp.body if isinstance(resp, web.Response) else None
+        self.unread.answer = len(body) if isinstance(body, bytes) else 0
+        if isinstance(body, bytes) and isinstance(resp, web.Response) and len(body) > PIECE_BYTES:
+            resp.body = Pieces(body)
         finished = await super().finish_response(request, resp, start_time)
         if self._messages:  # an upgrade that was refused may have had requests behind it
             self._arriving = self._messages[-1][1]
@@ -155,19 +165,19 @@ class SpecProtocol(web.RequestHandler):
             super().resume_reading(resume_parser)
 
     def pause_writing(self) -> None:
-        """Watch whether the caller takes any of what waits to be sent."""
+        """Count what waits to be taken."""
         super().pause_writing()
-        self._watch()
+        self.unread.begin()
 
     def resume_writing(self) -> None:
-        """Stop watching."""
-        self._stop_watching()
+        """Count it no longer."""
+        self.unread.end()
         super().resume_writing()
 
     def leave(self) -> None:
         """Close, unless a request is being answered, arrives, or waits to be read."""
         waits = self._waiter is not None and not self._waiter.done()
-        if waits and self.transport is not None and not _unread(self.transport):
+        if waits and self.transport is not None and not _has_more(self.transport):
             if self.transport.can_write_eof():
                 self.transport.write_eof()  # now, so that the caller sends nothing more
             self.force_close()
@@ -229,20 +239,6 @@ class SpecProtocol(web.RequestHandler):
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _watch(self, before: int | None = None) -> None:
-        if self.transport is None:
-            return
-        left = self.transport.get_write_buffer_size()
-        if before is not None and left >= before:
-            self.transport.abort()
-        else:
-            self._taken_due = self._server.loop.call_later(STUCK_SECONDS, self._watch, left)
-
-    def _stop_watching(self) -> None:
-        if self._taken_due is not None:
-            self._taken_due.cancel()
-            self._taken_due = None
-
 
 class SpecServer(web.Server):
     """Makes such connections and ends them; fails at an unknown setting, unlike the framework's."""
@@ -255,6 +251,7 @@ class SpecServer(web.Server):
     ) -> None:
         super().__init__(handle, request_factory=request_factory)
         self.leaving = False
+        self.unread = UnreadAnswers()
         self.loop = asyncio.get_running_loop()
         self._settings = settings
 
@@ -277,7 +274,13 @@ class SpecServer(web.Server):
                     await asyncio.sleep(LOOK_SECONDS)
 
 
-def _unread(transport: asyncio.Transport) -> bool:
+def unread_by(request: web.BaseRequest) -> Unread:
+    """Return what waits on the connection of a request."""
+    assert isinstance(request.protocol, SpecProtocol)
+    return request.protocol.unread
+
+
+def _has_more(transport: asyncio.Transport) -> bool:
     look = select.poll()
     look.register(transport.get_extra_info("socket"), select.POLLIN)
     return bool(look.poll(0))

@@ -33,6 +33,8 @@ ARRIVE_SECONDS = 0.1
 """Time for handshakes under way to end, and for the connections in the queue to be accepted."""
 TLS_SHUTDOWN_SECONDS = 2.0
 
+UNSENT_BYTES = 64 * 1024
+"""The system takes so much of an answer that it cannot send yet; connections inherit it."""
 _SO_ATTACH_FILTER = 26
 _DROP_NEW_CONNECTIONS = (  # Linux packet filter: code, jump if true, jump if false, operand
     (0x30, 0, 0, 13),  # load the flags of the TCP header,
@@ -52,6 +54,7 @@ async def bound(host: str, port: int) -> Sequence[socket.socket]:
     try:
         for one in sockets:
             one.setblocking(False)
+            _hold_little(one)
             one.listen(BACKLOG)
     except OSError:
         for one in sockets:
@@ -187,6 +190,14 @@ class Listener:
             )
         except OSError:  # the handshake failed, or took too long
             free()
+
+
+def _hold_little(listening: socket.socket) -> None:
+    """Have the system take no more of an answer than its caller does, where it can: without, it
+    takes some megabytes, which neither count nor show that nobody reads.
+    """
+    if sys.platform == "linux":
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
 
 
 def _drop_new_connections(listening: socket.socket) -> None:

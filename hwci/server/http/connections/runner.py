@@ -33,6 +33,7 @@ HARDENING: dict[str, Any] = {
 PRIVATE: Mapping[type | ModuleType, tuple[str, ...]] = {
     web.RequestHandler: ("_current_request", "_messages", "_request_count", "_upgraded", "_waiter"),
     web_protocol: ("_ErrInfo",),
+    web.FileResponse: ("_sendfile",),
 }
 """Private names of the framework that we use, which it may change (docs/adr/0016, 0036)."""
 CUT_SECONDS = 0.5

@@ -23,7 +23,7 @@ from hwci.server.storage.records import (
 )
 from hwci.wire import limits
 from hwci.wire import runs as wire
-from hwci.wire.base import ListPage
+from hwci.wire.base import ListPage, as_json
 
 
 class Runs(Service):
@@ -45,18 +45,21 @@ class Runs(Service):
 
         return await self._storage.read(work, organization=viewer.org_id)
 
-    async def show(self, viewer: Viewer, run_record_id: UUID | None) -> wire.RunDetail:
-        """Show one run record. Raises `NotFoundError`."""
+    async def show(self, viewer: Viewer, run_record_id: UUID | None) -> wire.RunDetail | bytes:
+        """Show one run record. Raises `NotFoundError`.
+
+        It may be long, so it is written in its organization's turn: then one is in memory at once.
+        """
         since = seen_since(self._clock())
 
-        def work(reader: Reader) -> wire.RunDetail:
+        def work(reader: Reader) -> bytes:
             found = (
                 None if run_record_id is None else reader.run(viewer.org_id, run_record_id, since)
             )
             if found is None:
                 raise NotFoundError("Run not found")
             require_product(viewer, found.record.head.repo_key, found.record.head.suite)
-            return run_detail(found)
+            return as_json(run_detail(found))
 
         return await self._storage.read(work, organization=viewer.org_id)
 
