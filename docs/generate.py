@@ -29,7 +29,7 @@ from hwci.server.security import passwords
 from hwci.server.services import rate_limits
 from hwci.server.services.ci_metrics import ingest, reviews
 from hwci.server.services.runs import streams
-from hwci.server.storage import threads, turns
+from hwci.server.storage import reading, threads, turns
 from hwci.server.storage.sqlite import checking, condition
 from hwci.wire import json_values, limits
 
@@ -51,6 +51,7 @@ ENFORCED: dict[ModuleType, tuple[str, ...]] = {
     apart: ("CPU_SECONDS", "ADDRESS_BYTES"),
     turns: ("WAITING_OF_ONE_MAX",),
     threads: ("WAITING_MAX",),
+    reading: ("SHORT_SECONDS", "SHORT_WAIT_SECONDS", "LATELY_SECONDS"),
     deadline: ("ANSWER_SECONDS",),
     reviews: ("REVIEW_SECONDS",),
     ingest: ("WRITE_SECONDS",),

@@ -6,6 +6,7 @@ database is to a caller. A message names the database without its user and passw
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -13,6 +14,7 @@ import psycopg
 from psycopg import Cursor, RawCursor, errors
 from psycopg.pq import TransactionStatus
 
+from hwci.engine.history import OutOfTimeError
 from hwci.server.errors import HwciServerError, StorageBusyError, StorageError, TooLongError
 from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.audit_key import NEW_KEY
@@ -98,6 +100,24 @@ class Connection(Base):
             if self.raw.info.transaction_status is TransactionStatus.INTRANS:
                 self.command(f"CLOSE {name}")
 
+    @contextmanager
+    def share(self, of: float) -> Iterator[None]:
+        """Run statements in this block only for a share of the time that is left. A statement that
+        the database ends then leaves the transaction as it was before.
+        """
+        whole = self._deadline
+        assert whole is not None
+        most = min(whole.left, whole.left_of_all * of)
+        self.command(f"SAVEPOINT share; {statement_time(most)}")
+        try:
+            with super().share(of):
+                yield
+        except (errors.QueryCanceled, OutOfTimeError) as error:
+            whole.check_time()
+            self.command(f"ROLLBACK TO share; {statement_time(whole.left)}")
+            raise OutOfTimeError from error
+        self.command(f"RELEASE share; {statement_time(whole.left)}")
+
     def roll_back(self) -> None:
         """End a transaction, if there is one, and keep nothing of it."""
         if self.raw.info.transaction_status is not TransactionStatus.IDLE:
@@ -106,6 +126,11 @@ class Connection(Base):
     def close(self) -> None:
         """Close the connection."""
         self.raw.close()
+
+
+def statement_time(seconds: float) -> str:
+    """Return the statement that ends each statement of the transaction after this time."""
+    return f"SET LOCAL statement_timeout = {max(1, int(seconds * 1000))}"
 
 
 def storage_error(error: psycopg.Error, name: str) -> HwciServerError:

@@ -25,11 +25,12 @@ from hwci.server.errors import NotReadyError, OverloadedError, StorageError
 from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.postgresql.connections import Connection, storage_error
+from hwci.server.storage.postgresql.connections import Connection, statement_time, storage_error
 from hwci.server.storage.postgresql.hearing import Hearing, notify
 from hwci.server.storage.postgresql.lanes import Begin, Lane
 from hwci.server.storage.postgresql.locks import lock, locks_of
 from hwci.server.storage.postgresql.schema import LAST_TAKEN, last_known, migrate, missing
+from hwci.server.storage.reading import Reads
 from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.sql.accounts.audit import open_key
 from hwci.server.storage.sql.transaction import Transaction
@@ -42,8 +43,8 @@ _OLDER = (
     "The database is newer than this server, which writes nothing any more; its operator has to"
     " start the new version here"
 )
-READERS = 4
-"""Connections on which pages are read."""
+READERS, _BESIDE, _LONG = 3, 3, 2
+"""Connections for short reads, for the first try of those with long ones, and for long ones."""
 _WRITERS = 4
 """An organization has one write at a time, so this many organizations write at once."""
 _WARM_UP_SECONDS = 1.0
@@ -81,7 +82,13 @@ class PostgresqlStorage(Storage):
             raise storage_error(error, self._name) from None  # it may hold the password
         connect = partial(Connection, location)
         self._short = Lane("hwci-look-up", self._name, connect, 1)
-        self._long = Lane("hwci-reader", self._name, connect, READERS)
+        names = ("hwci-reader", "hwci-reader-beside", "hwci-long-reader")
+        counts = (READERS, _BESIDE, _LONG)
+        self._lanes = [
+            Lane(name, self._name, connect, count)
+            for name, count in zip(names, counts, strict=True)
+        ]
+        self._reads = Reads(*self._lanes)
         connect = partial(Connection, location, self._audit_key)
         self._writing = Lane("hwci-writer", self._name, connect, _WRITERS)
         self._alone = Lane("hwci-lone-writer", self._name, connect, 1)
@@ -104,15 +111,18 @@ class PostgresqlStorage(Storage):
         *,
         short: bool = False,
         organization: UUID | None = None,
+        person: UUID | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` on one consistent snapshot."""
-        lane = self._short if short else self._long
 
         def look(connection: Connection) -> Result:
             return work(PostgresqlTransaction(connection))
 
-        return await self._look(look, lane, organization, Deadline(seconds))
+        if short:
+            return await self._look_up(look, Deadline(seconds))
+        read = partial(self._look, look)
+        return await self._reads.run(read, seconds, organization, person)
 
     async def warm_up(self, work: Callable[[Reader], object]) -> None:
         """Run `work` on each connection that reads, all together: the database learns of the tables
@@ -124,21 +134,16 @@ class PostgresqlStorage(Storage):
         except (StorageError, OverloadedError) as error:
             LOG.info("Did not warm up: %s", error)
 
-    async def _look(
-        self,
-        look: Callable[[Connection], Result],
-        lane: Lane,
-        organization: UUID | None,
-        deadline: Deadline,
-    ) -> Result:
+    async def _look_up(self, look: Callable[[Connection], Result], deadline: Deadline) -> Result:
+        job = partial(self._look, look, self._short, deadline)
+        return await self._short.threads.run(job, deadline)
+
+    def _look(self, look: Callable[[Connection], Result], lane: Lane, deadline: Deadline) -> Result:
         def begin(connection: Connection) -> None:
             what = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
             connection.command(f"{what}; {_time(deadline.left)}")
 
-        def job() -> Result:
-            return self._run(lane, begin, look, deadline)
-
-        return await lane.threads.run(job, deadline, organization)
+        return self._run(lane, begin, look, deadline)
 
     async def write(
         self,
@@ -188,6 +193,7 @@ class PostgresqlStorage(Storage):
         try:
             return lane.run(begin, work, deadline)
         except errors.QueryCanceled as error:
+            deadline.check_time()  # a part of its time may be over
             raise OutOfTimeError from error
         except psycopg.Error as error:
             raise storage_error(error, self._name) from error
@@ -220,7 +226,7 @@ class PostgresqlStorage(Storage):
             self._require_known(connection.row(LAST_TAKEN))
 
         try:
-            await self._look(look, self._short, None, Deadline(ANSWER_SECONDS))
+            await self._look_up(look, Deadline(ANSWER_SECONDS))
         except StorageError as error:
             raise NotReadyError(_GONE) from error
 
@@ -229,7 +235,7 @@ class PostgresqlStorage(Storage):
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        for lane in (self._short, self._long, self._writing, self._alone):
+        for lane in (self._short, *self._lanes, self._writing, self._alone):
             lane.close()
         self._hearing.close()
 
@@ -238,9 +244,8 @@ def _time(seconds: float) -> str:
     """Return the statements that end each statement of a transaction after this time, and the
     transaction itself after this time without one: a server that stands still holds no lock.
     """
-    most = max(1, int(seconds * 1000))
     idle = "idle_in_transaction_session_timeout"
-    return f"SET LOCAL statement_timeout = {most}; SET LOCAL {idle} = {most}"
+    return f"{statement_time(seconds)}; SET LOCAL {idle} = {max(1, int(seconds * 1000))}"
 
 
 def steps_after(location: Location) -> Sequence[str]:
