@@ -69,8 +69,8 @@ class Scene:
 
 @dataclass(frozen=True)
 class Attack:
-    """One attack. `run` attacks until it returns or is cancelled after `seconds`, and may assert. It
-    returns the figure that it measured, in words, if it has one.
+    """One attack. `run` attacks until it returns or is cancelled after `seconds`, and may assert.
+    It returns the figure that it measured, in words, if it has one.
 
     `before`: the same figure of the server that did not withstand it yet, and its commit.
     `environment`: settings of the server. `prefix`: a command that starts the server, such as one
@@ -115,7 +115,7 @@ async def scene(folder: Path, attack: Attack) -> AsyncIterator[Scene]:
         port = int(found[1])
         url = f"http://127.0.0.1:{port}"
         attacker, victim = [
-            await _tenant(url, email, org_id, address)
+            await tenant(url, email, org_id, address)
             for (email, org_id), address in zip(
                 orgs.items(), (ATTACKER_ADDRESS, VICTIM_ADDRESS), strict=True
             )
@@ -135,7 +135,8 @@ async def _read(stderr: asyncio.StreamReader, log: list[bytes]) -> None:
         log.append(chunk)
 
 
-async def _tenant(url: str, email: str, org_id: UUID, address: str) -> Tenant:
+async def tenant(url: str, email: str, org_id: UUID, address: str) -> Tenant:
+    """Sign in as an organization's owner, with a CI key."""
     token = await sign_in(url, email)
     return Tenant(org_id, email, token, await create_key(url, org_id, token), address)
 
