@@ -30,7 +30,7 @@ from hwci.server.security import passwords
 from hwci.server.services import rate_limits
 from hwci.server.services.ci_metrics import ingest, reviews
 from hwci.server.services.runs import streams
-from hwci.server.storage import threads, turns
+from hwci.server.storage import reading, threads, turns
 from hwci.server.storage.sqlite import checking, condition, page_sums
 from hwci.wire import json_values, limits
 
@@ -54,6 +54,7 @@ ENFORCED: dict[ModuleType, tuple[str, ...]] = {
     apart: ("CPU_SECONDS", "ADDRESS_BYTES", "KEPT_BYTES", "IDLE_SECONDS"),
     turns: ("WAITING_OF_ONE_MAX",),
     threads: ("WAITING_MAX",),
+    reading: ("SHORT_SECONDS", "SHORT_WAIT_SECONDS", "LATELY_SECONDS"),
     deadline: ("ANSWER_SECONDS",),
     reviews: ("REVIEW_SECONDS",),
     ingest: ("WRITE_SECONDS",),

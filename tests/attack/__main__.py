@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.attack.probe import Seen, percentile, probing, resident, rested
 from tests.attack.scene import Attack, scene
 
-NO_ATTACKS = {"__init__", "__main__", "probe", "scene"}
+NO_ATTACKS = {"__init__", "__main__", "heavy", "probe", "scene"}
 SETTLE_SECONDS = 1.0
 
 

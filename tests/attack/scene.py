@@ -139,7 +139,7 @@ async def _server(
         port = int(found[1])
         url = f"http://127.0.0.1:{port}"
         attacker, victim = [
-            await _tenant(url, email, org_id, address)
+            await tenant(url, email, org_id, address)
             for (email, org_id), address in zip(
                 orgs.items(), (ATTACKER_ADDRESS, VICTIM_ADDRESS), strict=True
             )
@@ -164,7 +164,8 @@ async def _read(stderr: asyncio.StreamReader, log: list[bytes]) -> None:
         log.append(chunk)
 
 
-async def _tenant(url: str, email: str, org_id: UUID, address: str) -> Tenant:
+async def tenant(url: str, email: str, org_id: UUID, address: str) -> Tenant:
+    """Sign in as an organization's owner, with a CI key."""
     token = await sign_in(url, email)
     return Tenant(org_id, email, token, await create_key(url, org_id, token), address)
 

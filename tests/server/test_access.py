@@ -41,7 +41,7 @@ from hwci.server.storage.records import (
     Session,
     User,
 )
-from hwci.server.storage.sqlite.store import _READERS, SqliteStorage
+from hwci.server.storage.sqlite.store import READERS, SqliteStorage
 from hwci.wire import limits
 from hwci.wire.accounts import NewCiKey
 from hwci.wire.boxes import NewBox
@@ -116,13 +116,13 @@ def test_only_an_owner_gives_or_takes_the_role_of_an_owner() -> None:
 @asynccontextmanager
 async def busy_readers(storage: Storage) -> AsyncIterator[None]:
     """Keep all readers of a store busy for the block."""
-    begun, go_on = threading.Barrier(_READERS + 1), threading.Event()
+    begun, go_on = threading.Barrier(READERS[0] + 1), threading.Event()
 
     def wait(_: Reader) -> bool:
         begun.wait(30)
         return go_on.wait(30)
 
-    held = [asyncio.ensure_future(storage.read(wait)) for _ in range(_READERS)]
+    held = [asyncio.ensure_future(storage.read(wait)) for _ in range(READERS[0])]
     await asyncio.to_thread(begun.wait, 30)
     try:
         yield

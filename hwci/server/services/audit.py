@@ -27,7 +27,7 @@ class AuditLog:
             rows = reader.audit_log(member.org_id, query.offset, query.limit)
             return query.page_of(rows, _answer)
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=member.org_id, person=member.id)
 
 
 def entry_of(

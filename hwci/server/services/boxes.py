@@ -47,7 +47,7 @@ class Boxes(Service):
                 total += others.total
             return query.page_of(Listing(rows, total), lambda row: row)
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=member.org_id, person=member.id)
 
     async def create(self, member: Member, body: wire.NewBox) -> wire.BoxInstallAnswer:
         """Create a box, to be installed. Raises `ClashError` when the name is taken."""
@@ -117,7 +117,7 @@ class Boxes(Service):
             found = reader.box_notes(member.org_id, query.box_key, query.offset, query.limit)
             return query.page_of(found, _note)
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=member.org_id, person=member.id)
 
     async def add_note(self, member: Member, body: wire.NewBoxNote) -> wire.BoxNoteAnswer:
         """Keep what was done to a box.

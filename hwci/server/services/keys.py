@@ -128,7 +128,7 @@ class Keys(Service):
             rows = reader.keys(kind, member.org_id, query.offset, query.limit)
             return query.page_of(rows, lambda key: of(self._as_used(key)))
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=member.org_id, person=member.id)
 
     def _as_used(self, key: AKey) -> AKey:
         """Return a key with a use that was noted and not kept yet."""

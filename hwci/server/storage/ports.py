@@ -16,6 +16,7 @@ audit log.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -229,6 +230,11 @@ class Records(Protocol):
     def history(self, org_id: UUID) -> RecordedRuns:
         """Answer the questions of the engine and of the analysis narrowly, from indexes."""
 
+    def share(self, of: float) -> AbstractContextManager[None]:
+        """Give the block this share of the time that is left: in it, questions raise
+        `OutOfTimeError` when that is over, and the transaction goes on after it.
+        """
+
     def version(self, org_id: UUID) -> int:
         """Return the version of the history: it grows with every committed write that may change an
         answer, so two snapshots with one version answer the same.
@@ -363,14 +369,17 @@ class Storage(Protocol):
         *,
         short: bool = False,
         organization: UUID | None = None,
+        person: UUID | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` on one consistent snapshot. It is stopped at its next question when
-        the caller stops waiting or `seconds`, waiting and work, are over (`deadline.py`).
+        the caller stops waiting or `seconds`, waiting and work, are over (`deadline.py`). Work that
+        takes long is begun again (`reading.py`): it must change nothing.
 
         `short`: `work` looks up a few rows by key (who is calling, does the store answer). It has
         threads of its own, so that authentication never waits for a page to be computed.
-        `organization`: one read of each is done at a time, the others wait.
+        `organization`: one short and one long read of each is done at a time, the others wait.
+        `person`: who asks, a user or a key; theirs are done one after the other.
 
         Raises:
             OverloadedError: too many wait already, or its time is over.

@@ -16,6 +16,7 @@ from hwci.engine.history import OutOfTimeError
 from hwci.server.deadline import Deadline
 from hwci.server.errors import OverloadedError, StorageError
 from hwci.server.line import Line, LineClosedError
+from hwci.server.storage.interpreter import interpreter
 from hwci.server.storage.turns import Turns
 
 Result = TypeVar("Result")
@@ -88,7 +89,7 @@ class Threads:
         """Hand a job over, and wait until it is done, which ends the turn."""
         loop = asyncio.get_running_loop()
         try:
-            handed = self._line.hand_over(job, WAITING_MAX, _FULL)
+            handed = self._line.hand_over(interpreter.computing()(job), WAITING_MAX, _FULL)
         except BaseException:
             end_turn()
             raise

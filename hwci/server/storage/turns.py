@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns: each organization has one piece of work done at a time, first come, first served.
+"""Turns: each organization, or each person, has one piece of work done at a time, first come, first
+served.
 
-Waiting for a turn holds no thread, so other organizations go ahead. This module decides how many
-may wait; it does not know the work.
+Waiting for a turn holds no thread, so others go ahead. This module decides how many may wait; it
+does not know the work.
 """
 
 import asyncio
-from collections.abc import Callable
-from uuid import UUID
+from collections.abc import Callable, Hashable
 from weakref import WeakValueDictionary
 
 from hwci.server.errors import OverloadedError
 
 WAITING_OF_ONE_MAX = 64
-"""Reads of one organization that wait for their turn, and as many reports."""
+"""Short reads of one organization that wait for their turn, and as many long ones, reads of one
+person or key, and reports.
+"""
 FULL = "Too many requests of this organization are waiting; try again in a few seconds"
 
 
 class _Turn:
-    """The turn of one organization. It exists as long as work has it or waits for it."""
+    """The turn of one of them. It exists as long as work has it or waits for it. `full`: what those
+    are told who find too many waiting.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, full: str) -> None:
+        self._full = full
         self._lock = asyncio.Lock()
         self._waiting = 0
 
@@ -29,7 +34,7 @@ class _Turn:
             await self._lock.acquire()  # at once
             return
         if self._waiting >= WAITING_OF_ONE_MAX:
-            raise OverloadedError(FULL)
+            raise OverloadedError(self._full)
         self._waiting += 1
         try:
             async with asyncio.timeout(seconds):
@@ -42,23 +47,24 @@ class _Turn:
 
 
 class Turns:
-    """The turns of all organizations."""
+    """The turns of all organizations, or of all persons."""
 
-    def __init__(self) -> None:
-        self._turns: WeakValueDictionary[UUID, _Turn] = WeakValueDictionary()
+    def __init__(self, full: str = FULL) -> None:
+        self._full = full
+        self._turns: WeakValueDictionary[Hashable, _Turn] = WeakValueDictionary()
 
-    async def take(self, organization: UUID | None, seconds: float) -> Callable[[], None]:
-        """Wait for an organization's turn, and return what ends it; None needs no turn.
+    async def take(self, whose: Hashable | None, seconds: float) -> Callable[[], None]:
+        """Wait for the turn of those whose work it is, and return what ends it; None needs no turn.
 
         Raises:
-            OverloadedError: too many of the organization wait already.
+            OverloadedError: too much of theirs waits already.
             TimeoutError: the turn did not come in time.
         """
-        if organization is None:
+        if whose is None:
             return _need_none
-        turn = self._turns.get(organization)
+        turn = self._turns.get(whose)
         if turn is None:
-            turn = self._turns[organization] = _Turn()
+            turn = self._turns[whose] = _Turn(self._full)
         await turn.take(seconds)
         return turn.end
 

@@ -58,15 +58,17 @@ class PageFiguresAnswer(Answer):
     `causes_to_review`: how many causes wait for a review; `incidents`: those that still fail, 100
     at most; `pending_failures`: how many failures these are one by one; `flaky_tests`: those of
     which a flake was seen, or where there are none, those that are not broken; `products`: 100 at
-    most.
+    most. `not_computed`: those that took too long for one answer, and are null; without
+    `incidents` there are no `pending_failures` either.
     """
 
-    days: DaysAnswer
-    trends: TrendsAnswer
-    real_bug_causes: ListPage[CauseAnswer]
-    causes_to_review: int
-    incidents: ListPage[IncidentAnswer]
-    pending_failures: int
-    unchecked_merges: ListPage[ExplainedMergeAnswer]
-    flaky_tests: ListPage[FlakyTestAnswer]
+    days: DaysAnswer | None
+    trends: TrendsAnswer | None
+    real_bug_causes: ListPage[CauseAnswer] | None
+    causes_to_review: int | None
+    incidents: ListPage[IncidentAnswer] | None
+    pending_failures: int | None
+    unchecked_merges: ListPage[ExplainedMergeAnswer] | None
+    flaky_tests: ListPage[FlakyTestAnswer] | None
     products: ListPage[ProductAnswer]
+    not_computed: list[str]

@@ -46,4 +46,4 @@ class Analysis(Service):
         def look(reader: Reader) -> Found:
             return work(asked(reader, viewer, query, period))
 
-        return await self._storage.read(look, organization=viewer.org_id)
+        return await self._storage.read(look, organization=viewer.org_id, person=viewer.id)

@@ -34,7 +34,7 @@ class Benches(Analysis):
             found = benches(*about, limits.PAGE_LIMIT_MAX, notes)
             return BenchesAnswer.of(found, query, period, _seen(reader, viewer, period))
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
     async def show(self, viewer: Viewer, query: OneBoxQuery) -> OneBoxAnswer:
         """Return one box."""
@@ -49,7 +49,7 @@ class Benches(Analysis):
             seen = _seen(reader, viewer, period)
             return OneBoxAnswer.of(found, query, period, seen.get(query.box_key))
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
 
 def _seen(reader: Reader, viewer: Viewer, period: Period) -> Mapping[str, datetime]:

@@ -52,7 +52,7 @@ class Explanations(Analysis):
             row = describe(history, group, Classifier(history))
             return ExplanationAnswer.of(viewer.org_id, row, what_if(history, group, of_git))
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
     async def gaps(self, viewer: Viewer, query: PeriodQuery) -> GapsAnswer:
         """Return what CI leaves out, and how many ambiguous failures it would decide."""

@@ -65,7 +65,7 @@ class FlakyTests(Analysis):
             notes = notes_of(reader, viewer, period)
             return page_of(about, flaky_tests(*about, query.selection, query.rank_by, notes))
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
     async def ranked(self, viewer: Viewer, query: FlakyQuery) -> ListPage[RankedTestAnswer]:
         """Return the rows of "Flakiest tests" by the lower end of the interval of their rate."""

@@ -5,12 +5,13 @@ This module decides what of them moves with the clock. Each figure is decided wh
 has it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
 
 from hwci.analysis.failures.incidents import failures_of
 from hwci.analysis.periods.days import Days, calendar_days
 from hwci.analysis.periods.trends import before_of
-from hwci.engine.history import Listing, Scope
+from hwci.engine.history import Listing, OutOfTimeError, Scope
 from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
 from hwci.server.services.access import Member
 from hwci.server.services.analysis.asking import Analysis, Asked, asked
@@ -21,10 +22,16 @@ from hwci.server.services.analysis.trends import against_before, tiles_by_day
 from hwci.server.services.ci_metrics.metrics import products_of
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
+from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
 from hwci.wire.base import ListPage
 from hwci.wire.metrics import FlakyTestAnswer
 from hwci.wire.queries import FlakyQuery
+
+Figure = TypeVar("Figure")
+
+_FIGURES = 7
+"""Those that may take long."""
 
 
 class PageFigures(Analysis):
@@ -42,20 +49,69 @@ class PageFigures(Analysis):
             tags.note(reader.state(member.org_id), *_moving(about, days))
             if tags.is_known:
                 return None
-            pending = incidents_of(about, query.pending_incidents)
-            return PageFiguresAnswer(
-                days=tiles_by_day(about, query, days),
-                trends=against_before(about, query),
-                real_bug_causes=causes_of(about, member, query.real_bugs),
-                causes_to_review=number_to_review(about),
-                incidents=page_of(about, query.pending_incidents, pending),
-                pending_failures=failures_of(*about, pending),
-                unchecked_merges=unchecked_of(about, member, query.merges),
-                flaky_tests=_flaky(about, query.flaky),
-                products=products_of(about.history, member, query.products),
+            figures = _Figures(reader)
+            by_day = figures.of("days", lambda: tiles_by_day(about, query, days))
+            trends = figures.of("trends", lambda: against_before(about, query))
+            bugs = figures.of("realBugCauses", lambda: causes_of(about, member, query.real_bugs))
+            to_review = figures.of("causesToReview", lambda: number_to_review(about))
+            merges = figures.of(
+                "uncheckedMerges", lambda: unchecked_of(about, member, query.merges)
             )
+            # Those that take longest come last: what the others left of their time is theirs.
+            flaky = figures.of("flakyTests", lambda: _flaky(about, query.flaky))
+            failing = figures.of("incidents", lambda: _failing(about, query.pending_incidents))
+            found = PageFiguresAnswer(
+                days=by_day,
+                trends=trends,
+                real_bug_causes=bugs,
+                causes_to_review=to_review,
+                incidents=failing and failing.incidents,
+                pending_failures=failing and failing.failures,
+                unchecked_merges=merges,
+                flaky_tests=flaky,
+                products=products_of(about.history, member, query.products),
+                not_computed=figures.not_computed,
+            )
+            if found.not_computed:
+                tags.tag = None  # another time there may be time for them
+            return found
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=member.org_id, person=member.id)
+
+
+class _Figures:
+    """Figures, each with its share of the time that is left: one that takes longer is left out, and
+    the others are answered.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._left = _FIGURES + 1  # the answer has to be written, too
+        self.not_computed: list[str] = []
+
+    def of(self, name: str, work: Callable[[], Figure]) -> Figure | None:
+        """Return a figure; None if it takes too long."""
+        share, self._left = 1 / self._left, self._left - 1
+        try:
+            with self._reader.share(share):
+                return work()
+        except OutOfTimeError:
+            self.not_computed.append(name)
+            if len(self.not_computed) == _FIGURES:
+                raise  # there was no time for any of them
+            return None
+
+
+class _Failing(NamedTuple):
+    """What still fails: its incidents, and how many failures these are."""
+
+    incidents: ListPage[IncidentAnswer]
+    failures: int
+
+
+def _failing(about: Asked, query: IncidentsQuery) -> _Failing:
+    pending = incidents_of(about, query)
+    return _Failing(page_of(about, query, pending), failures_of(*about, pending))
 
 
 def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTestAnswer]:

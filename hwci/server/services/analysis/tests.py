@@ -54,7 +54,7 @@ class Tests(Analysis):
             says = concluded(about, found, found.all, statistics=statistics)
             return OneTestAnswer.of(found, says, query, days)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
     async def listed(self, viewer: Viewer, query: TestNamesQuery) -> ListPage[TestNameAnswer]:
         """List the tests that reports name, by name. No runs are read, so this takes no time."""
@@ -72,4 +72,4 @@ class Tests(Analysis):
             found = matching(rows, query.search, lambda row: row)
             return query.page_of(query.slice_of(found), TestNameAnswer.model_validate)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)

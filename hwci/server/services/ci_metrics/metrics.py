@@ -211,7 +211,7 @@ class Metrics(Service):
             require_product(viewer, found.lane.repo_key, found.lane.suite)
             return FailureEvidence.of(viewer.org_id, found)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
     async def products(self, viewer: Viewer, query: PageQuery) -> ListPage[wire.ProductAnswer]:
         """List the products: the last to report first, those without a report at the end. A reader
@@ -221,7 +221,7 @@ class Metrics(Service):
         def work(reader: Reader) -> ListPage[wire.ProductAnswer]:
             return products_of(reader.history(viewer.org_id), viewer, query)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
     async def configs(self, viewer: Viewer, query: PageQuery) -> ListPage[wire.SuiteConfigAnswer]:
         """List configurations as sent, of all products."""
@@ -231,7 +231,7 @@ class Metrics(Service):
             rows = reader.configs(viewer.org_id, query.offset, query.limit)
             return query.page_of(rows, lambda row: wire.SuiteConfigAnswer.of(*row))
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
     async def plan(
         self, member: Member, body: SuiteConfiguration, query: PlanQuery
@@ -243,7 +243,7 @@ class Metrics(Service):
             found = plan(reader.history(member.org_id), period, configuration)
             return wire.SuiteConfigPlan.of(configuration, found, query, period)
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=member.org_id, person=member.id)
 
     async def keep_decisions(self) -> None:
         """Keep what pages decided since the last call, so that no page decides it again."""
@@ -283,7 +283,7 @@ class Metrics(Service):
             with self._notes.of(org_id, reader.version(org_id)) as decided:
                 return work(Asked(history, scope, period, decided))
 
-        return await self._storage.read(look, organization=org_id)
+        return await self._storage.read(look, organization=org_id, person=viewer.id)
 
 
 def products_of(history: History, viewer: Viewer, query: PageQuery) -> ListPage[wire.ProductAnswer]:

@@ -43,7 +43,7 @@ class Runs(Service):
             rows = reader.runs(viewer.org_id, wanted, since, query.offset, query.limit)
             return query.page_of(rows, run_answer)
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
     async def show(self, viewer: Viewer, run_record_id: UUID | None) -> wire.RunDetail | bytes:
         """Show one run record. Raises `NotFoundError`.
@@ -61,7 +61,7 @@ class Runs(Service):
             require_product(viewer, found.record.head.repo_key, found.record.head.suite)
             return as_json(run_detail(found))
 
-        return await self._storage.read(work, organization=viewer.org_id)
+        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
 
 def seen_since(now: datetime) -> datetime:

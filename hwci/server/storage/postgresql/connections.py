@@ -7,6 +7,7 @@ user and password.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -15,6 +16,7 @@ from psycopg import Cursor, RawCursor, errors
 from psycopg.generators import fetch_many
 from psycopg.pq import TransactionStatus
 
+from hwci.engine.history import OutOfTimeError
 from hwci.server.errors import HwciServerError, StorageBusyError, StorageError, TooLongError
 from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.audit_key import NEW_KEY
@@ -33,6 +35,7 @@ else the locks of a server that lost its power would stay for hours.
 _PASSWORD_REFUSED = "password authentication failed"
 """What PostgreSQL writes if a password is wrong, and if there is no such user."""
 _PASSWORD_FIX = "correct the address, or PGPASSWORD or ~/.pgpass if the password stands there"
+_STATEMENT_TIME = "SELECT set_config('statement_timeout', ?1, true)"
 _AT_ONCE = 100  # rows of a query that is asked for row by row
 
 
@@ -180,6 +183,28 @@ class Connection(Base):
             if self.raw.info.transaction_status is TransactionStatus.INTRANS:
                 self._run(Statement(self, f"CLOSE {name}".encode(), (), prepare=False))
 
+    @contextmanager
+    def share(self, of: float) -> Iterator[None]:
+        """Run statements in this block only for a share of the time that is left. A statement that
+        the database ends then leaves the transaction as it was before.
+        """
+        whole = self._deadline
+        assert whole is not None
+        self._mark("SAVEPOINT share", min(whole.left, whole.left_of_all * of))
+        try:
+            with super().share(of):
+                yield
+        except (errors.QueryCanceled, OutOfTimeError) as error:
+            whole.check_time()
+            self._mark("ROLLBACK TO share", whole.left)
+            raise OutOfTimeError from error
+        self._mark("RELEASE share", whole.left)
+
+    def _mark(self, command: str, seconds: float) -> None:
+        """Begin or end a share, and end each later statement after a time."""
+        for text, values in ((command, ()), (_STATEMENT_TIME, (milliseconds(seconds),))):
+            self._run(Statement(self, native(text), values))
+
     def commit(self) -> None:
         """Send what waits, and commit the transaction."""
         self._gathers = False
@@ -209,6 +234,11 @@ class Connection(Base):
         """Read the answer to what `leave` has sent."""
         if self.raw.info.transaction_status is TransactionStatus.ACTIVE:
             self.raw.wait(fetch_many(self.raw.pgconn))
+
+
+def milliseconds(seconds: float) -> str:
+    """Return a time as the settings of the database have it."""
+    return str(max(1, int(seconds * 1000)))
 
 
 def storage_error(error: psycopg.Error, name: str) -> HwciServerError:

@@ -26,11 +26,12 @@ from hwci.server.errors import NotReadyError, OverloadedError, StorageError
 from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.postgresql.connections import Connection, storage_error
+from hwci.server.storage.postgresql.connections import Connection, milliseconds, storage_error
 from hwci.server.storage.postgresql.hearing import Hearing, notify
 from hwci.server.storage.postgresql.lanes import Begin, Lane
 from hwci.server.storage.postgresql.locks import lock, locks_of
 from hwci.server.storage.postgresql.schema import LAST_TAKEN, last_known, migrate, missing
+from hwci.server.storage.reading import Reads
 from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.sql.accounts.audit import open_key
 from hwci.server.storage.sql.transaction import Transaction
@@ -43,10 +44,12 @@ _OLDER = (
     "The database is newer than this server, which writes nothing any more; its operator has to"
     " start the new version here"
 )
-READERS, WARM = 16, 4
-"""Connections on which pages are read, and those of them that are made before there is a request.
-Where the database is 5 ms away, most reads wait for the network.
+READERS, WARM = 11, 4
+"""Connections for short reads, and those of them that are made before there is a request. Where the
+database is 5 ms away, most reads wait for the network.
 """
+_BESIDE, _LONG = 3, 2
+"""Connections for the first try of those with long reads, and for long reads."""
 LOOK_UPS = 8
 """Connections on which callers are looked up, made when so many are looked up at once: one a round
 trip on each.
@@ -97,7 +100,13 @@ class PostgresqlStorage(Storage):
             raise storage_error(error, self._name) from None  # it may hold the password
         connect = partial(Connection, location)
         self._short = Lane("hwci-look-up", self._name, connect, LOOK_UPS)
-        self._long = Lane("hwci-reader", self._name, connect, READERS)
+        names = ("hwci-reader", "hwci-reader-beside", "hwci-long-reader")
+        counts = (READERS, _BESIDE, _LONG)
+        self._lanes = [
+            Lane(name, self._name, connect, count)
+            for name, count in zip(names, counts, strict=True)
+        ]
+        self._reads = Reads(*self._lanes)
         connect = partial(Connection, location, self._audit_key)
         self._writing = Lane("hwci-writer", self._name, connect, _WRITERS)
         self._alone = Lane("hwci-lone-writer", self._name, connect, 1)
@@ -120,22 +129,25 @@ class PostgresqlStorage(Storage):
         *,
         short: bool = False,
         organization: UUID | None = None,
+        person: UUID | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` on one consistent snapshot."""
-        lane = self._short if short else self._long
 
         def look(connection: Connection) -> Result:
             return work(PostgresqlTransaction(connection))
 
-        return await self._look(look, lane, organization, Deadline(seconds))
+        if short:
+            return await self._look_up(look, Deadline(seconds))
+        read = partial(self._look, look)
+        return await self._reads.run(read, seconds, organization, person)
 
     async def look_up(self, work: Callable[[Reader], Result]) -> Result:
         """Run `work`, which asks one question: it needs no transaction to see one snapshot."""
         deadline = Deadline(ANSWER_SECONDS)
 
         def begin(connection: Connection) -> None:
-            connection.gather((_TIME, _most(deadline.left)))
+            connection.gather((_TIME, (milliseconds(deadline.left),)))
 
         def look(connection: Connection) -> Result:
             return work(PostgresqlTransaction(connection))
@@ -147,32 +159,29 @@ class PostgresqlStorage(Storage):
         """Run `work` on a few connections that read, all at once: the database learns of the tables
         anew for each new one.
         """
-        begun = Barrier(WARM, timeout=_WARM_UP_SECONDS)
+        begun, deadline = Barrier(WARM, timeout=_WARM_UP_SECONDS), Deadline(_WARM_UP_SECONDS)
+        lane = self._lanes[0]
 
-        def together(reader: Reader) -> None:
+        def together(connection: Connection) -> None:
             begun.wait()  # a connection that rests would be used again
-            work(reader)
+            work(PostgresqlTransaction(connection))
 
-        each = [self.read(together, seconds=_WARM_UP_SECONDS) for _ in range(WARM)]
+        job = partial(self._look, together, lane, deadline)
+        each = [lane.threads.run(job, deadline) for _ in range(WARM)]
         try:
             await asyncio.gather(*each)
         except (StorageError, OverloadedError, BrokenBarrierError) as error:
             LOG.info("Did not warm up: %s", str(error) or "the database is slow")
 
-    async def _look(
-        self,
-        look: Callable[[Connection], Result],
-        lane: Lane,
-        organization: UUID | None,
-        deadline: Deadline,
-    ) -> Result:
+    async def _look_up(self, look: Callable[[Connection], Result], deadline: Deadline) -> Result:
+        job = partial(self._look, look, self._short, deadline)
+        return await self._short.threads.run(job, deadline)
+
+    def _look(self, look: Callable[[Connection], Result], lane: Lane, deadline: Deadline) -> Result:
         def begin(connection: Connection) -> None:
-            connection.gather((_READ, ()), (_TIME, _most(deadline.left)))
+            connection.gather((_READ, ()), (_TIME, (milliseconds(deadline.left),)))
 
-        def job() -> Result:
-            return self._run(lane, begin, look, deadline)
-
-        return await lane.threads.run(job, deadline, organization)
+        return self._run(lane, begin, look, deadline)
 
     async def write(
         self,
@@ -187,7 +196,7 @@ class PostgresqlStorage(Storage):
         whose = organization or person
         lane = self._alone if whose is None else self._writing
         waited = begin_by or Deadline(min(seconds, ANSWER_SECONDS))
-        most = "'{}'".format(*_most(seconds))
+        most = f"'{milliseconds(seconds)}'"
         what = f"{_WRITE}; {_TIME.replace('?1', most)}; {locks_of(whose)}"
 
         def begin(connection: Connection) -> None:
@@ -225,6 +234,7 @@ class PostgresqlStorage(Storage):
         try:
             return lane.run(begin, work, deadline)
         except errors.QueryCanceled as error:
+            deadline.check_time()  # a part of its time may be over
             raise OutOfTimeError from error
         except psycopg.Error as error:
             raise storage_error(error, self._name) from error
@@ -257,7 +267,7 @@ class PostgresqlStorage(Storage):
             self._require_known(connection.row(LAST_TAKEN))
 
         try:
-            await self._look(look, self._short, None, Deadline(ANSWER_SECONDS))
+            await self._look_up(look, Deadline(ANSWER_SECONDS))
         except StorageError as error:
             raise NotReadyError(_GONE) from error
 
@@ -266,13 +276,9 @@ class PostgresqlStorage(Storage):
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        for lane in (self._short, self._long, self._writing, self._alone):
+        for lane in (self._short, *self._lanes, self._writing, self._alone):
             lane.close()
         self._hearing.close()
-
-
-def _most(seconds: float) -> tuple[str]:
-    return (str(max(1, int(seconds * 1000))),)
 
 
 def steps_after(location: Location) -> Sequence[str]:

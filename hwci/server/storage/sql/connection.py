@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from hwci.engine.test_sets import mask_of
-from hwci.server.deadline import Deadline
+from hwci.server.deadline import Deadline, Part
 from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.audit_key import NEW_KEY
 from hwci.server.storage.sql import codec
@@ -87,11 +87,20 @@ class Connection(ABC):
         """Run statements in this block only while there is time; after it they raise
         `OutOfTimeError`.
         """
-        self._deadline = deadline
+        before, self._deadline = self._deadline, deadline
         try:
             yield
         finally:
-            self._deadline = None
+            self._deadline = before
+
+    @contextmanager
+    def share(self, of: float) -> Iterator[None]:
+        """Run statements in this block only for a share of the time that is left; the transaction
+        goes on after it.
+        """
+        assert self._deadline is not None
+        with self.until(Part(self._deadline, self._deadline.left_of_all * of)):
+            yield
 
     def check_time(self) -> None:
         """Raise `OutOfTimeError` if the time is over."""

@@ -3,6 +3,7 @@
 """What CI and people sent: kept after the identities of semantics 1.5."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -40,6 +41,9 @@ class RecordRows(Rows):
 
     def history(self, org_id: UUID) -> RecordedRuns:
         return SqlHistory(self._connection, org_id)
+
+    def share(self, of: float) -> AbstractContextManager[None]:
+        return self._connection.share(of)
 
     def version(self, org_id: UUID) -> int:
         row = self._connection.row(

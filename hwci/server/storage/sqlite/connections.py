@@ -17,6 +17,7 @@ from sqlite3 import Cursor
 from typing import Any, TypeVar
 
 from hwci.engine.history import OutOfTimeError
+from hwci.server.deadline import TakesLongError
 from hwci.server.errors import StorageError
 from hwci.server.storage.location import Location
 from hwci.server.storage.sql.connection import Connection as Base
@@ -119,7 +120,7 @@ class Connection(Base):
     def _is_late(self) -> bool:
         try:
             self.check_time()
-        except OutOfTimeError:
+        except (OutOfTimeError, TakesLongError):
             return True
         return False
 

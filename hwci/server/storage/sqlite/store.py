@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded `Storage`: one writer thread, four reader threads, one for short reads, one that
-copies; one file, one process.
+"""The embedded `Storage`: one writer thread, reader threads (`reading.py`), one for look-ups, one
+that copies; one file, one process.
 
 This module decides where a transaction begins and ends and which thread runs it. Writers queue
 and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BEGIN`.
@@ -26,6 +26,7 @@ from hwci.server.storage.audit_key import key_file, write_key
 from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.new_file import refuse_taken
 from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.reading import Reads
 from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.sql.accounts.audit import open_key
 from hwci.server.storage.sql.reports.ingest import derive_waiting
@@ -50,8 +51,8 @@ Result = TypeVar("Result")
 
 _SHORT_SECONDS = 1.0
 """How long a start waits for the check of its database; then requests are refused until its end."""
-_READERS = 4
-"""An organization has one read at a time, so this many can read a long history at once."""
+READERS = (2, 1, 2)
+"""Threads for short reads, for the first try of those with long ones, and for long ones."""
 
 
 class ReadLane:
@@ -127,9 +128,14 @@ class SqliteStorage(Storage):
         self._held.callback(self._writer.close)
         derive_waiting(self._writer)
         self._writer.audit_key = open_key(self._writer, self._path)
-        self._long = ReadLane("hwci-reader", self._path, [self._reader() for _ in range(_READERS)])
-        self._short = ReadLane("hwci-look-up", self._path, [self._reader()])
+        self._short = self._lane("hwci-look-up", 1)
+        names = ("hwci-reader", "hwci-reader-beside", "hwci-long-reader")
+        self._lanes = [self._lane(*one) for one in zip(names, READERS, strict=True)]
+        self._reads = Reads(*self._lanes)
         self._condition.opened()
+
+    def _lane(self, name: str, count: int) -> ReadLane:
+        return ReadLane(name, self._path, [self._reader() for _ in range(count)])
 
     def _reader(self) -> Connection:
         reader = open_reader(self._path)
@@ -142,12 +148,18 @@ class SqliteStorage(Storage):
         *,
         short: bool = False,
         organization: UUID | None = None,
+        person: UUID | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` on one consistent snapshot, in a reader's thread."""
-        lane, deadline = self._short if short else self._long, Deadline(seconds)
-        job = partial(lane.read, work, deadline)
-        return await self._run(lane.threads, job, deadline, organization)
+
+        def read(lane: ReadLane, deadline: Deadline) -> Result:
+            return self._in_usable_file(partial(lane.read, work, deadline))
+
+        if not short:
+            return await self._reads.run(read, seconds, organization, person)
+        deadline = Deadline(seconds)
+        return await self._short.threads.run(partial(read, self._short, deadline), deadline)
 
     async def warm_up(self, work: Callable[[Reader], object]) -> None:
         """Do nothing: the first page of a file takes a few milliseconds more than the next."""
@@ -286,7 +298,8 @@ class SqliteStorage(Storage):
             self._watching.join()
         self._copying.close()
         self._short.threads.close()
-        self._long.threads.close()
+        for lane in self._lanes:
+            lane.threads.close()
         self._writing.close()
         self._held.close()
 

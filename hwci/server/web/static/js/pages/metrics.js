@@ -17,6 +17,7 @@ import { ExactTimes } from "../parts/values/values.js";
 import { useOwnDays } from "../parts/zone.js";
 import { RealBugs } from "./metrics/bugs.js";
 import { FailingNow } from "./metrics/failing_now.js";
+import { LEFT_OUT } from "./metrics/first_page.js";
 import { Merges } from "./metrics/merges.js";
 import { OtherFailures, useOtherCauses } from "./metrics/other.js";
 import { useReviews } from "./metrics/review.js";
@@ -49,7 +50,7 @@ function MetricsOf({ address, orgId, organization, me }) {
   const reviews = useReviews(orgId, page, isAdmin(organization), me);
   // All figures beside the tiles (ADR 0082).
   const figures = useOwnDays(begun ? `/api/orgs/${orgId}/ci-analysis/page` : null, scope, reviews.turn);
-  useWaiting(orgId, figures.loading ? undefined : figures.data?.causesToReview);
+  useWaiting(orgId, figures.loading ? undefined : (figures.data?.causesToReview ?? undefined));
   const lastTable = useAsked(begun ? "the last table" : null, {}, 0, FlakiestTests.load);
   const causes = useOtherCauses({ address, orgId, scope, turn: reviews.turn, may: begun });
   const products = useProductsOf(orgId, figures.data?.products ?? null);
@@ -124,12 +125,12 @@ function Shown({ page, products, isWhole, ...rest }) {
   const asked = { orgId: rest.orgId, scope: { ...rest.scope, asOf: data.period.to } };
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
     <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.loading ? null : figures.data?.trends}
-      causes=${figures.data?.realBugCauses.total} address=${rest.address} />
+      causes=${figures.data?.realBugCauses?.total} address=${rest.address} />
     ${!isWhole && html`<${Waiting} />`}
     ${isWhole && html`
       <${FailingNow} ...${table}><${WaysOn} ...${table} /><//>
       <${Folded} address=${rest.address} title="Day by day" anchor="daily">
-        <${Days} trend=${{ ...figures, data: figures.data?.days ?? null }} /><//>
+        ${figures.data?.days === null ? LEFT_OUT : html`<${Days} trend=${{ ...figures, data: figures.data?.days ?? null }} />`}<//>
       <${Folded} address=${rest.address} title="Time to detect and to fix" anchor="times" name="timesToFix">
         <${TimesToFix} ...${asked} turn=${rest.reviews.turn} /><//>
       <${Folded} address=${rest.address} title="How each box changed" anchor="boxTrends">

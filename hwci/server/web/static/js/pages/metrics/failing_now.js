@@ -7,6 +7,7 @@ import { addressOf, change } from "../../address.js";
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed } from "../../parts/notices/notice.js";
+import { LEFT_OUT } from "./first_page.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { BoxLink, HistoryLink } from "../../parts/values/past.js";
 import { Section } from "../../parts/section.js";
@@ -26,8 +27,8 @@ export function FailingNow({ figures, address, orgId, page, several, children })
   const { error, again } = figures;
   const data = figures.data?.incidents;
   if (!data) {
-    return error && html`<${Section} title="Failing now" anchor="failing">
-      <${Failed} error=${error} again=${again} />${children}<//>`;
+    const instead = error ? html`<${Failed} error=${error} again=${again} />` : figures.data && LEFT_OUT;
+    return instead && html`<${Section} title="Failing now" anchor="failing">${instead}${children}<//>`;
   }
   const all = address.query.get("failing") === "all";
   const ordered = data.items.toSorted((one, other) => placeOf(one) - placeOf(other));

@@ -36,7 +36,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const usual = flaking(figures);
   const kind = all ? {} : usual;
   const first = byLow ? undefined : all ? page.flakiestTests : firstOf(figures, ({ flakyTests }) => flakyTests);
-  const hidden = page.flakiestTests.total - (figures.data?.flakyTests.total ?? page.flakiestTests.total);
+  const hidden = page.flakiestTests.total - (figures.data?.flakyTests?.total ?? page.flakiestTests.total);
   const wanted = near && page.flakiestTests.total > 0 && !(figures.loading && !all);
   const answer = useOwnDays(wanted ? `${table}/history` : null, { ...scope, ...asked, ...kind });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
@@ -85,7 +85,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
  * has broken ones, too, and their rate is the highest. Where no flake was seen, those that passed at all.
  */
 function flaking({ data }) {
-  return data?.flakyTests.items.some((row) => !hasNoFlake(row)) ? { flaked: "true" } : { broken: "false" };
+  return data?.flakyTests?.items.some((row) => !hasNoFlake(row)) ? { flaked: "true" } : { broken: "false" };
 }
 
 /** Whether an element has come near the visible part of the page. */

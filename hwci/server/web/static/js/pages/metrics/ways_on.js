@@ -14,8 +14,9 @@ export function WaysOn({ figures: { data }, orgId, scope }) {
   </div>`;
 }
 
-/** The failures of the rows above. */
+/** The failures of the rows above; null: the server did not get to them. */
 function Pending({ total, href }) {
+  if (total === null) return null;
   if (total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
   const failures = counted(total, "pending failure");
   return html`<p class="pending"><span class="quiet">${failures}: </span>

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Short reads before long ones (ADR 0107).
+
+Nobody says of a read how long it takes: each begins among the short ones, and one that has
+computed for `SHORT_SECONDS` is begun again among the long ones. This module does not know what is
+read, nor the driver.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from time import monotonic, thread_time
+from typing import Generic, Protocol, TypeVar
+from uuid import UUID
+
+from hwci.server.deadline import ANSWER_SECONDS, Deadline, Part, TakesLongError
+from hwci.server.errors import OverloadedError
+from hwci.server.storage.threads import NOT_BEGUN, Threads
+from hwci.server.storage.turns import Turns
+
+Result = TypeVar("Result")
+
+SHORT_SECONDS = 0.1
+"""Processor seconds after which a read is a long one. A page of a large history takes 0.01."""
+SHORT_WAIT_SECONDS = 1.0
+"""Seconds after which it is one in any case, with what it waits for the database."""
+LATELY_SECONDS = 20.0
+"""So long after a long read an organization begins its reads apart from those that have none."""
+_FULL = "Too many of your requests are waiting; try again in a few seconds"
+
+
+class Lane(Protocol):
+    """Threads that read, and a connection for each."""
+
+    threads: Threads
+
+
+L = TypeVar("L", bound=Lane)
+
+
+class _First(Part):
+    """The time of a read among the short ones. It begins in the thread that reads."""
+
+    def __init__(self, whole: Deadline) -> None:
+        super().__init__(whole, SHORT_WAIT_SECONDS)
+        self._begun, self._used = monotonic(), thread_time()
+
+    def check_time(self) -> None:
+        """Raise `TakesLongError` if this takes long."""
+        self._whole.check_time()
+        passed = monotonic() - self._begun
+        if passed < SHORT_SECONDS:
+            return
+        if passed > SHORT_WAIT_SECONDS or thread_time() - self._used > SHORT_SECONDS:
+            raise TakesLongError
+
+
+class Reads(Generic[L]):
+    """The reads of a database, in three lanes of threads.
+
+    A person or key has one read at a time, so that others of the organization go ahead of what else
+    it asks for. An organization that lately had a long read begins its reads in the lane `beside`:
+    the lane `short` is of those that ask for nothing long.
+    """
+
+    def __init__(self, short: L, beside: L, long: L) -> None:
+        self._short = short
+        self._beside = beside
+        self._long = long
+        self._persons = Turns(_FULL)
+        self._long_begun: dict[UUID, float] = {}
+
+    async def run(
+        self,
+        read: Callable[[L, Deadline], Result],
+        seconds: float,
+        organization: UUID | None,
+        person: UUID | None,
+    ) -> Result:
+        """Do a read, which is begun again if it is long. Raises as `Threads.run`."""
+        deadline = Deadline(seconds)
+        try:
+            end_turn = await self._persons.take(person and (organization, person), deadline.left)
+        except TimeoutError as error:
+            raise OverloadedError(NOT_BEGUN) from error
+        try:
+            if seconds > ANSWER_SECONDS:  # an operator's, who knows that it is long
+                return await self._take_long(read, deadline, organization)
+            try:
+                return await self._try_short(read, deadline, organization)
+            except TakesLongError:
+                return await self._take_long(read, deadline, organization)
+        finally:
+            end_turn()
+
+    async def _try_short(
+        self, read: Callable[[L, Deadline], Result], deadline: Deadline, organization: UUID | None
+    ) -> Result:
+        """Do it in a lane for short reads. Raises `TakesLongError`: it is a long one."""
+
+        def job(lane: L) -> Result:
+            return read(lane, _First(deadline))
+
+        if organization not in self._long_begun:
+            # It may be an honest page that Python searched for cycles in the midst of: try twice.
+            with suppress(TakesLongError):
+                return await self._short.threads.run(
+                    partial(job, self._short), deadline, organization
+                )
+        return await self._beside.threads.run(partial(job, self._beside), deadline, organization)
+
+    async def _take_long(
+        self, read: Callable[[L, Deadline], Result], deadline: Deadline, organization: UUID | None
+    ) -> Result:
+        if organization is not None:
+            self._long_begun[organization] = monotonic()
+            asyncio.get_running_loop().call_later(LATELY_SECONDS, self._forget, organization)
+        return await self._long.threads.run(
+            partial(read, self._long, deadline), deadline, organization
+        )
+
+    def _forget(self, organization: UUID) -> None:
+        begun = self._long_begun.get(organization)
+        if begun is not None and monotonic() - begun >= LATELY_SECONDS:
+            del self._long_begun[organization]
