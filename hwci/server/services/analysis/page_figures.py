@@ -32,6 +32,8 @@ Figure = TypeVar("Figure")
 
 _FIGURES = 7
 """Those that may take long."""
+_SHARED = 0.9
+"""Of the time: the answer has to be made of them, too."""
 
 
 class PageFigures(Analysis):
@@ -86,12 +88,12 @@ class _Figures:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._left = _FIGURES + 1  # the answer has to be written, too
+        self._left = _FIGURES
         self.not_computed: list[str] = []
 
     def of(self, name: str, work: Callable[[], Figure]) -> Figure | None:
         """Return a figure; None if it takes too long."""
-        share, self._left = 1 / self._left, self._left - 1
+        share, self._left = _SHARED / self._left, self._left - 1
         try:
             with self._reader.share(share):
                 return work()
