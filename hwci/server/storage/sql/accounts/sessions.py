@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port documents each method; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Sign-ins: sessions and their refresh tokens, which arrive here as digests.
 
 This module decides no policy, only that a token is used up in one statement.
@@ -12,7 +12,7 @@ from uuid import UUID
 
 from hwci.engine.history import Listing
 from hwci.server.storage.records import OpenSession, RefreshToken, Session, SignedIn
-from hwci.server.storage.sql.accounts.users import membership_of, user_of
+from hwci.server.storage.sql.accounts.users import OF_USER, membership_of, user_of
 from hwci.server.storage.sql.codec import (
     from_micros,
     from_micros_or_none,
@@ -31,13 +31,14 @@ _OPEN_SESSION = (
 )
 _SIGNED_IN = (
     "SELECT s.id, s.user_id, s.created_at, s.ended_at, s.client,"
-    " u.id, u.email, u.email_key, u.name, u.password_hash, u.created_at, u.disabled_at,"
+    f" {', '.join(f'u.{column}' for column in OF_USER)},"
     " o.id, o.name, o.ci_metrics_enabled, o.created_at, m.role, m.joined_at"
     " FROM session s JOIN user u ON u.id = s.user_id"
     " LEFT JOIN membership m ON m.org_id = ? AND m.user_id = u.id"
     " LEFT JOIN organization o ON o.id = m.org_id WHERE s.id = ?"
 )
-_OF_SESSION, _OF_USER = 5, 12
+_OF_SESSION = 5
+_OF_USER = _OF_SESSION + len(OF_USER)
 """Where the columns of a session end in it, and those of a user."""
 _REFRESH_TOKEN = "SELECT digest, session_id, user_id, expires_at, used_at FROM refresh_token"
 
