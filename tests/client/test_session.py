@@ -36,7 +36,7 @@ SETTINGS = re.compile("HWCI_|XDG_|hwci login")
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     folder = tmp_path_factory.mktemp("server")
-    with running_in_thread(folder, auth_rate_limit="1000/minute") as running:
+    with running_in_thread(folder) as running:
         yield running
 
 

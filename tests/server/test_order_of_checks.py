@@ -330,12 +330,15 @@ def test_parameters_that_a_provider_adds_are_ignored(server: RunningServer) -> N
     ids=named,
 )
 def test_a_page_past_the_end_is_empty(server: RunningServer, route: Route) -> None:
-    reply = send_query(server, route, f"?page={2**63 - 1}&limit=100")
+    assert route.query is not None
+    limit = "&limit=100" if "limit" in route.query.model_fields else ""
+    reply = send_query(server, route, f"?page={2**63 - 1}{limit}")
 
     assert reply.status == 200
     paged = next((name for name in ("changes", "runs") if name in reply.json), None)
     found = reply.json if paged is None else reply.json[paged]
-    assert (found["items"], found["page"]) == ([], 2**63 - 1)
+    items = "organizations" if route.path == "/api/auth/me" else "items"
+    assert (found[items], found["page"]) == ([], 2**63 - 1)
 
 
 NOTHING = {"keyId": "key", "failureId": "Failure", "boxId": "Box"}

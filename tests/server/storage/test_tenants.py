@@ -77,6 +77,7 @@ def record_everything(writer: Transaction) -> None:
 
 def record_people(writer: Transaction) -> None:
     writer.add_organization(ACME)
+    writer.add_usage(ACME.id, 7, 5)
     writer.add_user(ADA)
     writer.add_membership(ACME.id, ADA.id, Role.OWNER, NOON)
     writer.set_role(ACME.id, ADA.id, Role.OWNER)
