@@ -202,7 +202,7 @@ def test_a_client_that_ends_at_the_moment_of_being_answered_is_let_go(
 
     async def finish_late(protocol: SpecProtocol, *given: Any) -> tuple[web.StreamResponse, bool]:
         finished = await finish(protocol, *given)
-        while not protocol._ended:  # noqa: ASYNC110 - what sets it tells nobody
+        while protocol._ended_at is None:  # noqa: ASYNC110 - what sets it tells nobody
             await asyncio.sleep(0.001)
         return finished
 

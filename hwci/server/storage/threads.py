@@ -110,4 +110,7 @@ class Threads:
             handed.cancel()  # its caller may have left
         if handed.cancelled():
             raise OverloadedError(NOT_BEGUN)
-        return handed.result()
+        try:
+            return handed.result()
+        finally:
+            del handed  # an error refers to this frame, and it to the error

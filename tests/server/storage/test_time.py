@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -21,8 +22,11 @@ from hwci.server.errors import HwciServerError, OverloadedError
 from hwci.server.storage import turns
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.sql.history.questions import SqlHistory
 from hwci.server.storage.sqlite.store import SqliteStorage
+from tests.server.exports import fill, pages
 from tests.server.storage.examples import ACME, OTHER
+from tests.server.storage.histories import ORG
 
 HURRIED_SECONDS = 0.3
 
@@ -39,6 +43,31 @@ async def test_a_read_whose_time_is_over_ends_and_says_what_to_do(storage: Stora
         await storage.read(endless, organization=ACME.id, seconds=HURRIED_SECONDS)
 
     assert await storage.read(lambda r: r.version(ACME.id), organization=ACME.id) == 0
+
+
+def histories() -> list[object]:
+    """Return the histories that are in memory, with all that each has read."""
+    return [each for each in gc.get_objects() if type(each) is SqlHistory]
+
+
+@pytest.mark.parametrize("seconds", [60.0, HURRIED_SECONDS])
+async def test_what_a_read_has_loaded_goes_with_it(storage: Storage, seconds: float) -> None:
+    await storage.write(partial(fill, seed=3, org_id=ORG))
+
+    def work(reader: Reader) -> None:
+        pages(reader, 3)
+        if seconds == HURRIED_SECONDS:
+            endless(reader)
+
+    gc.collect()
+    gc.disable()
+    try:
+        with suppress(OverloadedError):
+            await storage.read(work, organization=ORG, seconds=seconds)
+        left = histories()
+    finally:
+        gc.enable()
+    assert left == []
 
 
 async def test_a_statement_is_stopped_in_its_midst(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class SpecProtocol(web.RequestHandler):
         "_arriving",
         "_begun",
         "_deaf",
-        "_ended",
+        "_ended_at",
         "_gone",
         "_head_due",
         "_late",
@@ -80,7 +80,7 @@ class SpecProtocol(web.RequestHandler):
         self._arriving = EMPTY_PAYLOAD  # the body of the last request that has come
         self._begun = False  # the head of a request has begun to arrive
         self._deaf = False  # nothing more is read
-        self._ended = False  # the caller has closed their side
+        self._ended_at: float | None = None  # the caller has closed their side
         self._late = False  # a head did not arrive in time
         self._answered = False
         self._leave: Callable[[], object] | None = None
@@ -124,8 +124,8 @@ class SpecProtocol(web.RequestHandler):
 
     def eof_received(self) -> bool:  # type: ignore[override] # the framework returns None: close
         """Stay open for a caller who closed their side and waits; TLS cannot be half open."""
-        self._ended = True
-        self._expect_leaving()
+        self._ended_at = self._server.loop.time()
+        self._expect_leaving(self._ended_at)
         working = self._waiter is None and self._request_count > 0 and not self._answered
         asked = bool(self._messages) or working
         streaming = (
@@ -140,7 +140,7 @@ class SpecProtocol(web.RequestHandler):
         """Send a long answer in pieces. Close after the last: the caller closed their side, or the
         server stops.
         """
-        if (self._ended or self._server.leaving) and not self._messages:
+        if (self._ended_at is not None or self._server.leaving) and not self._messages:
             resp.force_close()
         body = resp.body if isinstance(resp, web.Response) else None
         self.unread.answer = len(body) if isinstance(body, bytes) else 0
@@ -210,8 +210,8 @@ class SpecProtocol(web.RequestHandler):
         self._leave = leave
         if self.transport is None:
             leave()
-        elif self._ended:
-            self._expect_leaving()
+        elif self._ended_at is not None:
+            self._expect_leaving(self._ended_at)
         try:
             yield
         finally:
@@ -219,9 +219,9 @@ class SpecProtocol(web.RequestHandler):
             if self._leave_due is not None:
                 self._leave_due.cancel()
 
-    def _expect_leaving(self) -> None:
+    def _expect_leaving(self, ended_at: float) -> None:
         if self._leave is not None:
-            self._leave_due = self._server.loop.call_later(LISTEN_SECONDS, self._leave)
+            self._leave_due = self._server.loop.call_at(ended_at + LISTEN_SECONDS, self._leave)
 
     def _head_is_due(self, seconds: float | None) -> None:
         if self._head_due is not None:

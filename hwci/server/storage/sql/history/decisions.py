@@ -7,8 +7,8 @@ A decision is written by whoever asked first, and dropped by the write that may 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -213,8 +213,15 @@ class EpisodeAnswers(Answers):
         return f"{classify.VERSION} {self._config_versions.get(product, '-')}"
 
     @cached_property
-    def _decides_now(self) -> Callable[[int], str]:
-        return cache(lambda product: self._decided_by(self._product_of[product]))
+    def _decided_now(self) -> dict[int, str]:
+        return {}
+
+    def _decides_now(self, product: int) -> str:
+        # A function that knows this history would keep all that it has read until Python looks
+        # for cycles.
+        if product not in self._decided_now:
+            self._decided_now[product] = self._decided_by(self._product_of[product])
+        return self._decided_now[product]
 
     @cached_property
     def _config_versions(self) -> Mapping[Product, int]:
