@@ -60,7 +60,7 @@ def address_of(process: "subprocess.Popen[str]") -> str:
     assert process.stderr is not None
     for line in process.stderr:
         if found := re.search(r"http://\S+", line):
-            assert next(process.stderr).startswith("The page there has to show the code ")
+            assert next(process.stderr).startswith("A page that asks has to show the code ")
             return found[0]
     raise AssertionError("no address was shown")
 
@@ -87,7 +87,7 @@ def test_a_browser_signs_the_command_line_in(
     port, challenge, machine = re.findall(r"=([^&]+)", address)
     assert unquote_plus(machine) == node()[: limits.MACHINE_MAX]
     code = code_of(challenge)
-    assert comparing == f"The page there has to show the code {code} and port {port}."
+    assert comparing == f"A page that asks has to show the code {code} and port {port}."
     assert last == f"Signed in at {server.url} as ada@example.org."
     assert (tmp_path / "opened").exists()
     assert cli("whoami").out == f"Ada <ada@example.org> at {server.url}\n"

@@ -226,7 +226,9 @@ def test_a_process_ends_with_a_server_that_is_killed(*, reads: bool) -> None:
     )
 
     assert ended.returncode == -signal.SIGKILL
+    until = time.monotonic() + 60
     while not is_gone(int(ended.stdout)):
+        assert time.monotonic() < until, "it outlives its server"
         time.sleep(0.01)
 
 

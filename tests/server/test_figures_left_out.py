@@ -15,11 +15,11 @@ from tests.server.many_rows import tell
 from tests.support.asking import ask, bearer
 from tests.support.running import RunningServer
 
-SECONDS = 2.0  # for an answer, in place of nine
+SECONDS = 2.0  # for an answer without any figure, in place of nine
 ASKED = "asOf=2026-03-20T00:00:00Z&days=60"
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     for driver in (SqliteStorage, PostgresqlStorage):
         defaults = driver.read.__kwdefaults__
@@ -59,6 +59,7 @@ def test_a_figure_that_takes_too_long_is_named_and_null_and_the_others_are_there
     assert "etag" not in {name.lower() for name in page.headers}
 
 
+@pytest.mark.usefixtures("hurried")
 def test_a_page_without_any_figure_is_refused(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

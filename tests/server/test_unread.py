@@ -47,13 +47,16 @@ class Serving:
     def connect(self) -> socket.socket:
         return socket.create_connection(self.runner.addresses[0][:2])
 
+    def held_by(self, who: str) -> int:
+        share = self.unread.shares.get(who)
+        return 0 if share is None else share.held
+
     async def asked(self, lines: ExitStack, who: str) -> socket.socket:
         """Ask as somebody, and read nothing; return once all that waits is counted."""
-        before = len(self.bodies)
+        before = self.held_by(who)
         line = lines.enter_context(self.connect())
         line.sendall(GET.replace(b"/ ", f"/?who={who} ".encode(), 1))
-        await until(lambda: len(self.bodies) > before)
-        await asyncio.sleep(0.05)
+        await until(lambda: self.held_by(who) > before)
         return line
 
 
@@ -115,9 +118,7 @@ async def test_an_answer_whose_caller_left_is_freed_without_a_collector(
         if reset:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NONE)
     await until(lambda: not serving.connections)
-    await asyncio.sleep(0.1)
-
-    assert [body() for body in serving.bodies] == [None]
+    await until(lambda: [body() for body in serving.bodies] == [None])
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def sign_in_through(
     with listening(challenge) as (port, arrivals):
         query = {"port": port, "challenge": challenge, "machine": _machine()}
         address = f"{url}/api/auth/sso/{quote(name)}/login?{urlencode(query)}"
-        comparing = f"The page there has to show the code {code_of(challenge)} and port {port}."
+        comparing = f"A page that asks has to show the code {code_of(challenge)} and port {port}."
         _show(address, title, comparing, open_browser=open_browser)
         code = _wait(arrivals, name)
     began = options.now()

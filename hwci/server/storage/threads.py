@@ -22,7 +22,9 @@ from hwci.server.storage.turns import Turns
 Result = TypeVar("Result")
 
 WAITING_MAX = 256
-"""Requests that wait for the database, of each kind: those that read, and those that write."""
+"""Requests that wait for the database, in each lane: look-ups, short reads, first tries of long
+ones, long reads, writes.
+"""
 _FULL = "Too many requests are waiting for the database; try again in a few seconds"
 NOT_BEGUN = (
     "The database was busy with earlier requests for too long, and nothing of this one was done;"

@@ -103,9 +103,10 @@ async def test_an_open_database_finds_a_bit_that_flips_under_it(
     await storage.ready()
     flip(path, 4 * PAGE + 50)
     with pytest.raises(NotReadyError, match="is damaged"):  # noqa: PT012 - until it is found
-        while True:
-            await storage.ready()
-            await asyncio.sleep(0.001)
+        async with asyncio.timeout(60):
+            while True:
+                await storage.ready()
+                await asyncio.sleep(0.001)
     await storage.close()
 
 
@@ -153,7 +154,7 @@ async def test_a_log_that_lacks_what_was_acknowledged_is_refused_until_that_is_a
     assert await serves(copy)
 
 
-async def test_a_log_that_was_removed_after_a_crash_is_missed(path: Path, tmp_path: Path) -> None:
+async def test_a_log_that_was_removed_after_a_crash_is_noticed(path: Path, tmp_path: Path) -> None:
     copy = await crashed(path, tmp_path / "crashed")
     beside(copy, "-wal").unlink()
 

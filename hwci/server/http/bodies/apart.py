@@ -61,17 +61,14 @@ class BodyProcess:
             RefusedError: it does not fit the model, or is over the limit.
             OverloadedError: the system has no process for it, or has ended it.
         """
-        if self._idle is not None:
-            self._idle.cancel()
-        if self._process is None:
-            self._process = _start()
-        process, order = self._process, (model.__module__, model.__qualname__, limit, compressed)
+        process, order = self._ready(), (model.__module__, model.__qualname__, limit, compressed)
         reading = asyncio.ensure_future(asyncio.to_thread(_exchange, process, order, pieces))
         try:
             await asyncio.wait([reading])
         except asyncio.CancelledError:
             process.kill()
             await asyncio.wait([reading])
+            _end(process)  # it may have answered before
             raise
         finally:
             if process.returncode is not None:
@@ -85,6 +82,16 @@ class BodyProcess:
         if isinstance(answer, RefusedError):
             raise answer
         return cast("Model", answer)
+
+    def _ready(self) -> subprocess.Popen[bytes]:
+        """Return the process, a new one where there is none or the system has ended it."""
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._process is not None and self._process.poll() is not None:
+            self.close()
+        if self._process is None:
+            self._process = _start()
+        return self._process
 
     def close(self) -> None:
         """End the process, which reads nothing now."""

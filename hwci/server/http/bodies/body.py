@@ -17,6 +17,7 @@ from hwci.server.http.refusals import TooLargeError, TooSlowError, UnsupportedTy
 _JSON = re.compile(
     r'application/json(\s*;\s*charset\s*=\s*("?)utf-8\2)?\s*', re.IGNORECASE | re.ASCII
 )
+_GZIP_SIZE_BYTES = 4
 BODY_SECONDS = 60.0
 """A body must arrive within this time."""
 LARGE_SECONDS = 120.0
@@ -25,7 +26,6 @@ LARGE_BYTES = 1024 * 1024
 """A body with more bytes is large."""
 PACE_SECONDS = 10.0
 """In each period of this length, until a body is complete, at least `PACE_BYTES` must arrive."""
-_GZIP_SIZE_BYTES = 4
 PACE_BYTES = 10 * 1024
 """The fewest bytes of a body in each `PACE_SECONDS`."""
 THREAD_BYTES = 64 * 1024

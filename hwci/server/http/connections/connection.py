@@ -142,11 +142,14 @@ class SpecProtocol(web.RequestHandler):
         """
         if (self._ended_at is not None or self._server.leaving) and not self._messages:
             resp.force_close()
-        body = resp.body if isinstance(resp, web.Response) else None
-        self.unread.answer = len(body) if isinstance(body, bytes) else 0
-        if isinstance(body, bytes) and isinstance(resp, web.Response) and len(body) > PIECE_BYTES:
-            resp.body = Pieces(body)
-        finished = await super().finish_response(request, resp, start_time)
+        if isinstance(resp, web.Response) and isinstance(resp.body, bytes):
+            self.unread.answer = len(resp.body)
+            if len(resp.body) > PIECE_BYTES:
+                resp.body = Pieces(resp.body)
+        try:
+            finished = await super().finish_response(request, resp, start_time)
+        finally:
+            self.unread.answer = 0
         if self._messages:  # an upgrade that was refused may have had requests behind it
             self._arriving = self._messages[-1][1]
         # From here to the next request the framework looks as if it worked on one.

@@ -12,6 +12,7 @@ import logging
 import socket
 import struct
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import IO, Any
 
 from aiohttp import web
@@ -134,7 +135,7 @@ class Unread(Holding):
         waits = self._transport.get_write_buffer_size()
         self.charge_to(*self._payer)
         self._answers.movable.add(self)
-        self.hold(min(self.answer + waits, self._answers.most))
+        self.hold(min(max(self.answer, waits), self._answers.most))
         self._watch(waits)
 
     def end(self) -> None:
@@ -168,5 +169,6 @@ class Unread(Holding):
 def _cut(transport: asyncio.Transport) -> None:
     """Close a connection by a reset: the system would go on to offer what it has taken."""
     sock = transport.get_extra_info("socket")
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_TIME)
+    with suppress(OSError):  # it may be closed
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_TIME)
     transport.abort()

@@ -224,12 +224,18 @@ class Operator:
 
         def work(writer: Writer) -> CommandResult:
             user = _user(writer, command.email)
-            if writer.membership(org_id, user.id) is None:
+            result = CommandResult(user_id=user.id, org_id=org_id)
+            member = writer.membership(org_id, user.id)
+            if member is None:
                 writer.add_membership(org_id, user.id, Role.OWNER, now)
-            writer.set_role(org_id, user.id, Role.OWNER)
+            elif member.role is Role.OWNER:
+                return result
+            else:
+                writer.set_role(org_id, user.id, Role.OWNER)
+            action = "member.added" if member is None else "member.role"
             details = {"email": user.email, "role": Role.OWNER}
-            writer.add_audit(org_id, operator_entry("member.added", user.id, now, **details))
-            return CommandResult(user_id=user.id, org_id=org_id)
+            writer.add_audit(org_id, operator_entry(action, user.id, now, **details))
+            return result
 
         return await self._storage.write(work, organization=org_id)
 

@@ -203,12 +203,17 @@ class Sso:
         return SignInEnd(f"{self._settings.base_url}{_CONFIRMING_PAGE}", ticket=ticket)
 
     async def _lock_of(self, person: Person) -> UUID | None:
-        """Return what stands for a person whose account may not exist yet; None where an account
-        is set apart, which no write of its organizations may overtake.
+        """Return what stands for a person who is linked or known; None where an account may be set
+        apart, which no write of its organizations may overtake: it may be registered meanwhile.
         """
         key = email_key(person.email or "")
-        user = await self._storage.read(lambda reader: reader.user_by_email(key), short=True)
-        if is_unproved(user):
+
+        def find(reader: Reader) -> bool:
+            user = reader.user_by_email(key)
+            known = user is not None and not is_unproved(user)
+            return known or reader.user_by_identity(person.issuer, person.subject) is not None
+
+        if not await self._storage.read(find, short=True):
             return None
         return uuid5(NAMESPACE_URL, f"{person.issuer} {person.subject}")
 

@@ -9,6 +9,7 @@ user and password.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
+from math import ceil
 from typing import Any
 
 import psycopg
@@ -114,8 +115,8 @@ class Connection(Base):
 
     def gather(self, *first: tuple[str, Sequence[object]]) -> None:
         """Send statements as late as possible until `commit` or `leave`, beginning with these."""
-        self._settle()
         self._gathers, self.answered = True, False
+        self._settle()
         self._waiting = [Statement(self, native(text), values) for text, values in first]
 
     def send(self, *further: Statement) -> None:
@@ -237,8 +238,10 @@ class Connection(Base):
 
 
 def milliseconds(seconds: float) -> str:
-    """Return a time as the settings of the database have it."""
-    return str(max(1, int(seconds * 1000)))
+    """Return a time as the settings of the database have it, a little longer: our own clock says
+    first that it is over, and why.
+    """
+    return str(ceil(seconds * 1000) + 1)
 
 
 def storage_error(error: psycopg.Error, name: str) -> HwciServerError:

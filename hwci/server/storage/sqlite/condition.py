@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the database file can be used, and the note about that for the next process.
 
-This module decides when nothing may be read or written: while the file is checked after an unclean
-stop, and for good once damage was seen, since any number may be wrong. The note is in the lock
+This module decides when nothing may be read or written: while the file is checked when the server
+starts, and for good once damage was seen, since any number may be wrong. The note is in the lock
 file, so a restart forgets no damage. It does not look at the file itself (`checking.py`).
 """
 

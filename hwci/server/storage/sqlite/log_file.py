@@ -44,6 +44,8 @@ def read_log(descriptor: int, page_bytes: int) -> Log:
     uncommitted: dict[int, int] = {}
     for number in range(1, os.fstat(descriptor).st_size // size + 1):
         frame = os.pread(descriptor, size, LOG_HEAD + (number - 1) * size)
+        if len(frame) < size:  # SQLite has made the log shorter meanwhile
+            break
         page, pages_then, salts, *expected = struct.unpack(">2I8s2I", frame[:FRAME_HEAD])
         if salts != head[16:24] or not page:
             break
@@ -66,7 +68,7 @@ def _summed(data: bytes, sums: tuple[int, int], order: str) -> tuple[int, int]:
     """Return the running sums of a log after more of it."""
     words = struct.unpack(f"{order}{len(data) // 4}I", data)
     first, second = sums
-    for one, other in zip(words[::2], words[1::2], strict=True):
-        first = (first + one + second) & _WORD
-        second = (second + other + first) & _WORD
+    for even, odd in zip(words[::2], words[1::2], strict=True):
+        first = (first + even + second) & _WORD
+        second = (second + odd + first) & _WORD
     return first, second

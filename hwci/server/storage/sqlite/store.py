@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The embedded `Storage`: one writer thread, reader threads (`reading.py`), one for look-ups, one
-that copies; one file, one process.
+that copies, one that watches the file; one file, one process.
 
 This module decides where a transaction begins and ends and which thread runs it. Writers queue
 and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BEGIN`.
