@@ -152,7 +152,7 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
         ),
         (errors.ConflictError, failed, "Look at its present state, then decide again"),
         (errors.TooLargeError, failed, "Send less at once"),
-        (errors.RateLimitedError, failed, "Wait a minute, then try again"),
+        (errors.RateLimitedError, failed, "Wait as long as the answer says, then try again"),
         (errors.ServerError, failed, "Try again; if it stays, give the operator the request id"),
         (errors.HwciError, failed, "Check that an hwci server answers at this address"),
     )

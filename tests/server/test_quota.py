@@ -71,7 +71,7 @@ async def test_what_is_beyond_the_quota_of_an_hour_is_taken_in_the_next(
         assert "HWCI_QUOTA_HOUR" in answer["message"]
         clock.move(seconds=30)
         assert (await send(server, large(3)))[0] == 204
-    refused = [line for line in caplog.messages if "used up its quota" in line]
+    refused = [line for line in caplog.messages if "is refused: This organization" in line]
     assert len(refused) == 1, "the log says it once"
 
 

@@ -115,6 +115,7 @@ def test_a_stream_that_cannot_resume_starts_again(
         benches.opened(key, run_id=71)
         expect(row(page, "run 71")).to_contain_text("running")
     shutil.copy(tmp_path / "before.db", comeback.first.database)
+    comeback.first.database.with_name("hwci.db.sums").unlink()  # they are of the later file
     with comeback.again() as benches:
         expect(row(page, "run 71")).to_have_count(0)
         expect(sign(page)).to_have_text("Live")

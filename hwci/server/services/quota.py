@@ -22,12 +22,12 @@ LOG = logging.getLogger("hwci.server")
 
 _HOUR_SECONDS = 3_600
 _PER_HOUR = (
-    "This organization has sent {} this hour, which is all that it may; send this again in {}"
-    " seconds, or ask the operator of the server for more (HWCI_QUOTA_HOUR)"
+    "This organization has sent {} this hour, and may send {}; send this again in {} seconds, or"
+    " ask the operator of the server for more (HWCI_QUOTA_HOUR)"
 )
 _IN_ALL = (
-    "This organization has sent {} in all, which is all that it may; ask the operator of the server"
-    " for more (HWCI_QUOTA_ALL)"
+    "This organization has sent {} in all, and may send {}; ask the operator of the server for more"
+    " (HWCI_QUOTA_ALL)"
 )
 
 
@@ -47,11 +47,13 @@ class Quota(Service):
         now = self._clock()
         usage = self._usage(org_id, now)
         if self._in_all is not None and usage.all_bytes >= self._in_all:
-            message = _IN_ALL.format(mebibytes(usage.all_bytes))
+            message = _IN_ALL.format(mebibytes(usage.all_bytes), mebibytes(self._in_all))
             self._refuse(org_id, usage, message, _HOUR_SECONDS)
         if self._per_hour is not None and usage.hour_bytes >= self._per_hour:
             wait = _HOUR_SECONDS - int(now.timestamp()) % _HOUR_SECONDS
-            message = _PER_HOUR.format(mebibytes(usage.hour_bytes), wait)
+            message = _PER_HOUR.format(
+                *(mebibytes(usage.hour_bytes), mebibytes(self._per_hour), wait)
+            )
             self._refuse(org_id, usage, message, wait)
 
     def add(self, org_id: UUID, size: int) -> None:
@@ -82,10 +84,9 @@ class Quota(Service):
         if self._logged.get(org_id) != usage.hour:
             self._logged[org_id] = usage.hour
             LOG.warning(
-                "organization %s has used up its quota: %d bytes this hour, %d in all",
+                "organization %s is refused: %s",
                 org_id,
-                usage.hour_bytes,
-                usage.all_bytes,
+                message,
             )
         raise RateLimitedError(message, seconds)
 
