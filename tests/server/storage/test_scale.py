@@ -5,6 +5,7 @@ import asyncio
 import os
 import re
 import subprocess
+import threading
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,9 +15,12 @@ from pathlib import Path
 import pytest
 
 from hwci.server.app.operating import copy
+from hwci.server.deadline import Deadline
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import missing_steps, open_storage
 from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.postgresql.lanes import Lane
+from hwci.server.storage.postgresql.store import PostgresqlStorage
 from tests.server.storage.agreeing import compare
 from tests.server.storage.examples import NOON
 from tests.server.storage.histories import ORG, HistoryDraw
@@ -92,17 +96,24 @@ def test_the_settings_are_postgresqls_and_the_questions_have_answers(postgresql:
                 connection.command(f"ALTER SYSTEM RESET {name}")
 
 
+async def use_all_at_once(lane: Lane) -> None:
+    """Use all connections that a lane may have, at once."""
+    count = lane._idle.qsize()
+    all_there = threading.Barrier(count, timeout=30)
+
+    def job() -> int:
+        return lane.run(lambda _: None, lambda _: all_there.wait(), Deadline(30))
+
+    await asyncio.gather(*(lane.threads.run(job) for _ in range(count)))
+
+
 async def test_a_server_opens_as_many_connections_as_the_page_says(postgresql: Server) -> None:
     (most,) = re.findall(r"A server opens (\d+) connections at most", PAGE)
     with postgresql.database() as location:
         store = open_storage(location)
-        draw = HistoryDraw(SEED)
-        await send(store, draw, 1)
-        await asyncio.gather(
-            *(store.read(lambda r: r.any_user(), short=number % 2 == 0) for number in range(40)),
-            *(store.write(lambda w: w.any_user(), organization=ORG) for _ in range(40)),
-            *(store.write(lambda w: w.any_user()) for _ in range(4)),
-        )
+        assert isinstance(store, PostgresqlStorage)
+        for lane in (store._short, *store._lanes, store._writing, store._alone):
+            await use_all_at_once(lane)
         with closing(connect(location)) as connection:
             assert connection.row(_HELD) == (int(most),)
         await store.close()
