@@ -53,8 +53,6 @@ _SHORT_SECONDS = 1.0
 """How long a start waits for the check of its database; then requests are refused until its end."""
 READERS = (2, 1, 2)
 """Threads for short reads, for the first try of those with long ones, and for long ones."""
-_LONG_CACHE_KIB = 1024
-"""Pages that each of the latter two keeps in memory: what they read is rarely read again."""
 
 
 class ReadLane:
@@ -62,16 +60,10 @@ class ReadLane:
 
     def __init__(self, name: str, path: Path, connections: Sequence[Connection]) -> None:
         self.threads = Threads(name, str(path), len(connections))
-        self._connections = connections
         # The one that rested last has in its memory what the next request reads.
         self._idle: LifoQueue[Connection] = LifoQueue()
         for connection in connections:
             self._idle.put(connection)
-
-    def keep_less(self, kib: int) -> None:
-        """Let each connection keep less of the file in memory, before there is a request."""
-        for connection in self._connections:
-            connection.execute(f"PRAGMA cache_size = -{kib}")
 
     def read(self, work: Callable[[Reader], Result], deadline: Deadline) -> Result:
         """Run `work` on one snapshot; the connection comes back whatever happens."""
@@ -139,8 +131,6 @@ class SqliteStorage(Storage):
         self._short = self._lane("hwci-look-up", 1)
         names = ("hwci-reader", "hwci-reader-beside", "hwci-long-reader")
         self._lanes = [self._lane(*one) for one in zip(names, READERS, strict=True)]
-        for lane in self._lanes[1:]:
-            lane.keep_less(_LONG_CACHE_KIB)
         self._reads = Reads(*self._lanes)
         self._condition.opened()
 
