@@ -72,15 +72,15 @@ async def serving(
     require_hardened()
     tls = tls_context(settings)
     async with AsyncExitStack() as stack:
-        socket = kept = None
+        socket = wheel_folder = None
         if storage is None:
             location = Location(settings.database, settings.secret_key_file)
             storage = open_database(location)
             stack.push_async_callback(storage.close)
             await storage.write(lambda writer: writer.require_audit(), person=NOBODY)
             socket = location.socket
-            kept = location.wheels
-        wheels = stack.enter_context(closing(Wheels(kept)))
+            wheel_folder = location.wheels
+        wheels = stack.enter_context(closing(Wheels(wheel_folder)))
         set_up_token = await new_set_up_token(storage, clock)
         await storage.look_over()
         signer = make_signer(settings, clock)

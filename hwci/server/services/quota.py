@@ -76,9 +76,9 @@ class Quota(Service):
 
     def _usage(self, org_id: UUID, now: datetime) -> Usage:
         hour, unkept = hour_of(now), self._unkept.get(org_id, 0)
-        kept = self._kept.get(org_id, Usage(hour, 0, 0))
-        of_hour = kept.hour_bytes if kept.hour == hour else 0
-        return Usage(hour, of_hour + unkept, kept.all_bytes + unkept)
+        usage = self._kept.get(org_id, Usage(hour, 0, 0))
+        of_hour = usage.hour_bytes if usage.hour == hour else 0
+        return Usage(hour, of_hour + unkept, usage.all_bytes + unkept)
 
     def _refuse(self, org_id: UUID, usage: Usage, message: str, seconds: int) -> None:
         if self._logged.get(org_id) != usage.hour:

@@ -161,10 +161,10 @@ class Connection(Base):
     def rows_of(self, queries: Iterable[Query]) -> list[list[tuple[Any, ...]]]:
         """Return all rows of each of these queries, in one round trip."""
         self.check_time()
-        asked = [Statement(self, native(text), values) for text, values in queries]
-        if asked:
-            self.send(*asked)
-        return [statement.cursor.fetchall() for statement in asked]
+        statements = [Statement(self, native(text), values) for text, values in queries]
+        if statements:
+            self.send(*statements)
+        return [statement.cursor.fetchall() for statement in statements]
 
     def each(self, statement: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query as they are asked for. Others may run meanwhile."""

@@ -130,7 +130,7 @@ class SqliteStorage(Storage):
         self._writer.audit_key = open_key(self._writer, self._path)
         self._short = self._lane("hwci-look-up", 1)
         names = ("hwci-reader", "hwci-reader-beside", "hwci-long-reader")
-        self._lanes = [self._lane(*one) for one in zip(names, READERS, strict=True)]
+        self._lanes = [self._lane(name, count) for name, count in zip(names, READERS, strict=True)]
         self._reads = Reads(*self._lanes)
         self._condition.opened()
 

@@ -135,13 +135,15 @@ class EpisodeAnswers(Answers):
         )
 
     def _newest(
-        self, asked: Sequence[tuple[object, ...]], most: int | None
+        self, questions: Sequence[tuple[object, ...]], most: int | None
     ) -> Iterator[Sequence[tuple[int, bytes, int, str]]]:
         """Yield the newest settled episodes of each table, in their order: its two columns, row and
         decision.
         """
         last = _NO_END if most is None else most - 1
-        for rows in self._connection.rows_of(Query(_NEWEST, (*one, last)) for one in asked):
+        for rows in self._connection.rows_of(
+            Query(_NEWEST, (*values, last)) for values in questions
+        ):
             yield sorted(rows)[:most]
 
     def _numbered(self, numbers: Iterable[int]) -> Mapping[int | None, Episode]:
