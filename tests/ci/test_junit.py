@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.ci.results import junit
+from hwci.ci.results import junit, xml_bytes
 from hwci.ci.results.model import Attempt, BoxResults, FileResults, merged
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import BUILT_IN
@@ -394,7 +394,7 @@ def test_a_verdict_that_is_none_costs_itself_alone(write: Write) -> None:
     )
 
 
-LONG = junit.VALUE_BYTES_MAX * 3
+LONG = xml_bytes.VALUE_BYTES_MAX * 3
 
 
 @pytest.mark.parametrize("quote", ['"', "'"])
@@ -456,7 +456,7 @@ def test_long_values_are_left_out_alike_wherever_the_chunks_end(
     content = f"<testsuite>{written}</testsuite>".encode()
     whole = read_in_pieces(content, len(content))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(junit, "VALUE_BYTES_MAX", 80)
+        patch.setattr(xml_bytes, "VALUE_BYTES_MAX", 80)
         cut = read_in_pieces(content, size)
         assert cut == read_in_pieces(content, 60)
 

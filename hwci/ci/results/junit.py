@@ -7,13 +7,10 @@ refuses document types, and names line and column of a fault. What was read whol
 breaks off holds, and is kept; a piece that means nothing costs itself alone.
 """
 
-import hashlib
-import re
-from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import chain, groupby, repeat
+from itertools import groupby
 from operator import attrgetter
 from xml.parsers import expat
 
@@ -35,8 +32,8 @@ from hwci.ci.results.model import (
     stable_id,
 )
 from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
+from hwci.ci.results.xml_bytes import EscapedControls, OpenTag
 from hwci.engine.vocabulary import Verdict
-from hwci.said import counted
 
 SUITES = {"testsuites", "testsuite"}
 FAILED = {"failure", "error"}
@@ -45,9 +42,6 @@ RETRIED = {"flakyFailure", "flakyError", "rerunFailure", "rerunError"}
 OUTPUT = {"system-out", "system-err"}
 NOT_RUN = {"notrun", "disabled", "skipped", "suppressed"}
 """`status` or `result` of a test that GoogleTest or CTest listed and did not run."""
-VALUE_BYTES_MAX = 2 * 1024 * 1024
-"""Bytes of an attribute's value that are read, many times what is kept of any, and more than one
-chunk has, in which each byte may be written as four letters."""
 TAG_BYTES_MAX = 8 * 1024 * 1024
 """Bytes of a whole tag, or of a comment, beyond which a file is not read."""
 VAGUE_TYPES = {"", "failure", "error"}
@@ -193,73 +187,6 @@ def _pytest_tries(entries: Sequence[_CaseEntry]) -> list[_CaseEntry]:
 # One file
 
 
-class _OpenTag:
-    """What the parser was given and has not read: the beginning of a tag, which it reads anew with
-    each further piece. So what is too long of a value is not given to it; a digest stands for that,
-    as two names that begin alike are two tests. It is the same wherever the pieces end.
-    """
-
-    def __init__(self) -> None:
-        self._begun = b""
-        self._quote = b""
-        self._room = 0
-        self._left_out = hashlib.sha256()
-
-    def shortened(self, chunk: bytes) -> bytes:
-        """Return what to give to the parser of the next bytes: lines stay lines."""
-        if not self._quote:
-            return chunk
-        value, quote, rest = chunk.partition(self._quote)
-        kept = _whole_letters(value, max(0, self._room))
-        self._room -= len(value)
-        lost = value[len(kept) :]
-        self._left_out.update(lost)
-        given = kept + b"\n" * lost.count(b"\n")
-        if not quote:
-            return given
-        if self._room < 0:
-            given += b"~" + self._left_out.hexdigest().encode()
-        self._quote = b""
-        return given + quote + rest
-
-    def note(self, given: bytes, unread: int) -> None:
-        """Note what the parser was given, and how many bytes of all that it has not read."""
-        self._begun = (self._begun + given)[-unread:] if unread else b""
-        if unread and not self._quote:
-            self._quote, length = _open_value(self._begun)
-            self._room = VALUE_BYTES_MAX - length
-            self._left_out = hashlib.sha256()
-
-
-def _whole_letters(value: bytes, room: int) -> bytes:
-    """Return the beginning of a value: so many bytes, without a part of a letter or reference."""
-    if len(value) <= room:
-        return value
-    while room and value[room] in _WITHIN_LETTER:
-        room -= 1
-    reference = value.rfind(b"&", max(0, room - _LONGEST_REFERENCE), room)
-    is_whole = reference < 0 or b";" in value[reference:room]
-    return value[: room if is_whole else reference]
-
-
-def _open_value(tag: bytes) -> tuple[bytes, int]:
-    """Return the quote that ends the value in which a tag breaks off, and the length so far."""
-    if tag.startswith((b"<!", b"<?")) or b"\0" in tag[:4]:
-        return b"", 0
-    at = 0
-    while quote := _QUOTE.search(tag, at):
-        end = tag.find(quote[0], quote.end())
-        if end < 0:
-            return quote[0], len(tag) - quote.end()
-        at = end + 1
-    return b"", 0
-
-
-_WITHIN_LETTER = range(0x80, 0xC0)
-"""The bytes of a letter of UTF-8 but its first."""
-_QUOTE = re.compile(b"[\"']")
-
-
 class _Document:
     """One file while it is read: expat calls the methods, element after element."""
 
@@ -278,7 +205,7 @@ class _Document:
         self._text_of: str | None = None
         self._nameless: list[Position] = []
         self._faults: list[str] = []
-        self._open_tag = _OpenTag()
+        self._open_tag = OpenTag()
         self._given_bytes = 0
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
@@ -455,112 +382,3 @@ class _Document:
     def _end_suite(self, suite: _Suite) -> None:
         if not self._suites:
             self._duration_s += suite.duration_s or self._tests_s - suite.tests_s_before
-
-
-# Characters that XML forbids
-
-CONTROLS = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20)])
-"""The control characters that XML 1.0 forbids."""
-_ALLOWED = (
-    *(range(one, one + 1) for one in b"\t\n\r"),
-    range(0x20, 0xD800),
-    range(0xE000, 0xFFFE),
-    range(0x10000, 0x110000),
-)
-"""The characters of XML 1.0 ("Char" of its grammar)."""
-_HOLE = 512
-"""So many zeros in a row, a sector of a disk, stand where a machine that crashed lost the content:
-nothing says how many tests were there, so the file ends at them."""
-_DIGITS = 60
-"""Most digits of a reference, with zeros before the number."""
-_CONTROL_OR_REFERENCE = re.compile(
-    b"\0{%d,}|[%b]|&#(?!9;|10;|13;|x[9aAdD];)(?:([0-9]{1,%d})|x([0-9a-fA-F]{1,%d}));"
-    % (_HOLE, CONTROLS, _DIGITS, _DIGITS)
-)
-_LONGEST_REFERENCE = len("&#x;") + _DIGITS
-_WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
-"""How UTF-16 begins, where the bytes of controls are halves of letters."""
-
-
-_ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)""")
-_AS_UTF8 = {b"utf-8", b"utf8", b"us-ascii", b"ascii"}
-
-
-class EscapedControls:
-    r"""The content of a file, chunk after chunk, with its control characters escaped as `\x1b`, and
-    so are references to characters that XML forbids (`&#27;`, in CDATA as well), and bytes that are
-    not UTF-8 where the file names no other encoding: a board's serial line is full of them, and the
-    first would end the XML there. So no two names become one. `many`: how many of both there were
-    so far. `line`: that of the first one. `foreign`: whether there were bytes that are not UTF-8.
-    """
-
-    def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = iter(chunks)
-        self._utf8 = getincrementaldecoder("utf-8")("backslashreplace")
-        self._lines_before = 1
-        self.many = 0
-        self.line = 1
-        self.foreign = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield the chunks."""
-        first = next(self._chunks, b"")
-        chunks = chain((first,), self._chunks)
-        if first.startswith(_WIDE):
-            return chunks
-        named = _ENCODING.match(first)
-        is_utf8 = named is None or named[1].lower() in _AS_UTF8
-        if named is not None and is_utf8:  # the parser ends at a letter beyond ASCII
-            first = first[: named.start(1)] + b"utf-8" + first[named.end(1) :]
-            chunks = chain((first,), self._chunks)
-        return self._escaped(self._in_utf8(chunks) if is_utf8 else chunks)
-
-    def _in_utf8(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        for chunk, last in chain(zip(chunks, repeat(False)), [(b"", True)]):
-            waiting = len(self._utf8.getstate()[0])  # the beginning of a letter
-            whole = self._utf8.decode(chunk, last).encode()
-            left = len(self._utf8.getstate()[0])
-            self.foreign |= waiting + len(chunk) != len(whole) + left
-            if not last or whole:
-                yield chunk if whole == chunk else whole
-
-    def _escaped(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        begun = b""  # what may be the beginning of a reference
-        for chunk, last in chain(zip(chunks, repeat(False)), [(b"", True)]):
-            whole = begun + chunk if begun else chunk
-            cut = whole.rfind(b"&", max(0, len(whole) - _LONGEST_REFERENCE))
-            begun = b"" if last or cut < 0 or b";" in whole[cut:] else whole[cut:]
-            whole = whole[: len(whole) - len(begun)] if begun else whole
-            if not last or whole:
-                yield self._without_controls(whole)
-
-    def _without_controls(self, content: bytes) -> bytes:
-        # Most files hold none, and this finds out faster than any pattern.
-        escaped = content
-        if b"&#" in content or len(content.translate(None, CONTROLS)) < len(content):
-            escaped = _CONTROL_OR_REFERENCE.sub(self._in_words, content)
-        if not self.many:
-            self._lines_before += content.count(b"\n")
-        return escaped
-
-    def _in_words(self, found: re.Match[bytes]) -> bytes:
-        if found[1] or found[2]:
-            number = int(found[1]) if found[1] else int(found[2], 16)
-        else:
-            number = found[0][0]
-        if any(number in allowed for allowed in _ALLOWED) or len(found[0]) >= _HOLE:
-            return found[0]
-        if not self.many:
-            self.line = self._lines_before + found.string.count(b"\n", 0, found.start())
-        self.many += 1
-        return b"\\x%02x" % number
-
-    def notes(self) -> tuple[str, ...]:
-        """Return notes, to stand behind the name of the file, if there were any."""
-        encoding = ": It holds bytes that are not UTF-8; they are read as text, such as \\xe9"
-        foreign = (f"{encoding}. Let what writes the file write UTF-8",) if self.foreign else ()
-        if not self.many:
-            return foreign
-        have = counted(self.many, "character")
-        what = f"It holds {have} that XML forbids, read as text, such as \\x1b"
-        return (f":{self.line}: {what}. Let what writes the file leave them out", *foreign)

@@ -66,7 +66,7 @@ async def test_what_a_read_has_loaded_goes_with_it(storage: Storage, seconds: fl
             await storage.read(work, organization=ORG, seconds=seconds)
         # Its thread lets go of the error a moment after it has handed it over.
         ends = monotonic() + 5
-        while histories() and monotonic() < ends:
+        while histories() and monotonic() < ends:  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.01)
         left = histories()
     finally:
