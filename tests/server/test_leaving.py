@@ -107,6 +107,7 @@ def test_a_client_that_closes_one_side_and_listens_has_a_little_more_time_and_an
     monkeypatch.setattr(connection, "LISTEN_SECONDS", 0.1)
     with connect(server.url) as line:
         line.sendall(to_read(server, "page"))
+        assert endless.begun.wait(30)
         line.shutdown(socket.SHUT_WR)
         answer = b"".join(iter(lambda: line.recv(65536), b""))
 

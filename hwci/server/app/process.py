@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server as a process: how many files and connections it may have open, what memory it holds,
-what it reports to systemd, and how it stops.
+"""The server as a process: how many files and connections it may have open, what it
+reports to systemd, and how it stops.
 """
 
 import asyncio
-import ctypes
 import logging
 import os
 import resource
@@ -18,10 +17,6 @@ LOG = logging.getLogger("hwci.server")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STOP_SECONDS = 9.0
 """An orderly stop takes less (`http/connections`), unless a thread does not end."""
-
-
-_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
-_LARGE_BYTES, _ARENAS = 256 * 1024, 2
 
 
 class Stop:
@@ -97,13 +92,3 @@ def notify(state: str) -> None:
         path = "\0" + path[1:]
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
         line.sendto(state.encode(), path)
-
-
-def give_memory_back() -> None:
-    """Have glibc give a large block back to the system as soon as it is freed, and share small ones
-    among threads. By itself it learns to keep large blocks, and what lies between them stays.
-    """
-    with suppress(OSError, AttributeError):
-        allocator = ctypes.CDLL("libc.so.6")
-        allocator.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
-        allocator.mallopt(_M_ARENA_MAX, _ARENAS)

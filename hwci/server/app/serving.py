@@ -20,7 +20,6 @@ from hwci.server.app.process import (
     STOPPING,
     Stop,
     connections_most,
-    give_memory_back,
     notify,
     raise_limit,
 )
@@ -31,6 +30,7 @@ from hwci.server.errors import ListenError
 from hwci.server.http.connections.access_log import log_requests
 from hwci.server.http.connections.listener import Places, bound
 from hwci.server.http.connections.runner import SpecRunner, require_hardened
+from hwci.server.memory import give_memory_back
 from hwci.server.security.secret_key import KeyFile
 from hwci.server.services.operator.operator import Secret
 from hwci.server.services.people.invitations import new_set_up_token

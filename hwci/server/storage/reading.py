@@ -16,6 +16,7 @@ from uuid import UUID
 
 from hwci.server.deadline import ANSWER_SECONDS, Deadline, Part, TakesLongError
 from hwci.server.errors import OverloadedError
+from hwci.server.memory import trim_memory
 from hwci.server.storage.threads import NOT_BEGUN, Threads
 from hwci.server.storage.turns import Turns
 
@@ -34,6 +35,9 @@ class Lane(Protocol):
     """Threads that read, and a connection for each."""
 
     threads: Threads
+
+    def rest(self) -> None:
+        """Give back memory that only makes the next read quicker."""
 
 
 L = TypeVar("L", bound=Lane)
@@ -124,3 +128,11 @@ class Reads(Generic[L]):
         begun = self._long_begun.get(organization)
         if begun is not None and monotonic() - begun >= LATELY_SECONDS:
             del self._long_begun[organization]
+            if not self._long_begun:
+                asyncio.get_running_loop().run_in_executor(None, self._rest)
+
+    def _rest(self) -> None:
+        """Give back what long reads took, and what they have freed between what stays."""
+        for lane in (self._short, self._beside, self._long):
+            lane.rest()
+        trim_memory()

@@ -84,6 +84,9 @@ class Lane:
                 time.sleep(random.uniform(0, _PAUSE_SECONDS))  # noqa: S311 - no secret
         raise AssertionError  # the last try returned or raised
 
+    def rest(self) -> None:
+        """Do nothing: pages are in the memory of the database."""
+
     def close(self) -> None:
         """Finish the queue, and close the connections."""
         self.threads.close()

@@ -5,10 +5,10 @@ This module knows no driver. A connection is used by one thread at a time, insid
 its driver began. Statements are written once, in what SQLite understands.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -18,7 +18,7 @@ from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.audit_key import NEW_KEY
 from hwci.server.storage.sql import codec
 
-_MASKS = 2048  # a mask of 5,000 tests is 640 bytes
+_MASK_BYTES = 2 * 1024 * 1024  # in all; a mask of 5,000 tests is 640 bytes
 
 
 class Query(NamedTuple):
@@ -48,7 +48,8 @@ class Connection(ABC):
     def __init__(self, name: str, audit_key_file: Path | None) -> None:
         self.name = name
         self.audit_key_file = audit_key_file
-        self.mask = lru_cache(maxsize=_MASKS)(self._load_mask)
+        self._masks: dict[tuple[bytes, int], int] = {}
+        self._mask_bytes = 0
         self.lists: dict[tuple[bytes, int, bytes], Any] = {}  # test lists that `names.py` has read
         self._deadline: Deadline | None = None
 
@@ -109,13 +110,24 @@ class Connection(ABC):
 
     def forget_lists(self) -> None:
         """Forget the test lists, which a transaction that is not kept may have made."""
-        self.mask.cache_clear()
+        self._forget_masks()
         self.lists.clear()
 
-    def _load_mask(self, org: bytes, template_id: int) -> int:
-        """Return the set of tests of a test list, which never changes. `mask` caches it."""
-        found = self.row(
-            "SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, template_id)
-        )
-        assert found is not None
-        return mask_of(codec.unpack_numbers(found[0]))
+    def mask(self, org: bytes, template_id: int) -> int:
+        """Return the set of tests of a test list, which never changes."""
+        key = (org, template_id)
+        mask = self._masks.get(key)
+        if mask is None:
+            row = self.row("SELECT tests FROM template WHERE org_id = ? AND id = ?", key)
+            assert row is not None
+            mask = mask_of(codec.unpack_numbers(row[0]))
+            size = sys.getsizeof(mask)
+            if self._mask_bytes + size > _MASK_BYTES:
+                self._forget_masks()
+            self._masks[key] = mask
+            self._mask_bytes += size
+        return mask
+
+    def _forget_masks(self) -> None:
+        self._masks.clear()
+        self._mask_bytes = 0

@@ -15,8 +15,9 @@ is not known yet: it is taken as it is found. The process has the lock of the da
 import logging
 import os
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -40,7 +41,8 @@ _MAGIC = b"hwcisum1"
 _HEAD = struct.Struct("<8sI8sI8sII")
 _SUMS_AT = 4096
 _SUM_BYTES = 4
-_FRAMES_AT_ONCE = 1024
+_SUMS_AT_ONCE = 1024
+_FRAMES_AT_ONCE = 256
 # Of SQLite's "WAL-Index File Format": the frames of the log, and its salts.
 _INDEX = struct.Struct("=16xI12x8s")
 
@@ -165,9 +167,9 @@ class PageSums:
             begun = self._summed.frames if reached.salts == self._summed.salts else 0
             if not begun:
                 self._logged.clear()
-            for page, number in self._sums_in_log(begun, reached.frames).items():
-                self._logged.add(page)
-                self._write_sum(page, number)
+            sums = self._sums_in_log(begun, reached.frames)
+            self._logged.update(sums)
+            self._write_sums(sums)
             file = self._files[".sums"]
             former, self._summed = self._summed, reached
             self._acknowledged = reached
@@ -226,13 +228,15 @@ class PageSums:
             count = max(len(data) // size, len(known) // _SUM_BYTES)
             expected = struct.unpack(f"<{count}I", known.ljust(count * _SUM_BYTES, b"\0"))
             found = [_sum(data[at : at + size]) for at in range(0, count * size, size)]
-            damaged = []
+            damaged, unknown = [], {}
             if (*found,) != expected:
                 for page, (was, now) in enumerate(zip(expected, found, strict=True), first):
                     if was and was != now and page not in self._logged:
                         damaged.append(self._not_written(page))
-                    elif not was and self._writes:
-                        self._write_sum(page, now)
+                    elif now and not was:
+                        unknown[page] = now
+            if self._writes:
+                self._write_sums(unknown)
         return damaged, first + SLICE if count == SLICE else 0
 
     def _not_written(self, page: int) -> str:
@@ -247,13 +251,15 @@ class PageSums:
         if log is None:
             raise FileNotFoundError(f"The log of {self._path} was removed")
         sums: dict[int, int] = {}
-        for start in range(begun, end, _FRAMES_AT_ONCE):
-            count = min(_FRAMES_AT_ONCE, end - start)
-            data = memoryview(os.pread(log, count * size, LOG_HEAD + start * size))
-            if len(data) < count * size:
+        frames = memoryview(bytearray(_FRAMES_AT_ONCE * size))
+        for start in reversed(range(begun, end, _FRAMES_AT_ONCE)):
+            data = frames[: min(_FRAMES_AT_ONCE, end - start) * size]
+            if os.preadv(log, [data], LOG_HEAD + start * size) < len(data):
                 raise FileNotFoundError(f"The log of {self._path} was cut short")
-            newest = {int.from_bytes(data[at : at + 4]): at for at in range(0, len(data), size)}
-            for page, at in newest.items():
+            pages = (page for (page,) in struct.iter_unpack(f">I{size - 4}x", data))
+            newest = dict(zip(pages, range(0, len(data), size), strict=True))
+            for page in newest.keys() - sums.keys():
+                at = newest[page]
                 sums[page] = _sum(data[at + FRAME_HEAD : at + size])
         return sums
 
@@ -266,8 +272,17 @@ class PageSums:
         frames, salts = _INDEX.unpack(head)
         return Reached(salts, frames)
 
-    def _write_sum(self, page: int, number: int) -> None:
-        os.pwrite(self._files[".sums"], number.to_bytes(_SUM_BYTES, "little"), _sum_at(page))
+    def _write_sums(self, sums: Mapping[int, int]) -> None:
+        """Write sums of pages, many at once: a write for each takes longer than the checkpoint."""
+        file = self._files[".sums"]
+        for block, pages in groupby(sorted(sums), key=lambda page: (page - 1) // _SUMS_AT_ONCE):
+            begins = _sum_at(block * _SUMS_AT_ONCE + 1)
+            content = bytearray(os.pread(file, _SUMS_AT_ONCE * _SUM_BYTES, begins))
+            for page in pages:
+                at = _sum_at(page) - begins
+                content.extend(bytes(max(0, at + _SUM_BYTES - len(content))))
+                content[at : at + _SUM_BYTES] = sums[page].to_bytes(_SUM_BYTES, "little")
+            os.pwrite(file, content, begins)
 
     def _write_head(self) -> None:
         head = _HEAD.pack(_MAGIC, self.page_bytes, *self._acknowledged, *self._summed, 0)[:-4]

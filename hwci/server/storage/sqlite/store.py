@@ -12,10 +12,10 @@ import sqlite3
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from pathlib import Path
-from queue import LifoQueue
+from queue import Empty, LifoQueue
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 from uuid import UUID
@@ -86,6 +86,17 @@ class ReadLane:
                 connection.leave_snapshot()
             finally:
                 self._idle.put(connection)
+
+    def rest(self) -> None:
+        """Forget the pages that idle connections have read."""
+        connections = []
+        with suppress(Empty):
+            while True:
+                connections.append(self._idle.get_nowait())
+        for connection in reversed(connections):
+            with suppress(sqlite3.Error):  # the database may be closed by now
+                connection.raw.execute("PRAGMA shrink_memory")
+            self._idle.put(connection)
 
 
 class SqliteStorage(Storage):
