@@ -58,7 +58,7 @@ class CacheBudget:
         self._keepers[id(keeper)] = keeper
 
 
-BUDGET = CacheBudget(24 * 1024 * 1024)
+BUDGET = CacheBudget(12 * 1024 * 1024)
 
 
 class _State(dict[str, "_State"]):

@@ -145,7 +145,7 @@ async def _server(
             )
         ]
         await _fill(url, victim)
-        await _warm_up(url, victim)
+        await _warm_up(url, attacker)
         yield Scene(url, port, process, log, folder / "hwci.db", attacker, victim)
     finally:
         if process.returncode is None:
@@ -178,10 +178,10 @@ async def _fill(url: str, victim: Tenant) -> None:
             await http.post("/api/ci/run-report", json=victim_report(number))
 
 
-async def _warm_up(url: str, victim: Tenant) -> None:
+async def _warm_up(url: str, attacker: Tenant) -> None:
     """Ask for what loads a library when it is first asked for: that is no memory of an attack."""
-    async with victim.asking(url, headers=victim.bearer, raise_for_status=True) as http:
-        await http.get(victim.path("ci-analysis/flaky-tests?days=30"))
+    async with attacker.asking(url, headers=attacker.bearer, raise_for_status=True) as http:
+        await http.get(attacker.path("ci-analysis/flaky-tests?days=30"))
 
 
 def victim_report(number: int) -> dict[str, object]:

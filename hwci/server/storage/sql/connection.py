@@ -18,7 +18,7 @@ from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.audit_key import NEW_KEY
 from hwci.server.storage.sql import codec
 
-_MASK_BYTES = 2 * 1024 * 1024  # in all; a mask of 5,000 tests is 640 bytes
+_MASK_BYTES = 1024 * 1024  # in all; a mask of 5,000 tests is 640 bytes
 
 
 class Query(NamedTuple):
