@@ -55,7 +55,8 @@ _NOT_STARTED = (
 )
 _CONFIRMING_PAGE = "/sign-in/command-line"
 _UNVERIFIED = (
-    "Your provider does not say that your e-mail is verified; verify it there, then sign in again"
+    "Your provider does not say that your e-mail is verified; verify it there, then sign in again,"
+    " or ask the operator of this server, whose log says what is missing"
 )
 _AMBIGUOUS = (
     "Your e-mail has letters that stand for others when e-mails are compared, so it may be taken"
@@ -170,7 +171,8 @@ class Sso:
     ) -> SignInEnd:
         """Sign in a person. `claims`: the claims of the ticket. Raises the refusal."""
         # A refusal signs no one in, so it needs no proof: some providers leave out the state.
-        _require_consent(party, query.error)
+        with _refusals_logged(party):
+            _require_consent(party, query.error)
         if not same_token(query.state, claims["state"]):
             raise UnauthenticatedError(_NOT_STARTED)
         binding = Binding(claims["state"], claims["nonce"], claims["verifier"])
@@ -179,8 +181,13 @@ class Sso:
             if query.code is None:
                 raise ProviderError("the browser came back with neither code nor error")
             person = await party.person(query.code, binding, redirect_uri)
-        if claims["port"]:
-            return await self._hand_over(person, claims)
+        with _refusals_logged(party):
+            if claims["port"]:
+                return await self._hand_over(person, claims)
+            return await self._signed_in(person, client)
+
+    async def _signed_in(self, person: Person, client: str) -> SignInEnd:
+        """Sign in a person's browser. Raises `ForbiddenError`."""
         now, policy = self._clock(), self._settings.registration
 
         def work(writer: Writer) -> sessions.Started:
@@ -242,6 +249,17 @@ def _provider_faults(party: RelyingParty, sentence: str) -> Iterator[None]:
         raise UnauthenticatedError(f"{party.provider.title} {sentence}") from fault
 
 
+@contextmanager
+def _refusals_logged(party: RelyingParty) -> Iterator[None]:
+    """Log why a person is refused: what they read leaves out what only the operator can mend."""
+    try:
+        yield
+    except ForbiddenError as refusal:
+        cause = refusal.__cause__ or refusal
+        LOG.warning("single sign-on through %s is refused: %s", party.provider.name, cause)
+        raise
+
+
 def user_of(writer: Writer, person: Person, policy: Registration, now: datetime) -> User:
     """Return the user of a person: the linked one, else the one whose e-mail was proved to be
     theirs, else a new one if the operator's policy allows it or in place of one whose e-mail nobody
@@ -252,7 +270,7 @@ def user_of(writer: Writer, person: Person, policy: Registration, now: datetime)
     if linked is not None:
         return linked
     if person.email is None:
-        raise ForbiddenError(_UNVERIFIED)
+        raise ForbiddenError(_UNVERIFIED) from ProviderError(person.email_fault)
     known = writer.user_by_email(email_key(person.email))
     _require_own_letters(person.email, *([known.email] if known and known.proved else []))
     user = known if known and known.proved else _new(writer, person, known, policy, now)
