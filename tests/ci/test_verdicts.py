@@ -135,6 +135,8 @@ NOBODY = [
     "file not found: /lfs/COM1.cfg",
     "could not open COMMAND channel",
     "serial port not found",
+    "net: could not open socket://10.0.0.2:4000",
+    "[Errno 2] could not open port /dev/cu.usbmodem14101: [Errno 2] No such file or directory",
     "No debug info, no probe points",
     "There are no boards connected to the backplane",
     "flash: unable to open /dev/ttyUSB",

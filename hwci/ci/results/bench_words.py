@@ -32,14 +32,16 @@ _NAME = r"[^\s'\"]{0,120}?"
 _PROBES = (
     r"j-link|st-?link|cmsis-dap|daplink|mcu-link|xds110|nu-?link|kitprog|black_magic|debug_?probe"
 )
+_CONVERTERS = r"1a86_|ftdi_|prolific_|silicon_labs_cp21"
 _ADAPTER = (
-    r"(?:/dev/ttyUSB\d+|(?:\\\\\.\\)?COM\d{1,3}\b"
+    r"(?:/dev/ttyUSB\d+|(?:\\\\\.\\)?COM\d{1,3}\b|rfc2217://"
+    r"|/dev/(?:cu|tty)\.(?:usbserial|wchusbserial|SLAB_USBtoUART)"
     rf"|/dev/serial/by-(?:id|path)/{_NAME}-port\d"
-    rf"|/dev/serial/by-id/usb-{_NAME}(?i:{_PROBES}|1a86_))"
+    rf"|/dev/serial/by-id/usb-{_NAME}(?i:{_PROBES}|{_CONVERTERS}))"
 )
-"""Ports of serial adapters and of debug probes. Linux names a converter's port `…-port0`; 1a86
-makes converters that are none to Linux. A COM port of Windows does not say what it is, and is
-nearly always one of these.
+"""Ports of serial adapters and of debug probes, and of a bench's server of ports. Linux names a
+converter's port `…-port0`. A COM port of Windows does not say what it is, and is nearly always one
+of these.
 """
 
 MACHINE: tuple[Words, ...] = (
@@ -175,11 +177,13 @@ PROBES: tuple[Words, ...] = (
         ),
     ),
     Words(
-        r"Error: open failed\s{1,8}(?:in procedure '|\*\* OpenOCD init failed)",
+        r"Error: open failed\s{1,8}(?:in procedure '|\*\* OpenOCD init failed)"
+        r"|(?s:\A(?>.*?Open On-Chip Debugger).*Error: open failed\b)",
         "openocd: no ST-LINK; the words before alone are an application's too",
         (
             "Error: open failed\nin procedure 'program' \n** OpenOCD init failed **",
             "Error: open failed\r\n** OpenOCD init failed **\r\nshutdown command invoked",
+            "Open On-Chip Debugger 0.12.0\nInfo : clock speed 500 kHz\nError: open failed\n",
         ),
     ),
     Words(
@@ -191,7 +195,7 @@ PROBES: tuple[Words, ...] = (
         ),
     ),
     Words(
-        r"libusb_open\(\) failed with LIBUSB_ERROR_(?:ACCESS|BUSY|NOT_SUPPORTED)"
+        r"libusb_open\(\) failed with LIBUSB_ERROR_(?:ACCESS|BUSY|NOT_FOUND|NOT_SUPPORTED)"
         r"|could not open device 0x[0-9a-fA-F]{4}:0x[0-9a-fA-F]{4}:",
         "openocd: the machine of the bench does not let it at the probe",
         (
@@ -285,12 +289,13 @@ PROBES: tuple[Words, ...] = (
         ),
     ),
     Words(
-        r"No (?:connected|debug) probes were found\.|The selected debug probe was not found"
+        r"No (?:connected |debug )?probes were found\b|The selected debug probe was not found"
         r"|Failed to open the debug probe\b|The debug probe could not be created",
         "probe-rs: the probe is away, or another program has it",
         (
             "Error: No connected probes were found.",
             "No debug probes were found.",
+            "Error: No probes were found",
             "Error: Failed to open probe: The selected debug probe was not found.",
             (
                 "Error: Failed to open the debug probe.\n\nCaused by:\n    0: The debug probe"
@@ -346,6 +351,9 @@ PORTS: tuple[Words, ...] = (
             "could not open port /dev/serial/by-id/usb-STMicroelectronics_STM32_STLink_0667FF-if02",
             "could not open port /dev/serial/by-id/usb-ARM_DAPLink_CMSIS-DAP_0240-if01: gone",
             "could not open port /dev/serial/by-id/usb-1a86_USB_Single_Serial_54D2-if00: gone",
+            "[Errno 2] could not open port /dev/cu.usbserial-A10K4ZQF: [Errno 2] No such file",
+            "[Errno 2] could not open port /dev/tty.SLAB_USBtoUART: [Errno 2] No such file",
+            "Could not open port rfc2217://rack1:4000: [Errno 111] Connection refused",
             "espflash::serial_error: Failed to open serial port /dev/ttyUSB0",
             r"Error: cannot open port \\.\COM3: The system cannot find the file specified.",
         ),

@@ -94,7 +94,7 @@ function Providers({ through, busy }) {
   if (providers.length === 0) return null;
   return html`<p class="or">or, for the e-mail above, without a password</p>
     ${providers.map(
-      ({ name, title }) => html`<button key=${name} type="button" aria-disabled=${busy ? "true" : undefined}
+      ({ name, title }) => html`<button key=${name} type="button" class="button" aria-disabled=${busy ? "true" : undefined}
         onClick=${() => through(name)}>Register with ${title}</button>`,
     )}`;
 }
