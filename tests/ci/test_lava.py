@@ -46,6 +46,12 @@ def test_a_message_that_names_no_cause_leaves_the_word_to_the_text(
     assert [attempt.message for attempt in read.attempts] == ["No J-Link device found"]
 
 
+def test_an_error_whose_type_is_lavas_blames_the_bench(tmp_path: Path) -> None:
+    text = '<error type="Infrastructure" message="failed">the power hub is away</error>'
+
+    assert verdicts(read_results(written(tmp_path, text), BUILT_IN)) == {"a": Verdict.INFRA}
+
+
 def test_a_message_that_names_no_cause_stays_where_there_is_no_text(tmp_path: Path) -> None:
     read = read_results(written(tmp_path, '<failure type="fail" message="failed"/>'), BUILT_IN)
 

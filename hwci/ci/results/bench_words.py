@@ -96,9 +96,12 @@ MACHINE: tuple[Words, ...] = (
         ("labgrid.remote.client.ServerError: Could not connect to coordinator",),
     ),
     Words(
-        r"\bInfrastructureError\b",
-        "LAVA: neither the test nor the device, as it says itself",
-        ("InfrastructureError: The Infrastructure is not working correctly.",),
+        r"\bInfrastructureError\b|\AInfrastructure: ",
+        "LAVA: neither the test nor the device, as it says itself, also as the type of an error",
+        (
+            "InfrastructureError: The Infrastructure is not working correctly.",
+            "Infrastructure: Unable to reach the power hub",
+        ),
     ),
     Words(
         r"\bConnectionClosedError: connection closed",
