@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hwci.wire import limits
-from hwci.wire.accounts import HeldToken
+from hwci.wire.accounts import Email, HeldToken
 from hwci.wire.base import STORABLE, Answer, Body, Text
 from hwci.wire.queries import DIGITS, Query
 
@@ -66,6 +66,21 @@ class SsoLoginQuery(Query):
         if (self.port is None) is not (self.challenge is None):
             raise PydanticCustomError("loopback", "Give `port` and `challenge`, or neither")
         return self
+
+
+class SsoInvitation(Body):
+    """Body of `POST …/login`: an invitation, with which somebody signs in whose e-mail the provider
+    does not state to be verified. `email`: the one that was invited.
+    """
+
+    email: Email
+    invite_token: HeldToken
+
+
+class SsoStart(Answer):
+    """Answer of `POST …/login`: where the browser goes to sign in."""
+
+    url: str
 
 
 class SsoCallbackQuery(Query):

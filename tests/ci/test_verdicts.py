@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.results import expressions
+from hwci.ci.results import bench_words, expressions
+from hwci.ci.results.bench_words import DEVICE, Words
 from hwci.ci.results.verdicts import BUILT_IN, judge, never_built, with_built_in
 from hwci.engine.vocabulary import Verdict
 
+WORDS = (DEVICE, *bench_words.BENCH)
 BENCH = [
     "Timeout during flashing",
     "Device issue (Flash error?)",
@@ -93,6 +95,54 @@ NOBODY = [
     "Could not open /dev/ttyACM0, the port is busy or doesn't exist.",
     "Cannot connect to target.",
     "Expected 1200 Was 0",
+    # A device that does not appear as itself, or a port that may be its own.
+    "[Errno 2] could not open port /dev/ttyACM0: [Errno 2] No such file or directory",
+    (
+        "could not open port /dev/serial/by-id/usb-Espressif_USB_JTAG_serial_debug_unit_7C:DF-if00:"
+        " [Errno 2] No such file or directory"
+    ),
+    "could not open port /dev/serial/by-id/usb-ZEPHYR_USB-DEV_0102-if00: [Errno 2] No such file",
+    "dfu-util: No DFU capable USB device available",
+    "dfu-util: Cannot open DFU device 0483:df11 found on devnum 5 (LIBUSB_ERROR_NOT_FOUND)",
+    "No accessible RP-series devices in BOOTSEL mode were found.",
+    "No device found on ttyACM0",
+    "Error: cannot find device with Micronucleus bootloader (16D0:0753)",
+    "Error: esp_usb_jtag: could not find or open device!",
+    "Error: no matching USB device found",
+    # A target behind a probe that is there.
+    "Error: ST-LINK error (DEV_CONNECT_ERR)",
+    "Error: No STM32 target found!",
+    "ERROR: Unable to connect to a debugger.",
+    "Error: Connecting to the chip was unsuccessful.",
+    "FATAL ERROR: command exited with status 1: openocd -s /x -c init",
+    (
+        "A fatal error occurred: Could not connect to an Espressif device on any of the 2 available"
+        " serial ports."
+    ),
+    "Could not connect to J-Linked peer",
+    # Words of an application.
+    "ASSERTION FAIL [probe != NULL] @ drivers/sensor/probe.c:42: No probe found",
+    "Assertion failed: target_not_found == false, function check_target, file target.c, line 7",
+    "Error: open failed",
+    "Error: open failed\nerrno 2",
+    "E: Probe not found",
+    "Error: Probe not found",
+    "device not found on i2c bus, address 0x48",
+    "usbh: did not find any USB device on port 2",
+    "usbh: could not find device, timeout",
+    "modem: could not open port 8080: connection refused",
+    "could not open port /dev/ttyS1 of the modem",
+    "file not found: /lfs/COM1.cfg",
+    "could not open COMMAND channel",
+    "serial port not found",
+    "net: could not open socket://10.0.0.2:4000",
+    "[Errno 2] could not open port /dev/cu.usbmodem14101: [Errno 2] No such file or directory",
+    "No debug info, no probe points",
+    "There are no boards connected to the backplane",
+    "flash: unable to open /dev/ttyUSB",
+    "E (312) app: error_type: InfrastructureMode is not supported",
+    '"error_type": "Test"',
+    '"error_type": "Job"',
 ]
 
 
@@ -106,6 +156,27 @@ def test_what_a_firmware_can_cause_as_well_sets_no_verdict(message: str) -> None
     assert judge(message, BUILT_IN) is Verdict.UNKNOWN
 
 
+TARGET = '- {{"dt": "2026-08-20T10:11:{}.000000", "lvl": "target", "msg": "{}"}}'
+RESULTS = (
+    '- {"dt": "2026-08-20T10:11:12.131415", "lvl": "results", "msg": {"case": "job", "definition":'
+    ' "lava", "error_msg": "x", "error_type": "Infrastructure", "result": "fail"}}'
+)
+
+
+def test_what_a_device_writes_into_a_log_of_lava_does_not_blame_the_bench() -> None:
+    words = ["could not open port /dev/ttyUSB0: gone", "Error: No J-Link device found"]
+    log = "\n".join(TARGET.format(10 + number, line) for number, line in enumerate(words))
+
+    assert judge(log, BUILT_IN) is Verdict.UNKNOWN
+    assert judge(f"{log}\n{RESULTS}", BUILT_IN) is Verdict.INFRA
+    assert judge(f"{RESULTS}\n{log}", BUILT_IN) is Verdict.INFRA
+
+
+def test_a_rule_of_ones_own_sees_what_a_device_writes_into_a_log_of_lava() -> None:
+    with with_built_in([(re.compile("Kernel panic"), Verdict.DEVICE)]) as rules:
+        assert judge(TARGET.format(10, "Kernel panic"), rules.all) is Verdict.DEVICE
+
+
 def test_only_a_device_that_fails_its_own_tests_is_blamed() -> None:
     blaming = [rule for rule in BUILT_IN if rule.verdict is Verdict.DEVICE]
 
@@ -113,16 +184,42 @@ def test_only_a_device_that_fails_its_own_tests_is_blamed() -> None:
     assert [rule.pattern.pattern for rule in blaming] == [r"\ATestsuite failed\Z"]
 
 
-def test_no_built_in_rule_is_without_a_message_and_a_reason() -> None:
-    messages = [*BENCH, "Testsuite failed"]
-    idle = [
-        rule.pattern.pattern
-        for rule in BUILT_IN
-        if not any(rule.pattern.search(message) for message in messages)
-    ]
+@pytest.mark.parametrize("words", WORDS, ids=[words.pattern[:40] for words in WORDS])
+def test_each_row_has_samples_that_it_alone_knows_and_that_no_other_row_knows_first(
+    words: Words,
+) -> None:
+    verdict = Verdict.DEVICE if words is DEVICE else Verdict.INFRA
+    assert words.why
+    assert words.samples
+    for sample in words.samples:
+        knowing = [row.pattern for row in WORDS if re.search(row.pattern, sample)]
+        assert knowing == [words.pattern]
+        assert judge(sample, BUILT_IN) is verdict
 
-    assert idle == []
-    assert all(rule.why for rule in BUILT_IN)
+
+@pytest.mark.parametrize("words", WORDS, ids=[words.pattern[:40] for words in WORDS])
+def test_no_alternative_of_a_row_is_without_a_sample(words: Words) -> None:
+    """Each alternative at the top of an expression is one that some sample alone needs."""
+    needed = {
+        branch
+        for branch in alternatives(words.pattern)
+        if any(re.search(branch, sample) for sample in words.samples)
+    }
+
+    assert needed == set(alternatives(words.pattern))
+
+
+def alternatives(pattern: str) -> list[str]:
+    """Split an expression at its outermost `|`."""
+    branches, depth, escaped = [""], 0, False
+    for letter in pattern:
+        depth += 0 if escaped else {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)
+        if letter == "|" and depth == 0 and not escaped:
+            branches.append("")
+        else:
+            branches[-1] += letter
+        escaped = letter == "\\" and not escaped
+    return branches
 
 
 def test_rules_of_ones_own_go_first_and_the_first_match_wins() -> None:

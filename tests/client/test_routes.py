@@ -200,6 +200,7 @@ WITHOUT_CALL = {
     ("POST", "/api/orgs/{orgId}/members"): "refused; clients before ask it",
     ("GET", "/readyz"): "asked by what starts and balances servers, never by a person or a job",
     ("GET", "/api/auth/sso/{provider}/login"): "opened in a browser",
+    ("POST", "/api/auth/sso/{provider}/login"): "asked by a page, which goes on to the provider",
     ("GET", "/api/auth/sso/{provider}/callback"): "opened in a browser",
     ("GET", "/api/auth/sso/command-line"): "asked by a page, with a cookie of the browser",
     ("POST", "/api/auth/sso/command-line"): "asked by a page, with a cookie of the browser",

@@ -4,6 +4,7 @@ browser is sent straight back, as the one person that it knows.
 """
 
 import hashlib
+import ssl
 import time
 from base64 import b64decode, urlsafe_b64encode
 from collections import Counter
@@ -12,7 +13,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from urllib.parse import unquote_plus, urlencode
+from urllib.parse import unquote_plus, urlencode, urlsplit
 
 import jwt
 from aiohttp import web
@@ -84,7 +85,8 @@ class Crooked:
             "/keys": self._keys,
             "/userinfo": self._userinfo,
         }
-        return await kinds[request.path](request)
+        own = request.path.removeprefix(urlsplit(self.url).path.rstrip("/"))
+        return await kinds[f"/{own.lstrip('/')}"](request)
 
     async def _describe(self, _: web.Request) -> web.Response:
         honest = {
@@ -154,22 +156,23 @@ def of_now(provider: Crooked, clock: Callable[[], datetime], **by: int) -> None:
 
 
 @contextmanager
-def crooked_provider() -> Iterator[Crooked]:
+def crooked_provider(tls: ssl.SSLContext | None = None) -> Iterator[Crooked]:
     """Run it in a thread of its own."""
-    with in_thread(_crooked()) as provider:
+    with in_thread(_crooked(tls)) as provider:
         yield provider
 
 
 @asynccontextmanager
-async def _crooked() -> AsyncIterator[Crooked]:
+async def _crooked(tls: ssl.SSLContext | None) -> AsyncIterator[Crooked]:
     provider = Crooked("", rsa_key())
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", provider.answer)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        provider.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
+        scheme = "http" if tls is None else "https"
+        provider.url = f"{scheme}://127.0.0.1:{runner.addresses[0][1]}"
         provider.straighten()
         yield provider
     finally:

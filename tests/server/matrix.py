@@ -119,6 +119,7 @@ def always(body: Any) -> Body:
 
 
 CONFIRMATION = {"challenge": "c" * 43, "accepted": True}
+INVITATION = {"email": "ada@example.org", "inviteToken": "i" * 43}
 EXCHANGE = {"code": "unknown", "verifier": "v" * 43}
 SAME_PASSWORD = {"currentPassword": PASSWORD, "newPassword": PASSWORD}
 UNKNOWN_REVIEW = {"reviews": [{"failureId": f"{7:032x}", "action": "reset", "seenReviewAt": None}]}
@@ -147,6 +148,7 @@ ROWS = {
     "DELETE /api/auth/sessions/{sessionId}": Row(By.USER, 404),  # another's are another test's
     "GET /api/auth/sso": Row(By.ANYONE, 200),
     "GET /api/auth/sso/{provider}/login": Row(By.ANYONE, 404),
+    "POST /api/auth/sso/{provider}/login": Row(By.ANYONE, 404, body=always(INVITATION)),
     "GET /api/auth/sso/{provider}/callback": Row(By.ANYONE, 404),
     "GET /api/auth/sso/command-line": Row(By.ANYONE, 401),
     "POST /api/auth/sso/command-line": Row(By.ANYONE, 401, body=always(CONFIRMATION)),

@@ -99,6 +99,7 @@ BAD = {
         "providers.acme.client_secret_file: empty is empty"
     ),
     f'{GOOD}scopes = ["email"]': "providers.acme: scopes should name openid",
+    f'{GOOD}trust_email = "true"': "providers.acme.trust_email: Input should be a valid boolean",
 }
 
 
@@ -117,6 +118,67 @@ async def test_a_server_does_not_start_with_a_bad_file(
     assert fault in message
     assert "s3cret" not in message
     assert "\n" not in message
+
+
+TENANT = "6babcaad-604b-40ac-a9d7-9fd97c0b779f"
+OF_MANY = [
+    "https://login.microsoftonline.com/common/v2.0",
+    "https://login.microsoftonline.com/organizations/v2.0",
+    "https://login.microsoftonline.com/consumers/v2.0",
+    "https://login.microsoftonline.com/{tenantid}/v2.0",
+    "https://login.microsoftonline.com/9188040d-6c67-4b5b-b112-36a304b66dad/v2.0",
+    "https://login.microsoftonline.com/9188040D-6C67-4B5B-B112-36A304B66DAD/v2.0",
+    "https://LOGIN.microsoftonline.com./common/v2.0",
+    "https://login.microsoftonline.com:443/common/v2.0",
+    "https://login.microsoftonline.com/corp.example/v2.0",
+    f"https://login.microsoftonline.com/common/{TENANT}/v2.0",
+    f"https://login.microsoftonline.com/{TENANT}/../common/v2.0",
+    "https://login.microsoftonline.com",
+    "https://login.microsoftonline.us/common/v2.0",
+    "https://login.partner.microsoftonline.cn/organizations/v2.0",
+    "https://sts.windows.net/9188040d-6c67-4b5b-b112-36a304b66dad/",
+    "https://accounts.google.com",
+    "https://gitlab.com",
+    "https://www.linkedin.com/oauth",
+]
+OF_ONE = [
+    f"https://login.microsoftonline.com/{TENANT}/v2.0",
+    f"https://login.microsoftonline.com/{TENANT.upper()}/v2.0",
+    f"https://login.microsoftonline.us/{TENANT}/v2.0",
+    f"https://sts.windows.net/{TENANT}/",
+    f"https://corp.ciamlogin.com/{TENANT}/v2.0",
+    "https://corp.okta.com/oauth2/default",
+    "https://id.corp.example/realms/corp",
+    "https://gitlab.corp.example",
+    "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Q7hf2aBcD",
+    "http://127.0.0.1:9",
+]
+
+
+@pytest.mark.parametrize("issuer", OF_MANY)
+async def test_a_server_does_not_start_that_trusts_the_addresses_of_many_tenants(
+    tmp_path: Path, issuer: str
+) -> None:
+    text = GOOD.replace("https://accounts.example.org", issuer)
+    file = file_of(tmp_path, f"{text}trust_email = true")
+    with pytest.raises(SettingsError) as raised:
+        async with serving(settings(file, "https://hwci.example.org")):
+            pass
+
+    (line,) = str(raised.value).splitlines()
+    assert line.startswith(
+        f"HWCI_SSO_FILE {file}: providers.acme: trust_email needs an issuer of one tenant"
+    )
+    assert "leave trust_email out" in line
+    assert not read_providers(file_of(tmp_path, text))["acme"].trust_email, "without it, it starts"
+
+
+@pytest.mark.parametrize("issuer", OF_ONE)
+def test_an_operator_may_trust_the_addresses_of_one_tenant(tmp_path: Path, issuer: str) -> None:
+    text = GOOD.replace("https://accounts.example.org", issuer)
+
+    assert read_providers(file_of(tmp_path, f"{text}trust_email = true"))["acme"].trust_email
+    assert not read_providers(file_of(tmp_path, f"{text}trust_email = false"))["acme"].trust_email
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

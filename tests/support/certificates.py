@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A certificate for the loopback address, made for a test."""
+"""A certificate for the loopback address and for names that lead there, made for a test."""
 
 import ssl
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -17,7 +18,7 @@ from hwci.server.settings import Settings
 
 @dataclass(frozen=True)
 class Pair:
-    """A certificate for the loopback address, and its key, as files."""
+    """A certificate and its key, as files."""
 
     certificate: Path
     key: Path
@@ -33,8 +34,8 @@ class Pair:
         return Settings(database="memory:", port=0, tls_cert=self.certificate, tls_key=self.key)
 
 
-def make_pair(folder: Path, password: bytes | None = None) -> Pair:
-    """Write a certificate and its key; a password encrypts the key."""
+def make_pair(folder: Path, password: bytes | None = None, hosts: Iterable[str] = ()) -> Pair:
+    """Write a certificate, of these hosts too, and its key; a password encrypts the key."""
     folder.mkdir(exist_ok=True)
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hwci")])
@@ -48,7 +49,10 @@ def make_pair(folder: Path, password: bytes | None = None) -> Pair:
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
         .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
+            x509.SubjectAlternativeName(
+                [x509.IPAddress(ip_address("127.0.0.1")), *map(x509.DNSName, hosts)]
+            ),
+            critical=False,
         )
         .sign(key, hashes.SHA256())
     )

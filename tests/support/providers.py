@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,14 +25,15 @@ CERTIFIED = "oidc-provider@9.13.3"
 CERTIFIED_PROGRAM = Path(__file__).with_name("certified_provider.mjs")
 
 
-def sso_file(folder: Path, **issuers: str) -> Path:
-    """Write the operator's file."""
+def sso_file(folder: Path, *, trusted: Collection[str] = (), **issuers: str) -> Path:
+    """Write the operator's file. `trusted`: the names of those with `trust_email`."""
     file, secret = folder / "sso.toml", folder / "client-secret"
     secret.write_text(SECRET + "\n")
     file.write_text(
         "\n".join(
             f"[providers.{name}]\ntitle = {json.dumps(name.title())}\n"
             f'issuer = "{issuer}"\nclient_id = "{CLIENT}"\nclient_secret_file = "{secret.name}"\n'
+            f"trust_email = {json.dumps(name in trusted)}\n"
             for name, issuer in issuers.items()
         )
     )

@@ -29,6 +29,7 @@ from tests.web.conftest import Account, Dashboard, open_own_menu
 OWNER, MEMBER = Account(EMAIL, PASSWORD), Account(MEMBER_EMAIL, PASSWORD)
 PERSON = {"sub": "olga", "email": EMAIL, "email_verified": True}
 STRANGER = {"sub": "eve", "email": "eve@example.org", "email_verified": True}
+NINA = {"sub": "nina", "email": "nina@example.org"}  # the provider does not say whose it is
 VERA = {"sub": "vera", "email": "vera@example.org", "email_verified": True}
 
 KEEPS_NOTHING = """
@@ -215,7 +216,7 @@ def test_a_person_who_signs_out_sees_no_message_of_an_end(
 def provided(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server whose people sign in through a provider, those who are invited."""
     folder = tmp_path_factory.mktemp("provided")
-    with mock_provider(PERSON, STRANGER, VERA) as issuer:
+    with mock_provider(PERSON, STRANGER, VERA, NINA) as issuer:
         file = sso_file(folder, acme=issuer, away="http://127.0.0.1:9")
         invite = Registration.INVITE
         with running_in_thread(folder, registration=invite, sso_file=file) as found:
@@ -264,6 +265,47 @@ def test_a_person_whose_e_mail_somebody_else_had_registered_reads_so_once(
     page.reload()
     expect(page.locator(".person")).to_contain_text("vera@example.org")
     expect(told).to_have_count(0)
+
+
+@pytest.mark.usefixtures("strange_pages")
+def test_who_was_invited_registers_through_a_provider_that_says_nothing_of_their_e_mail(
+    page: Page, provided: RunningServer
+) -> None:
+    token = invite(provided, provided.token, str(NINA["email"])).json["inviteToken"]
+    page.goto(f"{provided.url}/setup#{token}")
+    through = page.get_by_role("button", name="Register with Acme")
+    through.click()
+    expect(page.get_by_label("E-mail")).to_be_focused()
+    page.get_by_label("E-mail").fill(str(NINA["email"]))
+    through.click()
+    page.locator("input[name=sub]").fill("nina")
+    page.get_by_role("button", name="Authorize").click()
+
+    expect(page.locator(".person")).to_contain_text("nina@example.org")
+    expect(page).to_have_url(f"{provided.org_url.replace('/api', '')}/metrics")
+
+
+def test_an_invitation_that_a_provider_cannot_help_with_is_explained_on_the_page(
+    page: Page, provided: RunningServer, quiet_console: list[str]
+) -> None:
+    page.goto(f"{provided.url}/setup#made-up")
+    page.get_by_label("E-mail").fill("eve@example.org")
+    page.get_by_role("button", name="Register with Acme").click()
+
+    expect(page.get_by_role("alert")).to_contain_text("The invitation is unknown")
+    expect(page.get_by_role("heading", name="What to do now")).to_be_focused()
+    expect(page.get_by_role("button", name="Register with Acme")).to_have_count(0)
+    assert all("status of 403" in line for line in quiet_console if line)
+    quiet_console.clear()
+
+
+def test_without_an_invitation_the_set_up_page_has_no_provider(
+    page: Page, provided: RunningServer
+) -> None:
+    page.goto(f"{provided.url}/setup")
+
+    expect(page.get_by_text("You were invited? Open your link again")).to_be_visible()
+    expect(page.get_by_role("button", name="Register with")).to_have_count(0)
 
 
 @pytest.mark.usefixtures("strange_pages")

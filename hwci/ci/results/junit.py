@@ -44,8 +44,10 @@ NOT_RUN = {"notrun", "disabled", "skipped", "suppressed"}
 """`status` or `result` of a test that GoogleTest or CTest listed and did not run."""
 TAG_BYTES_MAX = 8 * 1024 * 1024
 """Bytes of a whole tag, or of a comment, beyond which a file is not read."""
-VAGUE_TYPES = {"", "failure", "error"}
+VAGUE_TYPES = {"", "failure", "error", "fail", "failed"}
 """Types that add nothing to the name of their element."""
+VAGUE_MESSAGES = VAGUE_TYPES
+"""Messages that say nothing of the cause, as LAVA's `failed`: the text counts, if there is one."""
 TEARDOWN = "failed on teardown with"
 """How pytest begins the message of an error of a test's teardown."""
 VERDICT_PROPERTY = "hwci.verdict"
@@ -90,12 +92,12 @@ class _Words:
     room: int = MESSAGE_MAX
 
     def take(self, text: str) -> None:
-        if self.room > 0 and not self.message:
+        if self.room > 0 and self.message.strip().lower() in VAGUE_MESSAGES:
             self.text.append(text[: self.room])
             self.room -= len(text)
 
     def __str__(self) -> str:
-        said = self.message or "".join(self.text).strip()
+        said = "".join(self.text).strip() or self.message
         if self.type in VAGUE_TYPES or said.startswith(self.type):
             return said
         return f"{self.type}: {said}"

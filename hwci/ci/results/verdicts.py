@@ -4,7 +4,7 @@
 This module decides verdicts by rules, which are data. A message without a rule is `unknown`: a
 bench that is blamed wrongly hides a bug, a device that is blamed wrongly invents one. So a rule for
 the bench names a part of the bench that failed, whatever the firmware did, and the only rule for
-the device is a device that says itself that its tests failed.
+the device is a device that says itself that its tests failed. The words are in `bench_words.py`.
 """
 
 import re
@@ -12,9 +12,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from hwci.ci.results.bench_words import BENCH, DEVICE, Words
 from hwci.ci.results.expressions import TRY_SECONDS, EndlessError, Expressions
 from hwci.engine.vocabulary import Verdict
 
+_LAVA_LOG = '"lvl": "target"'
+_OF_DEVICE = re.compile(rf'^- {{"dt": "[^"]*", {_LAVA_LOG}.*$', re.MULTILINE)
+"""Lines of LAVA's log that its device wrote: they may hold the words of any tool, as a device may
+have serial ports and probes of its own. Built-in rules do not see them.
+"""
 MESSAGE_MAX = 65_536
 """Rules look no further: the output of a whole test may stand in place of its message."""
 
@@ -62,9 +68,12 @@ def judge(message: str, rules: Sequence[AnyRule]) -> Verdict:
     it was cut: that one might have matched.
     """
     looked_at = message[:MESSAGE_MAX]
+    of_tools = _OF_DEVICE.sub("", looked_at) if _LAVA_LOG in looked_at else looked_at
     try:
-        found = (rule.verdict for rule in rules if rule.matches(looked_at))
-        return next(found, Verdict.UNKNOWN)
+        for rule in rules:
+            if rule.matches(of_tools if isinstance(rule, Rule) else looked_at):
+                return rule.verdict
+        return Verdict.UNKNOWN
     except EndlessError:
         return Verdict.UNKNOWN
 
@@ -117,59 +126,12 @@ _NEVER_BUILT = re.compile(
 )
 
 
-def _bench(pattern: str, why: str) -> Rule:
-    return Rule(re.compile(pattern), Verdict.INFRA, why)
+def _rule(words: Words, verdict: Verdict) -> Rule:
+    return Rule(re.compile(words.pattern), verdict, words.why)
 
 
 BUILT_IN: tuple[Rule, ...] = (
-    _bench(r"Timeout during flashing", "twister: the flash tool did not end"),
-    _bench(
-        r"Device issue \((?:Flash error\??|Timeout)\)",
-        "twister: the flash tool failed, or did not end",
-    ),
-    _bench(r"TwisterHarnessException: Could not flash device", "twister's pytest harness"),
-    Rule(
-        re.compile(r"\ATestsuite failed\Z"),
-        Verdict.DEVICE,
-        "twister: the device itself wrote PROJECT EXECUTION FAILED after its tests",
-    ),
-    _bench(
-        r"labgrid\.exceptions\.(?:NoConfigFound|InvalidConfig|NoDriverFound)Error",
-        "labgrid: the description of the bench does not fit the bench",
-    ),
-    _bench(
-        r"(?s)\A(?>.*?NoResourceFoundError).*(?:PowerPort|NetworkSerialPort|SDMux|SDWire|USBDebugger)\b",
-        "labgrid: a part of the bench is away; USB ports that the device itself opens do not count",
-    ),
-    _bench(r"\bplace \S+ is not acquired", "labgrid: the place is not this job's"),
-    _bench(r"has an orphaned resource", "labgrid: the exporter of the bench is away"),
-    _bench(r"Could not connect to coordinator", "labgrid: the laboratory is away"),
-    _bench(r"\bInfrastructureError\b", "LAVA: neither the test nor the device, as it says itself"),
-    _bench(r"\bConnectionClosedError: connection closed", "LAVA: one of its InfrastructureErrors"),
-    _bench(r"\bLAVABug\b", "LAVA: a fault of LAVA itself"),
-    _bench(r"The LAVA instance is not configured", "LAVA: one of its ConfigurationErrors"),
-    _bench(r"\berror_type: ?(?:Infrastructure|Bug|Configuration)\b", "LAVA: results of a job"),
-    _bench(
-        r"unable to (?:find a matching|open) CMSIS-DAP device|unable to find CMSIS-DAP device",
-        "openocd: the probe is away",
-    ),
-    _bench(r"No J-Link device found|unable to open ftdi device", "openocd: the probe is away"),
-    _bench(r"The specified debug interface was not found", "openocd: the probe cannot be driven"),
-    _bench(
-        r"No (?:available |connected )debug probes?(?: are connected| matches)?",
-        "pyocd: the probe is away",
-    ),
-    _bench(r"pyocd\.core\.exceptions\.Probe(?:Error|Disconnected)", "pyocd: the probe failed"),
-    _bench(r"Connecting to J-Link via USB\.{3}FAILED", "J-Link Commander: the probe is away"),
-    _bench(r"There is no debugger connected to the PC", "nrfjprog: the probe is away"),
-    _bench(r"No debug probe detected", "STM32CubeProgrammer: the probe is away"),
-    _bench(r"No connected probes were found", "probe-rs: the probe is away"),
-    _bench(
-        r"[Cc]ould not open (?:port )?'?/dev/ttyUSB\d+",
-        "pyserial, esptool: the bench's serial adapter is away; ttyACM may be the device's own",
-    ),
+    _rule(DEVICE, Verdict.DEVICE),
+    *(_rule(words, Verdict.INFRA) for words in BENCH),
 )
-"""The words of harnesses and flash tools. Left out on purpose, since a firmware can be the cause
-too: time-outs, missing console output, `RunID mismatch` (an image that was rolled back), `Fault
-detected while running test` (seen in the output of the image before), a target that does not answer
-its probe, and a boot loader that does not answer esptool."""
+"""The words of harnesses and flash tools (`bench_words.py`)."""

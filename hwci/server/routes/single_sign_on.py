@@ -25,7 +25,9 @@ from hwci.wire.sso import (
     SsoConfirmation,
     SsoExchange,
     SsoHandover,
+    SsoInvitation,
     SsoLoginQuery,
+    SsoStart,
     SsoWaiting,
 )
 
@@ -41,6 +43,15 @@ _SIGN_IN_PAGE = "/sign-in?sso=refused"
 async def login(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
     """Send the browser to a provider."""
     return await _or_explain(call, _begin(call, query))
+
+
+async def login_invited(call: Call, body: SsoInvitation) -> SsoStart | web.StreamResponse:
+    """Tell a page of ours where the browser goes to sign in with an invitation. Its token is in no
+    address, which logs and histories keep.
+    """
+    require_own_page(call, SessionMode.COOKIE)
+    begun = await call.services.sso.begin_invited(_provider(call), body)
+    return _with_ticket(call, answer(SsoStart(url=begun.url), call.route.status), begun.ticket)
 
 
 async def callback(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
@@ -106,7 +117,10 @@ def _ticket(call: Call) -> str:
 
 def _redirect_with(call: Call, ticket: str, url: str) -> web.StreamResponse:
     """Send the browser on with its next ticket; an empty one deletes the cookie."""
-    response = _redirect(url)
+    return _with_ticket(call, _redirect(url), ticket)
+
+
+def _with_ticket(call: Call, response: web.StreamResponse, ticket: str) -> web.StreamResponse:
     lifetime = int(limits.SSO_LIFETIME.total_seconds()) if ticket else 0
     _TICKET.put(call.request, response, ticket, lifetime)
     return response

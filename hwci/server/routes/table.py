@@ -119,6 +119,11 @@ _ACCOUNTS = (
         "Send the browser to a provider to sign in", status=302, also=(401, 404)
     ),
     Route(
+        "POST", "/api/auth/sso/{provider}/login", ANYONE, single_sign_on.login_invited,
+        "Begin to sign in at a provider with an invitation; return where the browser goes",
+        own_limit=OwnLimit.REGISTER, also=(401, 403, 404)
+    ),
+    Route(
         "GET", "/api/auth/sso/{provider}/callback", ANYONE, single_sign_on.callback,
         "Take the browser back from a provider, signed in", status=302, also=(401, 403, 404)
     ),

@@ -89,15 +89,7 @@ class Accounts:
         return signed_in(self._tokens, started)
 
     def _admit(self, reader: Reader, body: wire.Registration, now: datetime) -> Invite | None:
-        """Return the invitation of a person who may register, if any. Raises `ForbiddenError`."""
-        invite = None
-        if body.invite_token is not None:
-            invite = usable_invite(reader, body.invite_token, email_key(body.email), now)
-        is_set_up = invite is not None and invite.offer is None
-        closed = self._policy is Registration.CLOSED and not is_set_up
-        if closed or (self._policy is Registration.INVITE and invite is None):
-            raise ForbiddenError(REFUSALS[self._policy])
-        return invite
+        return admitted(reader, self._policy, body.email, body.invite_token, now)
 
     def device(self, tokens: Iterable[str], email_key: str) -> str | None:
         """Return the name of a device that has signed in to this account; None if unknown."""
@@ -184,3 +176,17 @@ def new_user(
 ) -> User:
     """Return a new user; without a password they sign in through a provider only."""
     return User(uuid4(), email, email_key(email), name or "", password_hash, now, proved=proved)
+
+
+def admitted(
+    reader: Reader, policy: Registration, email: str, token: str | None, now: datetime
+) -> Invite | None:
+    """Return the invitation of a person who may register, if any. Raises `ForbiddenError`."""
+    invite = None
+    if token is not None:
+        invite = usable_invite(reader, token, email_key(email), now)
+    is_set_up = invite is not None and invite.offer is None
+    closed = policy is Registration.CLOSED and not is_set_up
+    if closed or (policy is Registration.INVITE and invite is None):
+        raise ForbiddenError(REFUSALS[policy])
+    return invite

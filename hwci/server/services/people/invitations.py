@@ -191,9 +191,10 @@ def _require_proof(reader: Reader, user: User, invite: Invite, token: str | None
 
 def _verified(reader: Reader, user: User) -> bool:
     """Return whether a provider has verified the e-mail of everybody who signs in to this account.
-    Anyone may have registered it with a password before its owner came through a provider.
+    Anyone may have registered it with a password before its owner came through a provider, or by an
+    invitation through a provider that does not say whose it is.
     """
-    return user.password_hash is None and reader.has_identity(user.id)
+    return user.proved and user.password_hash is None and reader.has_identity(user.id)
 
 
 def _audit(writer: Writer, actor: User, now: datetime, action: str, offer: Offer) -> None:

@@ -26,8 +26,8 @@ from hwci.server.security.id_tokens import (
     published_keys,
     read_id_token,
 )
+from hwci.server.services.people.provider_emails import stated_email
 from hwci.server.services.people.sso_providers import Provider, TrustedUrl
-from hwci.wire.accounts import Email
 from hwci.wire.base import Name
 from hwci.wire.sso import challenge_of
 
@@ -62,11 +62,14 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Someone as a provider knows them. `email`: only if the provider has verified it."""
+    """Someone as a provider knows them. `email`: only if it counts as theirs; else `email_fault`
+    has the reason.
+    """
 
     issuer: str
     subject: str
     email: str | None
+    email_fault: str
     name: str
 
 
@@ -104,7 +107,6 @@ class _Tokens(_ProviderAnswer):
 _Model = TypeVar("_Model", bound=BaseModel)
 _CLAIMS = TypeAdapter(dict[str, Any])
 _NAME = TypeAdapter(Name)
-_EMAIL = TypeAdapter(Email)
 
 
 class RelyingParty:
@@ -146,15 +148,14 @@ class RelyingParty:
         exchange = self._exchange(found, code, binding.verifier, redirect_uri)
         tokens = _read(_Tokens, await self._fetch(exchange), "its token answer")
         claims = await self._claims(found, tokens.id_token, binding.nonce)
-        # An e-mail and whether it is verified must be from the same place.
-        profile = claims
+        userinfo = None
         if not {"email", "email_verified"} <= claims.keys():
-            profile = await self._userinfo(found, tokens, claims["sub"]) or claims
+            userinfo = await self._userinfo(found, tokens, claims["sub"])
+        issuer, trusted = self.provider.issuer, self.provider.trust_email
+        stated = stated_email(issuer, claims, userinfo, trusted=trusted)
+        name = (userinfo or claims).get("name") or claims.get("name")
         return Person(
-            self.provider.issuer,
-            _subject(claims["sub"]),
-            _verified_email(profile),
-            _fitting(_NAME, profile.get("name") or claims.get("name")) or "",
+            issuer, _subject(claims["sub"]), stated.email, stated.fault, _fitting(name) or ""
         )
 
     async def _discovered(self) -> _Discovery:
@@ -224,20 +225,15 @@ def _read(model: type[_Model], data: bytes, what: str) -> _Model:
 
 
 def _subject(text: str) -> str:
-    found = _fitting(_NAME, text)
+    found = _fitting(text)
     if found is None:
         raise ProviderError("the sub claim of its ID token is empty, too long or not valid text")
     return found
 
 
-def _verified_email(profile: Mapping[str, Any]) -> str | None:
-    """Return the e-mail if its `email_verified` is JSON's `true`; neither 1 nor a text is."""
-    return _fitting(_EMAIL, profile.get("email")) if profile.get("email_verified") is True else None
-
-
-def _fitting(kind: TypeAdapter[str], value: object) -> str | None:
+def _fitting(value: object) -> str | None:
     """Return a value of a provider if it fits our own field rules, else None."""
     try:
-        return kind.validate_python(value, strict=True)
+        return _NAME.validate_python(value, strict=True)
     except ValidationError:
         return None

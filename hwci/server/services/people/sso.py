@@ -26,9 +26,9 @@ from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens, new_token, same_token
 from hwci.server.services.audit import entry_of, record_everywhere
 from hwci.server.services.people import sessions
-from hwci.server.services.people.accounts import REFUSALS, new_user
+from hwci.server.services.people.accounts import REFUSALS, admitted, new_user
 from hwci.server.services.people.handover import refusal_url, waiting_ticket
-from hwci.server.services.people.invitations import still_stands
+from hwci.server.services.people.invitations import join, still_stands
 from hwci.server.services.people.relying_party import (
     ERROR_CODE,
     Binding,
@@ -41,26 +41,41 @@ from hwci.server.services.people.sso_providers import providers_of
 from hwci.server.services.people.unproved import is_unproved, set_apart
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Identity, User
+from hwci.server.storage.records import Identity, Invite, User
 from hwci.wire import limits
 from hwci.wire import sso as wire
 
 LOG = logging.getLogger("hwci.server")
 
 _TICKET = "sso+jwt"
-_TICKET_CLAIMS = ("provider", "state", "nonce", "verifier", "port", "challenge", "machine")
+_WAITING_CLAIMS = ("port", "challenge", "machine")
+_INVITED_CLAIMS = ("invited", "invitation")
+_TICKET_CLAIMS = ("provider", "state", "nonce", "verifier", *_WAITING_CLAIMS, *_INVITED_CLAIMS)
 
 _NOT_STARTED = (
     "This sign-in was not started in this browser, or more than 10 minutes ago; sign in again"
 )
 _CONFIRMING_PAGE = "/sign-in/command-line"
 _UNVERIFIED = (
-    "Your provider does not say that your e-mail is verified; verify it there, then sign in again"
+    "Your provider does not say that your e-mail is verified; verify it there, then sign in again,"
+    " or ask the operator of this server, whose log says what is missing"
+)
+_HAS_ACCOUNT = (
+    "This e-mail has an account here, which an invitation does not open; sign in to it, and accept"
+    " the invitation there"
 )
 _AMBIGUOUS = (
     "Your e-mail has letters that stand for others when e-mails are compared, so it may be taken"
     " for somebody else's; sign in with another e-mail"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """An invitation that somebody holds, and the e-mail that they say it is for."""
+
+    email: str
+    token: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,20 +138,38 @@ class Sso:
             NotFoundError: there is no such provider.
             UnauthenticatedError: it cannot be reached; a waiting command line is sent this instead.
         """
-        party = self._party(name)
-        binding = Binding(state=new_token(), nonce=new_token(), verifier=new_token())
-        claims = {
-            "provider": name,
-            **asdict(binding),
-            "port": str(query.port or ""),
-            "challenge": query.challenge or "",
-            "machine": query.machine or "",
-        }
+        waiting = (str(query.port or ""), query.challenge or "", query.machine or "")
+        claims = dict(zip(_WAITING_CLAIMS, waiting, strict=True))
         try:
-            with _provider_faults(party, "cannot be reached now; try again in a minute"):
-                url = await party.authorization_url(binding, self._redirect_uri(name))
+            return await self._begun(name, {**claims, **dict.fromkeys(_INVITED_CLAIMS, "")})
         except UnauthenticatedError as refusal:
             return SignInStart(refusal_url(refusal, claims))
+
+    async def begin_invited(self, name: str, body: wire.SsoInvitation) -> SignInStart:
+        """Start the sign-in of somebody who has an invitation.
+
+        Raises:
+            NotFoundError: there is no such provider.
+            ForbiddenError: the invitation does not let them register.
+            UnauthenticatedError: the provider cannot be reached.
+        """
+        self._party(name)
+        invited, policy = Invited(body.email, body.invite_token), self._settings.registration
+
+        def check(reader: Reader) -> None:
+            invited_user(reader, invited, policy, self._clock())
+
+        await self._storage.read(check, short=True)
+        claims = dict(zip(_INVITED_CLAIMS, (body.email, body.invite_token), strict=True))
+        return await self._begun(name, {**dict.fromkeys(_WAITING_CLAIMS, ""), **claims})
+
+    async def _begun(self, name: str, asked: Mapping[str, str]) -> SignInStart:
+        """Start a sign-in. `asked`: the claims of its ticket that say for whom."""
+        party = self._party(name)
+        binding = Binding(state=new_token(), nonce=new_token(), verifier=new_token())
+        with _provider_faults(party, "cannot be reached now; try again in a minute"):
+            url = await party.authorization_url(binding, self._redirect_uri(name))
+        claims = {"provider": name, **asdict(binding), **asked}
         return SignInStart(url, self._signer.sign(_TICKET, claims, limits.SSO_LIFETIME))
 
     async def finish(
@@ -170,7 +203,8 @@ class Sso:
     ) -> SignInEnd:
         """Sign in a person. `claims`: the claims of the ticket. Raises the refusal."""
         # A refusal signs no one in, so it needs no proof: some providers leave out the state.
-        _require_consent(party, query.error)
+        with _refusals_logged(party):
+            _require_consent(party, query.error)
         if not same_token(query.state, claims["state"]):
             raise UnauthenticatedError(_NOT_STARTED)
         binding = Binding(claims["state"], claims["nonce"], claims["verifier"])
@@ -179,12 +213,18 @@ class Sso:
             if query.code is None:
                 raise ProviderError("the browser came back with neither code nor error")
             person = await party.person(query.code, binding, redirect_uri)
-        if claims["port"]:
-            return await self._hand_over(person, claims)
+        with _refusals_logged(party):
+            if claims["port"]:
+                return await self._hand_over(person, claims)
+            return await self._signed_in(person, _invited(claims), client)
+
+    async def _signed_in(self, person: Person, invited: Invited | None, client: str) -> SignInEnd:
+        """Sign in a person's browser. Raises `ForbiddenError`."""
         now, policy = self._clock(), self._settings.registration
 
         def work(writer: Writer) -> sessions.Started:
-            return sessions.start(writer, user_of(writer, person, policy, now), now, client)
+            user = user_of(writer, person, invited, policy, now)
+            return sessions.start(writer, user, now, client)
 
         started = await self._storage.write(work, person=await self._lock_of(person))
         device_token = self._tokens.issue_device(started.user.email_key)
@@ -196,7 +236,7 @@ class Sso:
         now, policy = self._clock(), self._settings.registration
 
         def work(writer: Writer) -> User:
-            return user_of(writer, person, policy, now)
+            return user_of(writer, person, None, policy, now)
 
         user = await self._storage.write(work, person=await self._lock_of(person))
         ticket = waiting_ticket(self._signer, user, claims)
@@ -242,23 +282,72 @@ def _provider_faults(party: RelyingParty, sentence: str) -> Iterator[None]:
         raise UnauthenticatedError(f"{party.provider.title} {sentence}") from fault
 
 
-def user_of(writer: Writer, person: Person, policy: Registration, now: datetime) -> User:
+@contextmanager
+def _refusals_logged(party: RelyingParty) -> Iterator[None]:
+    """Log why a person is refused: what they read leaves out what only the operator can mend."""
+    try:
+        yield
+    except ForbiddenError as refusal:
+        cause = refusal.__cause__ or refusal
+        LOG.warning("single sign-on through %s is refused: %s", party.provider.name, cause)
+        raise
+
+
+def user_of(
+    writer: Writer, person: Person, invited: Invited | None, policy: Registration, now: datetime
+) -> User:
     """Return the user of a person: the linked one, else the one whose e-mail was proved to be
-    theirs, else a new one if the operator's policy allows it or in place of one whose e-mail nobody
-    proved. Raises `ForbiddenError`: the e-mail is not verified, the policy does not allow it, or
-    the account in place of which it would be is disabled.
+    theirs, else a new one if the operator's policy or an invitation allows it, or in place of one
+    whose e-mail nobody proved. Raises `ForbiddenError`: the e-mail does not count, the policy does
+    not allow it, or the account in place of which it would be is disabled.
     """
     linked = writer.user_by_identity(person.issuer, person.subject)
     if linked is not None:
         return linked
     if person.email is None:
-        raise ForbiddenError(_UNVERIFIED)
-    known = writer.user_by_email(email_key(person.email))
-    _require_own_letters(person.email, *([known.email] if known and known.proved else []))
-    user = known if known and known.proved else _new(writer, person, known, policy, now)
+        if invited is None:
+            raise ForbiddenError(_UNVERIFIED) from ProviderError(person.email_fault)
+        user = _register(writer, person, invited, policy, now)
+    else:
+        known = writer.user_by_email(email_key(person.email))
+        _require_own_letters(person.email, *([known.email] if known and known.proved else []))
+        user = known if known and known.proved else _new(writer, person, known, policy, now)
     writer.add_identity(Identity(person.issuer, person.subject, user.id, now))
     entry = entry_of(user, now, "identity.linked", user.id, issuer=person.issuer)
     record_everywhere(writer, user.id, entry)
+    return user
+
+
+def _invited(claims: Mapping[str, str]) -> Invited | None:
+    """Return the invitation with which a sign-in began. `claims`: the claims of its ticket."""
+    email, token = (claims[name] for name in _INVITED_CLAIMS)
+    return Invited(email, token) if token else None
+
+
+def invited_user(
+    reader: Reader, invited: Invited, policy: Registration, now: datetime
+) -> tuple[User, Invite]:
+    """Return the new user of an invitation, and the invitation. Whoever sent it has its token, so
+    it proves nothing of the e-mail (ADR 0111), and opens no account that there is.
+
+    Raises:
+        ForbiddenError: it cannot be used, or its e-mail has an account.
+    """
+    invite = admitted(reader, policy, invited.email, invited.token, now)
+    assert invite is not None, "there is a token"
+    if reader.user_by_email(email_key(invited.email)) is not None:
+        raise ForbiddenError(_HAS_ACCOUNT)
+    return new_user(invited.email, None, None, now, proved=invite.offer is None), invite
+
+
+def _register(
+    writer: Writer, person: Person, invited: Invited, policy: Registration, now: datetime
+) -> User:
+    """Make the user of a person who was invited, as registering with a password does."""
+    user, invite = invited_user(writer, invited, policy, now)
+    user = replace(user, name=person.name)
+    writer.add_user(user)
+    join(writer, invite, user, now)
     return user
 
 

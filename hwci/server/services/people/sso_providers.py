@@ -17,17 +17,25 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import PydanticCustomError
 
 from hwci.server.errors import SettingsError
+from hwci.server.services.people.provider_emails import of_one_tenant
 from hwci.server.settings import Settings
 from hwci.wire.errors import message_of
 
 _NAME = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
 _FIX = "correct the file, then try again"
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+_MANY_TENANTS = (
+    "trust_email needs an issuer of one tenant, since strangers have accounts at this one, with any"
+    " address: name the tenant by its id (https://login.microsoftonline.com/<tenant id>/v2.0), or"
+    " leave trust_email out"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider, and who we are to it. `name` stands in addresses, `title` is for people."""
+    """A provider, and who we are to it. `name` stands in addresses, `title` is for people.
+    `trust_email`: the operator vouches for the addresses of its directory.
+    """
 
     name: str
     title: str
@@ -35,6 +43,7 @@ class Provider:
     client_id: str
     client_secret: str = field(repr=False)
     scopes: Sequence[str]
+    trust_email: bool
 
 
 def trusted_url(url: str) -> str:
@@ -67,13 +76,16 @@ class _Entry(BaseModel):
     client_secret: _Filled | None = None
     client_secret_file: _Filled | None = None
     scopes: list[_Filled] = ["openid", "email", "profile"]
+    trust_email: bool = False
 
     @model_validator(mode="after")
-    def _one_secret(self) -> Self:
+    def _keys_fit_together(self) -> Self:
         if (self.client_secret is None) is (self.client_secret_file is None):
             raise PydanticCustomError("secret", "Give either client_secret_file or client_secret")
         if "openid" not in self.scopes:
             raise PydanticCustomError("scopes", "scopes should name openid")
+        if self.trust_email and not of_one_tenant(self.issuer):
+            raise PydanticCustomError("trust_email", _MANY_TENANTS)
         return self
 
 
@@ -117,7 +129,15 @@ def _provider(path: Path, name: str, written: object) -> Provider:
         first = fault.errors(include_url=False, include_context=False, include_input=False)[0]
         raise _fault(path, ".".join([key, *map(str, first["loc"])]), message_of(first)) from None
     secret = entry.client_secret or _kept(path, key, entry.client_secret_file or "")
-    return Provider(name, entry.title, entry.issuer, entry.client_id, secret, tuple(entry.scopes))
+    return Provider(
+        name,
+        entry.title,
+        entry.issuer,
+        entry.client_id,
+        secret,
+        tuple(entry.scopes),
+        entry.trust_email,
+    )
 
 
 def _kept(path: Path, key: str, named: str) -> str:

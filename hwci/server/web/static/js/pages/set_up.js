@@ -3,11 +3,13 @@
 // address after "#", which no browser sends anywhere. The operator decides who may register.
 
 import { addressOf, go } from "../address.js";
+import { postOpenly } from "../api.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { keepInvitation } from "../invitation.js";
 import { mark } from "../mark.js";
 import { Field, NEW_PASSWORD, faultsOf } from "../parts/form/field.js";
 import { useToken } from "../parts/form/link_token.js";
+import { loginPath, useProviders } from "../parts/form/providers.js";
 import { signIn } from "../session.js";
 
 const FIELDS = [
@@ -55,6 +57,19 @@ export function SetUp() {
       setBusy(false);
     }
   };
+  const through = async (name) => {
+    const { email } = form.current.elements;
+    if (busy || !email.reportValidity()) return;
+    setBusy(true);
+    setFault(null);
+    try {
+      const { url } = await postOpenly(loginPath(name), { email: email.value, inviteToken: token });
+      window.location.assign(url);
+    } catch (refused) {
+      setFault(refused);
+      setBusy(false);
+    }
+  };
   const faults = faultsOf(fault);
   const besideNone = fault && !FIELDS.some(({ name }) => faults[name]);
   const refused = fault?.status === 403;
@@ -66,10 +81,22 @@ export function SetUp() {
       ${FIELDS.map((field) => html`<${Field} key=${field.name} ...${field} fault=${faults[field.name]} />`)}
       <button type="submit" class="main" aria-disabled=${busy ? "true" : undefined}>${busy ? "Registering…" : "Register"}</button>
     </form>
+    ${token && !refused && html`<${Providers} ...${{ through, busy }} />`}
     <p class="quiet" hidden=${refused}>
       ${token ? WITH_LINK : WITHOUT_LINK} <a href="/sign-in">${token ? "Sign in to accept or decline" : "Sign in instead"}</a>
     </p>
   </main>`;
+}
+
+/** Registering without a password: the e-mail above is the one that was invited. */
+function Providers({ through, busy }) {
+  const providers = useProviders();
+  if (providers.length === 0) return null;
+  return html`<p class="or">or, for the e-mail above, without a password</p>
+    ${providers.map(
+      ({ name, title }) => html`<button key=${name} type="button" class="button" aria-disabled=${busy ? "true" : undefined}
+        onClick=${() => through(name)}>Register with ${title}</button>`,
+    )}`;
 }
 
 /**

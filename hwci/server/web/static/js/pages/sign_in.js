@@ -2,10 +2,10 @@
 // Signing in, by password or through a provider of single sign-on (contract, "Auth").
 
 import { addressOf, change, go, oursOnly } from "../address.js";
-import { getOpenly } from "../api.js";
 import { takeWords } from "../cookies.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { invitation } from "../invitation.js";
+import { loginPath, useProviders } from "../parts/form/providers.js";
 import { signIn, watchSession } from "../session.js";
 import { keepWanted, takeWanted } from "../wanted.js";
 
@@ -55,15 +55,11 @@ export function SignIn({ address }) {
 
 /** A provider leads back to the first page, which takes what is kept here. */
 function Providers({ next }) {
-  const [providers, setProviders] = useState([]);
-  useEffect(() => {
-    // Without an answer there is still the password.
-    getOpenly("/api/auth/sso").then((found) => setProviders(found.providers), () => {});
-  }, []);
+  const providers = useProviders();
   if (providers.length === 0) return null;
   return html`<p class="or">or</p>
     ${providers.map(
-      ({ name, title }) => html`<a key=${name} class="button" href=${`/api/auth/sso/${encodeURIComponent(name)}/login`}
+      ({ name, title }) => html`<a key=${name} class="button" href=${loginPath(name)}
         onClick=${() => keepWanted(next)}>Sign in with ${title}</a>`,
     )}`;
 }
