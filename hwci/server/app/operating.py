@@ -200,7 +200,7 @@ def migrate(database: str, *, check: bool, secret_key_file: Path | None = None) 
     _require_made(location)
     steps = opening.missing_steps(location.written)
     if steps and not check:
-        asyncio.run(opening.open_storage(location).close())
+        asyncio.run(opening.open_storage(location, hears=False).close())
     return steps
 
 
@@ -218,10 +218,12 @@ def _size(file: Path | None) -> int:
         return 0
 
 
-def open_database(location: Location) -> Storage:
-    """Open a database, and make its folder if needed. Raises `StorageError`."""
+def open_database(location: Location, *, hears: bool = True) -> Storage:
+    """Open a database, and make its folder if needed. `hears`: of the events of other servers.
+    Raises `StorageError`.
+    """
     _make_folder(location)
-    return opening.open_storage(location)
+    return opening.open_storage(location, hears=hears)
 
 
 def _kept(database: str, secret_key_file: Path | None = None) -> Location:
@@ -255,7 +257,7 @@ def _make_folder(location: Location) -> None:
 async def _operate(
     location: Location, command: Command, secret_key_file: Path | None, base_url: str | None
 ) -> CommandResult:
-    storage = open_database(location)
+    storage = open_database(location, hears=False)
     passwords = Passwords()
     secret = Secret(
         secret_key_file or location.key_file,

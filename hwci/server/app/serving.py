@@ -74,7 +74,9 @@ async def serving(
     async with AsyncExitStack() as stack:
         socket = wheel_folder = None
         if storage is None:
-            location = Location(settings.database, settings.secret_key_file)
+            location = Location(
+                settings.database, settings.secret_key_file, settings.database_session
+            )
             storage = open_database(location)
             stack.push_async_callback(storage.close)
             await storage.write(lambda writer: writer.require_audit(), person=NOBODY)
