@@ -57,6 +57,9 @@ class Settings:
     prometheus: bool = False
 
 
+DEFAULTS = Settings()
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A variable: its setting, reader and meaning. `secret`: it may be in a file, `name`_FILE."""

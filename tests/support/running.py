@@ -147,7 +147,7 @@ def operate_on(location: Location, command: Command, *, may_create: bool = False
         location.written,
         command,
         may_create=may_create,
-        secret_key_file=location.secret_key_file,
+        settings=Settings(secret_key_file=location.secret_key_file),
     )
 
 
