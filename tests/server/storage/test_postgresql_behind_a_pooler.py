@@ -12,11 +12,16 @@ from pathlib import Path
 import pytest
 
 from hwci.server.app import ListOrganizations, copy, serving
-from hwci.server.errors import StorageError
+from hwci.server.errors import StorageBusyError, StorageError, StorageLockedError
 from hwci.server.storage.location import Location
-from hwci.server.storage.opening import check_storage, missing_steps, open_storage
+from hwci.server.storage.opening import (
+    check_storage,
+    copy_storage,
+    missing_steps,
+    open_storage,
+)
 from hwci.server.storage.ports import Storage
-from hwci.server.storage.postgresql import hearing
+from hwci.server.storage.postgresql import hearing, whole
 from tests.server.storage.examples import ACME
 from tests.server.storage.happenings import append, numbers
 from tests.server.storage.waiting import leader_of, wait
@@ -172,6 +177,36 @@ async def test_a_pooler_that_comes_between_stops_no_write_and_is_logged_once(
         async with distant(near, 0, port):
             await leader_of([store])
             await store.close()
+
+
+async def test_a_pool_that_has_no_connection_left_is_503_and_works_again(
+    postgresql: Server,
+) -> None:
+    others = "default_pool_size = 1\nquery_wait_timeout = 1"
+    with postgresql.database() as near, pooler(near, "transaction", others) as pooled:
+        store = await asyncio.to_thread(open_storage, replace(pooled, session_address=near.written))
+        with closing(connect(pooled)) as other:
+            other.command("BEGIN")
+            with pytest.raises(StorageBusyError, match="does not answer: query_wait_timeout"):
+                await store.write(lambda w: w.add_organization(ACME))
+        await store.write(lambda w: w.add_organization(ACME))
+        assert await _organization(store) == ACME
+        await store.close()
+
+
+async def test_a_copy_waits_for_the_idle_connections_of_a_pool(
+    postgresql: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = Location(str(tmp_path / "to.db"), tmp_path / "secret.key")
+    with postgresql.database() as near:
+        with pooler(near, "transaction", FEW) as pooled:
+            await open_storage(replace(pooled, session_address=near.written)).close()
+            with monkeypatch.context() as quick:
+                quick.setattr(whole, "_ENDING_SECONDS", 0.1)
+                with pytest.raises(StorageLockedError, match="is in use") as refused:
+                    copy_storage(near, target, lambda *_: None)
+            assert "a pooler (PgBouncer) has to close its idle connections" in refused.value.fix
+        assert copy_storage(near, target, lambda *_: None) > 0
 
 
 async def _organization(store: Storage) -> object:

@@ -287,6 +287,8 @@ def _not_answered(error: psycopg.Error, name: str) -> StorageError:
             "set `pool_mode = transaction` or `session` there",
         )
     why = text.partition("FATAL:")[2].partition("\n")[0].strip()
+    if isinstance(error, errors.ProtocolViolation):  # a pooler's own words, such as of its limits
+        why = error.diag.message_primary or ""
     return StorageBusyError(
         f"{name} does not answer{why and f': {why}'}",
         "try again in a few seconds, and correct the address if that does not help",
