@@ -58,7 +58,7 @@ def pooler(near: Location, mode: str, others: str = "", port: int = 0) -> Iterat
         try:
             yield _answering(near, port)
         finally:
-            process.terminate()
+            process.kill()  # on other signals newer ones wait for their clients
             process.wait(_SECONDS)
 
 

@@ -3,7 +3,9 @@
 
 import asyncio
 import logging
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import chain
@@ -22,6 +24,7 @@ from hwci.server.storage.opening import (
 )
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.postgresql import hearing, whole
+from hwci.server.storage.postgresql.sessions import require_session
 from tests.server.storage.examples import ACME
 from tests.server.storage.happenings import append, numbers
 from tests.server.storage.waiting import leader_of, wait
@@ -127,6 +130,41 @@ def test_a_pool_of_transactions_alone_is_refused_at_the_start_and_nothing_is_wri
                 open_storage(pooled)
             assert "set HWCI_DATABASE_SESSION" in refused.value.fix
         assert missing_steps(near.written)
+
+
+@pytest.mark.parametrize(("mode", "refused"), [("transaction", 20), ("session", 0)])
+def test_a_pool_is_told_from_one_of_the_other_mode_while_others_use_it(
+    mode: str, refused: int, postgresql: Server
+) -> None:
+    done = threading.Event()
+
+    def use(location: Location) -> None:
+        with closing(connect(location)) as connection:
+            while not done.is_set():
+                connection.command("BEGIN; SELECT pg_sleep(0.0005)")
+                connection.command("COMMIT")
+
+    def is_refused(location: Location) -> bool:
+        with closing(connect(location)) as connection:
+            try:
+                require_session(connection, location)
+            except StorageError:
+                return True
+        return False
+
+    with (
+        postgresql.database() as near,
+        pooler(near, mode) as pooled,
+        ThreadPoolExecutor(8) as threads,
+    ):
+        users = [threads.submit(use, pooled) for _ in range(8)]
+        try:
+            found = [is_refused(pooled) for _ in range(20)]
+        finally:
+            done.set()
+        for user in users:
+            user.result()
+    assert found.count(True) == refused
 
 
 def test_a_pool_of_statements_is_refused_at_the_start(postgresql: Server) -> None:
