@@ -76,7 +76,7 @@ ADMIN = {
     "rebuild": "Rebuild everything that is derived from run reports, also while the server runs.",
     "purge": "Delete what was replaced long ago: reports, configurations, repeated announcements.",
     "copy": "Copy the whole database into an empty one: from a file to PostgreSQL, or back.",
-    "usage": "List the bytes that each organization sent, in this hour and in all.",
+    "usage": "List the bytes that each organization sent, and what it may send.",
     "export": "Write an organization to one SQLite file for other tools.",
     "import": "Import an export, or a folder of kept reports, into an organization.",
     "rotate-secret": "Sign access tokens with a new key, also while the server runs.",

@@ -22,13 +22,22 @@ def system_clock() -> datetime:
     return datetime.now(UTC)  # noqa: TID251 - this is the place
 
 
+def counted_seconds() -> float:
+    """Return the seconds of a counter that nobody sets. It counts on while the machine sleeps,
+    where the system has one that does (Linux): else each waking would look like a jump.
+    """
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
 class Evenness:
     """Tells whether a clock has run evenly for a while, which it must before anything is deleted by
     it. It is compared with the seconds of a counter that nobody sets. A clock may be wrong when the
     server starts, too: a machine without a battery learns the time later.
     """
 
-    def __init__(self, clock: Clock, counter: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock, counter: Callable[[], float] = counted_seconds) -> None:
         self._clock = clock
         self._counter = counter
         self._begun = self._looked = counter()

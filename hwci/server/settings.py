@@ -38,6 +38,7 @@ class Settings:
     """
 
     database: str = field(default="hwci-data/hwci.db", repr=False)
+    database_session: str | None = field(default=None, repr=False)
     host: str = "127.0.0.1"
     port: int = 8080
     base_url: str | None = None
@@ -54,6 +55,9 @@ class Settings:
     trusted_proxies: tuple[Network, ...] = ()
     sso_file: Path | None = None
     prometheus: bool = False
+
+
+DEFAULTS = Settings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,14 @@ VARIABLES: tuple[Variable, ...] = (
         "database",
         str,
         "The database: a file, `postgresql://…`, or `memory:`.",
+        secret=True,
+    ),
+    Variable(
+        "HWCI_DATABASE_SESSION",
+        "database_session",
+        str,
+        "Where a pooler such as PgBouncer lends connections of `HWCI_DATABASE` for one transaction:"
+        " an address of PostgreSQL itself, to hear of the events of other servers.",
         secret=True,
     ),
     Variable(

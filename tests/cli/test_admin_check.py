@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hwci.server.storage.sqlite.page_sums import begin_sums
 from tests.cli.operating import THREE_LINES, USER
 from tests.support.asking import ask, ci_key
 from tests.support.commands import hwci, started
@@ -40,9 +41,9 @@ def folder(tmp_path: Path) -> Path:
 
 def alter(folder: Path, statement: str) -> None:
     """Alter rows as a fault of hwci would, which has the sums of what it wrote."""
-    (folder / "hwci.db.sums").unlink(missing_ok=True)
     with closing(sqlite3.connect(folder / "hwci.db", isolation_level=None)) as database:
         assert database.execute(statement).rowcount > 0
+    begin_sums(folder / "hwci.db")
 
 
 def test_a_whole_database_is_reported_whole(folder: Path) -> None:

@@ -2,13 +2,14 @@
 """Whether the clock may be believed (`hwci/server/clock.py`)."""
 
 import logging
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.server.clock import EVEN_FOR, Evenness
+from hwci.server.clock import EVEN_FOR, Evenness, counted_seconds
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 YEAR = 365 * 86_400.0
@@ -59,6 +60,30 @@ def test_a_clock_that_jumps_for_a_minute_is_believed_an_hour_after_it_came_back(
 
 def test_a_clock_that_is_corrected_a_little_at_a_time_is_believed() -> None:
     assert looks([(HOUR, 0), *[(MINUTE, 5.0), (MINUTE, -5.0)] * 10]) == [True] * 21
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="the system has no such counter")
+def test_the_counter_is_the_one_that_counts_on_while_the_machine_sleeps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine, slept = Machine(), 3 * HOUR
+    read = time.clock_gettime
+    monkeypatch.setattr(
+        time,
+        "clock_gettime",
+        lambda clock: read(clock) + (machine.counted if clock == time.CLOCK_BOOTTIME else 0),
+    )
+    evenness = Evenness(machine.clock)
+    machine.counted += slept
+    assert evenness.look() == machine.clock()
+
+
+def test_where_there_is_no_such_counter_the_clock_is_compared_with_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(time, "CLOCK_BOOTTIME", raising=False)
+    before = time.monotonic()
+    assert before <= counted_seconds() <= time.monotonic()
 
 
 def test_a_jump_is_logged_once_with_what_it_means(caplog: pytest.LogCaptureFixture) -> None:

@@ -9,7 +9,7 @@ import logging
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hwci.server.clock import system_clock
 from hwci.server.errors import RateLimitedError, UnauthenticatedError
 from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.services.rate_limits import RateLimits
 from hwci.server.settings import Settings
+from tests.support.held_port import valkey_server
 from tests.support.running import ADMIN_EMAIL, EMAIL, PASSWORD, Hands, RunningServer, running
 from tests.support.soak import rounds
 
@@ -193,6 +195,57 @@ async def test_a_new_device_at_the_guessers_address_waits_and_a_known_one_does_n
     assert known[0] == 200
 
 
+async def test_a_right_password_of_a_new_device_takes_no_try_from_its_address(
+    tmp_path: Path,
+) -> None:
+    hands = Hands()
+    async with guarded(tmp_path, hands) as server:
+        right, wrong = [], []
+        for _ in range(9):
+            right += [(await login(server, "203.0.113.1", EMAIL, PASSWORD))[0] for _ in range(3)]
+            wrong.append((await login(server, "203.0.113.1"))[0])
+            hands.move(minutes=1)
+        last = [(await login(server, "203.0.113.1"))[0] for _ in range(2)]
+        then = (await login(server, "203.0.113.1", EMAIL, PASSWORD))[0]
+
+    assert (Counter(right), Counter(wrong)) == ({200: 27}, {401: 9})
+    assert (last, then) == ([401, 429], 429)
+
+
+async def test_right_passwords_that_come_at_once_are_still_counted_one_by_one(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, auth_rate_limit="1000/minute") as server:
+        tries = [login(server, "127.0.0.1", EMAIL, PASSWORD) for _ in range(30)]
+        statuses = Counter(status for status, _, _ in await asyncio.gather(*tries))
+        assert statuses[429] > 0
+        assert (await login(server, "127.0.0.1", EMAIL, PASSWORD))[0] == 200
+
+
+async def test_servers_that_count_in_one_valkey_give_a_try_back_to_each_other() -> None:
+    with valkey_server() as valkey:
+        url = f"valkey://127.0.0.1:{valkey.port}"
+        windows = [RateLimiter(system_clock, url) for _ in range(2)]
+        first, second = (RateLimits(each, Settings()) for each in windows)
+        for _ in range(9):
+            assert await tried(first, EMAIL, "2001:db8::1") == "wrong"
+        for _ in range(20):
+            assert await tried(second, EMAIL, "2001:db8::1", right=True) == "right"
+        assert await tried(first, EMAIL, "2001:db8::1") == "wrong"
+        assert await tried(second, EMAIL, "2001:db8::1", right=True) == "refused"
+        for each in windows:
+            await each.close()
+
+
+async def test_a_sign_in_ends_well_where_valkey_left_before_its_try_was_given_back() -> None:
+    async with AsyncExitStack() as stack:
+        with valkey_server() as valkey:
+            windows = RateLimiter(system_clock, f"valkey://127.0.0.1:{valkey.port}")
+            stack.push_async_callback(windows.close)
+            limits = RateLimits(windows, Settings())
+            await stack.enter_async_context(limits.guessing(EMAIL, "192.0.2.1", None))
+
+
 async def test_a_whole_site_of_ipv6_leaves_tries_to_the_others() -> None:
     limits = limits_of(hands := Hands())
     for _ in range(2):
@@ -207,10 +260,12 @@ def limits_of(hands: Hands) -> RateLimits:
     return RateLimits(RateLimiter(hands), Settings())
 
 
-async def tried(limits: RateLimits, email: str, address: str) -> str:
-    """Return what came of a wrong password."""
+async def tried(limits: RateLimits, email: str, address: str, *, right: bool = False) -> str:
+    """Return what came of a password, a wrong one unless it is right."""
     try:
         async with limits.guessing(email, address, None):
+            if right:
+                return "right"
             raise UnauthenticatedError("wrong")
     except UnauthenticatedError:
         return "wrong"
@@ -230,17 +285,20 @@ def at_least(tries: Tries, now: float, minutes: int, most: int, of: Sequence[str
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(ADDRESSES), st.integers(1, 40), st.integers(0, 900)), max_size=60
+        st.tuples(
+            st.sampled_from(ADDRESSES), st.integers(1, 40), st.integers(0, 900), st.booleans()
+        ),
+        max_size=60,
     )
 )
 @settings(max_examples=rounds(40, 400), deadline=None)
 def test_a_try_passes_exactly_where_its_address_its_site_and_the_account_have_one_left(
-    steps: list[tuple[str, int, int]],
+    steps: list[tuple[str, int, int, bool]],
 ) -> None:
     async def replayed() -> None:
         hands = Hands()
         limits, begun, passed = limits_of(hands), hands(), Tries()
-        for address, count, pause in steps:
+        for address, count, pause, right in steps:
             hands.move(seconds=pause)
             now = (hands() - begun).total_seconds()
             site = next(site for site in SITES if address in site)
@@ -250,9 +308,9 @@ def test_a_try_passes_exactly_where_its_address_its_site_and_the_account_have_on
                     or at_least(passed, now, 30, 10, [address])
                     or at_least(passed, now, 30, 40, site)
                 )
-                expected = "refused" if full else "wrong"
-                assert await tried(limits, EMAIL, address) == expected
-                passed += [] if full else [(now, address)]
+                expected = "refused" if full else "right" if right else "wrong"
+                assert await tried(limits, EMAIL, address, right=right) == expected
+                passed += [] if full or right else [(now, address)]
 
     asyncio.run(replayed())
 

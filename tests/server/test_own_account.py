@@ -22,7 +22,7 @@ from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
 from hwci.server.services.people.accounts import Accounts, new_user
 from hwci.server.services.people.own_account import OwnAccount
-from hwci.server.settings import Registration
+from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import User
@@ -516,7 +516,7 @@ def test_the_operators_deeds_are_done_server_or_not(tmp_path: Path, runs: bool) 
 
     def deeds() -> None:
         base = "https://hwci.example.org"
-        made = operate(database, ResetPassword(email=email), base_url=base)
+        made = operate(database, ResetPassword(email=email), settings=Settings(base_url=base))
         assert made.base_url == (None if runs else base), "a server that runs knows its own"
         assert len(made.reset_token or "") == 43
         assert operate(database, SetUserEnabled(email=email, enabled=False)).sessions_ended == 1

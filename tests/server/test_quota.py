@@ -15,6 +15,7 @@ from yarl import URL
 from hwci.server.app import ListUsage, serving, sweeping
 from hwci.server.services.operator.commands import UsageLine
 from hwci.server.settings import bytes_of, read_settings
+from tests.support.commands import hwci
 from tests.support.databases import about_a_file
 from tests.support.running import Hands, RunningServer, report, running, settings_of
 
@@ -147,3 +148,20 @@ def test_a_quota_is_written_in_bytes_or_off(text: str, size: int | None) -> None
 def test_another_text_is_no_quota(text: str) -> None:
     with pytest.raises(Exception, match="it may be such as 512MiB"):
         read_settings({"HWCI_QUOTA_ALL": text})
+
+
+@about_a_file
+async def test_the_usage_stands_beside_the_quotas_of_the_server_that_has_the_file(
+    tmp_path: Path,
+) -> None:
+    environ = {"HWCI_DATABASE": str(tmp_path / "hwci.db"), "HWCI_QUOTA_HOUR": "2GiB"}
+
+    def shown() -> str:
+        return hwci(tmp_path, "admin", "usage", **environ).stdout.partition(": ")[2]
+
+    async with running(tmp_path, quota_hour="512MiB", quota_all="off") as server:
+        usage = await usage_of(server)
+        assert (usage.hour_quota, usage.all_quota) == (512 * MIB, None)
+        assert await asyncio.to_thread(shown) == "0.0 MiB of 512 MiB this hour, 0.0 MiB in all\n"
+    alone = await asyncio.to_thread(shown)
+    assert alone == "0.0 MiB of 2 GiB this hour, 0.0 MiB of 1 TiB in all\n"

@@ -106,10 +106,10 @@ class _Line:
 
 
 @asynccontextmanager
-async def distant(near: Location, seconds: float) -> AsyncIterator[Distance]:
-    """Run a proxy before the server of a database."""
+async def distant(near: Location, seconds: float, port: int = 0) -> AsyncIterator[Distance]:
+    """Run a proxy before the server of a database. `port`: one that the caller holds."""
     distance = Distance(near, seconds)
-    server = await asyncio.start_server(distance.connect, "127.0.0.1", 0)
+    server = await asyncio.start_server(distance.connect, "127.0.0.1", port)
     distance.port = server.sockets[0].getsockname()[1]
     try:
         yield distance

@@ -33,6 +33,7 @@ from hwci.server.storage.location import Location
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sqlite.connections import open_writer
+from hwci.server.storage.sqlite.page_sums import begin_sums
 from tests.support.databases import file_of, new_location
 from tests.support.held_port import held_port
 from tests.support.pending import RUN
@@ -146,7 +147,7 @@ def operate_on(location: Location, command: Command, *, may_create: bool = False
         location.written,
         command,
         may_create=may_create,
-        secret_key_file=location.secret_key_file,
+        settings=Settings(secret_key_file=location.secret_key_file),
     )
 
 
@@ -169,6 +170,7 @@ def new_organization(
         location.file.parent.mkdir(parents=True, exist_ok=True)
         location.file.touch(0o600)
         location.file.write_bytes(empty_database())
+        begin_sums(location.file)
     user = CreateUser(email=email, password=PASSWORD, name=NAME, organization=ORGANIZATION)
     made = operate_on(location, user, may_create=True)
     assert made.org_id is not None

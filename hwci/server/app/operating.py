@@ -37,6 +37,7 @@ from hwci.server.services.operator.commands import (
     VerifyAudit,
 )
 from hwci.server.services.operator.operator import Operator, Secret, operator_entry
+from hwci.server.settings import DEFAULTS, Settings
 from hwci.server.storage import opening
 from hwci.server.storage.location import MEMORY, Location, part_of
 from hwci.server.storage.ports import Storage
@@ -53,14 +54,13 @@ def operate(
     command: Command,
     *,
     may_create: bool = False,
-    secret_key_file: Path | None = None,
-    base_url: str | None = None,
+    settings: Settings = DEFAULTS,
 ) -> CommandResult:
     """Carry out a command: in this process if the database is free, else in the server that holds
     it.
 
-    `may_create`: make the database if it does not exist. `secret_key_file`, `base_url`: from the
-    settings; a running server uses its own.
+    `may_create`: make the database if it does not exist. `settings`: all but the database; a
+    running server uses its own.
 
     Raises:
         RefusedError: the command does not fit what is there.
@@ -68,11 +68,11 @@ def operate(
         SettingsError: the secret key cannot be used; from a running server it is a RefusedError.
         OperatorUnreachableError: a process holds the database and takes no commands.
     """
-    location = _kept(database, secret_key_file)
+    location = _kept(database, settings.secret_key_file)
     if not may_create:
         _require_made(location)
     try:
-        return asyncio.run(_operate(location, command, secret_key_file, base_url))
+        return asyncio.run(_operate(location, command, settings))
     except StorageLockedError:
         return _ask_server(location, command)
 
@@ -200,7 +200,7 @@ def migrate(database: str, *, check: bool, secret_key_file: Path | None = None) 
     _require_made(location)
     steps = opening.missing_steps(location.written)
     if steps and not check:
-        asyncio.run(opening.open_storage(location).close())
+        asyncio.run(opening.open_storage(location, hears=False).close())
     return steps
 
 
@@ -218,10 +218,12 @@ def _size(file: Path | None) -> int:
         return 0
 
 
-def open_database(location: Location) -> Storage:
-    """Open a database, and make its folder if needed. Raises `StorageError`."""
+def open_database(location: Location, *, hears: bool = True) -> Storage:
+    """Open a database, and make its folder if needed. `hears`: of the events of other servers.
+    Raises `StorageError`.
+    """
     _make_folder(location)
-    return opening.open_storage(location)
+    return opening.open_storage(location, hears=hears)
 
 
 def _kept(database: str, secret_key_file: Path | None = None) -> Location:
@@ -252,18 +254,16 @@ def _make_folder(location: Location) -> None:
         ) from fault
 
 
-async def _operate(
-    location: Location, command: Command, secret_key_file: Path | None, base_url: str | None
-) -> CommandResult:
-    storage = open_database(location)
+async def _operate(location: Location, command: Command, settings: Settings) -> CommandResult:
+    storage = open_database(location, hears=False)
     passwords = Passwords()
     secret = Secret(
-        secret_key_file or location.key_file,
+        settings.secret_key_file or location.key_file,
         audit_key_file=location.audit_key_file,
         servers_read_after=0.0 if location.file else 3 * KEYS_SECONDS,
     )
     try:
-        operator = Operator(storage, system_clock, passwords, secret, base_url)
+        operator = Operator(storage, system_clock, passwords, secret, settings)
         return await operator.carry_out(command)
     finally:
         await asyncio.to_thread(passwords.close)

@@ -35,6 +35,7 @@ from hwci.server.services.operator.commands import (
     VerifyAudit,
 )
 from hwci.server.services.operator.operator import Operator, Secret
+from hwci.server.settings import Settings
 from hwci.server.storage.ports import Storage
 from hwci.wire import limits
 from hwci.wire.errors import ErrorBody
@@ -48,7 +49,7 @@ _READ_ONLY = (Check, ListOrganizations, ListUsage, ReadAudit, VerifyAudit)
 
 @asynccontextmanager
 async def operator_site(
-    path: Path, storage: Storage, clock: Clock, secret: Secret, base_url: str | None
+    path: Path, storage: Storage, clock: Clock, secret: Secret, settings: Settings
 ) -> AsyncIterator[None]:
     """Take operators' commands at a socket while the block runs, and log those that change
     something. The caller holds the database's lock.
@@ -57,7 +58,7 @@ async def operator_site(
     """
     listener = listen(path)
     passwords = Passwords()
-    runner = SpecRunner(_operator_app(Operator(storage, clock, passwords, secret, base_url)))
+    runner = SpecRunner(_operator_app(Operator(storage, clock, passwords, secret, settings)))
     try:
         await runner.setup()
         await web.SockSite(runner, listener).start()

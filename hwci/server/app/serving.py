@@ -74,7 +74,9 @@ async def serving(
     async with AsyncExitStack() as stack:
         socket = wheel_folder = None
         if storage is None:
-            location = Location(settings.database, settings.secret_key_file)
+            location = Location(
+                settings.database, settings.secret_key_file, settings.database_session
+            )
             storage = open_database(location)
             stack.push_async_callback(storage.close)
             await storage.write(lambda writer: writer.require_audit(), person=NOBODY)
@@ -86,7 +88,7 @@ async def serving(
         signer = make_signer(settings, clock)
         if socket is not None:
             secret = Secret(key_file(settings), signer, location.audit_key_file)
-            site = operator_site(socket, storage, clock, secret, settings.base_url)
+            site = operator_site(socket, storage, clock, secret, settings)
             await stack.enter_async_context(site)
         https = tls is not None or (settings.base_url or "").startswith("https:")
         app = create_app(storage, settings, clock, signer, wheels)

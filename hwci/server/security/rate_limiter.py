@@ -6,6 +6,7 @@ servers, in one Valkey.
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict
+from contextlib import suppress
 from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from hwci.server.clock import Clock
 from hwci.server.errors import LimiterError, SettingsError, pip_install
 
 if TYPE_CHECKING:
-    from valkey.asyncio import ConnectionPool
+    from valkey.asyncio import Valkey
 
 VALKEY_SECONDS = 1.0
 """The longest wait for Valkey."""
@@ -54,6 +55,11 @@ class Memory(MemoryStorage):
                 del logs[oldest]
         return taken
 
+    def give_back(self, key: str, expiry: int) -> None:
+        """Count the newest event no more."""
+        if log := self._logs[expiry].get(key):
+            log.pop()
+
     async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         """Return the time of the oldest event in the window, and the number of events."""
         now = self._clock().timestamp()
@@ -72,10 +78,10 @@ class RateLimiter:
     def __init__(self, clock: Clock, valkey_url: str | None = None) -> None:
         """Raises `SettingsError`: the URL cannot be used for Valkey."""
         self._clock = clock
-        self._pool: ConnectionPool | None = None
+        self._valkey: Valkey | None = None
         self._storage: Memory | RedisStorage = Memory(clock)
         if valkey_url is not None:
-            self._storage, self._pool = _in_valkey(valkey_url)
+            self._storage, self._valkey = _in_valkey(valkey_url)
         self._limiter = MovingWindowRateLimiter(self._storage)
 
     async def take(self, limit: RateLimitItem, *key: str) -> int:
@@ -87,6 +93,18 @@ class RateLimiter:
             raise _no_answer() from fault.storage_error
         # Another server's request, or the passing of time, may come in between.
         return max(1, await self.wait(limit, *key))
+
+    async def give_back(self, limit: RateLimitItem, *key: str) -> None:
+        """Count the newest event no more. It counts on if Valkey does not answer."""
+        name = limit.key_for(*key)
+        if isinstance(self._storage, Memory):
+            self._storage.give_back(name, limit.get_expiry())
+        elif self._valkey is not None:
+            from valkey.exceptions import ValkeyError  # noqa: PLC0415 - an extra of its own
+
+            with suppress(ValkeyError):
+                popped: Any = self._valkey.lpop(f"{_PREFIX}:{name}")  # the newest is its first
+                await popped
 
     async def wait(self, limit: RateLimitItem, *key: str) -> int:
         """Return the seconds until there is room for one more. Raises `LimiterError`."""
@@ -107,13 +125,13 @@ class RateLimiter:
 
     async def close(self) -> None:
         """Close the connections to Valkey."""
-        if self._pool is not None:
-            await self._pool.disconnect()
+        if self._valkey is not None:
+            await self._valkey.connection_pool.disconnect()
 
 
-def _in_valkey(url: str) -> "tuple[RedisStorage, ConnectionPool]":
+def _in_valkey(url: str) -> "tuple[RedisStorage, Valkey]":
     try:
-        from valkey.asyncio import ConnectionPool  # noqa: PLC0415 - an extra of its own
+        from valkey.asyncio import ConnectionPool, Valkey  # noqa: PLC0415 - an extra of its own
     except ImportError as fault:
         raise SettingsError(
             "HWCI_VALKEY_URL is set, and the client of Valkey is not installed",
@@ -127,7 +145,9 @@ def _in_valkey(url: str) -> "tuple[RedisStorage, ConnectionPool]":
         # Neither the address nor the fault is shown: they may hold a password.
         raise SettingsError("HWCI_VALKEY_URL cannot be used", "check its options") from fault
     options: dict[str, Any] = {"connection_pool": pool, "key_prefix": _PREFIX}
-    return RedisStorage(f"async+{url}", wrap_exceptions=True, **options), pool
+    return RedisStorage(f"async+{url}", wrap_exceptions=True, **options), Valkey(
+        connection_pool=pool
+    )
 
 
 def _no_answer() -> LimiterError:

@@ -6,7 +6,7 @@ before, and by all other devices together, of which one address has a small part
 
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from ipaddress import IPv4Network, ip_network
 from typing import TypeVar
@@ -20,6 +20,8 @@ from hwci.server.settings import NO_LIMIT, Settings
 LOG = logging.getLogger("hwci.server")
 
 Limit = TypeVar("Limit", RateLimitItem, RateLimitItem | None)
+Count = tuple[RateLimitItem, *tuple[str, ...]]
+"""A limit, and the key that is counted by it."""
 
 WRONG_PASSWORDS = RateLimitItemPerMinute(20, 15)
 """Wrong passwords for one account from one device that signed in to it before."""
@@ -77,7 +79,8 @@ class RateLimits:
         A guesser must wait; the owner, on a device that signed in before, need not, as else
         anybody could lock the account. E-mails without an account count too, so the limit does not
         reveal them. `device`: the name of a device that signed in to this account before, or None:
-        then right ones count too, and before they are tried, so that none passes beside another.
+        then each counts before it is tried, so that none passes beside another, and no more once it
+        was right.
 
         Raises:
             RateLimitedError: too many were tried.
@@ -88,9 +91,10 @@ class RateLimits:
             return
         account = hashlib.sha256(email_key.encode()).hexdigest()
         own = (WRONG_PASSWORDS, "password", account, device or "")
+        unknown = _unknown(account, address) if device is None else []
         with self._summed():
             if device is None:
-                await self._take_unknown(account, address)
+                await self._take_unknown(unknown)
             else:
                 _refuse(await self._limiter.wait(*own))
         try:
@@ -100,17 +104,16 @@ class RateLimits:
             if device is not None:
                 await self._limiter.take(*own)
             raise
+        for each in unknown:
+            await self._limiter.give_back(*each)
 
-    async def _take_unknown(self, account: str, address: str) -> None:
+    async def _take_unknown(self, counts: Sequence[Count]) -> None:
         """Count a try from a device that never signed in to an account. One that its address may
         not make takes none from the others, and one that nobody may make none from its address.
         """
-        everyone = (BY_UNKNOWN_DEVICES, "account", str(int(account, 16) % _GROUPS))
-        _refuse(await self._limiter.wait(*everyone), _ELSEWHERE)
-        for key, factor in reversed(_sites(address)):
-            part = _times(OF_ONE_ADDRESS, factor)
-            _refuse(await self._limiter.take(part, "password", account, key), _ELSEWHERE)
-        _refuse(await self._limiter.take(*everyone), _ELSEWHERE)
+        _refuse(await self._limiter.wait(*counts[-1]), _ELSEWHERE)
+        for each in counts:
+            _refuse(await self._limiter.take(*each), _ELSEWHERE)
 
     @contextmanager
     def _summed(self) -> Iterator[None]:
@@ -142,6 +145,17 @@ def _sites(address: str) -> list[tuple[str, int]]:
     if isinstance(network, IPv4Network):
         return [(address, 1)]
     return [(str(network.supernet(new_prefix=_SITE_PREFIX)), SITE_FACTOR), (address, 1)]
+
+
+def _unknown(account: str, address: str) -> Sequence[Count]:
+    """Return what a try from a device that never signed in to an account counts for: its address,
+    of IPv6 also its site, and last all such devices.
+    """
+    of_address = [
+        (_times(OF_ONE_ADDRESS, factor), "password", account, key)
+        for key, factor in reversed(_sites(address))
+    ]
+    return [*of_address, (BY_UNKNOWN_DEVICES, "account", str(int(account, 16) % _GROUPS))]
 
 
 def _times(limit: Limit, factor: int) -> Limit:

@@ -8,7 +8,7 @@ are, and how a location is shown. It opens nothing.
 import hashlib
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hwci.server.errors import SettingsError
@@ -35,6 +35,8 @@ class Location:
     written: str
     secret_key_file: Path | None = None
     """Where the operator keeps the key that signs access tokens, if it was named."""
+    session_address: str | None = None
+    """The address of the same database with a session for each connection, if it was named."""
 
     @property
     def file(self) -> Path | None:
@@ -75,6 +77,11 @@ class Location:
                 "name a file that all servers of this database have",
             )
         return beside
+
+    @property
+    def session(self) -> "Location":
+        """The same database, where each connection has a session of its own."""
+        return replace(self, written=self.session_address or self.written)
 
     @property
     def socket(self) -> Path | None:

@@ -37,9 +37,9 @@ __all__ = [
 ]
 
 
-def open_storage(where: Location | str | Path) -> Storage:
+def open_storage(where: Location | str | Path, *, hears: bool = True) -> Storage:
     """Open a database: a file, made when it is not there, one of a PostgreSQL server, or `memory:`
-    for one that is not kept.
+    for one that is not kept. `hears`: of the events of other servers of a PostgreSQL server.
 
     Raises:
         StorageLockedError: another process, usually a running server, holds the file.
@@ -50,7 +50,7 @@ def open_storage(where: Location | str | Path) -> Storage:
     if location.written == MEMORY:
         return TemporaryStorage()
     if location.kind in POSTGRESQL:
-        storage: Storage = _postgresql().PostgresqlStorage(location)
+        storage: Storage = _postgresql().PostgresqlStorage(location, hears=hears)
         return storage
     return SqliteStorage(_file(location))
 

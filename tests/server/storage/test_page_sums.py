@@ -5,6 +5,7 @@
 """
 
 import asyncio
+import os
 import random
 import shutil
 import sqlite3
@@ -15,7 +16,13 @@ from pathlib import Path
 import pytest
 
 from hwci.server.errors import DamagedError, NotReadyError
-from hwci.server.storage.opening import check_storage, open_storage, restore_storage
+from hwci.server.storage.location import Location
+from hwci.server.storage.opening import (
+    check_storage,
+    copy_storage,
+    open_storage,
+    restore_storage,
+)
 from hwci.server.storage.sqlite import checking, connections
 from hwci.server.storage.sqlite.log_file import read_log
 from hwci.server.storage.sqlite.page_sums import PageSums
@@ -214,21 +221,56 @@ async def test_pages_are_compared_again_after_checkpoints_beside_a_reader_that_s
     assert check_storage(path).damage == ()
 
 
+def cut(path: Path, by: int) -> None:
+    os.truncate(path, path.stat().st_size - by)
+
+
 @pytest.mark.parametrize(
-    "change",
+    ("change", "what"),
     [
-        lambda path: beside(path, ".sums").unlink(),
-        lambda path: beside(path, ".sums").write_bytes(b""),
-        lambda path: flip(beside(path, ".sums"), 20),
+        (lambda sums: sums.unlink(), "are missing"),
+        (lambda sums: sums.write_bytes(b""), "cannot be used"),
+        (lambda sums: os.truncate(sums, 20), "cannot be used"),
+        (lambda sums: flip(sums, 20), "cannot be used"),
+        (lambda sums: os.truncate(sums, 100), "were cut short"),
+        (lambda sums: cut(sums, 4 * 3), "were cut short"),
+        (lambda sums: cut(sums, 1), "were cut short"),
     ],
 )
-async def test_sums_that_are_gone_or_cannot_be_used_are_made_anew(
-    path: Path, change: Callable[[Path], None]
+async def test_sums_that_are_gone_or_cut_are_made_anew_with_one_line_in_the_log(
+    path: Path, change: Callable[[Path], None], what: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    change(path)
+    change(beside(path, ".sums"))
     assert await serves(path)
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert f"hwci.db.sums {what}, and are made anew" in line
+    assert line.endswith("look at the disk, and run: hwci admin check")
+
+    caplog.clear()
+    assert await serves(path)
+    assert caplog.text == ""
     flip(path, 2 * PAGE + 50)
     assert not await serves(path)
+
+
+async def test_nothing_is_logged_of_the_sums_of_a_file_that_hwci_made_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "_LOG_FRAMES", 20)
+    path, copy = tmp_path / "hwci.db", tmp_path / "copy.db"
+    await open_storage(path).close()  # pages that nobody compared have no sum yet
+    storage = open_storage(path)
+    await fill(storage, 10)
+    await storage.backup(tmp_path / "backup.db")
+    crashed = copied(path, tmp_path / "crashed")
+    shutil.copy(beside(path, ".audit-key"), crashed.parent)
+    await storage.close()
+    restore_storage(path, tmp_path / "backup.db")
+    assert await serves(path)
+    copy_storage(Location(str(path)), Location(str(copy)), lambda *_: None)
+    assert await serves(copy)
+    assert await serves(crashed)
+    assert caplog.text == ""
 
 
 async def test_a_backup_takes_the_place_of_a_file_whose_sums_are_others(path: Path) -> None:

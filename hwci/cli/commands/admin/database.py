@@ -20,6 +20,8 @@ from hwci.cli.terminal.render import emit_json, note, progress, write
 from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, command_error
 from hwci.said import counted, mebibytes
 
+_UNITS = ((20, "MiB"), (30, "GiB"), (40, "TiB"))
+
 if TYPE_CHECKING:
     from hwci.bench.checks import Finding
     from hwci.server.services.operator.commands import CheckResult
@@ -340,9 +342,10 @@ def purge(
 
 
 def usage(json: options.Json = False, database: Database = None) -> None:
-    """List the bytes that each organization sent, in this hour and in all.
+    """List the bytes that each organization sent, and what it may send.
 
-    Most first. What an organization may send is set by HWCI_QUOTA_HOUR and HWCI_QUOTA_ALL.
+    In this hour and in all, most first. What it may send is set by HWCI_QUOTA_HOUR and
+    HWCI_QUOTA_ALL: those of the server that has the database file, else of this command.
 
     For example:
 
@@ -357,8 +360,17 @@ def usage(json: options.Json = False, database: Database = None) -> None:
         emit_json(lines)
         return
     for line in lines:
-        sent = f"{mebibytes(line.hour_bytes)} this hour, {mebibytes(line.all_bytes)} in all"
-        write(f"{line.org_id}  {line.organization}: {sent}")
+        hour = f"{mebibytes(line.hour_bytes)}{_of(line.hour_quota)} this hour"
+        in_all = f"{mebibytes(line.all_bytes)}{_of(line.all_quota)} in all"
+        write(f"{line.org_id}  {line.organization}: {hour}, {in_all}")
+
+
+def _of(quota: int | None) -> str:
+    """Write a quota as the settings do, in the largest unit of which it is a whole number."""
+    if quota is None:
+        return ""
+    bits, unit = max(each for each in _UNITS if quota % (1 << each[0]) == 0)
+    return f" of {quota >> bits:,} {unit}"
 
 
 # How a command reaches the database: while a server runs, over the socket beside the file, as two
@@ -388,13 +400,7 @@ def ask(flag: str | None, command: "Command", *, may_create: bool = False) -> "C
     from hwci.server.settings import read_settings
 
     settings = read_settings(os.environ)
-    return operate(
-        database_of(flag),
-        command,
-        may_create=may_create,
-        secret_key_file=settings.secret_key_file,
-        base_url=settings.base_url,
-    )
+    return operate(flag or settings.database, command, may_create=may_create, settings=settings)
 
 
 @contextmanager

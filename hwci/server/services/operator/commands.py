@@ -217,12 +217,16 @@ class CheckResult(Answer):
 
 
 class UsageLine(Answer):
-    """The bytes that an organization sent in this hour, and in all."""
+    """The bytes that an organization sent in this hour and in all, and what it may send; None where
+    there is no quota.
+    """
 
     org_id: UUID
     organization: str
     hour_bytes: int
     all_bytes: int
+    hour_quota: int | None
+    all_quota: int | None
 
 
 class CommandResult(Answer):

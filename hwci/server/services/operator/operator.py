@@ -52,6 +52,7 @@ from hwci.server.services.people.sessions import email_key
 from hwci.server.services.quota import hour_of
 from hwci.server.services.transfer.exporting import export
 from hwci.server.services.transfer.importing import keep
+from hwci.server.settings import DEFAULTS, Settings, bytes_of
 from hwci.server.storage.new_file import refuse_taken
 from hwci.server.storage.opening import read_audit_key
 from hwci.server.storage.ports import Reader, Storage, Writer
@@ -87,13 +88,13 @@ class Operator:
         clock: Clock,
         passwords: Passwords,
         secret: Secret,
-        base_url: str | None = None,
+        settings: Settings = DEFAULTS,
     ) -> None:
-        """`base_url`: the address that people use, if set."""
+        """`settings`: those of the server, or of the command."""
         self._storage = storage
         self._clock = clock
         self._passwords = passwords
-        self._base_url = base_url
+        self._settings = settings
         self._secret = secret
         self._rotating = asyncio.Lock()
 
@@ -153,12 +154,21 @@ class Operator:
 
     async def _usage(self) -> Sequence[UsageLine]:
         hour = hour_of(self._clock())
+        quotas = bytes_of(self._settings.quota_hour), bytes_of(self._settings.quota_all)
+
+        def line(reader: Reader, org_id: UUID) -> UsageLine:
+            found = reader.usage(org_id) or Usage(hour, 0, 0)
+            return UsageLine(
+                org_id=org_id,
+                organization=_require_organization(reader, org_id).name,
+                hour_bytes=found.hour_bytes if found.hour == hour else 0,
+                all_bytes=found.all_bytes,
+                hour_quota=quotas[0],
+                all_quota=quotas[1],
+            )
 
         def work(reader: Reader) -> Sequence[UsageLine]:
-            return [
-                _usage_line(_require_organization(reader, org_id), reader.usage(org_id), hour)
-                for org_id in reader.organization_ids()
-            ]
+            return [line(reader, org_id) for org_id in reader.organization_ids()]
 
         return await self._storage.read(work)
 
@@ -188,7 +198,8 @@ class Operator:
                 )
             writer.set_reset(user.id, token_digest(token), now + limits.RESET_LINK_LIFETIME)
             _record_of_user(writer, user, "password.reset_link", now)
-            return CommandResult(user_id=user.id, reset_token=token, base_url=self._base_url)
+            base_url = self._settings.base_url
+            return CommandResult(user_id=user.id, reset_token=token, base_url=base_url)
 
         return await self._storage.write(work, person=await self._id_of(command.email))
 
@@ -438,17 +449,6 @@ def _new_organization(writer: Writer, command: BeginImport, now: datetime) -> UU
     writer.add_organization(made)
     writer.add_membership(org_id, owner.id, Role.OWNER, now)
     return org_id
-
-
-def _usage_line(organization: Organization, usage: Usage | None, hour: int) -> UsageLine:
-    """Return what an organization sent, as the operator sees it."""
-    of_hour = usage.hour_bytes if usage is not None and usage.hour == hour else 0
-    return UsageLine(
-        org_id=organization.id,
-        organization=organization.name,
-        hour_bytes=of_hour,
-        all_bytes=0 if usage is None else usage.all_bytes,
-    )
 
 
 def operator_entry(action: str, target: UUID, at: datetime, **details: str) -> AuditEntry:

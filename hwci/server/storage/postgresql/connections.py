@@ -2,8 +2,8 @@
 """Connections to a PostgreSQL database: how each is opened, and how it runs a statement.
 
 This module decides which statements share a round trip, how long anything may take that a server
-waits for, and what a fault of the database is to a caller. A message names the database without its
-user and password.
+waits for, what is kept in a session (nothing, if a pooler is between), and what a fault of the
+database is to a caller. A message names the database without its user and password.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,13 +28,19 @@ from hwci.server.storage.sql.connection import Query
 
 _CONNECT_SECONDS = 5
 _ALIVE = (
-    "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+    "SELECT set_config('tcp_keepalives_idle', '15', false),"
+    " set_config('tcp_keepalives_interval', '5', false),"
+    " set_config('tcp_keepalives_count', '3', false)"
+    " WHERE pg_backend_pid() = {process}"
 )
 """The database notices as fast as a server does that the other end is gone, with its machine too:
-else the locks of a server that lost its power would stay for hours.
+else the locks of a server that lost its power would stay for hours. Nothing is set, and no row
+comes, if another process answers than the one that took the connection: a pooler is between.
 """
 _PASSWORD_REFUSED = "password authentication failed"
 """What PostgreSQL writes if a password is wrong, and if there is no such user."""
+_SINGLE_STATEMENTS = "transaction blocks not allowed"
+"""What PgBouncer writes to whom begins a transaction, with `pool_mode = statement`."""
 _PASSWORD_FIX = "correct the address, or PGPASSWORD or ~/.pgpass if the password stands there"
 _STATEMENT_TIME = "SELECT set_config('statement_timeout', ?1, true)"
 _AT_ONCE = 100  # rows of a query that is asked for row by row
@@ -110,7 +116,13 @@ class Connection(Base):
             keepalives_interval=5,
             keepalives_count=3,
         )
-        self.command(_ALIVE)
+        alive = self.command(_ALIVE.format(process=self.raw.info.backend_pid))
+        self.pooled = alive is None
+        """Whether a pooler is between. The next transaction may then meet another session, so no
+        statement is prepared.
+        """
+        if self.pooled:
+            self.raw.prepare_threshold = None
         adapt(self.raw)
 
     def gather(self, *first: tuple[str, Sequence[object]]) -> None:
@@ -269,7 +281,14 @@ def _not_answered(error: psycopg.Error, name: str) -> StorageError:
         return StorageError(f"{name} asks for a password, and none was given", _PASSWORD_FIX)
     if _PASSWORD_REFUSED in text:
         return StorageError(f"{name} refused the user and password", _PASSWORD_FIX)
+    if _SINGLE_STATEMENTS in str(error):
+        return StorageError(
+            f"{name} is behind a pooler that takes no transactions (`pool_mode = statement`)",
+            "set `pool_mode = transaction` or `session` there",
+        )
     why = text.partition("FATAL:")[2].partition("\n")[0].strip()
+    if isinstance(error, errors.ProtocolViolation):  # a pooler's own words, such as of its limits
+        why = error.diag.message_primary or ""
     return StorageBusyError(
         f"{name} does not answer{why and f': {why}'}",
         "try again in a few seconds, and correct the address if that does not help",

@@ -6,7 +6,8 @@ A server notifies its own listeners itself. When the connection that hears was l
 organization may have events that nobody heard of: its listeners are called for each. They read what
 is new by its number, so nothing is missed and nothing comes twice. The lock is one of the
 connection: it ends with it, and another server has it at its next look. A server that is older than
-the database does not lead: it could not write.
+the database does not lead: it could not write. The connection has a session for itself: a pooler
+that begins to lend it for transactions only is logged, and asked again until it does no more.
 """
 
 import logging
@@ -21,11 +22,13 @@ from uuid import UUID
 import psycopg
 
 from hwci.server.clock import Clock
+from hwci.server.errors import StorageError
 from hwci.server.storage.listening import Listeners
 from hwci.server.storage.location import Location
 from hwci.server.storage.postgresql.connections import Connection
 from hwci.server.storage.postgresql.locks import hold, let_go
 from hwci.server.storage.postgresql.schema import LAST_TAKEN
+from hwci.server.storage.postgresql.sessions import require_session
 
 LOG = logging.getLogger("hwci.server")
 
@@ -59,6 +62,7 @@ class Hearing:
         self._known = known
         self._clock = clock
         self._is_older = False
+        self._is_refused = False
         self._ended = threading.Event()
         self.leads = False
         """Whether this server leads. Two may for a moment, until a lost connection is noticed."""
@@ -77,8 +81,14 @@ class Hearing:
 
     def _connect(self) -> Connection:
         connection = Connection(self._location)
-        connection.command(f"LISTEN {_CHANNEL}")
-        self._compare_clocks(connection)
+        try:
+            require_session(connection, self._location)
+            connection.command(f"LISTEN {_CHANNEL}")
+            self._compare_clocks(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._is_refused = False
         return connection
 
     def _compare_clocks(self, connection: Connection) -> None:
@@ -110,8 +120,17 @@ class Hearing:
         """Return a connection as soon as there is one; None at the end."""
         while not self._ended.wait(_AGAIN_SECONDS):
             with suppress(psycopg.Error):
-                return self._connect()
+                try:
+                    return self._connect()
+                except StorageError as refusal:
+                    self._log_refusal(refusal)
         return None
+
+    def _log_refusal(self, refusal: StorageError) -> None:
+        """Log it once that this server hears nothing any more."""
+        if not self._is_refused:
+            self._is_refused = True
+            LOG.critical("This server hears no event of others, and does not lead: %s", refusal)
 
     def _catch_up(self, connection: Connection) -> None:
         """Hear, and first call the listeners of each organization: it may have had events."""

@@ -21,6 +21,13 @@ def lock(name: str = _ALL, *, shared: bool = False) -> str:
     return f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}({_key(name)})"
 
 
+def try_lock(name: str) -> str:
+    """Return the query that takes the lock of this name until the transaction ends, if it is free
+    now.
+    """
+    return f"SELECT pg_try_advisory_xact_lock({_key(name)})"
+
+
 def hold(name: str = _ALL) -> str:
     """Return the query that takes the lock of this name, else of all, until the connection ends, if
     it is free now.

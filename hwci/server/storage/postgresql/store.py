@@ -8,8 +8,8 @@ before it (`locks.py`).
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError
@@ -31,6 +31,7 @@ from hwci.server.storage.postgresql.hearing import Hearing, notify
 from hwci.server.storage.postgresql.lanes import Begin, Lane
 from hwci.server.storage.postgresql.locks import lock, locks_of
 from hwci.server.storage.postgresql.schema import LAST_TAKEN, last_known, migrate, missing
+from hwci.server.storage.postgresql.sessions import require_same_database, require_session
 from hwci.server.storage.reading import Reads
 from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.sql.accounts.audit import open_key
@@ -81,23 +82,23 @@ class PostgresqlTransaction(Transaction):
 
 
 class PostgresqlStorage(Storage):
-    """Storage in the database at an address, whose schema is brought up to date.
+    """Storage in the database at an address, whose schema is brought up to date. `hears`: of the
+    events of other servers, and leads where no other does.
 
     Raises:
         StorageError: it cannot be reached or used, or it is not ours.
         SettingsError: there is no place for the key of the audit log.
     """
 
-    def __init__(self, location: Location, clock: Clock = system_clock) -> None:
+    def __init__(
+        self, location: Location, clock: Clock = system_clock, *, hears: bool = True
+    ) -> None:
         self._location = location
         self._name = location.shown
         self._listeners = Listeners()
         self._me = uuid4()
         self._known = last_known()
-        try:
-            self._open()
-        except psycopg.Error as error:
-            raise storage_error(error, self._name) from None  # it may hold the password
+        self._open(hears=hears)
         connect = partial(Connection, location)
         self._short = Lane("hwci-look-up", self._name, connect, LOOK_UPS)
         names = ("hwci-reader", "hwci-reader-beside", "hwci-long-reader")
@@ -110,18 +111,32 @@ class PostgresqlStorage(Storage):
         connect = partial(Connection, location, self._audit_key)
         self._writing = Lane("hwci-writer", self._name, connect, _WRITERS)
         self._alone = Lane("hwci-lone-writer", self._name, connect, 1)
-        self._hearing = Hearing(location, self._me, self._listeners, self._known, clock)
+        self._hearing = (
+            Hearing(location.session, self._me, self._listeners, self._known, clock)
+            if hears
+            else None
+        )
 
-    def _open(self) -> None:
+    def _open(self, *, hears: bool) -> None:
         beside = self._location.require_place_of_keys()
-        connection = Connection(self._location)
-        try:
+        with _connected(self._location) as connection:
+            connection.command("BEGIN")  # a pooler may take no transactions
+            connection.command("ROLLBACK")
+            if hears:
+                self._require_session(connection)
             migrate(connection)
             connection.command(f"BEGIN; {locks_of(NOBODY)}; {lock('audit')}")
             self._audit_key = open_key(connection, beside)
             connection.command("COMMIT")
-        finally:
-            connection.close()
+
+    def _require_session(self, connection: Connection) -> None:
+        """Raise `StorageError` if events would not be heard, before anything is written."""
+        if self._location.session_address is None:
+            require_session(connection, self._location)
+            return
+        with _connected(self._location.session) as session:
+            require_session(session, self._location.session)
+            require_same_database(session, connection)
 
     async def read(
         self,
@@ -245,7 +260,7 @@ class PostgresqlStorage(Storage):
 
     def leads(self) -> bool:
         """Return whether this server holds the lock of the one that leads."""
-        return self._hearing.leads
+        return self._hearing is not None and self._hearing.leads
 
     async def backup(self, to: Path) -> None:
         """Refuse: PostgreSQL has tools of its own for that."""
@@ -278,13 +293,21 @@ class PostgresqlStorage(Storage):
     def _close(self) -> None:
         for lane in (self._short, *self._lanes, self._writing, self._alone):
             lane.close()
-        self._hearing.close()
+        if self._hearing is not None:
+            self._hearing.close()
 
 
 def steps_after(location: Location) -> Sequence[str]:
     """Return the steps that a database lacks. Raises `StorageError`."""
+    with _connected(location) as connection:
+        return missing(connection)
+
+
+@contextmanager
+def _connected(location: Location) -> Iterator[Connection]:
+    """Yield a connection while nothing is asked yet. Raises `StorageError`."""
     try:
         with closing(Connection(location)) as connection:
-            return missing(connection)
+            yield connection
     except psycopg.Error as error:
-        raise storage_error(error, location.shown) from None
+        raise storage_error(error, location.shown) from None  # it may hold the password

@@ -17,6 +17,7 @@ from hwci.server.storage.location import Location
 from hwci.server.storage.postgresql.connections import Connection, storage_error
 from hwci.server.storage.postgresql.locks import hold
 from hwci.server.storage.postgresql.schema import STEPS, migrate, missing, table_names
+from hwci.server.storage.postgresql.sessions import require_session
 from hwci.server.storage.records import AuditEntry
 from hwci.server.storage.sql.accounts.audit import restarted
 from hwci.server.storage.sql.whole import UNFINISHED, Side, Table, require_fit
@@ -108,12 +109,14 @@ def _require_present(location: Location, connection: Connection) -> None:
 def _alone(location: Location) -> Iterator[Connection]:
     """Yield a connection while no other part of hwci uses the database, or begins to."""
     with _guarded(location), closing(Connection(location)) as connection:
+        require_session(connection, location, "name an address of PostgreSQL itself")
         until = time.monotonic() + _ENDING_SECONDS
         while connection.row(_OTHERS) != (0,) or connection.row(hold()) != (True,):
             if time.monotonic() > until:
                 raise StorageLockedError(
                     f"{location.shown} is in use, most likely by a server",
-                    "stop all servers of it first, then try again",
+                    "stop all servers of it first, then try again; a pooler (PgBouncer) has to"
+                    " close its idle connections, too",
                 )
             time.sleep(_LOOK_SECONDS)
         yield connection

@@ -207,6 +207,7 @@ def open_writer(
         connection.execute("PRAGMA journal_mode = WAL")  # a copy by another tool may have left it
         if sums is not None:
             sums.page_bytes = connection.rows("PRAGMA page_size")[0][0]
+            sums.cover()
     except BaseException:
         connection.close()
         raise

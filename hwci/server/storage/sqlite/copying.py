@@ -21,7 +21,7 @@ from hwci.server.storage.new_file import give_name, part_beside, refuse_taken
 from hwci.server.storage.sqlite.condition import FAULTS
 from hwci.server.storage.sqlite.connections import Connection, known_version, open_reader
 from hwci.server.storage.sqlite.locking import FORMER, check_header
-from hwci.server.storage.sqlite.page_sums import forget_sums
+from hwci.server.storage.sqlite.page_sums import begin_sums, forget_sums
 
 _PAGES_PER_STEP = 1_024
 STEPS_PER_LOOK = 100_000
@@ -66,6 +66,7 @@ def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]])
         forget_sums(path)
         kept = _keep_former(path)
         part.rename(path)
+        begin_sums(path)
         wait_for_disk(path.parent)
     return kept
 

@@ -9,7 +9,8 @@ the sums of the pages in the log are on the disk.
 
 The file begins with a head: the size of a page, the frames that were acknowledged, those whose
 pages have their sums, and a sum of its own. Then there are four bytes for each page, 0 for one that
-is not known yet: it is taken as it is found. The process has the lock of the database.
+is not known yet: it is taken as it is found. So a file that is missing, or has not four bytes for
+each page, was removed or cut, unless the database is new. The process has the lock of the database.
 """
 
 import logging
@@ -76,27 +77,52 @@ class PageSums:
     def _open(self) -> None:
         main, log = self._file(""), self._file("-wal")
         head = b"" if main is None else os.pread(main, 100, 0)
-        size = int.from_bytes(head[16:18]) if head else 4096
-        self.page_bytes = 65536 if size == 1 else size
+        self.page_bytes = _page_bytes(head)
         self._anew = not head or not self._read_head()
         found = Log() if log is None or not head else read_log(log, self.page_bytes)
         self._lost = () if self._has_all(found) else (self._lacking(found),)
         self._logged.update(found.pages)
 
     def _read_head(self) -> bool:
-        """Return whether the sums can be used."""
+        """Return whether the sums can be used; log it if not all of them can."""
         file = self._file(".sums")
-        head = b"" if file is None else os.pread(file, _HEAD.size, 0)
-        if not head:
+        if file is None:
+            self._warn("are missing")
             return False
+        head = os.pread(file, _HEAD.size, 0)
         whole = len(head) == _HEAD.size and crc32(head[:-4]) == int.from_bytes(head[-4:], "little")
         if not whole or head[:12] != _MAGIC + self.page_bytes.to_bytes(4, "little"):
-            LOG.warning("The sums %s cannot be used, and are made anew", self._name)
+            self._warn("cannot be used")
             return False
+        if os.fstat(file).st_size < self._whole_bytes():
+            self._warn("were cut short")
         _, _, salts, frames, summed_salts, summed_frames, _ = _HEAD.unpack(head)
         self._acknowledged = Reached(salts, frames)
         self._summed = Reached(summed_salts, summed_frames)
         return True
+
+    def _warn(self, what: str) -> None:
+        LOG.warning(
+            "The page sums %s %s, and are made anew of what is there: damage to the database from"
+            " before now is not found by them. If nobody removed them, look at the disk, and run:"
+            " hwci admin check",
+            self._name,
+            what,
+        )
+
+    def _whole_bytes(self) -> int:
+        """Return the bytes that the sums of all pages of the file take at least."""
+        main = self._file("")
+        return 0 if main is None else _sum_at(1 + os.fstat(main).st_size // self.page_bytes)
+
+    def cover(self) -> None:
+        """Have four bytes for each page of the file."""
+        file = self._files[".sums"]
+        with suppress(OSError):  # on a full disk they look cut
+            size, least = os.fstat(file).st_size, self._whole_bytes()
+            if size < least:
+                os.ftruncate(file, size - size % _SUM_BYTES)  # a part of a sum is none
+                os.ftruncate(file, least)
 
     def _has_all(self, log: Log) -> bool:
         """Return whether what was acknowledged is in a log, or else in the file."""
@@ -184,6 +210,7 @@ class PageSums:
         """Note that the file has all pages of the log, so that they are compared, too."""
         with self._lock:
             self._logged.clear()
+            self.cover()
 
     def damage_in_log(self) -> Sequence[str]:
         """Return what is damaged in the log of an open database, which SQLite would not see."""
@@ -201,6 +228,7 @@ class PageSums:
         """Note that the database is closed, and has no log."""
         if self._writes and not self._path.with_name(self._path.name + "-wal").exists():
             self._acknowledged = self._summed = Reached()
+            self.cover()
             with suppress(OSError):
                 self._write_head()
 
@@ -225,6 +253,7 @@ class PageSums:
             size = self.page_bytes
             data = memoryview(os.pread(main, SLICE * size, (first - 1) * size))
             known = os.pread(file, SLICE * _SUM_BYTES, _sum_at(first))
+            known = known[: len(known) // _SUM_BYTES * _SUM_BYTES]
             count = max(len(data) // size, len(known) // _SUM_BYTES)
             expected = struct.unpack(f"<{count}I", known.ljust(count * _SUM_BYTES, b"\0"))
             found = [_sum(data[at : at + size]) for at in range(0, count * size, size)]
@@ -285,8 +314,8 @@ class PageSums:
             os.pwrite(file, content, begins)
 
     def _write_head(self) -> None:
-        head = _HEAD.pack(_MAGIC, self.page_bytes, *self._acknowledged, *self._summed, 0)[:-4]
-        os.pwrite(self._files[".sums"], head + crc32(head).to_bytes(4, "little"), 0)
+        head = _head(self.page_bytes, self._acknowledged, self._summed)
+        os.pwrite(self._files[".sums"], head, 0)
 
     def _file(self, suffix: str) -> int | None:
         """Return the descriptor of a file of the database, None if it is not there."""
@@ -307,6 +336,27 @@ class PageSums:
 def forget_sums(path: Path) -> None:
     """Forget the sums of a file that another one replaces, or that is written without them."""
     path.with_name(path.name + ".sums").unlink(missing_ok=True)
+
+
+def begin_sums(path: Path) -> None:
+    """Begin the sums of a closed file that hwci itself put there: each page is taken as it is
+    found.
+    """
+    with path.open("rb") as main, path.with_name(path.name + ".sums").open("wb") as sums:
+        size = _page_bytes(main.read(100))
+        sums.write(_head(size, Reached(), Reached()))
+        sums.truncate(_sum_at(1 + os.fstat(main.fileno()).st_size // size))
+    path.with_name(path.name + ".sums").chmod(0o600)
+
+
+def _page_bytes(head: bytes) -> int:
+    size = int.from_bytes(head[16:18]) if head else 4096
+    return 65536 if size == 1 else size
+
+
+def _head(page_bytes: int, acknowledged: Reached, summed: Reached) -> bytes:
+    head = _HEAD.pack(_MAGIC, page_bytes, *acknowledged, *summed, 0)[:-4]
+    return head + crc32(head).to_bytes(4, "little")
 
 
 def _sum(page: memoryview) -> int:

@@ -27,7 +27,7 @@ from hwci.server.storage.sqlite.locking import (
     read_header,
     refuse_second_names,
 )
-from hwci.server.storage.sqlite.page_sums import PageSums
+from hwci.server.storage.sqlite.page_sums import PageSums, begin_sums
 
 _NAMES = (
     "SELECT name FROM sqlite_schema WHERE type = 'table'"
@@ -86,6 +86,7 @@ def target_in(path: Path, of: str) -> Iterator[Side]:
                 require_fit(found, _tables(found), of)
         with closing(open_writer(path, may_be_unfinished=True)) as connection:
             yield Side(connection, _tables(connection), partial(_guarded, path))
+        begin_sums(path)
 
 
 def _tables(connection: Connection) -> Mapping[str, Table]:
