@@ -9,13 +9,14 @@ report"), so names such as `main` or `HEAD~1` are looked up in git here.
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hwci.ci.checked_out import OF_THE_PUSH, Tested, as_checked_out, of_tests
 from hwci.ci.fields import BY_NAME, FIELDS, in_order
 from hwci.ci.git.repository import Repository
-from hwci.ci.job import DEFAULT, Job, Sourced, product_run_id
+from hwci.ci.job import DEFAULT, GIT, Job, Notice, Sourced, product_run_id
 from hwci.ci.project import Project
 from hwci.ci.systems import detected
 from hwci.ci.systems.system import (
@@ -32,13 +33,13 @@ from hwci.wire.hashes import is_hash
 from hwci.wire.links import is_address
 
 NO_SYSTEM = "no CI system that is known"
-GIT = "git"
 PROJECT_FILE = "hwci.toml"
+PEOPLE = ("-", "HWCI_")
+"""How flags and variables of hwci begin: a person sets them."""
 BOX_FILE = "box.json"
 USUAL_MERGE_BRANCHES = ("main", "master")
 """Where no source names the branches that are merged into."""
 
-OF_THE_PUSH = frozenset({"merged_at", "before_sha", "pushed_shas", "queued", "batched"})
 HINTS = ("before_sha", "base_sha")
 """Commits that improve a report, which is made without them as well."""
 COMMIT_FIELDS = ("sha", "covers_shas", *HINTS)
@@ -78,8 +79,8 @@ def find_job(
     env = JobEnvironment(environ, event, frozenset(found))
     merge_branches = _merge_branches(system, env, found, checkout)
     env = replace(env, merge_branches=merge_branches.value)
-    if system is not None:
-        found = {**_of_product(_of_system(system, env, found, checkout), found, project), **found}
+    named = _of_system(system, env, found, checkout, project) if system else Tested({})
+    found = {**_of_product(dict(named.fields), found, project), **found}
     found = {**_defaults(system, installed_as), **_of_git(checkout, found), **found}
     no_page = _no_page(found.get("ci_url"))
     if no_page:
@@ -90,8 +91,8 @@ def find_job(
         fields=in_order(found),
         name=found["job"].value if "job" in found and "run_id" not in env.set_by_people else None,
         before_sha=_commit(found.get("before_sha")),
-        previous_sha=_read(system, "previous_sha", env, checkout) if system else None,
-        succeeded_sha=_read(system, "succeeded_sha", env, checkout) if system else None,
+        previous_sha=named.fields.get("previous_sha"),
+        succeeded_sha=named.fields.get("succeeded_sha"),
         pushed_shas=found["pushed_shas"].value if "pushed_shas" in found else (),
         merge_branches=merge_branches,
         queued="queued" in found,
@@ -102,17 +103,31 @@ def find_job(
         ),
         unreadable=(*unreadable, *no_page),
         unknown_commits=tuple(text for name, text in unknown.items() if name in HINTS),
+        doubts=_doubts(named, found, checkout, project),
+        counts_attempts=_counts_attempts(named.fields, found),
         former_repo_key=_former_name(found.get("repo_key"), checkout, environ),
         environ=environ,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """What is most likely a mistake, and what to do about it."""
+def _doubts(
+    named: Tested, found: _Fields, checkout: Repository | None, project: Project | None
+) -> tuple[Notice, ...]:
+    """Return what people should know of commit and repository, unless they name the commit."""
+    sha, repo_key = found.get("sha"), found.get("repo_key")
+    if sha is not None and sha.source.startswith(PEOPLE):
+        return ()
+    by_people = repo_key is not None and repo_key.source.startswith((*PEOPLE, PROJECT_FILE))
+    is_said = project is not None and project.firmware is not None
+    tests = of_tests(repo_key, checkout) if by_people and not is_said else None
+    return tuple(notice for notice in (named.notice, tests) if notice)
 
-    what: str
-    fix: str
+
+def _counts_attempts(named: Mapping[str, Sourced[Any]], found: _Fields) -> bool:
+    """Return False if the CI numbers the run, and neither it nor a person says the attempt."""
+    if "run_id" not in named or "run_attempt" in named:
+        return True
+    return found["run_attempt"].source != DEFAULT or found["run_id"].source.startswith(PEOPLE)
 
 
 def name_notice(job: Job) -> Notice | None:
@@ -286,16 +301,27 @@ def _merge_branches(
 
 
 def _of_system(
-    system: System, env: JobEnvironment, found: _Fields, checkout: Repository | None
-) -> _Fields:
-    """Read all fields; what the system knows of its push holds for its own commit only."""
+    system: System,
+    env: JobEnvironment,
+    found: _Fields,
+    checkout: Repository | None,
+    project: Project | None,
+) -> Tested:
+    """Read all fields, as they hold for the commit that was tested: the one that a person names, or
+    that is checked out. What the system knows of its push holds for its own commit only.
+    """
     read = {name: _read(system, name, env, checkout) for name in system.readers}
-    said = {name: value for name, value in read.items() if value is not None}
+    said = system.in_place({name: value for name, value in read.items() if value}, env)
     if "sha" in said and (sha := full_hash(said["sha"].value, checkout)):
         said["sha"] = Sourced(sha, said["sha"].source)  # a build may be started with a short one
-    if "sha" in found and ("sha" not in said or said["sha"].value != found["sha"].value):
+    if "sha" not in found:
+        raw = (system.read(name, env) for name in ("sha", "built"))
+        built = {sha for one in raw if one and (sha := full_hash(one.value, checkout))}
+        of_firmware = project is not None and project.firmware is not None
+        return as_checked_out(said, built, checkout, env.merge_branches, of_firmware=of_firmware)
+    if "sha" not in said or said["sha"].value != found["sha"].value:
         said = {name: value for name, value in said.items() if name not in OF_THE_PUSH}
-    return said
+    return Tested(said)
 
 
 def _read(

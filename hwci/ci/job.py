@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from hwci.ci.fields import in_order
 
 DEFAULT = "default"
+GIT = "git"
 
 Value = TypeVar("Value")
 
@@ -25,6 +26,17 @@ class Sourced(Generic[Value]):
 
     value: Value
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What is most likely a mistake, and what to do about it."""
+
+    what: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.what}. {self.fix}"
 
 
 CLOCK = "the seconds since 1970, as no CI numbers the run"
@@ -107,6 +119,12 @@ class Job:
 
     unknown_commits: tuple[str, ...] = ()
     """Hints at earlier commits that are not in this clone; all else holds without them."""
+
+    doubts: tuple[Notice, ...] = ()
+    """What is most likely a mistake: another commit or repository than the CI or a person names."""
+
+    counts_attempts: bool = True
+    """False if the CI numbers runs, and says nothing of their attempts."""
 
     former_repo_key: str | None = None
     """What an earlier version called the repository, if that was another name."""

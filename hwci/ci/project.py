@@ -110,15 +110,26 @@ class VerdictRule(_Table):
     verdict: Annotated[Verdict, PlainValidator(_verdict)]
 
 
+class Firmware(_Table):
+    """`[firmware]`. `checkout`: the folder in which it is checked out, from that of the file."""
+
+    checkout: Name
+
+
 class _File(_Table):
     repo_key: Name | None = None
+    firmware: Firmware | None = None
     messages: bool = False
     links: Any = None
     product: Sequence[Product] = ()
     verdict: Sequence[VerdictRule] = ()
 
 
-_TABLES: Mapping[str, type[_Table]] = {"product": Product, "verdict": VerdictRule}
+_TABLES: Mapping[str, type[_Table]] = {
+    "firmware": Firmware,
+    "product": Product,
+    "verdict": VerdictRule,
+}
 _SHOWN = 10  # unknown keys
 _NO_LIST_TYPES = frozenset(("sequence_str", "is_instance_of"))
 
@@ -137,6 +148,8 @@ class Project:
     messages: bool = False
     links: Any = None
     unknown: str = ""
+    firmware: Path | None = None
+    """The folder of the firmware's checkout; None if it is that of the file."""
 
 
 def find_project(start: Path) -> Project | None:
@@ -197,6 +210,7 @@ def read_project(path: Path) -> Project:
         file.messages,
         file.links,
         unknown,
+        path.parent / file.firmware.checkout if file.firmware else None,
     )
 
 

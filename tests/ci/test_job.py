@@ -27,9 +27,10 @@ class Desk(Repository):
     on: str | None = "topic"
     default: str | None = "trunk"
     url: str | None = "git@git.example:acme/firmware.git"
+    tip: str = HEAD
 
     def head(self) -> str | None:
-        return HEAD
+        return self.tip
 
     def resolved(self, revision: str) -> str | None:
         return HEAD if revision in {"trunk", HEAD[:7]} else None
@@ -138,10 +139,9 @@ def test_products_of_one_build_are_runs_of_their_own(name: str) -> None:
 
 
 def test_the_system_is_believed_before_git() -> None:
-    assert said(find_job({}, recorded("github-push"), Desk(), None))["branch"] == (
-        "main",
-        "GITHUB_REF_NAME",
-    )
+    environ = recorded("github-push")
+    desk = Desk(tip=environ["GITHUB_SHA"])
+    assert said(find_job({}, environ, desk, None))["branch"] == ("main", "GITHUB_REF_NAME")
 
 
 def test_git_fills_in_what_the_system_leaves_out() -> None:
@@ -188,8 +188,10 @@ def test_a_run_that_its_system_forgot_to_count_is_not_counted_by_the_clock() -> 
 def test_the_default_branch_of_the_clone_is_where_merges_land() -> None:
     environ = recorded("azure-ci") | {"BUILD_SOURCEBRANCH": "refs/heads/trunk"}
 
-    assert find_job({}, environ, Desk(), None).value("trigger") is Trigger.MERGE
-    assert find_job({}, environ, Desk(default=None), None).value("trigger") is Trigger.MANUAL
+    tip = environ["BUILD_SOURCEVERSION"]
+    assert find_job({}, environ, Desk(tip=tip), None).value("trigger") is Trigger.MERGE
+    desk = Desk(default=None, tip=tip)
+    assert find_job({}, environ, desk, None).value("trigger") is Trigger.MANUAL
     flags = {"merge_branches": ("tr*",)}
     assert find_job(flags, environ, None, None).value("trigger") is Trigger.MERGE
 

@@ -64,7 +64,7 @@ ROWS: list[tuple[str, str, object, str]] = [
     ("github-merge-group", "before_sha", BEFORE, EVENT),
     ("github-schedule", "trigger", NIGHTLY, "GITHUB_EVENT_NAME"),
     ("github-dispatch", "trigger", MANUAL, "GITHUB_EVENT_NAME"),
-    ("github-tag", "branch", "main", "GITHUB_REF_NAME"),
+    ("github-tag", "branch", "tags/main", "GITHUB_REF_NAME"),
     ("github-tag", "trigger", MANUAL, "GITHUB_REF_TYPE"),
     ("gitlab-push", "repo_key", "acme/boards/firmware", "CI_PROJECT_PATH"),
     ("gitlab-push", "workflow", "hil", "CI_JOB_NAME"),
@@ -377,6 +377,7 @@ def test_jenkins_reports_the_head_of_a_pull_request_that_it_builds_merged(tmp_pa
     merged = git(tmp_path, *words, GIT_COMMITTER_EMAIL="nobody@nowhere").strip()
 
     for built, tested in ((merged, head), (own, own), (head, head)):
+        git(tmp_path, "checkout", "--quiet", "--detach", built)
         said = {"GIT_COMMIT": built, "GIT_PREVIOUS_COMMIT": built}
         found = find_job({}, recorded("jenkins-change") | said, Repository(tmp_path), None)
         assert found.value("sha") == tested

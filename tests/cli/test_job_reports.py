@@ -437,13 +437,14 @@ def test_a_dry_run_outside_any_repository_shows_what_is_known(cli: Command, tmp_
 def test_a_push_to_the_default_branch_is_announced_with_no_flag(
     in_ci: Command, checkout: Path
 ) -> None:
-    assert checkout.exists()
+    head = git(checkout, "rev-parse", "HEAD")
 
-    announced = body(in_ci("merge-announce", "-n", **recorded("github-push")))
+    environ = recorded("github-push") | {"GITHUB_SHA": head}
+    announced = body(in_ci("merge-announce", "-n", **environ))
 
     assert announced == {
         "repo_key": "acme/firmware",
-        "sha": "6f1c1e4b2d3a49587766554433221100ffeeddcc",
+        "sha": head,
         "branch": "main",
         "merged_at": "2026-11-20T16:20:00Z",
         "ci_url": "https://github.com/acme/firmware/actions/runs/19543210987/attempts/2",
@@ -504,7 +505,7 @@ def test_a_job_that_does_not_say_what_started_it_announces(in_ci: Command, check
 
 
 PRODUCTS = """
-repo_key = "acme/boards"
+repo_key = "acme/boards/firmware"
 
 [[product]]
 suite = "sensor-fw"
@@ -555,7 +556,9 @@ def test_each_product_that_a_merge_starts_is_announced(
     announced = bodies(in_ci("merge-announce", "-n", "--before-sha", "HEAD~1"))
 
     assert [item["suite"] for item in announced] == suites
-    assert {(item["repo_key"], item["sha"]) for item in announced} == {("acme/boards", sha)}
+    assert {(item["repo_key"], item["sha"]) for item in announced} == {
+        ("acme/boards/firmware", sha)
+    }
 
 
 def test_all_commits_of_the_push_count_as_the_merge(in_ci: Command, products: Path) -> None:
@@ -695,7 +698,7 @@ def test_a_product_that_is_named_is_announced_alone(in_ci: Command, products: Pa
 
 
 def test_a_merge_that_starts_nothing_is_noted(in_ci: Command, products: Path) -> None:
-    only_by_night = f'repo_key = "r"\n[[product]]{PRODUCTS.rpartition("[[product]]")[2]}'
+    only_by_night = f'repo_key = "r/firmware"\n[[product]]{PRODUCTS.rpartition("[[product]]")[2]}'
     (products / "hwci.toml").write_text(only_by_night)
 
     code, out, err = in_ci("merge-announce", HWCI_URL=NOWHERE)
@@ -710,8 +713,8 @@ def test_announcements_of_several_products_are_all_sent(in_ci: Command, products
     code, _, err = in_ci("merge-announce", "--strict")
 
     assert code == 0
-    assert f"Announced {sha} of acme/boards for sensor-fw at " in err
-    assert f"Announced {sha} of acme/boards for all at " in err
+    assert f"Announced {sha} of acme/boards/firmware for sensor-fw at " in err
+    assert f"Announced {sha} of acme/boards/firmware for all at " in err
 
 
 def test_the_product_that_is_named_says_its_box(in_ci: Command, products: Path) -> None:
@@ -720,7 +723,7 @@ def test_the_product_that_is_named_says_its_box(in_ci: Command, products: Path) 
 
     report = body(in_ci(*run, "--suite", "sensor-fw"))
 
-    assert (report["repo_key"], report["suite"]) == ("acme/boards", "sensor-fw")
+    assert (report["repo_key"], report["suite"]) == ("acme/boards/firmware", "sensor-fw")
     assert report["box_key"] == "bench-s"
     assert in_ci(*run).code == 2  # of four products, nothing says which box
 
@@ -748,7 +751,7 @@ def test_a_run_of_no_product_of_the_project_is_reported_with_a_warning(
 
 
 def test_the_only_product_of_the_project_is_that_of_a_run(in_ci: Command, products: Path) -> None:
-    one = f'repo_key = "r"\n[[product]]{PRODUCTS.split("[[product]]")[1]}'
+    one = f'repo_key = "r/firmware"\n[[product]]{PRODUCTS.split("[[product]]")[1]}'
     (products / "hwci.toml").write_text(one)
 
     answer = in_ci("report-run", "--junit", "one.xml", "-n")

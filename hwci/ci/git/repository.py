@@ -120,6 +120,11 @@ _FIXES = (
 _SECRET_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")
 
 
+_NO_BRANCHES = {"HEAD", "manifest-rev"}
+"""What else a clone has at the place of branches: the remote's default, and what west checked out.
+"""
+
+
 class GitError(Exception):
     """Git is missing, or failed. `fix`: what to do next, "" if unknown; `status`: git's exit
     status.
@@ -228,6 +233,19 @@ class Repository:
     def branch(self) -> str | None:
         """Return the branch that is checked out; a detached head has none."""
         return self.asked("symbolic-ref", "--quiet", "--short", "HEAD")
+
+    def branches_with(self, sha: str) -> list[str]:
+        """Return the branches that hold a commit, of this clone and of its remote."""
+        remote = self.remote()
+        places = ["refs/heads/", *([f"refs/remotes/{remote}/"] if remote else ())]
+        listed = self.asked("for-each-ref", "--format=%(refname)", "--contains", sha, *places)
+        names = {
+            name.removeprefix(place)
+            for name in (listed or "").split("\n")
+            for place in places
+            if name.startswith(place)
+        }
+        return sorted(names - _NO_BRANCHES)
 
     def default_branch(self) -> str | None:
         """Return the default branch of the remote, if the clone knows it."""

@@ -10,10 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from hwci.ci.detect import GIT, Notice, find_job, name_notice, product_notice
+from hwci.ci.detect import PEOPLE, PROJECT_FILE, find_job, name_notice, product_notice
 from hwci.ci.fields import BY_NAME, Field, hello, in_order
 from hwci.ci.git.repository import DeepeningRepository, GitError, Repository
-from hwci.ci.job import Job, Sourced
+from hwci.ci.job import GIT, Job, Notice, Sourced
 from hwci.ci.project import Project, ProjectFileError, find_project
 from hwci.ci.reporting.bodies import missing_fields
 from hwci.ci.reporting.under_test import base_of, remembered
@@ -22,8 +22,6 @@ from hwci.client.explained import not_empty, wrong_usage
 from hwci.client.store import bench_store
 from hwci.engine.vocabulary import Trigger
 
-PEOPLE = ("-", "HWCI_")
-"""How flags and variables of hwci begin: a person sets them."""
 CHANGED_FIX = "Commit or revert what was changed by hand; files that a build writes do no harm"
 _SHOWN = 3
 """Files that are named."""
@@ -170,8 +168,8 @@ class JobContext:
 
     def notices(self) -> Sequence[str]:
         """Return what people should know of this job before its run is reported."""
-        notices = (self.product_notice(), self.changed(), name_notice(self.job))
-        return [*self.without(), *(f"{one.what}. {one.fix}" for one in notices if one)]
+        notices = (*self.job.doubts, self.product_notice(), self.changed(), name_notice(self.job))
+        return [*self.without(), *(str(notice) for notice in notices if notice)]
 
 
 def job_context(flags: JobFlags, command: CommandContext, *, again: bool = False) -> JobContext:
@@ -200,14 +198,17 @@ def look_around(
     left as it is, unless a given commit that lies behind its ends may be fetched.
     """
     folder = command.folder()
-    checkout = DeepeningRepository(folder) if may_fetch else Repository(folder)
-    git_fault = checkout.fault()
-    repository = checkout if git_fault is None else None
     faults: tuple[str, ...] = ()
     try:
         project = find_project(folder)
     except ProjectFileError as fault:
         project, faults = None, fault.faults
+    firmware = project.firmware if project is not None else None
+    checkout = (DeepeningRepository if may_fetch else Repository)(firmware or folder)
+    git_fault = checkout.fault()
+    repository = checkout if git_fault is None else None
+    if firmware is not None and git_fault is not None:
+        faults = (*faults, f"[firmware] of {PROJECT_FILE} names {firmware}, where {git_fault}")
     given, environ = flags.given(), command.environ
     job = find_job(given, environ, repository, project, command.installed_as)
     job = job.with_run_id(command.clock())
@@ -290,6 +291,8 @@ def _notes(context: JobContext) -> Iterator[str]:
     yield from context.without()
     if (no_git := context.no_git()) is not None:
         yield f"{no_git}."
+    for doubt in context.job.doubts:
+        yield f"doubtful: sha: {doubt}."
     if (changed := context.changed()) is not None:
         yield f"doubtful: sha: {changed.what}. {changed.fix}."
     if (notice := context.product_notice()) is not None:

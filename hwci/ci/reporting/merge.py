@@ -10,13 +10,13 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
-from hwci.ci.detect import name_notice
+from hwci.ci.detect import PEOPLE, name_notice
 from hwci.ci.git.changes import PUSH_FIX, FilesUnknownError, Push, touched
 from hwci.ci.job import DEFAULT, Job
 from hwci.ci.project import Product
 from hwci.ci.reporting import bodies, clock
 from hwci.ci.reporting.bodies import OF_MERGE, missing_error
-from hwci.ci.reporting.context import PEOPLE, CommandContext, JobContext, JobFlags, job_context
+from hwci.ci.reporting.context import CommandContext, JobContext, JobFlags, job_context
 from hwci.ci.reporting.run import Done, Sending
 from hwci.client._call import written
 from hwci.client.delivery.sending import deliver
@@ -74,8 +74,9 @@ def _announcements(context: JobContext) -> list[MergeAnnouncement]:
         return []
     if (no_git := context.no_git()) is not None and _needs_git(context):
         command.warn(no_git)
-    if (named := name_notice(job)) is not None:
-        command.warn(f"{named.what}. {named.fix}")
+    for notice in (*job.doubts, name_notice(job)):
+        if notice is not None:
+            command.warn(str(notice))
     if missing := [name for name in OF_MERGE if name not in job.fields]:
         raise missing_error("announcement", missing)
     names = (*OF_MERGE, "ci_url")

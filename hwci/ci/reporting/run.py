@@ -13,6 +13,7 @@ from pathlib import Path
 
 from hwci.ci.job import Job, Sourced
 from hwci.ci.reporting import bodies, clock, summary
+from hwci.ci.reporting.attempts import with_attempt
 from hwci.ci.reporting.base import NOBODY
 from hwci.ci.reporting.bodies import missing_error
 from hwci.ci.reporting.context import (
@@ -138,7 +139,12 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     job = context.job.with_run_id(started_at)
     store = bench_store(command.environ) if sending.to is None else sending.to.store
     job, past = remembered(job, results.boxes, store, claim=sending.to is not None)
+    job, counted_here = with_attempt(
+        job, past, store, started_at, lambda job: reports_of(job, results, given(job))[0]
+    )
     context = replace(context, job=job)
+    if counted_here is not None:
+        command.notify(f"note: {counted_here}.")
     command.warn(*results.uncounted(job))
     early, _ = reports_of(job, results, given(job))
     replacing = _replaced(early, store)  # as long as this run is not among them
@@ -169,10 +175,13 @@ def check_run(
         raise missing_error("report", missing)
     boxes = list(dict.fromkeys(box for box, _ in placed(job, files))) or [job.value("box_key")]
     store = bench_store(command.environ)
-    job, _ = remembered(job, boxes, store, claim=True)
+    job, past = remembered(job, boxes, store, claim=True)
     if store is not None and store.damaged:
         command.warn(f"{damaged(store.damaged)}. {DAMAGED_FIX}")
     results = Results({box: BoxResults(started_at=started_at) for box in boxes})
+    job, _ = with_attempt(
+        job, past, store, started_at, lambda job: reports_of(job, results, given(job))[0]
+    )
     _, error = reports_of(job, results, given(job))
     if error is not None:
         raise error

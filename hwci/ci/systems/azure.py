@@ -15,6 +15,8 @@ from hwci.ci.job import Job
 from hwci.ci.systems.api import PER_PAGE, ApiError, GetJson, Row, at_path, listed, number_of, only
 from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun, ThisJob
 from hwci.ci.systems.system import (
+    PULLS,
+    TAGS,
     JobEnvironment,
     System,
     address,
@@ -149,6 +151,10 @@ def _steps(job: Row, records: list[Row]) -> list[Row]:
     return [row for row in tasks if row.get("parentId") == job.get("id")]
 
 
+def _is_tag(env: JobEnvironment) -> bool:
+    return env.text("BUILD_SOURCEBRANCH").startswith("refs/tags/")
+
+
 AZURE = System(
     name="azure",
     title="Azure Pipelines",
@@ -162,6 +168,11 @@ AZURE = System(
         "sha": (
             variable("SYSTEM_PULLREQUEST_SOURCECOMMITID", commit),
             variable("BUILD_SOURCEVERSION", commit),
+        ),
+        "built": (variable("BUILD_SOURCEVERSION", commit),),
+        "kind": (
+            where(_is_tag, always(TAGS)),
+            where(is_not("SYSTEM_PULLREQUEST_SOURCEBRANCH", ""), always(PULLS)),
         ),
         "branch": (
             where(_is_ours, variable("SYSTEM_PULLREQUEST_SOURCEBRANCH", without("refs/heads/"))),

@@ -16,6 +16,8 @@ from hwci.ci.job import Job, Sourced, hashed_run_id
 from hwci.ci.systems.api import GetJson, Row, listed, number_of, pages
 from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun, ThisJob
 from hwci.ci.systems.system import (
+    PULLS,
+    TAGS,
     JobEnvironment,
     System,
     address,
@@ -122,6 +124,10 @@ BUILDKITE = System(
         "run_attempt": (variable("BUILDKITE_RETRY_COUNT", _attempt),),
         "sha": (variable("BUILDKITE_COMMIT", commit),),
         "branch": _BRANCH,
+        "kind": (
+            where(is_not("BUILDKITE_TAG", ""), always(TAGS)),
+            where(is_not("BUILDKITE_PULL_REQUEST", "", "false"), always(PULLS)),
+        ),
         "trigger": (
             where(
                 is_not("BUILDKITE_PULL_REQUEST", "", "false"),

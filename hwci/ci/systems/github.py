@@ -22,6 +22,9 @@ from hwci.ci.job import Job, Sourced
 from hwci.ci.systems.api import ApiError, GetJson, Row, at_path, number_of, only, pages
 from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun, ThisJob
 from hwci.ci.systems.system import (
+    PULLS,
+    QUEUE,
+    TAGS,
     JobEnvironment,
     Read,
     Reader,
@@ -45,7 +48,6 @@ EVENT = "GitHub's event file"
 _PULLS = ("pull_request", "pull_request_target")
 QUEUED = "merge_group"
 """The event of a run that tries a merge in a queue."""
-_QUEUE = re.compile(r"(?:refs/heads/)?gh-readonly-queue/(?P<branch>.+)/pr-\d+-[0-9a-f]+")
 _WORDS = {"push": Trigger.MERGE, QUEUED: Trigger.MERGE, "schedule": Trigger.NIGHTLY}
 
 
@@ -81,6 +83,11 @@ def _is_merged(env: JobEnvironment) -> bool:
     return closed and at_path(env.event, "pull_request", "merged") is True
 
 
+def _is_open(env: JobEnvironment) -> bool:
+    """Return whether the run is of a pull request that is not merged."""
+    return env.text("GITHUB_EVENT_NAME") in _PULLS and not _is_merged(env)
+
+
 def _finished_branch(env: JobEnvironment) -> Sourced[str] | None:
     """Return the branch of the run that this one follows."""
     run = at_path(env.event, "workflow_run")
@@ -104,7 +111,7 @@ def _finished_trigger(env: JobEnvironment) -> Sourced[Trigger] | None:
 
 def _unqueued(name: str) -> str:
     """Return the branch that a merge queue merges into; any other branch is itself."""
-    match = _QUEUE.fullmatch(name)
+    match = QUEUE.fullmatch(name)
     return match["branch"] if match else name
 
 
@@ -233,6 +240,7 @@ def _steps(row: Row, key: str, *values: str) -> list[str]:
 
 
 _event_is = partial(is_set, "GITHUB_EVENT_NAME")
+_is_tag = is_set("GITHUB_REF_TYPE", "tag")
 _of_pull = partial(_in_event, "pull_request")
 _OWN_RUNNER = is_not("RUNNER_ENVIRONMENT", "github-hosted")
 """A runner that GitHub hosts has another name each time, and no board."""
@@ -241,8 +249,13 @@ _BRANCH = (
     where(_event_is(_FOLLOWS), _finished_branch),
     where(_is_merged, _of_pull("base", "ref")),
     _pull_branch,
-    variable("GITHUB_REF_NAME", _unqueued),
+    variable("GITHUB_REF_NAME"),
 )
+
+
+def _follows_pull(env: JobEnvironment) -> bool:
+    """Return whether the run that this one follows is of a pull request."""
+    return at_path(env.event, "workflow_run", "event") in _PULLS
 
 
 def _merged_trigger(env: JobEnvironment) -> Sourced[Trigger]:
@@ -267,10 +280,17 @@ GITHUB = System(
             where(_event_is(_FOLLOWS), _in_event(_FOLLOWS, "head_sha", read=commit)),
             variable("GITHUB_SHA", commit),
         ),
+        # The merge of a pull request with its target; where a run follows another, its firmware.
+        "built": (where(_event_is("pull_request", _FOLLOWS), variable("GITHUB_SHA", commit)),),
         "branch": _BRANCH,
+        "kind": (
+            where(_is_tag, always(TAGS)),
+            where(_is_open, always(PULLS)),
+            where(_follows_pull, always(PULLS)),
+        ),
         "trigger": (
             where(_event_is(_FOLLOWS), _finished_trigger),
-            where(is_set("GITHUB_REF_TYPE", "tag"), always(Trigger.MANUAL, "GITHUB_REF_TYPE")),
+            where(_is_tag, always(Trigger.MANUAL, "GITHUB_REF_TYPE")),
             where(_event_is(QUEUED), always(Trigger.MERGE, "GITHUB_EVENT_NAME")),
             where(_is_merged, _merged_trigger),
             started_by("GITHUB_EVENT_NAME", _WORDS, _BRANCH),

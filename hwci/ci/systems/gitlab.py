@@ -17,10 +17,13 @@ from hwci.ci.job import Job, Sourced
 from hwci.ci.systems.api import GetJson, Row, at_path, number_of, pages
 from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending
 from hwci.ci.systems.system import (
+    PULLS,
+    TAGS,
     JobEnvironment,
     System,
     always,
     commit,
+    is_not,
     is_set,
     merge_or_manual,
     started_by,
@@ -55,6 +58,15 @@ def _fork_branch(env: JobEnvironment) -> Sourced[str] | None:
     if not (project and name) or project == ours:
         return None
     return Sourced(f"{project.rpartition('/')[0]}:{name}", "CI_MERGE_REQUEST_SOURCE_PROJECT_PATH")
+
+
+_EVENT_TYPE = "CI_MERGE_REQUEST_EVENT_TYPE"
+_in_train = is_set(_EVENT_TYPE, "merge_train")
+"""A merge train merges the commit that it tests."""
+
+
+def _is_request(env: JobEnvironment) -> bool:
+    return bool(env.text("CI_MERGE_REQUEST_IID")) and not _in_train(env)
 
 
 _BRANCH_PUSHED = (variable("CI_COMMIT_BRANCH"),)
@@ -148,16 +160,25 @@ GITLAB = System(
         ),
         "run_attempt": (always(1),),
         "sha": (
+            where(_in_train, variable("CI_COMMIT_SHA", commit)),
             variable("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", commit),
             variable("CI_COMMIT_SHA", commit),
         ),
+        "built": (variable("CI_COMMIT_SHA", commit),),
         "branch": (
+            where(_in_train, variable("CI_MERGE_REQUEST_TARGET_BRANCH_NAME")),
             _fork_branch,
             variable("CI_COMMIT_BRANCH"),
             variable("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"),
             variable("CI_COMMIT_REF_NAME"),
         ),
+        "kind": (
+            where(is_not("CI_COMMIT_TAG", ""), always(TAGS)),
+            where(_is_request, always(PULLS)),
+        ),
+        "queued": (where(_in_train, always(value=True, source=_EVENT_TYPE)),),
         "trigger": (
+            where(_in_train, always(Trigger.MERGE, _EVENT_TYPE)),
             where(is_set("CI_PIPELINE_SOURCE", "parent_pipeline"), _child_trigger),
             started_by(
                 "CI_PIPELINE_SOURCE",

@@ -9,11 +9,14 @@ from urllib.parse import quote
 from hwci.ci.fields import RUN_ID
 from hwci.ci.job import Sourced, hashed_run_id
 from hwci.ci.systems.system import (
+    PULLS,
+    TAGS,
     JobEnvironment,
     System,
     always,
     commit,
     is_not,
+    is_set,
     slug,
     variable,
     where,
@@ -53,6 +56,10 @@ def _is_primary(env: JobEnvironment) -> bool:
     return env.text("BRANCH_IS_PRIMARY").lower() == "true"
 
 
+_HEADS = without("refs/heads/")
+_is_submitted = is_set("GERRIT_EVENT_TYPE", "change-merged", "ref-updated")
+"""What Gerrit's trigger starts after a change was merged; before, it is of a patch set."""
+
 JENKINS = System(
     name="jenkins",
     title="Jenkins",
@@ -64,14 +71,27 @@ JENKINS = System(
         "run_id": (_run_id,),
         "ci_run": (variable("BUILD_NUMBER", RUN_ID),),
         "run_attempt": (always(1),),
-        "sha": (variable("GIT_COMMIT", commit),),
+        "sha": (
+            where(_is_submitted, variable("GERRIT_NEWREV", commit)),
+            variable("GIT_COMMIT", commit),
+        ),
         "branch": (
+            where(_is_submitted, variable("GERRIT_BRANCH"), variable("GERRIT_REFNAME", _HEADS)),
+            variable("GERRIT_REFSPEC", without("refs/")),
             _fork_branch,
             variable("CHANGE_BRANCH"),
             variable("BRANCH_NAME"),
             variable("GIT_BRANCH", without("refs/remotes/origin/", "refs/heads/", "origin/")),
         ),
-        "trigger": (where(is_not("CHANGE_ID", ""), always(Trigger.MANUAL, "CHANGE_ID")),),
+        "kind": (
+            where(is_not("TAG_NAME", ""), always(TAGS)),
+            where(is_not("CHANGE_ID", ""), always(PULLS)),
+        ),
+        "trigger": (
+            where(is_not("CHANGE_ID", ""), always(Trigger.MANUAL, "CHANGE_ID")),
+            where(_is_submitted, always(Trigger.MERGE, "GERRIT_EVENT_TYPE")),
+            where(is_not("GERRIT_REFSPEC", ""), always(Trigger.MANUAL, "GERRIT_REFSPEC")),
+        ),
         "box_key": (variable("NODE_NAME"),),
         "ci_url": (variable("BUILD_URL"),),
         "default_branch": (where(_is_primary, variable("BRANCH_NAME")),),

@@ -33,6 +33,11 @@ class JobEnvironment:
         return "" if re.fullmatch(r"\$\([^)]*\)", value) else value
 
 
+QUEUE = re.compile(r"(?:refs/heads/)?gh-readonly-queue/(?P<branch>.+)/pr-\d+-[0-9a-f]+")
+"""A branch on which GitHub's merge queue has a merge tested, on any CI system."""
+TAGS, PULLS = "tags", "pulls"
+"""What a run is of that counts for no branch of its own name."""
+
 Reader = Callable[[JobEnvironment], Sourced[Any] | None]
 Read = Callable[[str], Any]
 Condition = Callable[[JobEnvironment], bool]
@@ -41,8 +46,9 @@ Condition = Callable[[JobEnvironment], bool]
 @dataclass(frozen=True, slots=True)
 class System:
     """A CI system. `readers`: by field, and by `default_branch`, `before_sha`, `previous_sha`,
-    `succeeded_sha`, `pushed_shas`, `queued`, `batched`, and `job`: its name, where the jobs of a
-    build share its number.
+    `succeeded_sha`, `pushed_shas`, `queued`, `batched`; `job`: its name, where the jobs of a build
+    share its number; `built`: the commit that it checks out by itself where that is not `sha`;
+    `kind`: what the run is of if that is no branch.
     """
 
     name: str
@@ -65,6 +71,26 @@ class System:
     def is_here(self, environ: Mapping[str, str]) -> bool:
         """Return whether this job is one of the system."""
         return environ.get(self.variable, "").strip().lower() not in {"", "false", "0"}
+
+    def in_place(
+        self, fields: Mapping[str, Sourced[Any]], env: JobEnvironment
+    ) -> dict[str, Sourced[Any]]:
+        """Return fields with the branch for which the run counts: that which a merge queue merges
+        into; and of a pull request or a tag, never one that is merged into.
+        """
+        branch = fields.get("branch")
+        if branch is None:
+            return dict(fields)
+        if queue := QUEUE.fullmatch(str(branch.value)):
+            into, merge = Sourced(queue["branch"], branch.source), fields.get("trigger")
+            if merge is None or merge.value is not Trigger.MERGE:
+                merge = Sourced(Trigger.MERGE, branch.source)
+            queued = fields.get("queued", Sourced(value=True, source=branch.source))
+            return {**fields, "branch": into, "trigger": merge, "queued": queued}
+        kind = self.read("kind", env)
+        if kind is None or not matches_branch(branch.value, env.merge_branches):
+            return dict(fields)
+        return {**fields, "branch": Sourced(f"{kind.value}/{branch.value}", branch.source)}
 
     def read(self, name: str, env: JobEnvironment) -> Sourced[Any] | None:
         """Return a field, None if the system does not know it."""

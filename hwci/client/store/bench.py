@@ -259,11 +259,13 @@ class BenchStore:
         past, run_id = known or Recalled(PastRuns(series), None if job is None else job.number)
         return Recalled(self._older.with_runs_of(past), run_id)
 
-    def replaced(self, report: RunReport) -> str | None:
-        """Return what else a report would replace: other tests, product or start."""
+    def replaced(self, report: RunReport, *, results: bool = False) -> str | None:
+        """Return what else a report would replace: other tests, product or start; with `results`,
+        also the same ones that ended otherwise, which may be the same run corrected.
+        """
         identities = (identity_of(RUN_REPORT, vars(report)), older_identity(report))
         facts = facts_of(report)
-        return self._known(lambda db: memory.replaced(db, identities, facts))
+        return self._known(lambda db: memory.replaced(db, identities, facts, results=results))
 
     # Sending
 

@@ -50,6 +50,8 @@ TABLES = (
 `known`: what was sent under an identity. `jobs`: the run ids of jobs that share a number, in the
 order in which they came.
 """
+_OTHER = ("one of other tests", "one that started at {}", "one with other results")
+"""What a report replaces if these of its facts differ: tests, start, and how the tests ended."""
 _COUNTS = "(runs.tested IS NOT NULL OR reports.number IS NOT NULL)"
 _RUNS = "runs LEFT JOIN reports ON reports.run = runs.id AND reports.state = 'waiting'"
 
@@ -150,7 +152,8 @@ class Recalled(NamedTuple):
 
 class RunFacts(NamedTuple):
     """What is remembered of a report of a run. `series`: a hash. `tests`: a hash of their ids, and
-    after a blank when they started; an earlier version wrote no start. `changes`: JSON.
+    after blanks when they started and a hash of how they ended; earlier versions wrote less.
+    `changes`: JSON.
     """
 
     series: str
@@ -166,7 +169,8 @@ def facts_of(report: RunReport) -> RunFacts:
     """Return what is remembered of a report. A part has a number of its own."""
     product = report.suite or report.workflow
     ids = json.dumps(sorted(item.id for item in report.tests)).encode()
-    started = f" {write_time(report.started_at)}" if report.tests else ""
+    ends = json.dumps(sorted((item.id, item.outcome, item.attempts) for item in report.tests))
+    started = f" {write_time(report.started_at)} {_digest(ends)}" if report.tests else ""
     return RunFacts(
         RunSeries(report.repo_key, report.workflow, report.branch, product).digest,
         report.part_of.run_id if report.part_of else report.run_id,
@@ -254,9 +258,11 @@ def past_runs(db: sqlite3.Connection, series: RunSeries) -> PastRuns:
     )
 
 
-def replaced(db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts) -> str | None:
+def replaced(
+    db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts, *, results: bool
+) -> str | None:
     """Return what else a report would replace: other tests, another product, or the same tests of
-    another time or commit; None for nothing.
+    another time or commit; with `results`, also those that ended otherwise. None for nothing.
     """
     marks = ", ".join("?" * len(identities))
     row = db.execute(
@@ -269,11 +275,10 @@ def replaced(db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts)
         return None
     if row["product"] != facts.product:
         return f"one of product {row['product']}"
-    (then, _, at), (now, _, again) = row["tests"].partition(" "), facts.tests.partition(" ")
-    if then != now:
-        return "one of other tests"
-    if at and again and at != again:
-        return f"one that started at {at}"
+    then, now = ([*text.split(" "), "", ""][:3] for text in (row["tests"], facts.tests))
+    for was, is_now, what in zip(then, now, _OTHER[: 3 if results else 2], strict=False):
+        if was and is_now and was != is_now:
+            return what.format(was)
     last = db.execute(
         "SELECT sha FROM runs WHERE series = ? AND run_id = ? ORDER BY id DESC LIMIT 1",
         (facts.series, facts.run_id),
