@@ -5,14 +5,12 @@ shows them (spec, "Metrics page (dashboard)"). It compares, and sets nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
+from hwci.ci.results.times import APART_MAX, EARLIEST
 from hwci.client.explained import ErrorMessage
 from hwci.wire.reports import RunReport
 
-APART_MAX = timedelta(minutes=5)
-EARLIEST = datetime(2015, 1, 1, tzinfo=UTC)
-"""An earlier time most likely comes from a clock that was not set."""
 FIX = "Set the clock of this machine, or let it be set: timedatectl set-ntp true"
 
 

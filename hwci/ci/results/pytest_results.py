@@ -14,7 +14,9 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from hwci.ci.results.content import WRITE_AGAIN, ContentError, Position, lost_behind
-from hwci.ci.results.model import Entry, FileResults, Seconds, file_results, moment, stable_id
+from hwci.ci.results.model import Entry, FileResults, file_results, stable_id
+from hwci.ci.results.numbers import Seconds
+from hwci.ci.results.times import stamp, stamps_of
 from hwci.ci.results.verdicts import AnyRule, judge
 from hwci.engine.vocabulary import Verdict
 
@@ -64,7 +66,7 @@ def pytest_results(content: bytes, rules: Sequence[AnyRule]) -> FileResults:
     entries = [*tried, *(() if fault else _died(lines))]
     return file_results(
         entries,
-        started_at=moment(lines[0].started_at),
+        stamps=stamps_of(lines[0].started_at),
         duration_s=_duration_s(lines),
         faults=() if fault is None else (lost_behind(fault, len(tried), "result"),),
     )
@@ -111,11 +113,11 @@ def _died(lines: Iterable[_Line]) -> Iterator[Entry]:
 
 def _duration_s(lines: Sequence[_Line]) -> float:
     """Return the time from begin to end, or that of the tests alone if the end is unknown."""
-    begin = moment(lines[0].started_at)
-    end = next((moment(line.ended_at) for line in lines if line.ended_at), None)
+    begin = stamp(lines[0].started_at)
+    end = next((stamp(line.ended_at) for line in lines if line.ended_at), None)
     if begin is None or end is None:
         return sum(line.duration_s for line in lines)
-    return max((end - begin).total_seconds(), 0.0)
+    return max((end.at - begin.at).total_seconds(), 0.0)
 
 
 def id_of(nodeid: str) -> str:
