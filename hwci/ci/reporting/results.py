@@ -16,7 +16,7 @@ from hwci.ci.reporting.bodies import OF_RESULTS, OF_RUN, missing_error
 from hwci.ci.reporting.context import JobContext
 from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.read import ResultsFileError, read_results
-from hwci.ci.results.times import APART_MAX, Stamp, agreeing
+from hwci.ci.results.times import APART_FILES_MAX, APART_MAX, Stamp, agreeing
 from hwci.ci.results.verdicts import with_built_in
 from hwci.client.explained import ErrorMessage, wrong_usage
 from hwci.said import counted
@@ -143,7 +143,8 @@ def _with_starts(results: Results, job: Job, now: datetime) -> Results:
     latest = min(filter(None, (now, job.value("ended_at"))))
     boxes, notices = dict(results.boxes), list(results.notices)
     for box, start in _odd_boxes(results, now).items():
-        notices.append(f"note: The time of the files of {box}, {write_time(start)}, is not believed")
+        what = f"The time of the files of {box}, {write_time(start)}, is not believed"
+        notices.append(f"note: {what}")
         boxes[box] = replace(boxes[box], started_at=None)
     for box, found in boxes.items():
         if found.started_at is None and found.reckoned_start is not None:
@@ -167,7 +168,7 @@ def _odd_boxes(results: Results, now: datetime) -> dict[str, datetime]:
     """
     starts = {box: of.started_at for box, of in results.boxes.items() if of.started_at is not None}
     past = {box: Stamp(start) for box, start in starts.items() if start <= now + APART_MAX}
-    believed = agreeing(past)
+    believed = agreeing(past, pause=APART_FILES_MAX)
     return {box: start for box, start in starts.items() if box not in believed}
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from hwci.ci.results.times import Stamp, agreeing
+from hwci.ci.results.times import APART_FILES_MAX, Stamp, agreeing
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire import limits
 from hwci.wire.reports import TestItem
@@ -189,7 +189,7 @@ def merged(files: Iterable[FileResults], *, messages: bool = False) -> BoxResult
         for at, file in enumerate(kept)
         if file.started_at is not None
     }
-    believed = agreeing(spans)
+    believed = agreeing(spans, pause=APART_FILES_MAX)
     ends = [
         min(spans[at].end, file.written_at)
         for at, file in enumerate(kept)

@@ -87,6 +87,8 @@ def _read(file: IO[bytes], rules: Sequence[AnyRule]) -> FileResults:
     first = next(inflated(file), b"")
     file.seek(0)
     if first.translate(None, AROUND).startswith(JSON_BEGINS):
+        if is_pytest_results(first):
+            return pytest_results(inflated(file), rules)
         return _read_json(*_gathered(inflated(file)), rules)
     numbers = Numbers()
     read = junit_results(inflated(file), rules, numbers)
@@ -123,10 +125,6 @@ def _json_in_utf8(content: bytearray) -> bytes:
 
 
 def _read_json(content: bytes, cut: CutError | None, rules: Sequence[AnyRule]) -> FileResults:
-    if is_pytest_results(content):
-        if cut is not None:  # it is not known how the tests ended that began last
-            raise cut
-        return pytest_results(content, rules)
     try:
         document = json.loads(content)
     except json.JSONDecodeError as fault:

@@ -24,6 +24,8 @@ LATEST = datetime(9990, 1, 1, tzinfo=UTC)
 """No time that is read is later."""
 PAUSE_MAX = timedelta(hours=6)
 """The longest time without a test, before which most times of a run are that it began at one."""
+APART_FILES_MAX = timedelta(days=1)
+"""The same between files, and between boxes: they may wait for each other."""
 RUN_MAX = timedelta(days=7)
 """How long before the last of its times a run began, where no most of them are near each other."""
 Key = TypeVar("Key")
@@ -177,13 +179,13 @@ def times(stamps: Sequence[Stamp], written_at: datetime) -> Times:
     )
 
 
-def agreeing(spans: Mapping[Key, Stamp]) -> set[Key]:
-    """Return which times agree: those of the part, without a long pause in it, that most are in;
+def agreeing(spans: Mapping[Key, Stamp], pause: timedelta = PAUSE_MAX) -> set[Key]:
+    """Return which times agree: those of the part, without such a pause in it, that most are in;
     where there is none, those not long before the latest.
     """
     parts, last = list[list[Key]](), None
     for key, span in sorted(spans.items(), key=lambda item: item[1].at):
-        if last is None or span.at > _moved(last, PAUSE_MAX):
+        if last is None or span.at > _moved(last, pause):
             parts.append([])
         parts[-1].append(key)
         last = span.end if last is None else max(last, span.end)
@@ -208,6 +210,8 @@ OFFSETS = tuple(
 """How far the zones of the world are from UTC."""
 WRITTEN_WITHIN = timedelta(minutes=10)
 """How long after its tests a file is written that was not copied since."""
+FIRST_DAY_AGE = timedelta(days=30)
+"""How long before the file was written the first of January is that of a clock that began there."""
 OVERLAP = timedelta(minutes=3)
 """How much longer its tests may seem to have taken."""
 
@@ -215,8 +219,17 @@ OVERLAP = timedelta(minutes=3)
 def _fitting(one: Stamp, latest: datetime) -> Stamp | None:
     """Return a time as it is meant, None if no clock that was set showed it."""
     until = latest + EASTERNMOST if one.local else latest
-    readings = [at for at in (one.at, one.other) if at is not None and EARLIEST <= at <= until]
+    readings = [
+        at
+        for at in (one.at, one.other)
+        if at is not None and EARLIEST <= at <= until and not _is_first_day(at, latest)
+    ]
     return replace(one, at=max(readings), other=None) if readings else None
+
+
+def _is_first_day(at: datetime, latest: datetime) -> bool:
+    """Return whether a time is that of a clock without a battery, which begins with some year."""
+    return (at.month, at.day) == (1, 1) and latest != LATEST and latest - at > FIRST_DAY_AGE
 
 
 def _zone(agreed: Sequence[Stamp], written: datetime | None) -> timedelta | None:
