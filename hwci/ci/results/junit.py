@@ -262,7 +262,9 @@ class _Document:
             if self._ended:
                 self._lines_before += self._parser.ErrorLineNumber - 1
                 unread = self._given_bytes + len(chunk) - self._parser.ErrorByteIndex
-                return (self._open_tag.begun + chunk)[-unread:]
+                whole = self._open_tag.begun + chunk
+                at = len(whole) - unread
+                return whole[at - 1 :] if whole[at - 1 : at] == b"<" else whole[at:]
             position = Position(self._lines_before + fault.lineno, fault.offset + 1)
             raise CutError(self._broken(fault), WRITE_AGAIN, position) from fault
         self._given_bytes += len(chunk)

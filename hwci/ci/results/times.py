@@ -171,7 +171,7 @@ def times(stamps: Sequence[Stamp], written_at: datetime) -> Times:
     zone = _zone([fit[key] for key in local], written)
     placed = {key: _in_zone(one, zone or UTC_OFFSET) for key, one in fit.items()}
     believed = agreeing({key: one for key, one in placed.items() if one.at <= latest})
-    zone_notes = _zone_notes(zone, written) if local else ()
+    zone_notes = _zone_notes(zone, written) if local & believed else ()
     odd = [one.at for key, one in enumerate(stamps) if key not in believed]
     return Times(
         min((placed[key].at for key in believed), default=None),
