@@ -275,6 +275,7 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
     by_box: dict[str, list[FileResults]] = {}
     faults: list[str] = []
     idle: list[tuple[str, Path, FileResults]] = []
+    notes_of: dict[str, list[Path]] = {}
     with with_built_in(project.verdicts if project else ()) as rules:
         for box, path in there:
             try:
@@ -283,11 +284,13 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
                 faults.append(str(fault))
                 continue
             by_box.setdefault(box, []).append(read)
+            for note in read.notes:
+                notes_of.setdefault(note.removeprefix(str(path)), []).append(path)
             faults += read.faults
             idle += [] if read.attempts else [(box, path, read)]
     cut = [] if project is None else rules.notices(project.path)
     boxes = {box: merged(files, messages=messages) for box, files in by_box.items()}
-    notes = [line for files in by_box.values() for read in files for line in read.notes]
+    notes = _each_once(notes_of)
     notices = [*cut, *(f"warning: {line}" for line in faults)]
     notices += [_none_ran(path, read, alone=not boxes[box].tests) for box, path, read in idle]
     if skipped := sum(one.skipped for files in by_box.values() for one in files if one.attempts):
@@ -304,6 +307,14 @@ def _cut(test_id: str) -> str:
         f"{test_id} had more than {limits.ATTEMPTS_MAX:,} attempts or took more than"
         f" {limits.DURATION_MAX:,} s in all; its report says the most that it can."
     )
+
+
+def _each_once(notes_of: Mapping[str, Sequence[Path]]) -> list[str]:
+    """Return each note, behind the first of the files that it is of."""
+    return [
+        f"{paths[0]}{f' and {len(paths) - 1:,} more' if paths[1:] else ''}{note}"
+        for note, paths in notes_of.items()
+    ]
 
 
 def _odd(box: str, results: BoxResults) -> str:

@@ -39,16 +39,20 @@ class Numbers:
         """Return the seconds in a text; 0 for any other text, below zero, as after a clock was set,
         and for longer than a test can take.
         """
-        text = _SPACES.sub("", text.strip())
+        read = None
+        if "." in self._decimal and "," not in text:  # most numbers of most files
+            read = _float(text)
+        if read is None:
+            read = self._spelled(_SPACES.sub("", text.strip()))
+        return read if read is not None and 0 <= read <= limits.DURATION_MAX else 0.0
+
+    def _spelled(self, text: str) -> float | None:
         number = _NUMBER.fullmatch(text)
         if number is not None:
             text = self._with_decimal_dot(number[1], number[2] or "")
-        try:
-            read = float(text)
-        except ValueError:
-            return 0.0
-        self._whole |= number is None and read >= 1
-        return read if 0 <= read <= limits.DURATION_MAX else 0.0
+        read = _float(text)
+        self._whole |= number is None and read is not None and read >= 1
+        return read
 
     def _with_decimal_dot(self, digits: str, exponent: str) -> str:
         marks = [letter for letter in digits if letter in ".,"]
@@ -84,6 +88,13 @@ class Numbers:
             return ()
         what = "It has times such as 1,234, and nothing shows whether their comma stands before"
         return (f": {what} decimals or between thousands. It is read as before decimals",)
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def seconds(text: str) -> float:

@@ -171,7 +171,7 @@ def times(stamps: Sequence[Stamp], written_at: datetime) -> Times:
     zone = _zone([fit[key] for key in local], written)
     placed = {key: _in_zone(one, zone or UTC_OFFSET) for key, one in fit.items()}
     believed = agreeing({key: one for key, one in placed.items() if one.at <= latest})
-    zone_notes = _zone_notes(zone, written) if local & believed else ()
+    zone_notes = _zone_notes(zone) if local & believed else ()
     odd = [one.at for key, one in enumerate(stamps) if key not in believed]
     return Times(
         min((placed[key].at for key in believed), default=None),
@@ -252,19 +252,16 @@ def _in_zone(one: Stamp, zone: timedelta) -> Stamp:
     return replace(one, at=_moved(one.at, -zone)) if one.local else one
 
 
-def _zone_notes(zone: timedelta | None, written: datetime | None) -> tuple[str, ...]:
+def _zone_notes(zone: timedelta | None) -> tuple[str, ...]:
     if zone == UTC_OFFSET:
         return ()
-    if zone is None:
-        when = "not known" if written is None else write_time(written.replace(microsecond=0))
-        what = f"and are read as UTC: when it was written ({when}) does not tell it"
-    else:
+    what = "They are read as UTC: when it was written does not tell"
+    if zone is not None:
         minutes = abs(zone) // timedelta(minutes=1)
         sign = "-" if zone < UTC_OFFSET else "+"
         shown = f"UTC{sign}{minutes // 60:02}:{minutes % 60:02}"
         what = f"By when it was written, that is {shown}"
-        return (f": Its times name no zone. {what}. {FIX}",)
-    return (f": Its times name no zone, {what}. {FIX}",)
+    return (f": Its times name no zone. {what}. {FIX}",)
 
 
 def _odd_notes(odd: Sequence[datetime], many: int) -> tuple[str, ...]:
