@@ -24,8 +24,8 @@ def sent(answer: Any) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def job(cli: Command) -> Command:
-    def run(*arguments: str, **env: str | None) -> Any:
-        return cli("report-run", *arguments, "--no-changes", **{**JOB, **env})
+    def run(*arguments: str, stdin: str | bytes = "", **env: str | None) -> Any:
+        return cli("report-run", *arguments, "--no-changes", stdin=stdin, **{**JOB, **env})
 
     return run
 
