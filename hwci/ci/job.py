@@ -151,12 +151,17 @@ class Job:
         branch = self.value("branch")
         return branch is None or matches_branch(branch, self.merge_branches.value)
 
+    @property
+    def is_numbered(self) -> bool:
+        """Whether a CI or a person numbers the run."""
+        known = self.fields.get("run_id")
+        return self.system is not None or (known is not None and known.source != CLOCK)
+
     def with_run_id(self, at: datetime) -> "Job":
         """Return the job with the seconds since 1970 as run id if no CI numbers the run. The same
         run reported again, with the same start, then replaces the first report.
         """
-        known = self.fields.get("run_id")
-        if self.system is not None or (known is not None and known.source != CLOCK):
+        if self.is_numbered:
             return self
         run_id: Sourced[Any] = Sourced(max(0, int(at.timestamp())), CLOCK)
         return replace(self, fields=in_order({**self.fields, "run_id": run_id}))

@@ -3,7 +3,6 @@
 
 import gzip
 import os
-import zlib
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -335,20 +334,7 @@ def test_a_folder_is_an_error(tmp_path: Path) -> None:
     assert "It cannot be read: Is a directory" in fault_of(tmp_path)
 
 
-def test_what_inflates_without_end_is_refused_before_it_is_held(tmp_path: Path) -> None:
-    path = tmp_path / "bomb.xml.gz"
-    press = zlib.compressobj(9, zlib.DEFLATED, 31)
-    blank = b" " * (1 << 20)
-    with path.open("wb") as file:
-        file.write(press.compress(b"<testsuite>"))
-        for _ in range(257):
-            file.write(press.compress(blank))
-        file.write(press.flush())
-
-    assert "It holds more than 256 MiB" in fault_of(path)
-
-
-@pytest.mark.parametrize("encoding", ["no-such-encoding", "utf-7", "shift_jis"])
+@pytest.mark.parametrize("encoding", ["no-such-encoding", "utf-7", "punycode"])
 def test_an_encoding_that_cannot_be_read_is_an_error(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "results.xml"
     path.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>\n<testsuite name="x"/>'.encode())

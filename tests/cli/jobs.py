@@ -43,7 +43,9 @@ ANNOUNCED = [
 NOWHERE = "http://127.0.0.1:9"
 
 
-def junit(*names: str, fails: str = "", timestamp: str = ' timestamp="2026-01-31T09:30:00"') -> str:
+def junit(
+    *names: str, fails: str = "", timestamp: str = ' timestamp="2026-01-31T09:30:00Z"'
+) -> str:
     """Return a result file; `fails` names the test that failed."""
     cases = "".join(
         f'<testcase classname="t" name="{name}" time="0.5">'

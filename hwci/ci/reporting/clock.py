@@ -4,15 +4,13 @@ a report came from. A bench whose clock was never set reports its runs as of 197
 shows them (spec, "Metrics page (dashboard)"). It compares, and sets nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 
-from hwci.client.explained import ErrorMessage
+from hwci.ci.results.times import APART_MAX, EARLIEST
+from hwci.client.explained import ErrorMessage, wrong_usage
 from hwci.wire.reports import RunReport
 
-APART_MAX = timedelta(minutes=5)
-EARLIEST = datetime(2015, 1, 1, tzinfo=UTC)
-"""An earlier time most likely comes from a clock that was not set."""
 FIX = "Set the clock of this machine, or let it be set: timedatectl set-ntp true"
 
 
@@ -62,6 +60,28 @@ def unlikely(
                 "clock of what ran the tests, or set --started-at and --ended-at"
             )
     return tuple(lines)
+
+
+def of_run(times: Iterable[datetime | None], here: datetime) -> datetime:
+    """Return the time that numbers a run which no CI numbers: the first that a right clock may have
+    shown, else that of this machine.
+
+    Raises:
+        ExplainedError: there is none. Its number would be that of another run, too.
+    """
+    is_set = here >= EARLIEST
+    likely = (
+        time
+        for time in (*times, here)
+        if time is not None and time >= EARLIEST and (time <= here + APART_MAX or not is_set)
+    )
+    if (time := next(likely, None)) is None:
+        raise wrong_usage(
+            "The run has no number",
+            f"it is {_minute(here)} by the clock of this machine, which was never set",
+            f"{FIX}. Or set --run-id (HWCI_RUN_ID)",
+        )
+    return time
 
 
 def _aware(time: datetime) -> datetime:

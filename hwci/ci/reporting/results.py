@@ -16,6 +16,7 @@ from hwci.ci.reporting.bodies import OF_RESULTS, OF_RUN, missing_error
 from hwci.ci.reporting.context import JobContext
 from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.read import ResultsFileError, read_results
+from hwci.ci.results.times import APART_FILES_MAX, APART_MAX, Stamp, agreeing
 from hwci.ci.results.verdicts import with_built_in
 from hwci.client.explained import ErrorMessage, wrong_usage
 from hwci.said import counted
@@ -141,7 +142,11 @@ def _with_starts(results: Results, job: Job, now: datetime) -> Results:
         return results
     latest = min(filter(None, (now, job.value("ended_at"))))
     boxes, notices = dict(results.boxes), list(results.notices)
-    for box, found in results.boxes.items():
+    for box, start in _odd_boxes(results, now).items():
+        what = f"The time of the files of {box}, {write_time(start)}, is not believed"
+        notices.append(f"note: {what}")
+        boxes[box] = replace(boxes[box], started_at=None)
+    for box, found in boxes.items():
         if found.started_at is None and found.reckoned_start is not None:
             at = min(found.reckoned_start, latest - found.took)
             notices.append(
@@ -155,6 +160,16 @@ def _with_starts(results: Results, job: Job, now: datetime) -> Results:
         notices.append(f"note: The start of the run on {names} is not known: {_better(at)}")
         boxes |= {box: replace(boxes[box], started_at=at) for box in idle}
     return replace(results, boxes=boxes, notices=tuple(notices))
+
+
+def _odd_boxes(results: Results, now: datetime) -> dict[str, datetime]:
+    """Return the starts of boxes that no clock shows that is right: they are of a later time than
+    it is, or far from those of the other boxes.
+    """
+    starts = {box: of.started_at for box, of in results.boxes.items() if of.started_at is not None}
+    past = {box: Stamp(start) for box, start in starts.items() if start <= now + APART_MAX}
+    believed = agreeing(past, pause=APART_FILES_MAX)
+    return {box: start for box, start in starts.items() if box not in believed}
 
 
 def _better(at: datetime) -> str:
@@ -227,9 +242,20 @@ def _box_and_path(text: str) -> tuple[str | None, str]:
             f"{text!r} is neither FILE nor BOX=FILE",
             "Name a file (is the variable behind it set?), or leave it out",
         )
-    if equals and not _exists(text):
+    if equals and not _is_path(text, name, path):
         return name, path
     return None, text
+
+
+def _is_path(text: str, name: str, path: str) -> bool:
+    """Return whether `BOX=FILE` is a path as it stands: it matches files, or the folder whose name
+    has the sign is there, and its file may come.
+    """
+    folder, slash, _ = path.partition("/")
+    folders = f"{name}={folder}" if slash else text
+    if _exists(text) or _exists(folders):
+        return True
+    return has_magic(folders) and bool(glob(folders, recursive=True))  # noqa: PTH207
 
 
 def _exists(name: str) -> bool:
@@ -249,6 +275,7 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
     by_box: dict[str, list[FileResults]] = {}
     faults: list[str] = []
     idle: list[tuple[str, Path, FileResults]] = []
+    notes_of: dict[str, list[Path]] = {}
     with with_built_in(project.verdicts if project else ()) as rules:
         for box, path in there:
             try:
@@ -257,17 +284,20 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
                 faults.append(str(fault))
                 continue
             by_box.setdefault(box, []).append(read)
+            for note in read.notes:
+                notes_of.setdefault(note.removeprefix(str(path)), []).append(path)
             faults += read.faults
             idle += [] if read.attempts else [(box, path, read)]
     cut = [] if project is None else rules.notices(project.path)
     boxes = {box: merged(files, messages=messages) for box, files in by_box.items()}
-    notes = [line for files in by_box.values() for read in files for line in read.notes]
+    notes = _each_once(notes_of)
     notices = [*cut, *(f"warning: {line}" for line in faults)]
     notices += [_none_ran(path, read, alone=not boxes[box].tests) for box, path, read in idle]
     if skipped := sum(one.skipped for files in by_box.values() for one in files if one.attempts):
         many = counted(skipped, "skipped test")
         notices.append(f"note: Left out: {many}. Only tests that ran count.")
     notices += [f"note: {_cut(test_id)}" for one in boxes.values() for test_id in one.cut]
+    notices += [f"note: {_odd(box, one)}" for box, one in boxes.items() if one.odd_starts]
     notices += [f"note: {line}" for line in notes]
     return Results(boxes, tuple(faults), tuple(notes), tuple(notices))
 
@@ -277,6 +307,20 @@ def _cut(test_id: str) -> str:
         f"{test_id} had more than {limits.ATTEMPTS_MAX:,} attempts or took more than"
         f" {limits.DURATION_MAX:,} s in all; its report says the most that it can."
     )
+
+
+def _each_once(notes_of: Mapping[str, Sequence[Path]]) -> list[str]:
+    """Return each note, behind the first of the files that it is of."""
+    return [
+        f"{paths[0]}{f' and {len(paths) - 1:,} more' if paths[1:] else ''}{note}"
+        for note, paths in notes_of.items()
+    ]
+
+
+def _odd(box: str, results: BoxResults) -> str:
+    """Return the notice of files whose start is not believed."""
+    many, first = counted(len(results.odd_starts), "file"), write_time(min(results.odd_starts))
+    return f"The times of {many} of {box}, such as {first}, are not believed beside those of others"
 
 
 def _none_ran(path: Path, read: FileResults, *, alone: bool) -> str:

@@ -135,8 +135,7 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     results = results_of(context, request.files, request.before, messages=request.messages)
     command.show(results.notices)
     # A run that no CI counts is named by its start.
-    started_at = context.job.value("started_at") or results.started_at() or command.clock()
-    job = context.job.with_run_id(started_at)
+    job = _numbered(context.job, results.started_at(), command.clock())
     store = bench_store(command.environ) if sending.to is None else sending.to.store
     job, past = remembered(job, results.boxes, store, claim=sending.to is not None)
     job, counted_here = with_attempt(
@@ -170,7 +169,7 @@ def check_run(
     # The run itself shows its end. One that no CI counts is named by its start, as in its report.
     flags = replace(flags, ended_at=started_at, conclusion="success")
     context = job_context(flags, command)
-    job = context.job.with_run_id(started_at)
+    job = _numbered(context.job, None, started_at)
     if missing := missing_of_run(job, files, ran=True):
         raise missing_error("report", missing)
     boxes = list(dict.fromkeys(box for box, _ in placed(job, files))) or [job.value("box_key")]
@@ -189,6 +188,17 @@ def check_run(
 
 
 # What is reported
+
+
+def _numbered(job: Job, started_at: datetime | None, here: datetime) -> Job:
+    """Return the job with a run id. `started_at`: by its files; `here`: by this machine's clock.
+
+    Raises:
+        ExplainedError: no CI numbers the run, and no clock is set.
+    """
+    if job.is_numbered:
+        return job
+    return job.with_run_id(clock.of_run((job.value("started_at"), started_at), here))
 
 
 def _under_test(
@@ -237,8 +247,7 @@ def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) ->
         context.command.show(results.notices)
         boxes = dict(results.boxes)
         conclusion = results.conclusion() if boxes else None
-        at = job.value("started_at") or results.started_at() or context.command.clock()
-        job = job.with_run_id(at)
+        job = _numbered(job, results.started_at(), context.command.clock())
     head = head_of(job, found, conclusion)
     drafts = [
         draft(head, None if box_key == UNNAMED else box_key, of_box)

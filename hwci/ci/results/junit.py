@@ -9,7 +9,7 @@ breaks off holds, and is kept; a piece that means nothing costs itself alone.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
 from xml.parsers import expat
@@ -19,18 +19,21 @@ from hwci.ci.results.content import (
     ContentError,
     CutError,
     Position,
+    Room,
     lost_behind,
     one_line,
 )
+from hwci.ci.results.documents import Between, text_before
+from hwci.ci.results.encoding import InUtf8
 from hwci.ci.results.model import (
     Entry,
     FileResults,
     distinct_by_group,
     file_results,
-    moment,
-    seconds,
     stable_id,
 )
+from hwci.ci.results.numbers import Numbers
+from hwci.ci.results.times import Stamp, stamp
 from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
 from hwci.ci.results.xml_bytes import EscapedControls, OpenTag
 from hwci.engine.vocabulary import Verdict
@@ -44,6 +47,10 @@ NOT_RUN = {"notrun", "disabled", "skipped", "suppressed"}
 """`status` or `result` of a test that GoogleTest or CTest listed and did not run."""
 TAG_BYTES_MAX = 8 * 1024 * 1024
 """Bytes of a whole tag, or of a comment, beyond which a file is not read."""
+DEPTH_MAX = 1_000
+"""Elements within each other, beyond which a file is not read."""
+ELEMENT_BYTES = 500
+"""Bytes that a test or a failure takes beside its texts."""
 VAGUE_TYPES = {"", "failure", "error", "fail", "failed"}
 """Types that add nothing to the name of their element."""
 VAGUE_MESSAGES = VAGUE_TYPES
@@ -62,20 +69,24 @@ NOT_JUNIT = {"robot": "Let robot write one, with --xunit FILE"}
 """Elements that begin the XML of test runners that write JUnit XML as well."""
 
 
-def junit_results(chunks: Iterable[bytes], rules: Sequence[AnyRule]) -> FileResults:
-    """Read the content of one file, as far as it can be read.
+def junit_results(
+    chunks: Iterable[bytes], rules: Sequence[AnyRule], numbers: Numbers | None = None
+) -> FileResults:
+    """Read the content of one file, as far as it can be read. `numbers`: how it spells durations.
 
     Raises:
         ContentError: it is not JUnit XML, or is broken before its first test has ended.
     """
-    document, escaped = _Document(rules), EscapedControls(chunks)
+    document, text = _Document(rules, numbers or Numbers()), InUtf8(chunks)
+    escaped = EscapedControls(text)
     try:
         for chunk in escaped:
             document.feed(chunk)
         document.feed(b"", last=True)
     except CutError as fault:
         document.cut(fault)
-    return replace(document.results(), notes=escaped.notes())
+    read = document.results()
+    return replace(read, notes=(*read.notes, *escaped.notes(), *text.notes(), *document.notes()))
 
 
 # One test case
@@ -192,10 +203,12 @@ def _pytest_tries(entries: Sequence[_CaseEntry]) -> list[_CaseEntry]:
 class _Document:
     """One file while it is read: expat calls the methods, element after element."""
 
-    def __init__(self, rules: Sequence[AnyRule]) -> None:
+    def __init__(self, rules: Sequence[AnyRule], numbers: Numbers) -> None:
         self._rules = rules
+        self._numbers = numbers
+        self._room = Room()
         self._entries: list[_CaseEntry] = []
-        self._started_at: datetime | None = None
+        self._stamps: list[Stamp] = []
         self._duration_s = 0.0
         self._tests_s = 0.0
         self._begun = False
@@ -207,31 +220,83 @@ class _Document:
         self._text_of: str | None = None
         self._nameless: list[Position] = []
         self._faults: list[str] = []
+        self._text_from = 0
+        self._between: Between | None = None
+        self._beside = Between()
+        self._lines_before = 0
+        self._begin_document()
+
+    def _begin_document(self) -> None:
+        self._begun = self._ended = False
+        self._depth = 0
         self._open_tag = OpenTag()
         self._given_bytes = 0
-        self._parser = expat.ParserCreate()
+        self._parser = expat.ParserCreate("utf-8")  # whatever encoding it declares
         self._parser.buffer_text = True
         self._parser.StartDoctypeDeclHandler = self._doctype
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
+        self._parser.StartElementHandler = self._open
+        self._parser.EndElementHandler = self._close
 
     def feed(self, chunk: bytes, *, last: bool = False) -> None:
-        """Take the next bytes."""
+        """Take the next bytes: of one document after the other, and of what stands between them."""
+        if not self._given_bytes and not self._lines_before and text_before(chunk):
+            self._between = self._beside
+        while True:
+            if self._between is not None:
+                line = self._lines_before + 1
+                chunk, lines = self._between.document(chunk, line, last=last)
+                self._lines_before += lines
+                if not chunk:
+                    return
+                self._between = None
+                self._begin_document()
+            rest = self._parse(chunk, last=last)
+            if rest is None:
+                return
+            chunk, self._between = rest, self._beside
+
+    def _parse(self, chunk: bytes, *, last: bool) -> bytes | None:
+        """Parse the next bytes. Return what follows the document, None if that is blank so far."""
         chunk = self._open_tag.shortened(chunk)
         try:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as fault:
-            position = Position(fault.lineno, fault.offset + 1)
+            if self._ended:
+                self._lines_before += self._parser.ErrorLineNumber - 1
+                unread = self._given_bytes + len(chunk) - self._parser.ErrorByteIndex
+                whole = self._open_tag.begun + chunk
+                at = len(whole) - unread
+                return whole[at - 1 :] if whole[at - 1 : at] == b"<" else whole[at:]
+            position = Position(self._lines_before + fault.lineno, fault.offset + 1)
             raise CutError(self._broken(fault), WRITE_AGAIN, position) from fault
-        except (LookupError, ValueError) as fault:
-            # Python looks the declared encoding up, and raises these if there is none.
-            raise self._fault(f"Its encoding cannot be read ({fault})", "Write UTF-8") from fault
         self._given_bytes += len(chunk)
         unread = self._given_bytes - max(0, self._parser.CurrentByteIndex)
         if unread > TAG_BYTES_MAX:
             what = f"It has a tag of more than {TAG_BYTES_MAX // 1024**2} MiB"
             raise CutError(what, "Let the tests write less of it", self._here())
         self._open_tag.note(chunk, unread)
+        return None
+
+    def _open(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > DEPTH_MAX:
+            what = f"It has more than {DEPTH_MAX:,} elements within each other"
+            raise CutError(what, WRITE_AGAIN, self._here())
+        was_outside = self._case is None
+        self._start(tag, attributes)
+        if was_outside and self._case is not None:
+            self._room.begin()
+
+    def _close(self, tag: str) -> None:
+        self._depth -= 1
+        if tag == self._text_of:
+            self._room.lend(min(MESSAGE_MAX, self._parser.CurrentByteIndex - self._text_from))
+        was_inside = self._case is not None
+        self._end(tag)
+        if was_inside and self._case is None:
+            self._room.give_back()
+            self._room.take(ELEMENT_BYTES)
+        self._ended = not self._depth
 
     def cut(self, fault: CutError) -> None:
         """Keep what was read whole before the file broke off.
@@ -271,11 +336,15 @@ class _Document:
             self._faults.append(one_line(self._nameless[0], what, NAMES_FIX))
         return file_results(
             self._entries,
-            started_at=self._started_at,
+            stamps=self._stamps,
             duration_s=self._duration_s,
             tried=self._tried(),
             faults=tuple(self._faults),
         )
+
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on what was read otherwise than it stands."""
+        return (*self._beside.notes(), *self._numbers.note())
 
     def _tried(self) -> Iterator[_CaseEntry]:
         """Yield what ran, suite after suite. Only pytest's cases need interpretation."""
@@ -295,7 +364,8 @@ class _Document:
 
     def _here(self) -> Position:
         parser = self._parser
-        return Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+        line = self._lines_before + parser.CurrentLineNumber
+        return Position(line, parser.CurrentColumnNumber + 1)
 
     def _doctype(self, *_: object) -> None:
         raise self._fault("It declares a document type, which may hide other files", "Remove it")
@@ -318,12 +388,14 @@ class _Document:
             raise self._fault(what, NOT_JUNIT.get(tag, JUNIT_FIX))
 
     def _begin_suite(self, tag: str, attributes: dict[str, str]) -> None:
-        started_at = moment(attributes.get("timestamp", ""))
-        if started_at is not None:
-            self._started_at = min(started_at, self._started_at or started_at)
+        lasted = self._numbers.seconds(attributes.get("time", ""))
+        began = stamp(attributes.get("timestamp", ""))
+        if began is not None:
+            self._room.take(ELEMENT_BYTES)
+            self._stamps.append(replace(began, took=timedelta(seconds=lasted)))
         if tag == "testsuite":
-            name, lasted = attributes.get("name", ""), seconds(attributes.get("time", ""))
             self._suites_begun += 1
+            name = attributes.get("name", "")
             self._suites.append(_Suite(self._suites_begun, name, lasted, self._tests_s))
 
     def _new_case(self, attributes: dict[str, str]) -> _Case:
@@ -336,7 +408,7 @@ class _Document:
         if not test_id:
             self._nameless.append(self._here())
         run = NOT_RUN.isdisjoint({attributes.get("status"), attributes.get("result")})
-        return _Case(suite, test_id, seconds(attributes.get("time", "")), run)
+        return _Case(suite, test_id, self._numbers.seconds(attributes.get("time", "")), run)
 
     def _inside(self, case: _Case, tag: str, attributes: Mapping[str, str]) -> None:
         if tag in FAILED or tag in RETRIED:
@@ -353,7 +425,8 @@ class _Document:
 
     def _take_text(self, tag: str, words: _Words) -> None:
         """Collect the text up to the end of an element, that of elements inside it as well."""
-        self._text_of = tag
+        self._room.lend(ELEMENT_BYTES + len(words.message))
+        self._text_of, self._text_from = tag, self._parser.CurrentByteIndex
         self._parser.CharacterDataHandler = words.take
 
     def _verdict_of(self, text: str) -> Verdict | None:
@@ -377,6 +450,7 @@ class _Document:
             self._end_suite(self._suites.pop())
 
     def _take(self, entry: _CaseEntry) -> None:
+        self._room.take(len(entry.test_id) + len(entry.message))
         self._entries.append(entry)
         if entry.run and not entry.unbuilt:
             self._tests_s += entry.duration_s

@@ -9,42 +9,16 @@ format a file was written, it does not know.
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
-from pydantic import BeforeValidator
-
+from hwci.ci.results.times import APART_FILES_MAX, Stamp, agreeing
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire import limits
-from hwci.wire.base import parse_time
 from hwci.wire.reports import TestItem
 
 HASH_DIGITS = 16
-
-
-def seconds(text: str) -> float:
-    """Return the seconds in a text such as `1,234.5`; 0 for any other text, below zero, as after a
-    clock was set, and for longer than a test can take.
-    """
-    try:
-        read = float(text.replace(",", ""))
-    except ValueError:
-        return 0.0
-    return read if 0 <= read <= limits.DURATION_MAX else 0.0
-
-
-Seconds = Annotated[float, BeforeValidator(lambda said: seconds(str(said)))]
-"""A duration in JSON, written as a number or as text."""
-
-
-def moment(text: str) -> datetime | None:
-    """Return the time in a text, None if there is none; one without offset is UTC."""
-    for written in (text, f"{text}Z"):
-        with suppress(ValueError):
-            return parse_time(written.strip())
-    return None
 
 
 def stable_id(classname: str, name: str) -> str:
@@ -126,11 +100,13 @@ class FileResults:
     """Parts that could not be read, beside all that is given here; each a line."""
     notes: tuple[str, ...] = ()
     """Parts that were read otherwise than they stand, without loss; each a line."""
+    stamps: Sequence[Stamp] = ()
+    """The times that the file holds, from which `started_at` is decided."""
 
 
 def file_results(
     entries: Sequence[Entry],
-    started_at: datetime | None,
+    stamps: Sequence[Stamp],
     duration_s: float,
     *,
     tried: Iterable[Entry] | None = None,
@@ -143,9 +119,10 @@ def file_results(
         attempts=[one for entry in (entries if tried is None else tried) for one in _tries(entry)],
         skipped=sum(not entry.run for entry in entries),
         unbuilt=sum(entry.unbuilt for entry in entries),
-        started_at=started_at,
+        started_at=None,
         duration_s=duration_s,
         faults=faults,
+        stamps=stamps,
     )
 
 
@@ -182,6 +159,8 @@ class BoxResults:
     """The earliest start by when each file was written, less what its tests took: the same for the
     same files, whenever they are read.
     """
+    odd_starts: tuple[datetime, ...] = ()
+    """Starts of files that are not believed beside those of the others."""
 
     @property
     def took(self) -> timedelta:
@@ -205,11 +184,16 @@ def merged(files: Iterable[FileResults], *, messages: bool = False) -> BoxResult
     for file in kept:
         for attempt in file.attempts:
             tests.setdefault(attempt.test_id, []).append(attempt)
-    starts = [file.started_at for file in kept if file.started_at is not None]
+    spans = {
+        at: Stamp(file.started_at, took=_taken(file.duration_s))
+        for at, file in enumerate(kept)
+        if file.started_at is not None
+    }
+    believed = agreeing(spans, pause=APART_FILES_MAX)
     ends = [
-        min(file.started_at + _taken(file.duration_s), file.written_at)
-        for file in kept
-        if file.started_at is not None and file.written_at is not None
+        min(spans[at].end, file.written_at)
+        for at, file in enumerate(kept)
+        if at in believed and file.written_at is not None
     ]
     reckoned = [
         file.written_at - _taken(file.duration_s) for file in kept if file.written_at is not None
@@ -219,12 +203,13 @@ def merged(files: Iterable[FileResults], *, messages: bool = False) -> BoxResult
             _item(test_id, attempts, messages=messages) for test_id, attempts in tests.items()
         ),
         skipped=sum(file.skipped for file in kept),
-        started_at=min(starts, default=None),
+        started_at=min((spans[at].at for at in believed), default=None),
         duration_s=sum(file.duration_s for file in kept),
         unbuilt=sum(file.unbuilt for file in kept),
         ran_until=max(ends, default=None),
         cut=tuple(test_id for test_id, attempts in tests.items() if _is_beyond(attempts)),
         reckoned_start=min(reckoned, default=None),
+        odd_starts=tuple(span.at for at, span in spans.items() if at not in believed),
     )
 
 

@@ -13,13 +13,26 @@ from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
-from hwci.ci.results.content import WRITE_AGAIN, ContentError, Position, lost_behind
-from hwci.ci.results.model import Entry, FileResults, Seconds, file_results, moment, stable_id
+from hwci.ci.results.content import (
+    CHUNK_BYTES,
+    KEPT_BYTES_MAX,
+    WRITE_AGAIN,
+    ContentError,
+    CutError,
+    Position,
+    Room,
+    lost_behind,
+)
+from hwci.ci.results.model import Entry, FileResults, file_results, stable_id
+from hwci.ci.results.numbers import Seconds
+from hwci.ci.results.times import stamp, stamps_of
 from hwci.ci.results.verdicts import AnyRule, judge
 from hwci.engine.vocabulary import Verdict
 
 KIND = "hwci-results"
 VERSION = 1
+LINE_BYTES = 500
+"""Bytes that a line takes beside its text."""
 
 
 class _Line(BaseModel):
@@ -36,22 +49,23 @@ class _Line(BaseModel):
     ended_at: str | None = None
 
 
-def is_pytest_results(content: bytes) -> bool:
-    """Return whether the first line is that of the plugin."""
+def is_pytest_results(begin: bytes) -> bool:
+    """Return whether the first line is that of the plugin. `begin`: how the file begins."""
     try:
-        first = json.loads(content.split(b"\n", 1)[0])
+        first = json.loads(begin.split(b"\n", 1)[0])
     except (ValueError, RecursionError):
         return False
     return isinstance(first, dict) and first.get("kind") == KIND
 
 
-def pytest_results(content: bytes, rules: Sequence[AnyRule]) -> FileResults:
+def pytest_results(chunks: Iterable[bytes], rules: Sequence[AnyRule]) -> FileResults:
     """Read the content of one file, up to a line that is broken: what comes before it is valid.
 
     Raises:
-        ContentError: it is broken before its first result, or of a later hwci.
+        ContentError: it is broken before its first result, or of a later hwci; CutError: its end
+            is lost, and so is how the tests ended that began last.
     """
-    lines, fault = _lines(content)
+    lines, fault = _lines(chunks)
     if fault is not None and not any(line.tried for line in lines):
         raise fault
     if lines[0].version != VERSION:
@@ -64,25 +78,45 @@ def pytest_results(content: bytes, rules: Sequence[AnyRule]) -> FileResults:
     entries = [*tried, *(() if fault else _died(lines))]
     return file_results(
         entries,
-        started_at=moment(lines[0].started_at),
+        stamps=stamps_of(lines[0].started_at),
         duration_s=_duration_s(lines),
         faults=() if fault is None else (lost_behind(fault, len(tried), "result"),),
     )
 
 
-def _lines(content: bytes) -> tuple[list[_Line], ContentError | None]:
-    """Read the lines up to a broken one. Return also its fault. The last line may have been cut
-    short when the run was killed, and is left out.
+def _whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines. The last one may have been cut short when the run was killed, and is left
+    out.
+
+    Raises:
+        ContentError: a line is longer than what may be kept of a file.
     """
-    whole, _, _ = content.rpartition(b"\n")
+    begun: list[bytes] = []
+    for chunk in chunks:
+        first, *others = chunk.split(b"\n")
+        begun.append(first)
+        if not others and len(begun) * CHUNK_BYTES > KEPT_BYTES_MAX:
+            raise ContentError("It has a line without an end", WRITE_AGAIN)
+        for line in others:
+            yield b"".join(begun)
+            begun = [line]
+
+
+def _lines(chunks: Iterable[bytes]) -> tuple[list[_Line], ContentError | None]:
+    """Read the lines up to a broken one. Return also its fault."""
     lines: list[_Line] = []
-    for number, line in enumerate(whole.split(b"\n"), start=1):
+    room = Room()
+    for number, line in enumerate(_whole_lines(chunks), start=1):
         try:
+            room.take(LINE_BYTES + len(line))
             lines.append(_Line.model_validate_json(line))
         except ValidationError as fault:
             what = f"It is broken: {fault.errors()[0]['msg']}"
             return lines, ContentError(what, WRITE_AGAIN, Position(number, 1))
-    return lines, None
+        except CutError as fault:
+            return lines, fault
+    cut = ContentError("It was cut short in its first line", WRITE_AGAIN, Position(1, 1))
+    return lines, None if lines else cut
 
 
 def _entry(line: _Line, rules: Sequence[AnyRule]) -> Entry:
@@ -111,11 +145,11 @@ def _died(lines: Iterable[_Line]) -> Iterator[Entry]:
 
 def _duration_s(lines: Sequence[_Line]) -> float:
     """Return the time from begin to end, or that of the tests alone if the end is unknown."""
-    begin = moment(lines[0].started_at)
-    end = next((moment(line.ended_at) for line in lines if line.ended_at), None)
+    begin = stamp(lines[0].started_at)
+    end = next((stamp(line.ended_at) for line in lines if line.ended_at), None)
     if begin is None or end is None:
         return sum(line.duration_s for line in lines)
-    return max((end - begin).total_seconds(), 0.0)
+    return max((end.at - begin.at).total_seconds(), 0.0)
 
 
 def id_of(nodeid: str) -> str:

@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import IO
 
 from hwci.ci.results.content import (
+    KEPT_BYTES_MAX,
     WRITE_AGAIN,
     ContentError,
     CutError,
@@ -24,12 +24,15 @@ from hwci.ci.results.content import (
 )
 from hwci.ci.results.junit import junit_results
 from hwci.ci.results.model import FileResults
+from hwci.ci.results.numbers import Numbers
 from hwci.ci.results.pytest_results import is_pytest_results, pytest_results
+from hwci.ci.results.times import times
 from hwci.ci.results.twister import SUITES, broken_twister_results, twister_results
 from hwci.ci.results.verdicts import AnyRule
 from hwci.client.files import is_file_or_folder
 
-BLANK = b"\xef\xbb\xbf \t\r\n"
+AROUND = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
+"""What stands around the first letter of a file: marks of its encoding, zeros, and blanks."""
 JSON_BEGINS = (b"{", b"[")
 KNOWN_FIX = "Give JUnit XML, twister.json, or what pytest writes with --hwci-results"
 
@@ -61,9 +64,16 @@ def read_results(path: Path, rules: Sequence[AnyRule]) -> FileResults:
         with path.open("rb") as file:
             read = _read(file, rules)
             written_at = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
+            began = times(read.stamps, written_at)
             faults = tuple(f"{path}{fault}" for fault in read.faults)
-            notes = tuple(f"{path}{note}" for note in read.notes)
-            return replace(read, written_at=written_at, faults=faults, notes=notes)
+            notes = tuple(f"{path}{note}" for note in (*read.notes, *began.notes))
+            return replace(
+                read,
+                started_at=began.started_at,
+                written_at=written_at,
+                faults=faults,
+                notes=notes,
+            )
     except ContentError as fault:
         raise ResultsFileError(str(path), fault.position, fault.what, fault.fix) from fault
     except OSError as fault:
@@ -74,29 +84,47 @@ def read_results(path: Path, rules: Sequence[AnyRule]) -> FileResults:
 
 
 def _read(file: IO[bytes], rules: Sequence[AnyRule]) -> FileResults:
-    chunks = inflated(file)
-    first = next(chunks, b"")
-    if first.lstrip(BLANK).startswith(JSON_BEGINS):
-        return _read_json(*_gathered(chain((first,), chunks)), rules)
-    return junit_results(chain((first,), chunks), rules)
+    first = next(inflated(file), b"")
+    file.seek(0)
+    if first.translate(None, AROUND).startswith(JSON_BEGINS):
+        if is_pytest_results(first):
+            return pytest_results(inflated(file), rules)
+        return _read_json(*_gathered(inflated(file)), rules)
+    numbers = Numbers()
+    read = junit_results(inflated(file), rules, numbers)
+    if (grouping := numbers.decided()) == numbers.grouping:
+        return read
+    file.seek(0)  # numbers that left it open were read before others decided it
+    return junit_results(inflated(file), rules, Numbers(grouping))
 
 
 def _gathered(chunks: Iterable[bytes]) -> tuple[bytes, CutError | None]:
-    """Return the content as far as it goes, and why it goes no further."""
+    """Return the content as far as it goes, and why it goes no further.
+
+    Raises:
+        ContentError: it is too much.
+    """
     content = bytearray()
     try:
         for chunk in chunks:
             content += chunk
+            if len(content) > KEPT_BYTES_MAX:
+                what = f"It is JSON of more than {KEPT_BYTES_MAX // 1024**2} MiB"
+                raise ContentError(what, "Split the results into files")
     except CutError as fault:
-        return bytes(content), fault
-    return bytes(content), None
+        return _json_in_utf8(content), fault
+    return _json_in_utf8(content), None
+
+
+def _json_in_utf8(content: bytearray) -> bytes:
+    """Return JSON as UTF-8; PowerShell writes UTF-16 where it redirects."""
+    encoding = json.detect_encoding(content[:4])
+    if encoding == "utf-8":
+        return bytes(content)
+    return content.decode(encoding, "replace").encode()
 
 
 def _read_json(content: bytes, cut: CutError | None, rules: Sequence[AnyRule]) -> FileResults:
-    if is_pytest_results(content):
-        if cut is not None:  # it is not known how the tests ended that began last
-            raise cut
-        return pytest_results(content, rules)
     try:
         document = json.loads(content)
     except json.JSONDecodeError as fault:

@@ -19,12 +19,12 @@ from hwci.ci.results.content import ContentError, lost_behind, one_line
 from hwci.ci.results.model import (
     Entry,
     FileResults,
-    Seconds,
     distinct_by_group,
     file_results,
-    moment,
     stable_id,
 )
+from hwci.ci.results.numbers import Seconds
+from hwci.ci.results.times import stamps_of
 from hwci.ci.results.verdicts import AnyRule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire.base import made_storable
@@ -91,7 +91,7 @@ def twister_results(document: object, rules: Sequence[AnyRule]) -> FileResults:
     entries = distinct_by_group([entry for _, own in read for entry in own])
     return file_results(
         entries,
-        started_at=moment(report.environment.run_date),
+        stamps=stamps_of(report.environment.run_date),
         duration_s=sum(suite.execution_time for suite in report.testsuites),
         faults=tuple(_unexplained(suite) for suite, own in read if _is_unexplained(suite, own)),
     )

@@ -2,13 +2,12 @@
 """The bytes of an XML file as its parser is given them: characters that XML forbids are escaped,
 and of a very long value the beginning is given.
 
-This module decides which bytes the parser sees, and how their encoding is told. What the elements
-mean, it does not know.
+This module decides which bytes the parser sees, all of them UTF-8. What the elements mean, it does
+not know.
 """
 
 import hashlib
 import re
-from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 
@@ -48,6 +47,11 @@ class OpenTag:
         self._quote = b""
         return given + quote + rest
 
+    @property
+    def begun(self) -> bytes:
+        """What the parser was given and has not read."""
+        return self._begun
+
     def note(self, given: bytes, unread: int) -> None:
         """Note what the parser was given, and how many bytes of all that it has not read."""
         self._begun = (self._begun + given)[-unread:] if unread else b""
@@ -70,7 +74,7 @@ def _whole_letters(value: bytes, room: int) -> bytes:
 
 def _open_value(tag: bytes) -> tuple[bytes, int]:
     """Return the quote that ends the value in which a tag breaks off, and the length so far."""
-    if tag.startswith((b"<!", b"<?")) or b"\0" in tag[:4]:
+    if tag.startswith((b"<!", b"<?")):
         return b"", 0
     at = 0
     while quote := _QUOTE.search(tag, at):
@@ -107,55 +111,25 @@ _CONTROL_OR_REFERENCE = re.compile(
     % (_HOLE, CONTROLS, _DIGITS, _DIGITS)
 )
 _LONGEST_REFERENCE = len("&#x;") + _DIGITS
-_WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
-"""How UTF-16 begins, where the bytes of controls are halves of letters."""
-
-
-_ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)""")
-_AS_UTF8 = {b"utf-8", b"utf8", b"us-ascii", b"ascii"}
 
 
 class EscapedControls:
     r"""The content of a file, chunk after chunk, with its control characters escaped as `\x1b`, and
-    so are references to characters that XML forbids (`&#27;`, in CDATA as well), and bytes that are
-    not UTF-8 where the file names no other encoding: a board's serial line is full of them, and the
-    first would end the XML there. So no two names become one. `many`: how many of both there were
-    so far. `line`: that of the first one. `foreign`: whether there were bytes that are not UTF-8.
+    so are references to characters that XML forbids (`&#27;`, in CDATA as well): a board's serial
+    line is full of them, and the first would end the XML there. So no two names become one.
+    `many`: how many of both there were so far. `line`: that of the first one.
     """
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
-        self._utf8 = getincrementaldecoder("utf-8")("backslashreplace")
         self._lines_before = 1
         self.many = 0
         self.line = 1
-        self.foreign = False
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the chunks."""
-        first = next(self._chunks, b"")
-        chunks = chain((first,), self._chunks)
-        if first.startswith(_WIDE):
-            return chunks
-        named = _ENCODING.match(first)
-        is_utf8 = named is None or named[1].lower() in _AS_UTF8
-        if named is not None and is_utf8:  # the parser ends at a letter beyond ASCII
-            first = first[: named.start(1)] + b"utf-8" + first[named.end(1) :]
-            chunks = chain((first,), self._chunks)
-        return self._escaped(self._in_utf8(chunks) if is_utf8 else chunks)
-
-    def _in_utf8(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        for chunk, last in chain(zip(chunks, repeat(False)), [(b"", True)]):
-            waiting = len(self._utf8.getstate()[0])  # the beginning of a letter
-            whole = self._utf8.decode(chunk, last).encode()
-            left = len(self._utf8.getstate()[0])
-            self.foreign |= waiting + len(chunk) != len(whole) + left
-            if not last or whole:
-                yield chunk if whole == chunk else whole
-
-    def _escaped(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         begun = b""  # what may be the beginning of a reference
-        for chunk, last in chain(zip(chunks, repeat(False)), [(b"", True)]):
+        for chunk, last in chain(zip(self._chunks, repeat(False)), [(b"", True)]):
             whole = begun + chunk if begun else chunk
             cut = whole.rfind(b"&", max(0, len(whole) - _LONGEST_REFERENCE))
             begun = b"" if last or cut < 0 or b";" in whole[cut:] else whole[cut:]
@@ -186,10 +160,8 @@ class EscapedControls:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes, to stand behind the name of the file, if there were any."""
-        encoding = ": It holds bytes that are not UTF-8; they are read as text, such as \\xe9"
-        foreign = (f"{encoding}. Let what writes the file write UTF-8",) if self.foreign else ()
         if not self.many:
-            return foreign
+            return ()
         have = counted(self.many, "character")
         what = f"It holds {have} that XML forbids, read as text, such as \\x1b"
-        return (f":{self.line}: {what}. Let what writes the file leave them out", *foreign)
+        return (f":{self.line}: {what}. Let what writes the file leave them out",)

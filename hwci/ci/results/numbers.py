@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Durations as files spell them: `1,234.5`, `1.234,5`, `0,160`, `12.5`.
+
+This module decides which mark of a number begins its decimals. Only `1,234` and `1.234` leave it
+open; the other numbers of the file decide these. What a number measures, it does not know.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from hwci.wire import limits
+
+_SPACES = re.compile("(?<=[0-9])[ '\u00a0\u2009\u202f\u2019](?=[0-9]{3})")
+"""Marks that only stand between thousands."""
+_NUMBER = re.compile(r"([0-9]*(?:[.,][0-9]*)+)([eE][+-]?[0-9]+)?")
+_OPEN = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
+
+
+@dataclass(slots=True)
+class Numbers:
+    """The numbers of one file, as far as it was read. `grouping`: the marks that stand between
+    thousands where a number leaves that open.
+    """
+
+    grouping: frozenset[str] = frozenset()
+    _decimal: set[str] = field(default_factory=set)
+    """Marks that began the decimals of some number."""
+    _groups: set[str] = field(default_factory=set)
+    """Marks that stood between thousands of some number."""
+    _open: set[str] = field(default_factory=set)
+    """Marks that may have been either in some number."""
+    _whole: bool = False
+    """Some number from 1 has no mark."""
+
+    def seconds(self, text: str) -> float:
+        """Return the seconds in a text; 0 for any other text, below zero, as after a clock was set,
+        and for longer than a test can take.
+        """
+        read = None
+        if "." in self._decimal and "," not in text:  # most numbers of most files
+            read = _float(text)
+        if read is None:
+            read = self._spelled(_SPACES.sub("", text.strip()))
+        return read if read is not None and 0 <= read <= limits.DURATION_MAX else 0.0
+
+    def _spelled(self, text: str) -> float | None:
+        number = _NUMBER.fullmatch(text)
+        if number is not None:
+            text = self._with_decimal_dot(number[1], number[2] or "")
+        read = _float(text)
+        self._whole |= number is None and read is not None and read >= 1
+        return read
+
+    def _with_decimal_dot(self, digits: str, exponent: str) -> str:
+        marks = [letter for letter in digits if letter in ".,"]
+        last = marks[-1]
+        if not exponent and _OPEN.fullmatch(digits):
+            self._open.add(last)
+            groups, decimal = last in self.grouping, last not in self.grouping
+        else:
+            groups, decimal = len(marks) > 1, marks.count(last) == 1
+            self._groups.update(marks[:1] if groups else "")
+            self._decimal.update(last if decimal else "")
+        if not decimal:
+            return digits.replace(last, "") + exponent
+        whole, _, rest = digits.rpartition(last)
+        return f"{whole.replace(marks[0], '') if groups else whole}.{rest}{exponent}"
+
+    def decided(self) -> frozenset[str]:
+        """Return the marks that stand between thousands where a number leaves that open, by all
+        numbers that were read. A test rarely takes whole thousands of seconds to the millisecond,
+        so both marks begin decimals if nothing shows otherwise.
+        """
+        grouping = set[str]()
+        if "." in self._groups and "." not in self._decimal:
+            grouping.add(".")
+        shown = self._groups & {","} or self._decimal & {"."} or self._open & {"."} - grouping
+        if "," not in self._decimal and (shown or self._whole):
+            grouping.add(",")
+        return frozenset(grouping & self._open)
+
+    def note(self) -> tuple[str, ...]:
+        """Return the note, to stand behind the name of the file, that nothing decided it."""
+        if self._open != {","} or self._decimal or self._groups or self._whole:
+            return ()
+        what = "It has times such as 1,234, and nothing shows whether their comma stands before"
+        return (f": {what} decimals or between thousands. It is read as before decimals",)
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def seconds(text: str) -> float:
+    """Return the seconds in a text alone."""
+    return Numbers().seconds(text)
+
+
+Seconds = Annotated[float, BeforeValidator(lambda said: seconds(str(said)))]
+"""A duration in JSON, written as a number or as text."""
