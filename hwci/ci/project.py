@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import reduce
 from itertools import islice
 from operator import getitem
@@ -110,15 +111,41 @@ class VerdictRule(_Table):
     verdict: Annotated[Verdict, PlainValidator(_verdict)]
 
 
+class Names(StrEnum):
+    """How the tests of several result files are named."""
+
+    APART = "apart"
+    BY_FILE = "by-file"
+
+
+def _names(value: object) -> Names:
+    try:
+        return Names(str(value))
+    except ValueError as fault:
+        known = ", ".join(Names)
+        raise PydanticCustomError("names", "Should be one of {known}", {"known": known}) from fault
+
+
+class Tests(_Table):
+    """The table `[tests]`."""
+
+    names: Annotated[Names, PlainValidator(_names)] = Names.APART
+
+
 class _File(_Table):
     repo_key: Name | None = None
     messages: bool = False
     links: Any = None
+    tests: Tests = Tests()
     product: Sequence[Product] = ()
     verdict: Sequence[VerdictRule] = ()
 
 
-_TABLES: Mapping[str, type[_Table]] = {"product": Product, "verdict": VerdictRule}
+_TABLES: Mapping[str, type[_Table]] = {
+    "product": Product,
+    "tests": Tests,
+    "verdict": VerdictRule,
+}
 _SHOWN = 10  # unknown keys
 _NO_LIST_TYPES = frozenset(("sequence_str", "is_instance_of"))
 
@@ -128,6 +155,7 @@ class Project:
     """What a project file holds. `verdicts`: the first that matches counts. `messages`: those of
     failed tests are reported. `links`: as written; reports do without, so that they are checked
     only where they are sent. `unknown`: which keys were left out, in one line; empty if none.
+    `names`: how tests of several files are told apart.
     """
 
     path: Path
@@ -137,6 +165,7 @@ class Project:
     messages: bool = False
     links: Any = None
     unknown: str = ""
+    names: Names = Names.APART
 
 
 def find_project(start: Path) -> Project | None:
@@ -197,6 +226,7 @@ def read_project(path: Path) -> Project:
         file.messages,
         file.links,
         unknown,
+        file.tests.names,
     )
 
 

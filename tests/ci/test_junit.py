@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hwci.ci.results import junit, xml_bytes
-from hwci.ci.results.model import Attempt, BoxResults, FileResults, merged
+from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.read import ResultsFileError, read_results
+from hwci.ci.results.tries import Attempt
 from hwci.ci.results.verdicts import BUILT_IN
 from hwci.engine.vocabulary import Verdict
 

@@ -39,7 +39,7 @@ verdict = "device"
 """
 
 KNOWN = {
-    "file": "known: repo_key, messages, links, product, verdict",
+    "file": "known: repo_key, messages, links, tests, product, verdict",
     "product": "known: repo_key, suite, firmware_paths, harness_paths, trigger_paths, "
     "merge_trigger, targets, box",
 }

@@ -3,7 +3,8 @@
 
 import pytest
 
-from hwci.ci.results.model import Attempt, BoxResults, FileResults, merged, stable_id
+from hwci.ci.results.model import BoxResults, FileResults, merged
+from hwci.ci.results.tries import Attempt, stable_id
 from hwci.engine.vocabulary import Outcome, Verdict
 
 

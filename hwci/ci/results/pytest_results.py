@@ -14,7 +14,8 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from hwci.ci.results.content import WRITE_AGAIN, ContentError, Position, lost_behind
-from hwci.ci.results.model import Entry, FileResults, Seconds, file_results, moment, stable_id
+from hwci.ci.results.model import Entry, FileResults, Seconds, file_results, moment
+from hwci.ci.results.tries import stable_id
 from hwci.ci.results.verdicts import AnyRule, judge
 from hwci.engine.vocabulary import Verdict
 
@@ -33,6 +34,8 @@ class _Line(BaseModel):
     duration_s: Seconds = 0.0
     message: str = ""
     verdict: Verdict | None = None
+    again: bool | None = None
+    """It failed, and a plugin said that it is tried again. None: an earlier hwci wrote the line."""
     ended_at: str | None = None
 
 
@@ -59,7 +62,7 @@ def pytest_results(content: bytes, rules: Sequence[AnyRule]) -> FileResults:
             f"It was written by another hwci, as version {lines[0].version}",
             "Use one version of hwci to write and to read it",
         )
-    tried = [_entry(line, rules) for line in lines if line.tried]
+    tried = [_entry(line, rules) for line in _with_tries(lines) if line.tried]
     # What follows a broken line may say how a test ended that began before it.
     entries = [*tried, *(() if fault else _died(lines))]
     return file_results(
@@ -85,15 +88,34 @@ def _lines(content: bytes) -> tuple[list[_Line], ContentError | None]:
     return lines, None
 
 
+def _with_tries(lines: Sequence[_Line]) -> Sequence[_Line]:
+    """Return the lines of an earlier hwci with what they do not say: unless a test ran again after
+    it had passed, as in a soak, tests ran again because they had failed.
+    """
+    passed, last, soak = set[str](), dict[str, int](), False
+    for at, line in enumerate(lines):
+        if line.tried:
+            soak = soak or line.tried in passed
+            last[line.tried] = at
+            if line.outcome == "pass":
+                passed.add(line.tried)
+    return [
+        line.model_copy(update={"again": not soak and at < last[line.tried]})
+        if line.tried and line.outcome == "fail" and line.again is None
+        else line
+        for at, line in enumerate(lines)
+    ]
+
+
 def _entry(line: _Line, rules: Sequence[AnyRule]) -> Entry:
     return Entry(
-        group="",
         test_id=id_of(line.tried or ""),
         duration_s=line.duration_s,
         run=line.outcome != "skip",
         failed=line.outcome == "fail",
         verdict=line.verdict or judge(line.message, rules),
         message=line.message,
+        tried_again=line.again or False,
     )
 
 
@@ -106,7 +128,7 @@ def _died(lines: Iterable[_Line]) -> Iterator[Entry]:
             return
     for nodeid in open_tests.elements():
         test_id = id_of(nodeid)
-        yield Entry(group="", test_id=test_id, duration_s=0.0, run=True, failed=True, ended=False)
+        yield Entry(test_id=test_id, duration_s=0.0, run=True, failed=True, ended=False)
 
 
 def _duration_s(lines: Sequence[_Line]) -> float:

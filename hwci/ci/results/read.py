@@ -63,7 +63,7 @@ def read_results(path: Path, rules: Sequence[AnyRule]) -> FileResults:
             written_at = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
             faults = tuple(f"{path}{fault}" for fault in read.faults)
             notes = tuple(f"{path}{note}" for note in read.notes)
-            return replace(read, written_at=written_at, faults=faults, notes=notes)
+            return replace(read, path=str(path), written_at=written_at, faults=faults, notes=notes)
     except ContentError as fault:
         raise ResultsFileError(str(path), fault.position, fault.what, fault.fix) from fault
     except OSError as fault:

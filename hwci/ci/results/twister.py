@@ -20,11 +20,10 @@ from hwci.ci.results.model import (
     Entry,
     FileResults,
     Seconds,
-    distinct_by_group,
     file_results,
     moment,
-    stable_id,
 )
+from hwci.ci.results.tries import Place, stable_id
 from hwci.ci.results.verdicts import AnyRule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire.base import made_storable
@@ -88,9 +87,8 @@ def twister_results(document: object, rules: Sequence[AnyRule]) -> FileResults:
             f"It is not as Twister writes it: {place}: {first['msg']}", "Give Twister's own file"
         ) from fault
     read = [(suite, list(_entries(suite, rules))) for suite in report.testsuites]
-    entries = distinct_by_group([entry for _, own in read for entry in own])
     return file_results(
-        entries,
+        [entry for _, own in read for entry in own],
         started_at=moment(report.environment.run_date),
         duration_s=sum(suite.execution_time for suite in report.testsuites),
         faults=tuple(_unexplained(suite) for suite, own in read if _is_unexplained(suite, own)),
@@ -107,7 +105,7 @@ def _entries(suite: _Suite, rules: Sequence[AnyRule]) -> Iterator[Entry]:
         outcome = _outcome(case, suite, explained=explained)
         reason = (case.reason or suite.reason or "") if outcome is Outcome.FAIL else ""
         yield Entry(
-            group=suite.platform,
+            place=Place((suite.platform,), board=suite.platform),
             test_id=stable_id(name, case.identifier),
             duration_s=case.execution_time,
             run=outcome is not None,

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a file may say of a test, and which of it wins (semantics, 1.11).
+
+This module is the closed table: the elements, attributes and words by which tools say that a test
+failed, passed, was skipped, or could not run. A failure wins over all else, whoever says it. How
+elements follow each other, it does not know.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from functools import lru_cache
+
+
+class State(Enum):
+    """What is said of a test. The order is that in which they win."""
+
+    FAILED = "failed"
+    NOT_RUN = "not run"
+    """It could not run: what it needs was missing."""
+    SKIPPED = "skipped"
+    PASSED = "passed"
+
+
+# Elements of a test. Names are compared without namespace, in small letters.
+
+FAILURES = frozenset(("failure", "failures", "failed", "fail"))
+ERRORS = frozenset(
+    ("error", "errors", "errored", "exception", "crash", "crashed", "aborted", "timedout")
+)
+LISTS = frozenset(("failures", "errors"))
+"""Elements that may hold failures, and none: an empty one says nothing."""
+DENIABLE = frozenset((*LISTS, "failed", "fail", "errored", "crashed", "aborted", "timedout"))
+"""Elements that may hold a number or `false`; the others are failures whatever they hold."""
+RETRIED = frozenset(("flakyfailure", "flakyerror", "rerunfailure", "rerunerror"))
+"""Earlier attempts of Surefire's, nextest's and pytest's, inside the test that was tried again."""
+SKIPS = frozenset(("skipped", "skip", "ignored", "disabled", "pending", "notrun"))
+OUTPUT = frozenset(("system-out", "system-err"))
+
+# Attributes, elements with text, and properties of a test or a suite
+
+STATES = frozenset(("status", "result", "outcome", "state", "verdict"))
+"""Their value is a word of `WORDS`."""
+SUCCESSES = frozenset(("success", "successful", "succeeded", "passed", "ok"))
+"""Their value is yes or no; `passed` may be a number of tests as well."""
+FAILURE_COUNTS = ("failures", "failed", "fail", "failure")
+ERROR_COUNTS = ("errors", "error", "errored", "crashed", "aborted")
+"""A number of tests, yes or no, or the message itself."""
+_COUNTS = frozenset((*FAILURE_COUNTS, *ERROR_COUNTS))
+TELLING = STATES | SUCCESSES | _COUNTS
+
+WORDS: Mapping[State, frozenset[str]] = {
+    State.FAILED: frozenset(
+        (
+            *("fail", "failed", "failure", "failing", "ko", "nok", "notok", "unsuccessful"),
+            *("error", "errors", "errored", "erroneous", "broken", "crash", "crashed", "fatal"),
+            *("timeout", "timedout", "abort", "aborted", "interrupted", "incomplete", "regression"),
+        )
+    ),
+    State.NOT_RUN: frozenset(("blocked",)),
+    State.SKIPPED: frozenset(
+        (
+            *("notrun", "disabled", "skipped", "skip", "suppressed", "ignored", "pending"),
+            *("filtered", "deselected", "todo"),
+        )
+    ),
+    State.PASSED: frozenset(("pass", "passed", "ok", "success", "successful", "succeeded")),
+}
+"""Words of other meanings (`run`, `completed`) say nothing."""
+_BY_WORD = {word: state for state, words in WORDS.items() for word in words}
+_YES = frozenset(("true", "yes"))
+_NO = frozenset(("false", "no"))
+_NOTHING = frozenset(("", "none", "null", "nil", *_NO))
+
+_SKIPPED_ITSELF = re.compile(r"SKIP_RETURN_CODE=|SKIP_REGULAR_EXPRESSION_MATCHED|Disabled")
+"""What CTest writes of a test that skipped itself or was disabled. It counts each other test that
+it did not run as failed.
+"""
+_MISSING = re.compile(
+    r"Unable to find (?:executable|required file)|Required Files Missing|Missing Configuration"
+    r"|Fixture dependency failed|Failed test dependencies|Insufficient resources",
+    re.IGNORECASE,
+)
+"""CTest's words in files that were made of its results."""
+
+
+@lru_cache(maxsize=1024)
+def local(tag: str) -> str:
+    """Return the name of an element as the table has it."""
+    return tag.rpartition(":")[2].lower()
+
+
+@lru_cache(maxsize=1024)
+def said(name: str, value: str) -> State | None:
+    """Return what an attribute, a property or an element with text says of a test."""
+    word = re.sub(r"[\s_-]", "", value).lower()
+    if name in STATES:
+        return _BY_WORD.get(word)
+    if name in SUCCESSES:
+        if word in _NO or (word == "0" and name != "passed"):
+            return State.FAILED
+        return State.PASSED if word in _YES else None
+    return State.FAILED if name in _COUNTS and is_failure(value) else None
+
+
+def is_failure(text: str) -> bool:
+    """Return whether a text in place of a failure says that there is one: no number, no denial."""
+    number = count(text)
+    return text.strip().lower() not in _NOTHING if number is None else number > 0
+
+
+def count(text: str) -> int | None:
+    """Return the number in a text such as `1,234`, None if there is none."""
+    digits = text.strip().replace(",", "")
+    return int(digits) if len(digits) <= _DIGITS_MAX and digits.isdecimal() else None
+
+
+_DIGITS_MAX = 12
+
+
+def counted(attributes: Mapping[str, str], names: Sequence[str]) -> int:
+    """Return how many failures a suite counts, by the first of its attributes that does."""
+    numbers = (count(attributes[name]) for name in names if name in attributes)
+    return next((number for number in numbers if number is not None), 0)
+
+
+def could_not_run(status: str, reason: str) -> bool:
+    """Return whether what a skipped test needs was missing. Only CTest gives a reason beside the
+    status `notrun`.
+    """
+    if status == "notrun" and reason:
+        return not _SKIPPED_ITSELF.match(reason)
+    return _MISSING.match(reason) is not None
