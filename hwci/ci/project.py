@@ -168,6 +168,11 @@ class Project:
     names: Names = Names.APART
 
 
+def names_by_file(project: Project | None) -> bool:
+    """Return whether each result file names its tests by itself."""
+    return project is not None and project.names is Names.BY_FILE
+
+
 def find_project(start: Path) -> Project | None:
     """Read the nearest project file from a folder up to the root of its repository. Outside any
     repository only the folder itself counts: a file further up may belong to anyone.

@@ -11,7 +11,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from hwci.ci.job import Job
-from hwci.ci.project import Names, Project
+from hwci.ci.project import Project, names_by_file
 from hwci.ci.reporting.bodies import OF_RESULTS, OF_RUN, missing_error
 from hwci.ci.reporting.context import JobContext
 from hwci.ci.results.model import BoxResults, FileResults, merged
@@ -262,7 +262,7 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
             faults += read.faults
             idle += [] if read.attempts else [(box, path, read)]
     cut = [] if project is None else rules.notices(project.path)
-    by_file = project is not None and project.names is Names.BY_FILE
+    by_file = names_by_file(project)
     boxes = {
         box: merged(files, messages=messages, by_file=by_file) for box, files in by_box.items()
     }

@@ -12,6 +12,7 @@ from math import inf
 from pathlib import Path
 
 from hwci.ci.job import Job, Sourced
+from hwci.ci.project import names_by_file
 from hwci.ci.reporting import bodies, clock, summary
 from hwci.ci.reporting.base import NOBODY
 from hwci.ci.reporting.bodies import missing_error
@@ -47,7 +48,8 @@ class RunRequest:
     """What to report. `files`: result files, as `FILE` or `BOX=FILE`; `body`: a file that holds
     the whole report, in place of all else; `messages`: whether those of failed tests are reported,
     None: as hwci.toml has it; `before`: the result files that were there before the
-    run, with the time of their last change, None if the command did not run it.
+    run, with the time of their last change, None if the command did not run it; `by_file`: how
+    their tests are named while they run.
 
     Raises:
         ExplainedError: wrong usage: a flag is empty. A shell calls an empty check a success.
@@ -61,6 +63,7 @@ class RunRequest:
     body: str | None = None
     messages: bool | None = None
     before: Mapping[Path, int] | None = None
+    by_file: bool = False
 
     def __post_init__(self) -> None:
         not_empty(self.changes_file, "--changes")
@@ -154,9 +157,9 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
 
 def check_run(
     flags: JobFlags, files: Sequence[str], started_at: datetime, command: CommandContext
-) -> tuple[Job, Sequence[str]]:
-    """Check, before a run, that it can be reported with what is known now. Return its job, and the
-    boxes that it will be reported of.
+) -> tuple[Job, Sequence[str], bool]:
+    """Check, before a run, that it can be reported with what is known now. Return its job, the
+    boxes that it will be reported of, and whether each file names its tests by itself.
 
     Raises:
         ExplainedError: wrong usage: a field is missing or breaks its rule.
@@ -176,7 +179,7 @@ def check_run(
     _, error = reports_of(job, results, given(job))
     if error is not None:
         raise error
-    return job, boxes
+    return job, boxes, names_by_file(context.project)
 
 
 # What is reported

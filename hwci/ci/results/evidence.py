@@ -32,7 +32,9 @@ LISTS = frozenset(("failures", "errors"))
 """Elements that may hold failures, and none: an empty one says nothing."""
 DENIABLE = frozenset((*LISTS, "failed", "fail", "errored", "crashed", "aborted", "timedout"))
 """Elements that may hold a number or `false`; the others are failures whatever they hold."""
-RETRIED = frozenset(("flakyfailure", "flakyerror", "rerunfailure", "rerunerror"))
+RERUN = frozenset(("rerunfailure", "rerunerror"))
+"""Attempts of a test that never passed."""
+RETRIED = RERUN | {"flakyfailure", "flakyerror"}
 """Earlier attempts of Surefire's, nextest's and pytest's, inside the test that was tried again."""
 SKIPS = frozenset(("skipped", "skip", "ignored", "disabled", "pending", "notrun"))
 OUTPUT = frozenset(("system-out", "system-err"))
@@ -43,11 +45,13 @@ STATES = frozenset(("status", "result", "outcome", "state", "verdict"))
 """Their value is a word of `WORDS`."""
 SUCCESSES = frozenset(("success", "successful", "succeeded", "passed", "ok"))
 """Their value is yes or no; `passed` may be a number of tests as well."""
+EXECUTED = frozenset(("executed", "run"))
+"""Their value is yes or no."""
 FAILURE_COUNTS = ("failures", "failed", "fail", "failure")
 ERROR_COUNTS = ("errors", "error", "errored", "crashed", "aborted")
 """A number of tests, yes or no, or the message itself."""
 _COUNTS = frozenset((*FAILURE_COUNTS, *ERROR_COUNTS))
-TELLING = STATES | SUCCESSES | _COUNTS
+TELLING = STATES | SUCCESSES | EXECUTED | _COUNTS
 
 WORDS: Mapping[State, frozenset[str]] = {
     State.FAILED: frozenset(
@@ -100,6 +104,8 @@ def said(name: str, value: str) -> State | None:
         if word in _NO or (word == "0" and name != "passed"):
             return State.FAILED
         return State.PASSED if word in _YES else None
+    if name in EXECUTED:
+        return State.SKIPPED if word in _NO else None
     return State.FAILED if name in _COUNTS and is_failure(value) else None
 
 

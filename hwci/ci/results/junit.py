@@ -29,6 +29,7 @@ from hwci.ci.results.evidence import (
     FAILURES,
     LISTS,
     OUTPUT,
+    RERUN,
     RETRIED,
     SKIPS,
     STATES,
@@ -43,8 +44,9 @@ from hwci.ci.results.evidence import (
     said,
 )
 from hwci.ci.results.model import FileResults, file_results, moment, seconds
+from hwci.ci.results.names import stable_id
+from hwci.ci.results.places import BOARDS, Place
 from hwci.ci.results.pytest_xml import FILE, PARTS, SUITE, TEARDOWN, CaseEntry, tried
-from hwci.ci.results.tries import BOARDS, Place, stable_id
 from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
 from hwci.ci.results.xml_bytes import EscapedControls, OpenTag
 from hwci.engine.vocabulary import Verdict
@@ -191,6 +193,8 @@ class _Case:
     skips: list[_Words] = field(default_factory=list)
     values: list[_Words] = field(default_factory=list)
     output: _Words = field(default_factory=lambda: _Words("output"))
+    outside: bool = False
+    """It stands for failures outside any test."""
 
     def say(self, name: str, value: str) -> None:
         """Take what an attribute, an element or a property says."""
@@ -203,6 +207,8 @@ class _Case:
         for words in self.values:
             self.say(words.tag, str(words) or "true")
         self.failures = [words for words in self.failures if words.is_failure]
+        if not self.failures and self.retried and self.retried[-1].tag in RERUN:
+            self.failures.append(self.retried.pop())  # nothing says that it passed in the end
         if self.failures:
             self.says.setdefault(State.FAILED, f"<{self.failures[0].tag}>")
         elif State.FAILED in self.says:
@@ -235,6 +241,7 @@ def _entry(case: _Case, rules: Sequence[AnyRule]) -> CaseEntry:
         message=str(failures[0]) if failures else "",
         earlier=tuple(case.verdict or judge(str(words), rules) for words in case.retried),
         missing=missing,
+        outside=case.outside,
         failures=len(failures),
         called=any(words.tag != "error" for words in failures),
         parts=any(PARTS.match(words.message) for words in failures),
@@ -544,7 +551,7 @@ class _Document:
         if not failures:
             return
         name = next((name for name in (suite.name, *suite.path[::-1]) if name), "testsuite")
-        case = _Case(suite, stable_id("", name), 0.0, self._here(), failures=failures)
+        case = _Case(suite, stable_id("", name), 0.0, self._here(), failures=failures, outside=True)
         suite.outside = []
         self._end_case(case)
 

@@ -15,7 +15,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from hwci.ci.results.tries import NOWHERE, Attempt, Place, Source, Tests, resolved
+from hwci.ci.results.places import NOWHERE, Attempt, Place, Source
+from hwci.ci.results.tries import Tests, resolved
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire import limits
 from hwci.wire.base import parse_time
@@ -70,6 +71,8 @@ class Entry:
     """It failed, and the file says that a later entry is its next try."""
     missing: str = ""
     """Why it could not run: something that it needs was missing."""
+    outside: bool = False
+    """A failure outside any test, which has the name of its suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,7 @@ def _tries(entry: Entry) -> Iterator[Attempt]:
         entry.ended,
         entry.tried_again,
         entry.place,
+        entry.outside,
     )
 
 
@@ -226,7 +230,7 @@ def named(
 
 
 def _resolved(files: Iterable[FileResults], *, by_file: bool) -> Tests:
-    sources = [Source(file.path, file.attempts, file.started_at, file.idle) for file in files]
+    sources = [Source(it.path, it.attempts, it.started_at, it.duration_s, it.idle) for it in files]
     return resolved(sources, by_file=by_file)
 
 

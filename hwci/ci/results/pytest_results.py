@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from hwci.ci.results.content import WRITE_AGAIN, ContentError, Position, lost_behind
 from hwci.ci.results.model import Entry, FileResults, Seconds, file_results, moment
-from hwci.ci.results.tries import stable_id
+from hwci.ci.results.names import stable_id
 from hwci.ci.results.verdicts import AnyRule, judge
 from hwci.engine.vocabulary import Verdict
 

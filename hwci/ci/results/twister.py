@@ -23,7 +23,8 @@ from hwci.ci.results.model import (
     file_results,
     moment,
 )
-from hwci.ci.results.tries import Place, stable_id
+from hwci.ci.results.names import stable_id
+from hwci.ci.results.places import Place
 from hwci.ci.results.verdicts import AnyRule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire.base import made_storable
