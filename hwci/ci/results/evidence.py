@@ -76,6 +76,8 @@ _YES = frozenset(("true", "yes"))
 _NO = frozenset(("false", "no"))
 _NOTHING = frozenset(("", "none", "null", "nil", *_NO))
 
+MAY_FAIL = "TEST_CASE tagged with !mayfail"
+"""How Catch2 begins to skip a test whose failures, which it writes too, are none."""
 _SKIPPED_ITSELF = re.compile(r"SKIP_RETURN_CODE=|SKIP_REGULAR_EXPRESSION_MATCHED|Disabled")
 """What CTest writes of a test that skipped itself or was disabled. It counts each other test that
 it did not run as failed.
@@ -118,10 +120,10 @@ def is_failure(text: str) -> bool:
 def count(text: str) -> int | None:
     """Return the number in a text such as `1,234`, None if there is none."""
     digits = text.strip().replace(",", "")
-    return int(digits) if len(digits) <= _DIGITS_MAX and digits.isdecimal() else None
+    return int(float(digits)) if _NUMBER.fullmatch(digits) else None
 
 
-_DIGITS_MAX = 12
+_NUMBER = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?", re.ASCII)
 
 
 def counted(attributes: Mapping[str, str], names: Sequence[str]) -> int:

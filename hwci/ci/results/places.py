@@ -18,7 +18,7 @@ from hwci.engine.vocabulary import Outcome, Verdict
 BOARDS = frozenset(("board", "board_name", "platform", "device", "target", "dut"))
 """Attributes and properties that name the board on which a test or a suite ran."""
 _NO_HOST = re.compile(
-    r"[0-9a-f]{12}|localhost.*|fv-az.*|runnervm.*|runner-.*|.*[0-9a-f]{8}-[0-9a-f-]{27}"
+    r"[0-9a-f]{12}|localhost.*|tbd|fv-az.*|runnervm.*|runner-.*|.*[0-9a-f]{8}-[0-9a-f-]{27}"
 )
 """Hosts that are made for one job: containers and hosted machines."""
 _TRY = re.compile(

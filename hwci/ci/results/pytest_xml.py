@@ -39,7 +39,8 @@ def tried(entries: Sequence[CaseEntry], counted: int | None) -> Iterator[CaseEnt
 
     pytest counts no try that it tried again. So where a suite has more cases than it counts,
     earlier cases of a test are tries that failed (pytest-rerunfailures from 16.6.1, flaky). Where
-    it has as many, each case is a run of its own (pytest-stress, `--keep-duplicates`).
+    it has as many, each case is a run of its own (pytest-stress, `--keep-duplicates`). With both,
+    each test ran as often as the one with the fewest cases, and the cases beyond that are tries.
     """
     tests: dict[str, list[CaseEntry]] = {}
     for entry in entries:
@@ -47,14 +48,17 @@ def tried(entries: Sequence[CaseEntry], counted: int | None) -> Iterator[CaseEnt
         if own and own[-1].called and entry.teardown:
             continue  # pytest writes a case for a test that failed, and one for its teardown
         own.append(entry)
-    # Of a try that only broke its teardown, some versions count that the test passed before.
-    hidden = sum(len(own) - 1 for own in tests.values() if not own[-1].teardown)
     uncounted = 0 if counted is None else _counted(entries) - counted
-    again = 0 < uncounted >= hidden
+    # Of a try that only broke its teardown, some versions count that the test passed before.
+    sure = [len(own) for own in tests.values() if not own[-1].teardown]
+    loops = next(
+        (it for it in (1, min(sure, default=1)) if uncounted >= sum(sure) - it * len(sure)), 0
+    )
     for own in tests.values():
-        for entry in own[:-1]:
+        tries = len(own) - loops if loops and uncounted > 0 else 0
+        for at, entry in enumerate(own[:-1]):
             # A failure that is written was not tried again, unless it is one of a part.
-            is_try = own[-1].parts and not entry.parts if entry.called else again
+            is_try = own[-1].parts and not entry.parts if entry.called else at < tries
             yield replace(entry, failed=True, tried_again=True) if is_try else entry
         yield own[-1]
 
