@@ -53,7 +53,7 @@ def _without_copies(sources: Iterable[Source], notes: list[str]) -> Iterator[Sou
         for other, theirs in before:
             if source.path and source.path == other.path:
                 copied |= ours.keys()
-            elif shared := _copied(source, ours, other, theirs):
+            elif shared := _copied(source, ours, other, theirs) - copied:
                 notes.append(
                     f"{source.path}: {counted(len(shared), 'test')} of it stand in {other.path} as"
                     " well, of the same run: they count once."
