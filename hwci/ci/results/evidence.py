@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a file may say of a test, and which of it wins (semantics, 1.11).
+"""What a file may say of a test, and which of it wins (semantics, 1.6).
 
 This module is the closed table: the elements, attributes and words by which tools say that a test
 failed, passed, was skipped, or could not run. A failure wins over all else, whoever says it. How

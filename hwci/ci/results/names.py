@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a test is called (spec, "Test item"; semantics, 1.12).
+"""What a test is called (spec, "Test item"; semantics, 1.6).
 
 This module decides which prefix tells apart different tests that have one name: what differs, the
 suite, board, host, path of suites, or file. Which results are of one test, it does not know.

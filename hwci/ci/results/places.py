@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where results stand: in which file and suite, on which board and host (semantics, 1.12).
+"""Where results stand: in which file and suite, on which board and host (semantics, 1.6).
 
 This module decides what names of files and suites say beside the place: that something is a try, or
 when it was written. What follows from it is decided in `hwci.ci.results.tries` and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of one name: tries of one test, different tests, or repeats (semantics, 1.12).
+"""Results of one name: tries of one test, different tests, or repeats (semantics, 1.6).
 
 This module decides which they are. They are tries only where something says so: a marker of the
 tool, a name such as `rerun` or `attempt 2`, or a later file or suite that holds nothing but tests
