@@ -81,6 +81,14 @@ def message_of(file: FileResults) -> str:
         "<skipped/><failure/>",
         "<success/><failure/>",
         "<rerunFailure message='m'/>",
+        "<assertion-failure/>",
+        "<failureMessage>m</failureMessage>",
+        "<error_details>m</error_details>",
+        "<timeout/>",
+        "<timeout>after 30 s</timeout>",
+        "<test-result>Failed</test-result>",
+        "FAILED",
+        "<properties><property name='Test_Result' value='FAIL'/></properties>",
         "<failure>0</failure>",
         "<failure message='0'/>",
     ],
@@ -100,7 +108,8 @@ def test_an_element_by_any_name_fails_its_test(read: Read, inside: str) -> None:
         *("result='failure'", "result='Failed'", "outcome='error'", "state='aborted'"),
         *("success='false'", "success='0'", "passed='False'", "succeeded='no'"),
         *("failed='true'", "failures='1'", "errors='2'", "failed='1'", "error='no blink'"),
-        *("Status='FAILED'", "j:result='failed'"),
+        *("Status='FAILED'", "j:result='failed'", "test-result='Fail'", "test_status='NOK'"),
+        *("status='Setup Failed'", "status='failed: no blink'", "status='FAILED_WITH_ERRORS'"),
     ],
 )
 def test_an_attribute_by_any_name_fails_its_test(read: Read, attribute: str) -> None:
@@ -115,6 +124,7 @@ def test_an_attribute_by_any_name_fails_its_test(read: Read, attribute: str) -> 
     [
         *("status='PASSED'", "status='run'", "status='run' result='completed'", "result='success'"),
         *("success='true'", "failed='false'", "failures='0' errors='0'", "error=''", "failed='0'"),
+        *("status='No errors'", "status='0 failures'", "result='without-failure'", "timeout='60'"),
         *("passed='0'", "passed='3' failed='0'", "status='odd'", "result=''", "error='None'"),
     ],
 )
@@ -130,6 +140,11 @@ def test_what_says_no_failure_passes(read: Read, case: str) -> None:
     [
         *("<failures/>", "<errors></errors>", "<failures>0</failures>", "<errors count='0'/>"),
         *("<failed>false</failed>", "<crashed>no</crashed>", "<status>ok</status>", "<success/>"),
+        *(
+            "<timeout>60</timeout>",
+            "<errorDetails/>",
+            "all tests of the log: FAILED 0, PASSED 7, ...",
+        ),
         "<system-out>FAILED: status=failed</system-out>",
         "<flakyFailure message='m'><error>m</error></flakyFailure>",
         "<properties><property name='error' value='corrected'/></properties>",
@@ -326,6 +341,7 @@ def test_ctest_fails_what_it_could_not_run_and_so_is_the_run_no_success() -> Non
         "status='notrun'><skipped message='Insufficient resources'/>",
         "status='notrun'><skipped message='Not Run'/>",
         "status='blocked'>",
+        "status='notrun'><skipped/><system-out>Unable to find executable: /x</system-out>",
         "><skipped message='Required Files Missing'/>",
         "><skipped>Failed test dependencies: setup</skipped>",
     ],
@@ -348,6 +364,8 @@ def test_a_test_that_could_not_run_did_not_pass(read: Read, case: str) -> None:
         "><skipped message='no camera on this bench'/>",
         "><skip/>",
         "executed='False'>",
+        "status='XFAIL'>",
+        "result='NotExecuted'>",
         "><skipped type='pytest.xfail' message='known'/>",
         "><skipped message='TEST_CASE tagged with !mayfail'/><failure message='1 == 2'/>",
     ],

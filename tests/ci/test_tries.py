@@ -108,6 +108,13 @@ def with_board(text: str, name: str) -> str:
             ("frdm.x.t.a", "nucleo.x.t.a"),
         ),
         (
+            {
+                "1.xml": suite("hil", 'configuration="debug"', a="f"),
+                "2.xml": suite("hil", 'configuration="release"', a="p"),
+            },
+            ("debug.t.a", "release.t.a"),
+        ),
+        (
             {"frdm.xml": suite("Uart", a="f"), "nucleo.xml": suite("Uart", a="p")},
             ("frdm.t.a", "nucleo.t.a"),
         ),
@@ -123,7 +130,17 @@ def with_board(text: str, name: str) -> str:
             ("frdm.t.a", "nucleo.t.a"),
         ),
     ],
-    ids=["suite", "property", "attribute", "host", "path", "file", "folder", "containers"],
+    ids=[
+        "suite",
+        "property",
+        "attribute",
+        "host",
+        "path",
+        "variant",
+        "file",
+        "folder",
+        "containers",
+    ],
 )
 def test_a_pass_in_another_place_heals_no_failure(
     read: Read, files: Mapping[str, str], names: tuple[str, str]
@@ -370,6 +387,44 @@ def test_suites_that_test_retries_are_no_tries(read: Read) -> None:
         ("Retry.t.a", "fail", 1),
         ("Attempt.t.a", "pass", 1),
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("", 'retry="1"'),
+        ("", 'rerun="true"'),
+        ('attempt="1"', 'attempt="2"'),
+        ('retry="0"', 'retry="1"'),
+        ('status="failed"', 'retry-count="1"'),
+    ],
+)
+def test_a_number_of_the_try_makes_a_try(read: Read, first: str, second: str) -> None:
+    cases = f'<testcase name="a" {first}><failure/></testcase><testcase name="a" {second}/>'
+
+    assert rows(read({"1.xml": within("x", cases)})) == [("x.a", "pass", 2)]
+
+
+def test_a_number_of_the_iteration_makes_no_try(read: Read) -> None:
+    cases = '<testcase name="a"><failure/></testcase><testcase name="a" iteration="1"/>'
+
+    assert rows(read({"1.xml": within("x", cases)})) == [("x.a", "fail", 1)]
+
+
+@pytest.mark.parametrize("said", ['retries="2"', 'reruns="2"'])
+def test_a_test_was_tried_as_often_as_its_result_says(read: Read, said: str) -> None:
+    cases = f'<testcase name="a" {said}/><testcase name="b" {said}><failure/></testcase>'
+
+    assert rows(read({"1.xml": within("x", cases)})) == [("x.a", "pass", 3), ("x.b", "fail", 3)]
+
+
+@pytest.mark.parametrize("many", ["0", "-1", "no", "", "99999999"])
+def test_a_number_of_tries_that_is_none_or_too_large_has_bounds(read: Read, many: str) -> None:
+    [(_, outcome, attempts)] = rows(
+        read({"1.xml": within("x", f'<testcase name="a" retries="{many}"/>')})
+    )
+
+    assert (outcome, attempts) == ("pass", 1001 if many == "99999999" else 1)
 
 
 # Repeats

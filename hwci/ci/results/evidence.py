@@ -22,26 +22,44 @@ class State(Enum):
     PASSED = "passed"
 
 
-# Elements of a test. Names are compared without namespace, in small letters.
+# Elements of a test. Names are compared in small letters, without namespace, `-` and `_`.
 
-FAILURES = frozenset(("failure", "failures", "failed", "fail"))
-ERRORS = frozenset(
-    ("error", "errors", "errored", "exception", "crash", "crashed", "aborted", "timedout")
+FAILURES = frozenset(
+    (
+        *("failure", "failures", "failed", "fail", "testfailure", "testfailed", "failuremessage"),
+        *("assertionfailure", "assertionfailed", "unexpectedfailure", "failuredetails", "broken"),
+    )
 )
-LISTS = frozenset(("failures", "errors"))
+ERRORS = frozenset(
+    (
+        *("error", "errors", "errored", "exception", "fatal", "panic", "unexpectederror"),
+        *("errormessage", "errordetails", "unexpectedexception", "crash", "crashed", "aborted"),
+        *("timeout", "timedout"),
+    )
+)
+LISTS = frozenset(
+    ("failures", "errors", "failuremessage", "failuredetails", "errormessage", "errordetails")
+)
 """Elements that may hold failures, and none: an empty one says nothing."""
-DENIABLE = frozenset((*LISTS, "failed", "fail", "errored", "crashed", "aborted", "timedout"))
-"""Elements that may hold a number or `false`; the others are failures whatever they hold."""
+LIMITS = frozenset(("timeout",))
+"""Elements in which a number is a limit."""
+CERTAIN = frozenset(("failure", "error"))
+"""Elements that are failures whatever they hold; others may hold a number or `false`."""
 RERUN = frozenset(("rerunfailure", "rerunerror"))
 """Attempts of a test that never passed."""
 RETRIED = RERUN | {"flakyfailure", "flakyerror"}
 """Earlier attempts of Surefire's, nextest's and pytest's, inside the test that was tried again."""
 SKIPS = frozenset(("skipped", "skip", "ignored", "disabled", "pending", "notrun"))
-OUTPUT = frozenset(("system-out", "system-err"))
+OUTPUT = frozenset(("systemout", "systemerr"))
 
 # Attributes, elements with text, and properties of a test or a suite
 
-STATES = frozenset(("status", "result", "outcome", "state", "verdict"))
+STATES = frozenset(
+    (
+        *("status", "result", "outcome", "state", "verdict", "conclusion"),
+        *("testresult", "teststatus", "testoutcome", "teststate", "resultstatus"),
+    )
+)
 """Their value is a word of `WORDS`."""
 SUCCESSES = frozenset(("success", "successful", "succeeded", "passed", "ok"))
 """Their value is yes or no; `passed` may be a number of tests as well."""
@@ -52,25 +70,32 @@ ERROR_COUNTS = ("errors", "error", "errored", "crashed", "aborted")
 """A number of tests, yes or no, or the message itself."""
 _COUNTS = frozenset((*FAILURE_COUNTS, *ERROR_COUNTS))
 TELLING = STATES | SUCCESSES | EXECUTED | _COUNTS
+TRIES = frozenset(("retries", "reruns"))
+"""How often a test was tried again: until it passed, or for nothing."""
+TRY = frozenset(("retry", "rerun", "attempt", "try", "retrycount", "rerunindex", "attemptnumber"))
+"""That a result is a try after others of its name: their number, or yes."""
 
 WORDS: Mapping[State, frozenset[str]] = {
     State.FAILED: frozenset(
         (
-            *("fail", "failed", "failure", "failing", "ko", "nok", "notok", "unsuccessful"),
-            *("error", "errors", "errored", "erroneous", "broken", "crash", "crashed", "fatal"),
-            *("timeout", "timedout", "abort", "aborted", "interrupted", "incomplete", "regression"),
+            *("ko", "nok", "ng", "notok", "unsuccessful", "notpassed", "broken", "crash"),
+            *("crashed", "fatal", "panic", "timeout", "timedout", "abort", "aborted"),
+            *("interrupted", "incomplete", "regression", "erroneous"),
         )
     ),
     State.NOT_RUN: frozenset(("blocked",)),
     State.SKIPPED: frozenset(
         (
             *("notrun", "disabled", "skipped", "skip", "suppressed", "ignored", "pending"),
-            *("filtered", "deselected", "todo"),
+            *("filtered", "deselected", "todo", "xfail", "xfailed", "expectedfailure"),
+            *("notexecuted", "notstarted", "untested", "inconclusive"),
         )
     ),
     State.PASSED: frozenset(("pass", "passed", "ok", "success", "successful", "succeeded")),
 }
 """Words of other meanings (`run`, `completed`) say nothing."""
+_FAILED = re.compile(r"(?!x|expected|known|no|without|zero|0)\w*(?:fail|error)\w*")
+"""What else is a word of failure: `failed`, `ERROR`, `SOFT_FAIL`, `setup failed`."""
 _BY_WORD = {word: state for state, words in WORDS.items() for word in words}
 _YES = frozenset(("true", "yes"))
 _NO = frozenset(("false", "no"))
@@ -92,16 +117,16 @@ _MISSING = re.compile(
 
 @lru_cache(maxsize=1024)
 def local(tag: str) -> str:
-    """Return the name of an element as the table has it."""
-    return tag.rpartition(":")[2].lower()
+    """Return a name as the tables have it."""
+    return tag.rpartition(":")[2].lower().replace("-", "").replace("_", "")
 
 
 @lru_cache(maxsize=1024)
 def said(name: str, value: str) -> State | None:
     """Return what an attribute, a property or an element with text says of a test."""
-    word = re.sub(r"[\s_-]", "", value).lower()
+    word = re.sub(r"[\W_]", "", value[:_WORD_MAX]).lower()
     if name in STATES:
-        return _BY_WORD.get(word)
+        return _BY_WORD.get(word) or (State.FAILED if _FAILED.fullmatch(word) else None)
     if name in SUCCESSES:
         if word in _NO or (word == "0" and name != "passed"):
             return State.FAILED
@@ -109,6 +134,9 @@ def said(name: str, value: str) -> State | None:
     if name in EXECUTED:
         return State.SKIPPED if word in _NO else None
     return State.FAILED if name in _COUNTS and is_failure(value) else None
+
+
+_WORD_MAX = 100
 
 
 def is_failure(text: str) -> bool:
@@ -132,10 +160,10 @@ def counted(attributes: Mapping[str, str], names: Sequence[str]) -> int:
     return next((number for number in numbers if number is not None), 0)
 
 
-def could_not_run(status: str, reason: str) -> bool:
+def could_not_run(status: str, reason: str, output: str) -> bool:
     """Return whether what a skipped test needs was missing. Only CTest gives a reason beside the
     status `notrun`.
     """
     if status == "notrun" and reason:
         return not _SKIPPED_ITSELF.match(reason)
-    return _MISSING.match(reason) is not None
+    return _MISSING.match(reason or output) is not None

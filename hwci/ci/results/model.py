@@ -230,7 +230,10 @@ def named(
 
 
 def _resolved(files: Iterable[FileResults], *, by_file: bool) -> Tests:
-    sources = [Source(it.path, it.attempts, it.started_at, it.duration_s, it.idle) for it in files]
+    sources = [
+        Source(it.path, it.attempts, it.started_at, it.written_at, it.duration_s, it.idle)
+        for it in files
+    ]
     return resolved(sources, by_file=by_file)
 
 

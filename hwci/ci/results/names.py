@@ -116,6 +116,7 @@ def _telling(
         return facets if shared else []
     facets += [
         lambda _, spot: spot.board,
+        lambda _, spot: spot.variant,
         lambda _, spot: spot.host,
         lambda _, spot: ".".join(filter(None, spot.path)),
         lambda file, _: labels[file],

@@ -15,8 +15,12 @@ from pathlib import PurePath
 
 from hwci.engine.vocabulary import Outcome, Verdict
 
-BOARDS = frozenset(("board", "board_name", "platform", "device", "target", "dut"))
-"""Attributes and properties that name the board on which a test or a suite ran."""
+BOARDS = ("board", "boardname", "platform", "device", "target", "dut", "apppath")
+"""Attributes and properties that name the board on which a test or a suite ran; the first of them
+counts. pytest-embedded names the firmware, by its path.
+"""
+VARIANTS = ("configuration", "config", "variant", "toolchain", "buildtype")
+"""The same of how it was built."""
 _NO_HOST = re.compile(
     r"[0-9a-f]{12}|localhost.*|tbd|fv-az.*|runnervm.*|runner-.*|.*[0-9a-f]{8}-[0-9a-f-]{27}"
 )
@@ -59,6 +63,7 @@ class Place:
 
     path: tuple[str, ...] = ()
     board: str = ""
+    variant: str = ""
     host: str = ""
     number: int = 0
 
@@ -91,6 +96,7 @@ class Source:
     path: str
     attempts: Sequence[Attempt]
     started_at: datetime | None = None
+    written_at: datetime | None = None
     duration_s: float = 0.0
     idle: Sequence[tuple[str, Place]] = ()
     """Tests that it lists and that did not run."""
@@ -102,6 +108,7 @@ class Spot:
 
     path: tuple[str, ...]
     board: str
+    variant: str
     host: str
 
     @property
@@ -114,7 +121,7 @@ class Spot:
 def spot_of(place: Place) -> Spot:
     """Return this of a place."""
     host = "" if _NO_HOST.fullmatch(place.host) else place.host
-    return Spot(tuple(suite_name(name)[0] for name in place.path), place.board, host)
+    return Spot(tuple(suite_name(name)[0] for name in place.path), place.board, place.variant, host)
 
 
 @lru_cache(maxsize=4096)

@@ -24,6 +24,8 @@ PARTS = re.compile(r"contains \d+ failed subtest")
 class CaseEntry(Entry):
     """A `<testcase>` that was read whole. `failures`: its elements that say so."""
 
+    nth: int
+    """Which try it is, as its file says; 0 if it does not."""
     failures: int
     called: bool
     """The test itself failed, not only its setup or teardown."""

@@ -38,16 +38,20 @@ class Tests:
 
 
 def _in_time(sources: Sequence[Source]) -> Sequence[Source]:
-    """Return files in the order in which their tests began, if each says it."""
-    starts = {id(it): it.started_at for it in sources if it.started_at is not None}
-    if len(starts) < len(sources):
-        return sources
-    return sorted(sources, key=lambda source: starts[id(source)])
+    """Return files in the order in which their tests began, if each says it, else were written."""
+    for times in ([it.started_at for it in sources], [it.written_at for it in sources]):
+        known = {id(it): at for it, at in zip(sources, times, strict=True) if at is not None}
+        if len(known) == len(sources):
+            return sorted(sources, key=lambda source: known[id(source)])
+    return sources
 
 
-def _without_copies(sources: Iterable[Source], notes: list[str]) -> Iterator[Source]:
+def _without_copies(sources: Sequence[Source], notes: list[str]) -> Iterator[Source]:
     """Leave out what a file repeats of another one: Twister writes one run into several files."""
     before: list[tuple[Source, _Results]] = []
+    if len(sources) == 1:
+        yield from sources
+        return
     for source in sources:
         ours, copied = _by_key(source), set[tuple[str, str]]()
         for other, theirs in before:
