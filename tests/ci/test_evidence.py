@@ -437,3 +437,10 @@ def test_a_failure_beside_the_tests_is_one_failed_test(read: Read, text: str, na
 def test_a_log_beside_the_tests_fails_nothing(read: Read) -> None:
     log = "<system-out><failure>x</failure></system-out><system-err>FAILED</system-err>"
     assert succeeded(read(f"<testsuite name='x'><testcase name='a'/>{log}</testsuite>"))
+
+
+def test_failures_outside_any_test_count_where_a_file_breaks_off(read: Read) -> None:
+    file = read("<testsuite name='x'><failure message='no board'/><testcase name='a'")
+
+    assert rows(file) == [("x", "fail", 1)]
+    assert "1 test before that counted; what follows is lost" in file.faults[0]

@@ -7,6 +7,7 @@ refuses document types, and names line and column of a fault. What was read whol
 breaks off holds, and is kept; a piece that means nothing costs itself alone.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -50,6 +51,8 @@ VERDICT_PROPERTY = "hwci.verdict"
 
 PLAIN = frozenset(("name", "classname", "time", "timestamp", "file", "line", "id"))
 """Attributes of a test that say nothing of how it ended."""
+
+TWOFOLD = {State.PASSED: "have passed", State.SKIPPED: "be skipped"}
 
 NO_MORE_ELEMENTS = expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]
 JUNIT_FIX = "Give the JUnit XML file that the test runner writes"
@@ -98,7 +101,8 @@ class _Document:
         self._text_of: str | None = None
         self._nameless: list[Position] = []
         self._faults: list[str] = []
-        self._twofold: dict[State, list[str]] = {State.PASSED: [], State.SKIPPED: []}
+        self._twofold: Counter[State] = Counter()
+        self._first_twofold: dict[State, str] = {}
         self._open_tag = OpenTag()
         self._given_bytes = 0
         self._parser = expat.ParserCreate()
@@ -132,10 +136,11 @@ class _Document:
             CutError: nothing was.
         """
         self._leave_out_last_of_pytest()
-        if not self._entries:
-            raise fault
         while self._suites:
             self._end_suite(self._suites.pop(), whole=False)
+        self._end_suite(self._root, whole=False)
+        if not self._entries:
+            raise fault
         self._faults.append(lost_behind(fault, len(self._entries), "test"))
 
     def _leave_out_last_of_pytest(self) -> None:
@@ -179,12 +184,11 @@ class _Document:
 
     def _contradictions(self) -> Iterator[str]:
         """Yield a line for each way in which tests are said to have failed, and something else."""
-        for state, names in self._twofold.items():
-            if names:
-                what = f"{_tests(len(names))} said to have failed and to have {state.value}, too"
-                if state is State.SKIPPED:
-                    what = f"{_tests(len(names))} said to have failed and to be skipped, too"
-                yield one_line(None, f"{what} (first: {names[0]})", "What failed wins")
+        for state, words in TWOFOLD.items():
+            if many := self._twofold[state]:
+                what = f"{_tests(many)} said to have failed and to {words}, too"
+                first = self._first_twofold[state]
+                yield one_line(None, f"{what} (first: {first})", "What failed wins")
 
     def _broken(self, fault: expat.ExpatError) -> str:
         if fault.code != NO_MORE_ELEMENTS:
@@ -335,9 +339,10 @@ class _Document:
         suite.shown_errors += errors
         suite.shown_failures += len(case.failures) - errors + len(case.retried)
         if entry.failed:
-            for state, names in self._twofold.items():
-                if why := case.says.get(state):
-                    names.append(f"{case.test_id[:SHOWN]!r}, {why} and {case.says[State.FAILED]}")
+            for state in TWOFOLD.keys() & case.says.keys():
+                says = f"{case.says[state]} and {case.says[State.FAILED]}"
+                self._twofold[state] += 1
+                self._first_twofold.setdefault(state, f"{case.test_id[:SHOWN]!r}, {says}")
         self._take(entry)
 
     def _take(self, entry: CaseEntry) -> None:
