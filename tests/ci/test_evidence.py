@@ -82,6 +82,8 @@ def message_of(file: FileResults) -> str:
         "<success/><failure/>",
         "<rerunFailure message='m'/>",
         "<assertion-failure/>",
+        "<result status='failed'/>",
+        "<steps><step name='s' result='FAIL'/></steps>",
         "<failureMessage>m</failureMessage>",
         "<error_details>m</error_details>",
         "<timeout/>",
@@ -164,7 +166,10 @@ def test_a_test_that_failed_by_an_attribute_has_its_text_as_message(read: Read) 
     assert merged([file]).tests[0].verdict == "infra"
 
 
-@pytest.mark.parametrize("said", ["message='lost'", "message='lost' failures='1'"])
+@pytest.mark.parametrize(
+    "said",
+    ["message='lost'", "message='lost' failures='1'", "failure='lost'", "error-message='lost'"],
+)
 def test_a_message_of_the_test_itself_is_that_of_its_failure(read: Read, said: str) -> None:
     assert message_of(
         read(f"<testsuite><testcase name='a' result='fail' {said}/></testsuite>")
@@ -235,6 +240,12 @@ def test_an_element_of_a_suite_says_that_it_failed(read: Read, suite: str) -> No
     assert "The suite 'x' failed (" in file.faults[0]
 
 
+def test_a_summary_beside_the_tests_counts_as_their_suite_does(read: Read) -> None:
+    file = read("<testsuite name='x'><summary failed='1'/><testcase name='a'/></testsuite>")
+
+    assert "The suite 'x' counts 1 failure and 0 errors, its tests show 0" in file.faults[0]
+
+
 def test_what_a_suite_counts_is_said_once_and_not_by_those_around_it(read: Read) -> None:
     inner = "<testsuite name='in' failures='2'><testcase name='a'><failure/></testcase></testsuite>"
     outer = f"<testsuite name='out' failures='2'>{inner}</testsuite>"
@@ -267,6 +278,7 @@ def test_a_file_that_counts_more_than_its_suites_is_no_success(read: Read) -> No
         "<testsuites failures='0'><testsuite failures='1'><failure/></testsuite></testsuites>",
         "<testsuite failures='1'><testcase name='a'><flakyFailure/></testcase></testsuite>",
         "<testsuite failures='1'><testcase name='a' status='blocked'/></testsuite>",
+        "<testsuite><summary failed='1'/><testcase name='a'><failure/></testcase></testsuite>",
         "<testsuite failures='0.0' errors='-1' failed=''><testcase name='a'/></testsuite>",
     ],
 )
@@ -413,6 +425,8 @@ def test_a_failure_outside_any_test_is_a_failed_test_named_by_its_suite(
     ("text", "name"),
     [
         ("<testsuite name='x'><testcase name='a'/><failure message='m'/></testsuite>", "x"),
+        ("<testsuite name='x'><setup status='failed'/><testcase name='a'/></testsuite>", "x"),
+        ("<testsuite name='x'><teardown><failure/></teardown></testsuite>", "x"),
         ("<testsuite name='x'><error>m</error><testcase name='a'/></testsuite>", "x"),
         ("<testsuite name='x'><testcase name='a'/><failure/><error/></testsuite>", "x"),
         (

@@ -12,12 +12,14 @@ from pathlib import PurePath
 from hwci.ci.results.content import Position
 from hwci.ci.results.evidence import (
     CERTAIN,
+    COUNTS,
     ERROR_COUNTS,
     FAILURE_COUNTS,
     LIMITS,
     LISTS,
     MAY_FAIL,
     RERUN,
+    STATES,
     TELLING,
     TRIES,
     TRY,
@@ -41,6 +43,7 @@ SHOWN = 60
 """Characters of a name in a line for people."""
 TRIES_MAX = 1_000
 _STATE_MAX = 40
+_YES = frozenset(("true", "yes"))
 _PLACES = frozenset((*BOARDS, *VARIANTS))
 
 
@@ -89,6 +92,11 @@ def words_of(tag: str, attributes: Mapping[str, str]) -> Words:
     many = sum(count(value) or 0 for value in attributes.values()) if tag in LISTS else 0
     message = attributes.get("message", "")[:MESSAGE_MAX]
     return Words(tag, attributes.get("type", ""), message, many)
+
+
+def _is_failed(name: str, value: str) -> bool:
+    """Return whether an attribute of an element of no known name says that it failed."""
+    return (key := local(name)) in STATES and said(key, value) is State.FAILED
 
 
 def _first(places: Mapping[str, str], names: Iterable[str]) -> str:
@@ -143,6 +151,15 @@ class Suite:
         for name, value in named.items():
             if name in TELLING and count(value) is None and said(name, value) is State.FAILED:
                 self.says = self.says or f"{name} {value[:SHOWN]!r}"
+
+    def take_inside(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Take what an element of no known name says, beside the tests: such as a summary, or how
+        its set-up ended.
+        """
+        self.take({name: value for name, value in attributes.items() if local(name) in COUNTS})
+        if any(_is_failed(name, value) for name, value in attributes.items()):
+            message = attributes.get("message", "")[:MESSAGE_MAX]
+            self.outside.append(Words(tag, message=message, many=1))
 
     def add(self, suite: "Suite") -> None:
         """Add what a suite inside it shows."""
@@ -208,6 +225,8 @@ class Case:
         key = local(name)
         if key in TELLING:
             self.say(key, value)
+            if key in COUNTS and count(value) is None and value.lower() not in _YES:
+                self.own.message = self.own.message or value[:MESSAGE_MAX]
         elif key in _PLACES:
             self.places[key] = value
         elif key in TRIES:
@@ -221,6 +240,13 @@ class Case:
         state = said(name, value)
         if state is not None:
             self.says.setdefault(state, f"{name} {value[:SHOWN]!r}")
+
+    def take_inside(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Take what an element of no known name says, such as a step: its failure."""
+        for name, value in attributes.items():
+            if _is_failed(name, value):
+                self.says.setdefault(State.FAILED, f"<{tag}> {name} {value[:SHOWN]!r}")
+                self.own.message = self.own.message or attributes.get("message", "")[:MESSAGE_MAX]
 
     def end(self) -> None:
         """Sum up what was said in whole elements."""

@@ -65,11 +65,11 @@ SUCCESSES = frozenset(("success", "successful", "succeeded", "passed", "ok"))
 """Their value is yes or no; `passed` may be a number of tests as well."""
 EXECUTED = frozenset(("executed", "run"))
 """Their value is yes or no."""
-FAILURE_COUNTS = ("failures", "failed", "fail", "failure")
-ERROR_COUNTS = ("errors", "error", "errored", "crashed", "aborted")
+FAILURE_COUNTS = ("failures", "failed", "fail", "failure", "failuremessage")
+ERROR_COUNTS = ("errors", "error", "errored", "crashed", "aborted", "errormessage")
 """A number of tests, yes or no, or the message itself."""
-_COUNTS = frozenset((*FAILURE_COUNTS, *ERROR_COUNTS))
-TELLING = STATES | SUCCESSES | EXECUTED | _COUNTS
+COUNTS = frozenset((*FAILURE_COUNTS, *ERROR_COUNTS))
+TELLING = STATES | SUCCESSES | EXECUTED | COUNTS
 TRIES = frozenset(("retries", "reruns"))
 """How often a test was tried again: until it passed, or for nothing."""
 TRY = frozenset(("retry", "rerun", "attempt", "try", "retrycount", "rerunindex", "attemptnumber"))
@@ -133,7 +133,7 @@ def said(name: str, value: str) -> State | None:
         return State.PASSED if word in _YES else None
     if name in EXECUTED:
         return State.SKIPPED if word in _NO else None
-    return State.FAILED if name in _COUNTS and is_failure(value) else None
+    return State.FAILED if name in COUNTS and is_failure(value) else None
 
 
 _WORD_MAX = 100

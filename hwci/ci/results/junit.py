@@ -274,9 +274,11 @@ class _Document:
             self._take_text(tag, case.skips[-1])
         elif tag == "property":
             self._property(case, attributes.get("name", ""), attributes.get("value", ""))
-        elif tag in STATES or tag in SUCCESSES:
-            case.values.append(Words(tag, message=attributes.get("value", "")))
-            self._take_text(tag, case.values[-1])
+        else:
+            case.take_inside(tag, attributes)
+            if tag in STATES or tag in SUCCESSES:
+                case.values.append(Words(tag, message=attributes.get("value", "")))
+                self._take_text(tag, case.values[-1])
 
     def _property(self, case: Case, name: str, value: str) -> None:
         key = local(name)
@@ -297,6 +299,8 @@ class _Document:
             self._take_text(tag, suite.values[-1])
         elif tag in OUTPUT:
             self._text_of = tag
+        else:
+            suite.take_inside(tag, attributes)
 
     def _take_text(self, tag: str, words: Words) -> None:
         """Collect the text up to the end of an element, that of elements inside it as well."""
