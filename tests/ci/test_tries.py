@@ -311,6 +311,15 @@ def test_where_everything_failed_a_second_file_may_be_another_board(read: Read) 
     assert rows(results) == [("one.t.a", "fail", 1), ("two.t.a", "pass", 1)]
 
 
+@pytest.mark.parametrize("name", ["second.xml", "hil-lf.xml", "last-failed.xml", "2nd/again.xml"])
+def test_where_everything_failed_the_name_of_the_second_file_may_say_what_it_is(
+    read: Read, name: str
+) -> None:
+    results = read({"first.xml": suite("x", a="f", b="f"), name: suite("x", a="p", b="f")})
+
+    assert rows(results) == [("t.a", "pass", 2), ("t.b", "fail", 2)]
+
+
 def test_what_ran_at_the_same_time_was_not_tried_again(read: Read) -> None:
     first = suite("hil", 'time="60" timestamp="2026-11-28T12:00:00Z"', a="p", b="f", c="f")
 

@@ -31,6 +31,10 @@ _TRY = re.compile(
     re.IGNORECASE,
 )
 """Words by which a file or a suite says that it is a try."""
+_AGAIN = re.compile(
+    r"(?<![a-z])(?:again|second|third|2nd|3rd|lf|(?:last-?|only-?)?failed)(?![a-z])", re.IGNORECASE
+)
+"""Words by which a file that holds nothing but failed tests says that it tried them again."""
 _PASSING = re.compile(
     r"@stress-\d+|20\d\d-?[01]\d-?[0-3]\d(?:[T_-]?[0-2]\d[:_-]?[0-5]\d(?:[:_-]?[0-5]\d)?)?"
 )
@@ -122,6 +126,11 @@ def spot_of(place: Place) -> Spot:
     """Return this of a place."""
     host = "" if _NO_HOST.fullmatch(place.host) else place.host
     return Spot(tuple(suite_name(name)[0] for name in place.path), place.board, place.variant, host)
+
+
+def says_again(path: str) -> bool:
+    """Return whether the name of a file says that it came after another one."""
+    return _AGAIN.search(PurePath(path).name) is not None
 
 
 @lru_cache(maxsize=4096)

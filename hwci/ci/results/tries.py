@@ -13,7 +13,7 @@ from datetime import timedelta
 from itertools import chain
 
 from hwci.ci.results.names import outside_prefixes, prefixes, stable_id
-from hwci.ci.results.places import Attempt, Source, Spot, base_of, spot_of, suite_name
+from hwci.ci.results.places import Attempt, Source, Spot, base_of, says_again, spot_of, suite_name
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.said import counted
 from hwci.wire import limits
@@ -213,7 +213,8 @@ def _chosen(
     unit: _Unit, groups: Sequence[_Group], holders: _Holders, notes: list[str]
 ) -> dict[_Key, _Group]:
     """Return the group of each test of a unit that holds only tests that failed before, and none
-    of those that passed beside them. Where everything failed, it may as well be another board.
+    of those that passed beside them. Where everything failed, it may as well be another board, and
+    its name has to say that it is not.
     """
     before = {group for group in groups if unit.is_after(group.first)}
     tried: dict[_Key, _Group] = {}
@@ -222,7 +223,8 @@ def _chosen(
         if not failed:
             return {}
         tried[key] = failed[-1]
-    if all(all(group.failed.values()) for group in tried.values()):
+    nothing_passed = all(all(group.failed.values()) for group in tried.values())
+    if nothing_passed and not (tried and says_again(unit.source.path)):
         return {}
     files = " and ".join(dict.fromkeys(group.source.path for group in tried.values()))
     notes.append(
