@@ -247,6 +247,13 @@ def test_together():
     assert sorted(attempt.outcome.value for attempt in run.results.attempts) == ["fail", "pass"]
 
 
+def test_the_xml_and_the_plugins_file_of_one_run_count_once(tmp_path: Path) -> None:
+    run = run_pytest(tmp_path, *RERUNFAILURES, test_bench=SUITE)
+
+    both = {item.id: (item.outcome, item.attempts) for item in boxed(run.xml, run.results).tests}
+    assert both == {item.id: (item.outcome, item.attempts) for item in boxed(run.results).tests}
+
+
 def test_what_runs_again_without_a_word_of_a_plugin_is_no_try(tmp_path: Path) -> None:
     module = """
 import pathlib

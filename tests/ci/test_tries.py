@@ -536,11 +536,13 @@ def test_one_run_that_twister_wrote_into_two_files_counts_once(read: Read) -> No
         '<testsuites><testsuite name="frdm" timestamp="2026-11-28T12:00:00.4" time="3">'
         '<testcase classname="k" name="k.sem" time="1.50"/>'
         '<testcase classname="k" name="k.fifo" time="0.70"><failure message="x"/></testcase>'
+        '<testcase classname="k" name="k.pipe" time="0.31"/>'
         "</testsuite></testsuites>"
     )
     cases = [
         {"identifier": "k.sem", "status": "passed", "execution_time": "1.50"},
         {"identifier": "k.fifo", "status": "failed", "execution_time": "0.70"},
+        {"identifier": "k.pipe", "status": "passed", "execution_time": "0.31"},
     ]
     one = {"name": "k", "platform": "frdm", "runnable": True, "testcases": cases}
     environment = {"run_date": "2026-11-28T12:00:00+00:00"}
@@ -552,7 +554,7 @@ def test_one_run_that_twister_wrote_into_two_files_counts_once(read: Read) -> No
         }
     )
 
-    assert rows(results) == [("k.sem", "pass", 1), ("k.fifo", "fail", 1)]
+    assert rows(results) == [("k.sem", "pass", 1), ("k.fifo", "fail", 1), ("k.pipe", "pass", 1)]
     assert [note.partition(":")[0] for note in results.notes] == ["frdm.xml", "twister.json"]
 
 
@@ -560,6 +562,7 @@ def test_one_run_that_twister_wrote_into_two_files_counts_once(read: Read) -> No
     "second",
     [
         suite("x", 'timestamp="2026-11-28T12:00:00Z"', a="p", b="f"),
+        suite("x", 'timestamp="2026-11-28T12:00:00Z"', a="p", b="p"),
         suite("x", 'timestamp="2026-11-28T12:05:00Z"', a="p", b="p"),
         suite("x", a="p", b="p"),
         suite("x", 'timestamp="2026-11-28T12:00:00Z"', a="p", b="p").replace("1", "2", 1),

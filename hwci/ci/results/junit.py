@@ -170,6 +170,7 @@ class _Document:
             self._entries,
             started_at=self._started_at,
             duration_s=self._duration_s,
+            kind="JUnit XML",
             tried=self._tried(),
             faults=tuple(self._faults),
             notes=tuple(self._contradictions()),

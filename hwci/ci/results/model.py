@@ -94,6 +94,8 @@ class FileResults:
     missing: Mapping[str, str] = field(default_factory=dict)
     """Why tests could not run, though they were to: they are not items."""
     path: str = ""
+    kind: str = ""
+    """In which format it is written."""
     idle: Sequence[tuple[str, Place]] = ()
     """Tests that did not run, and where they stand."""
 
@@ -103,6 +105,7 @@ def file_results(
     started_at: datetime | None,
     duration_s: float,
     *,
+    kind: str,
     tried: Iterable[Entry] | None = None,
     faults: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
@@ -118,6 +121,7 @@ def file_results(
         idle=[(entry.test_id, entry.place) for entry in entries if not entry.run or entry.unbuilt],
         started_at=started_at,
         duration_s=duration_s,
+        kind=kind,
         faults=faults,
         notes=notes,
     )
@@ -231,7 +235,7 @@ def named(
 
 def _resolved(files: Iterable[FileResults], *, by_file: bool) -> Tests:
     sources = [
-        Source(it.path, it.attempts, it.started_at, it.written_at, it.duration_s, it.idle)
+        Source(it.path, it.kind, it.attempts, it.started_at, it.written_at, it.duration_s, it.idle)
         for it in files
     ]
     return resolved(sources, by_file=by_file)

@@ -98,6 +98,8 @@ class Source:
     """The results of one file."""
 
     path: str
+    kind: str
+    """In which format it is written."""
     attempts: Sequence[Attempt]
     started_at: datetime | None = None
     written_at: datetime | None = None

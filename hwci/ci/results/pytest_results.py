@@ -67,6 +67,7 @@ def pytest_results(content: bytes, rules: Sequence[AnyRule]) -> FileResults:
     entries = [*tried, *(() if fault else _died(lines))]
     return file_results(
         entries,
+        kind=KIND,
         started_at=moment(lines[0].started_at),
         duration_s=_duration_s(lines),
         faults=() if fault is None else (lost_behind(fault, len(tried), "result"),),

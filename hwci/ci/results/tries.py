@@ -20,6 +20,9 @@ from hwci.wire import limits
 
 _CLOCK = timedelta(seconds=1)
 """How exactly files write times of day."""
+_BEGIN = timedelta(seconds=10)
+"""How far apart one run may begin in two files: a plugin begins before its runner."""
+_TIMES_MIN = 3
 _CLOCK_S = 0.0015
 """How exactly files write durations."""
 
@@ -48,51 +51,38 @@ def _in_time(sources: Sequence[Source]) -> Sequence[Source]:
 
 def _without_copies(sources: Sequence[Source], notes: list[str]) -> Iterator[Source]:
     """Leave out what a file repeats of another one: Twister writes one run into several files."""
-    before: list[tuple[Source, _Results]] = []
-    if len(sources) == 1:
-        yield from sources
-        return
+    before: list[Source] = []
     for source in sources:
-        ours, copied = _by_key(source), set[tuple[str, str]]()
-        for other, theirs in before:
+        copied = set[tuple[str, str]]()
+        for other in before:
             if source.path and source.path == other.path:
-                copied |= ours.keys()
-            elif shared := _copied(source, ours, other, theirs) - copied:
+                copied |= {_copy_key(one) for one in source.attempts}
+            elif shared := _copied(source, other) - copied:
                 notes.append(
                     f"{source.path}: {counted(len(shared), 'test')} of it stand in {other.path} as"
                     " well, of the same run: they count once."
                 )
                 copied |= shared
-        before.append((source, ours))
+        before.append(source)
         left = [one for one in source.attempts if _copy_key(one) not in copied] if copied else None
         yield source if left is None else replace(source, attempts=left)
-
-
-_Results = Mapping[tuple[str, str], Sequence[Attempt]]
 
 
 def _copy_key(attempt: Attempt) -> tuple[str, str]:
     return attempt.test_id, spot_of(attempt.place).suite
 
 
-def _by_key(source: Source) -> _Results:
-    found: dict[tuple[str, str], list[Attempt]] = {}
-    if source.started_at is not None or source.path:
-        for attempt in source.attempts:
-            found.setdefault(_copy_key(attempt), []).append(attempt)
-    return found
-
-
-def _copied(
-    source: Source, ours: _Results, other: Source, theirs: _Results
-) -> set[tuple[str, str]]:
+def _copied(source: Source, other: Source) -> set[tuple[str, str]]:
     """Return the tests that two files hold of one run: they began at one time, and what both hold
-    ended alike and took the same time.
+    ended alike and took the same time. A few round times may be those of two boards, unless the
+    files are of two kinds. What hwci's plugin writes has no suites.
     """
     if source.started_at is None or other.started_at is None:
         return set()
-    if abs(source.started_at - other.started_at) > _CLOCK:
+    if abs(source.started_at - other.started_at) > _BEGIN:
         return set()
+    with_suites = _has_suites(source) and _has_suites(other)
+    ours, theirs = (_by_key(it, with_suites=with_suites) for it in (source, other))
     shared = ours.keys() & theirs.keys()
     if any(len(ours[key]) != len(theirs[key]) for key in shared):
         return set()
@@ -101,7 +91,22 @@ def _copied(
         one.outcome is two.outcome and abs(one.duration_s - two.duration_s) <= _CLOCK_S
         for one, two in pairs
     )
-    return shared if alike and any(one.duration_s for one, _ in pairs) else set()
+    times = {one.duration_s for one, _ in pairs if one.duration_s}
+    if not alike or len(times) < (_TIMES_MIN if source.kind == other.kind else 1):
+        return set()
+    return {_copy_key(one) for one, _ in pairs}
+
+
+def _has_suites(source: Source) -> bool:
+    return any(attempt.place.path for attempt in source.attempts)
+
+
+def _by_key(source: Source, *, with_suites: bool) -> Mapping[tuple[str, str], Sequence[Attempt]]:
+    found: dict[tuple[str, str], list[Attempt]] = {}
+    for attempt in source.attempts:
+        test_id, suite = _copy_key(attempt)
+        found.setdefault((test_id, suite if with_suites else ""), []).append(attempt)
+    return found
 
 
 # What tried which tests again

@@ -90,6 +90,7 @@ def twister_results(document: object, rules: Sequence[AnyRule]) -> FileResults:
     read = [(suite, list(_entries(suite, rules))) for suite in report.testsuites]
     return file_results(
         [entry for _, own in read for entry in own],
+        kind="twister.json",
         started_at=moment(report.environment.run_date),
         duration_s=sum(suite.execution_time for suite in report.testsuites),
         faults=tuple(_unexplained(suite) for suite, own in read if _is_unexplained(suite, own)),
