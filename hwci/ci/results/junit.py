@@ -166,15 +166,15 @@ class _Document:
                 raise ContentError(what, NAMES_FIX, self._nameless[0])
             what = f"{what}, and cannot be reported"
             self._faults.append(one_line(self._nameless[0], what, NAMES_FIX))
-        return file_results(
+        read = file_results(
             self._entries,
             started_at=self._started_at,
             duration_s=self._duration_s,
             kind="JUnit XML",
             tried=self._tried(),
             faults=tuple(self._faults),
-            notes=tuple(self._contradictions()),
         )
+        return replace(read, notes=tuple(self._contradictions()))
 
     def _tried(self) -> Iterator[CaseEntry]:
         """Yield what ran, suite after suite. Only pytest's cases need interpretation."""

@@ -108,7 +108,6 @@ def file_results(
     kind: str,
     tried: Iterable[Entry] | None = None,
     faults: tuple[str, ...] = (),
-    notes: tuple[str, ...] = (),
 ) -> FileResults:
     """Return the results that entries describe. `tried`: the entries with the outcomes of the
     attempts, if these differ.
@@ -123,7 +122,6 @@ def file_results(
         duration_s=duration_s,
         kind=kind,
         faults=faults,
-        notes=notes,
     )
 
 
