@@ -31,7 +31,7 @@ from hwci.ci.results.evidence import (
     local,
     said,
 )
-from hwci.ci.results.places import BOARDS, VARIANTS, Place
+from hwci.ci.results.places import BOARDS, TRIES_MAX, VARIANTS, Place
 from hwci.ci.results.pytest_xml import PARTS, TEARDOWN, CaseEntry
 from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
 from hwci.engine.vocabulary import Verdict
@@ -41,7 +41,6 @@ VAGUE_TYPES = {"", "failure", "error"}
 """Types that add nothing to the name of their element."""
 SHOWN = 60
 """Characters of a name in a line for people."""
-TRIES_MAX = 1_000
 _STATE_MAX = 40
 _YES = frozenset(("true", "yes"))
 _PLACES = frozenset((*BOARDS, *VARIANTS))

@@ -21,6 +21,8 @@ counts. pytest-embedded names the firmware, by its path.
 """
 VARIANTS = ("configuration", "config", "variant", "toolchain", "buildtype")
 """The same of how it was built."""
+TRIES_MAX = 1_000
+"""More tries of one test than a file says are not believed."""
 _NO_HOST = re.compile(
     r"[0-9a-f]{12}|localhost.*|tbd|fv-az.*|runnervm.*|runner-.*|.*[0-9a-f]{8}-[0-9a-f-]{27}"
 )

@@ -24,7 +24,7 @@ from hwci.ci.results.model import (
     moment,
 )
 from hwci.ci.results.names import stable_id
-from hwci.ci.results.places import Place
+from hwci.ci.results.places import TRIES_MAX, Place
 from hwci.ci.results.verdicts import AnyRule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire.base import made_storable
@@ -37,7 +37,6 @@ BLOCKED = "blocked"
 PASSED = "passed"
 DID_NOT_RUN = {BLOCKED, PASSED, "skipped", "filtered", "not run", None}
 """`passed` as well: a suite says so of a test that was only to be built."""
-RETRIES_MAX = 1_000
 
 Text = Annotated[
     str, BeforeValidator(lambda said: made_storable(said) if isinstance(said, str) else said)
@@ -59,7 +58,7 @@ class _Suite(BaseModel):
     status: str | None = None
     reason: Text | None = None
     runnable: bool = True
-    retries: Annotated[int, Field(ge=0, le=RETRIES_MAX)] = 0
+    retries: Annotated[int, Field(ge=0, le=TRIES_MAX)] = 0
     execution_time: Seconds = 0.0
     testcases: Sequence[_Case] = ()
 
