@@ -121,10 +121,14 @@ def local(tag: str) -> str:
     return tag.rpartition(":")[2].lower().replace("-", "").replace("_", "")
 
 
-@lru_cache(maxsize=1024)
 def said(name: str, value: str) -> State | None:
     """Return what an attribute, a property or an element with text says of a test."""
-    word = re.sub(r"[\W_]", "", value[:_WORD_MAX]).lower()
+    return _said(name, value[:_WORD_MAX])
+
+
+@lru_cache(maxsize=1024)
+def _said(name: str, value: str) -> State | None:
+    word = re.sub(r"[\W_]", "", value).lower()
     if name in STATES:
         return _BY_WORD.get(word) or (State.FAILED if _FAILED.fullmatch(word) else None)
     if name in SUCCESSES:

@@ -41,7 +41,7 @@ _PASSING = re.compile(
     r"@stress-\d+|20\d\d-?[01]\d-?[0-3]\d(?:[T_-]?[0-2]\d[:_-]?[0-5]\d(?:[:_-]?[0-5]\d)?)?"
 )
 """Parts of names that differ in each run, and nextest's number of a repeat."""
-_SEAMS = re.compile(r"[\s_.()\[\]-]+$|^[\s_.()\[\]-]+")
+_SEAMS = " \t\n_.()[]-"
 _SUFFIXES = re.compile(r"(?:\.(?:xml|json|gz))+$", re.IGNORECASE)
 
 
@@ -51,7 +51,7 @@ def _steady(name: str) -> tuple[str, bool]:
     """
     without = _TRY.sub("", name)
     plain = _PASSING.sub("", without)
-    return (name if plain == name else _SEAMS.sub("", plain)), without != name
+    return (name if plain == name else plain.strip(_SEAMS)), without != name
 
 
 @lru_cache(maxsize=4096)
