@@ -243,3 +243,15 @@ def test_what_the_test_itself_says_is_believed_before_its_message(tmp_path: Path
     )
 
     assert verdicts(results) == {"x.a": "device"}
+
+
+def test_a_soak_whose_last_teardown_failed_was_not_tried_again(tmp_path: Path) -> None:
+    """pytest counts the pass and the error of that loop: it counts four, and has three cases."""
+    case = '<testcase classname="t" name="a"'
+    error = f'{case}><error message="failed on teardown with &quot;x&quot;"/></testcase>'
+    results = of_xml(
+        tmp_path,
+        f'<testsuite name="pytest" tests="4" errors="1">{case}/>{case}/>{error}</testsuite>',
+    )
+
+    assert rows(results) == [("t.a", "fail", 1)]
