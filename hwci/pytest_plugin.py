@@ -109,6 +109,10 @@ class Try:
     set_up: bool = False
     called: bool = False
     failed: bool = False
+    explained: bool = False
+    """It failed before its teardown."""
+    again: bool = False
+    """A plugin said of it that the test is tried again."""
     skipped: bool = False
     duration_s: float = 0.0
     message: str = ""
@@ -131,6 +135,8 @@ class Try:
             self.skipped = True
         elif not report.passed:
             # Plugins that try again call a failure `rerun` or `retried`.
+            self.again = self.again or not report.failed
+            self.explained = self.explained or report.when != "teardown"
             self._fail(report)
 
     def _fail(self, report: pytest.TestReport) -> None:
@@ -239,7 +245,9 @@ class Recorder:
             return
         line: dict[str, object] = {"outcome": outcome, "duration_s": round(tried.duration_s, 6)}
         if outcome == "fail":
-            line |= {"message": tried.message, "verdict": tried.verdict}
+            # The plugin flaky reports neither that it called the test, nor why it tries again.
+            again = tried.again or not (tried.called or tried.explained)
+            line |= {"message": tried.message, "verdict": tried.verdict, "again": again}
         self._write(tried=key[0], **line)
 
     def _write(self, **line: object) -> None:

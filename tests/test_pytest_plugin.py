@@ -247,6 +247,29 @@ def test_together():
     assert sorted(attempt.outcome.value for attempt in run.results.attempts) == ["fail", "pass"]
 
 
+def test_the_xml_and_the_plugins_file_of_one_run_count_once(tmp_path: Path) -> None:
+    run = run_pytest(tmp_path, *RERUNFAILURES, test_bench=SUITE)
+
+    both = {item.id: (item.outcome, item.attempts) for item in boxed(run.xml, run.results).tests}
+    assert both == {item.id: (item.outcome, item.attempts) for item in boxed(run.results).tests}
+
+
+def test_what_runs_again_without_a_word_of_a_plugin_is_no_try(tmp_path: Path) -> None:
+    module = """
+import pathlib
+def test_once():
+    failed = pathlib.Path("failed").exists()
+    pathlib.Path("failed").touch()
+    assert failed
+def test_passes(): pass
+"""
+    twice = ("--keep-duplicates", "test_d.py", "test_d.py")
+    run = run_pytest(tmp_path, *twice, test_d=module)
+
+    expected = {"test_d.test_once": ("fail", 1), "test_d.test_passes": ("pass", 1)}
+    assert counted(run.results) == expected == counted(run.xml)
+
+
 def test_a_test_that_a_person_stopped_says_nothing(tmp_path: Path) -> None:
     module = "def test_a(): pass\ndef test_b(): raise KeyboardInterrupt\n"
     run = run_pytest(tmp_path, test_k=module)

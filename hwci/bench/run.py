@@ -53,10 +53,10 @@ def run_tests(
     check_executable(command[0])
     started_at = context.clock()
     flags = replace(request.flags, started_at=started_at)
-    job, boxes = check_run(flags, request.files, started_at, context)
+    job, boxes, by_file = check_run(flags, request.files, started_at, context)
     if (to := sending().to) is not None:
         to.check("Nothing was run: it could not be reported")
-    request = replace(request, flags=flags, before=times_of(request.files))
+    request = replace(request, flags=flags, before=times_of(request.files), by_file=by_file)
     with signals_taken() as signals:
         hello = _checked(request.hello_cmd, signals, context)
         ended = hello

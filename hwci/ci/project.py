@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import reduce
 from itertools import islice
 from operator import getitem
@@ -116,11 +117,33 @@ class Firmware(_Table):
     checkout: Name
 
 
+class Names(StrEnum):
+    """How the tests of several result files are named."""
+
+    APART = "apart"
+    BY_FILE = "by-file"
+
+
+def _names(value: object) -> Names:
+    try:
+        return Names(str(value))
+    except ValueError as fault:
+        known = ", ".join(Names)
+        raise PydanticCustomError("names", "Should be one of {known}", {"known": known}) from fault
+
+
+class Tests(_Table):
+    """The table `[tests]`."""
+
+    names: Annotated[Names, PlainValidator(_names)] = Names.APART
+
+
 class _File(_Table):
     repo_key: Name | None = None
     firmware: Firmware | None = None
     messages: bool = False
     links: Any = None
+    tests: Tests = Tests()
     product: Sequence[Product] = ()
     verdict: Sequence[VerdictRule] = ()
 
@@ -128,6 +151,7 @@ class _File(_Table):
 _TABLES: Mapping[str, type[_Table]] = {
     "firmware": Firmware,
     "product": Product,
+    "tests": Tests,
     "verdict": VerdictRule,
 }
 _SHOWN = 10  # unknown keys
@@ -139,6 +163,7 @@ class Project:
     """What a project file holds. `verdicts`: the first that matches counts. `messages`: those of
     failed tests are reported. `links`: as written; reports do without, so that they are checked
     only where they are sent. `unknown`: which keys were left out, in one line; empty if none.
+    `names`: how tests of several files are told apart.
     """
 
     path: Path
@@ -150,6 +175,12 @@ class Project:
     unknown: str = ""
     firmware: Path | None = None
     """The folder of the firmware's checkout; None if it is that of the file."""
+    names: Names = Names.APART
+
+
+def names_by_file(project: Project | None) -> bool:
+    """Return whether each result file names its tests by itself."""
+    return project is not None and project.names is Names.BY_FILE
 
 
 def find_project(start: Path) -> Project | None:
@@ -211,6 +242,7 @@ def read_project(path: Path) -> Project:
         file.links,
         unknown,
         path.parent / file.firmware.checkout if file.firmware else None,
+        file.tests.names,
     )
 
 

@@ -76,7 +76,7 @@ def test_pytest_may_write_earlier_tries_inside_the_last_one(tmp_path: Path) -> N
 def test_a_pytest_suite_of_another_name_is_one_of_pytest(tmp_path: Path) -> None:
     results = of_xml(
         tmp_path,
-        '<testsuites name="pytest tests"><testsuite name="hil">'
+        '<testsuites name="pytest tests"><testsuite name="hil" tests="1">'
         '<testcase classname="t" name="a"/>'
         '<testcase classname="t" name="a"><failure message="x"/></testcase>'
         "</testsuite></testsuites>",
@@ -85,7 +85,7 @@ def test_a_pytest_suite_of_another_name_is_one_of_pytest(tmp_path: Path) -> None
     assert rows(results) == [("t.a", "fail", 2)]
 
 
-def test_two_runs_of_pytest_in_one_file_do_not_fail_each_other(tmp_path: Path) -> None:
+def test_two_runs_of_pytest_in_one_file_do_not_heal_each_other(tmp_path: Path) -> None:
     case = '<testcase classname="t" name="a"'
     results = of_xml(
         tmp_path,
@@ -93,13 +93,13 @@ def test_two_runs_of_pytest_in_one_file_do_not_fail_each_other(tmp_path: Path) -
         f'<testsuite name="pytest">{case}><failure/></testcase></testsuite></testsuites>',
     )
 
-    assert rows(results) == [("t.a", "pass", 2)]
+    assert rows(results) == [("t.a", "fail", 1)]
 
 
 def test_a_try_that_was_followed_by_a_skip_failed(tmp_path: Path) -> None:
     results = of_xml(
         tmp_path,
-        '<testsuite name="pytest"><testcase classname="t" name="a"/>'
+        '<testsuite name="pytest" tests="1"><testcase classname="t" name="a"/>'
         '<testcase classname="t" name="a"><skipped/></testcase></testsuite>',
     )
 
@@ -122,7 +122,7 @@ def test_what_failed_first_is_judged_and_no_teardown_explains_it(tmp_path: Path)
     assert verdicts(results) == {"t.a": "unknown", "t.b": "infra", "t.c": "unknown"}
 
 
-def test_a_repeat_of_googletest_is_an_attempt(tmp_path: Path) -> None:
+def test_a_repeat_of_googletest_is_no_try(tmp_path: Path) -> None:
     case = '<testcase classname="Uart" name="Loops" status="run" result="completed"'
     results = of_xml(
         tmp_path,
@@ -131,7 +131,7 @@ def test_a_repeat_of_googletest_is_an_attempt(tmp_path: Path) -> None:
         'result="suppressed"/></testsuite></testsuites>',
     )
 
-    assert rows(results) == [("Uart.Loops", "pass", 2)]
+    assert rows(results) == [("Uart.Loops", "fail", 1)]
     assert results.skipped == 1
 
 
@@ -145,7 +145,11 @@ def test_ctest_says_in_its_output_who_failed() -> None:
         "probe": "infra",
         "setup": "unknown",
     }
-    assert results.skipped == 4
+    assert results.skipped == 2
+    assert results.missing == {
+        "missing": "Unable to find executable: /no/such/exe",
+        "needs": "Failed test dependencies: setup",
+    }
 
 
 def test_robot_framework_writes_junit_when_it_is_asked_to() -> None:
@@ -239,3 +243,15 @@ def test_what_the_test_itself_says_is_believed_before_its_message(tmp_path: Path
     )
 
     assert verdicts(results) == {"x.a": "device"}
+
+
+def test_a_soak_whose_last_teardown_failed_was_not_tried_again(tmp_path: Path) -> None:
+    """pytest counts the pass and the error of that loop: it counts four, and has three cases."""
+    case = '<testcase classname="t" name="a"'
+    error = f'{case}><error message="failed on teardown with &quot;x&quot;"/></testcase>'
+    results = of_xml(
+        tmp_path,
+        f'<testsuite name="pytest" tests="4" errors="1">{case}/>{case}/>{error}</testsuite>',
+    )
+
+    assert rows(results) == [("t.a", "fail", 1)]

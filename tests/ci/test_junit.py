@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hwci.ci.results import junit, xml_bytes
-from hwci.ci.results.model import Attempt, BoxResults, FileResults, merged
+from hwci.ci.results.model import BoxResults, FileResults, merged
+from hwci.ci.results.places import Attempt
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import BUILT_IN
 from hwci.engine.vocabulary import Verdict
@@ -117,9 +118,9 @@ def test_surefire_keeps_earlier_attempts_inside_the_test_and_suites_nest() -> No
     assert results.duration_s == 3
 
 
-def test_a_test_in_two_files_of_a_box_was_tried_twice_and_one_pass_is_a_pass(write: Write) -> None:
+def test_what_failed_and_is_all_that_a_later_file_holds_was_tried_again(write: Write) -> None:
     again = write(
-        '<testsuite name="x"><testcase classname="" name="watchdog" time="1"/></testsuite>'
+        '<testsuite name="Linux-c++"><testcase classname="" name="watchdog" time="1"/></testsuite>'
     )
 
     results = merged([read(SAMPLES / "ctest.xml"), read(again)])
@@ -129,26 +130,27 @@ def test_a_test_in_two_files_of_a_box_was_tried_twice_and_one_pass_is_a_pass(wri
 
 
 def test_a_pass_that_is_given_twice_is_no_retry(write: Write) -> None:
-    """Twister writes one run into two files, and GoogleTest repeats what passed."""
+    """GoogleTest repeats what passed, and a file may be named twice."""
     case = '<testcase name="a" time="2"/>'
     once = read(write(f'<testsuite name="x">{case}</testsuite>'))
-    mixed = read(
-        write(
-            f'<testsuite name="x">{case}<testcase name="a"><failure/></testcase>{case}</testsuite>'
-        )
-    )
+    twice = read(write(f'<testsuite name="x">{case}{case}</testsuite>'))
 
     assert rows(merged([once, once])) == [("x.a", "pass", 1)]
-    assert rows(merged([mixed])) == [("x.a", "pass", 2)]
+    assert rows(merged([twice])) == [("x.a", "pass", 1)]
+    assert merged([twice]).tests[0].duration_s == 4
 
 
-def test_a_repeat_outside_pytest_is_taken_as_it_stands(write: Write) -> None:
-    path = write(
-        '<testsuite name="x"><testcase name="a"/><testcase name="a"><failure/></testcase>'
-        "</testsuite>"
+@pytest.mark.parametrize("failed_at", range(3))
+def test_a_repeat_that_failed_fails_its_test(write: Write, failed_at: int) -> None:
+    cases = [f'<testcase name="a">{"<failure/>" * (at == failed_at)}</testcase>' for at in range(3)]
+    results = merged([read(write(f'<testsuite name="x">{"".join(cases)}</testsuite>'))])
+
+    assert rows(results) == [("x.a", "fail", 1)]
+    [note] = results.notes
+    assert note == (
+        "1 test ran several times, and nothing tells the runs apart or says that they are tries:"
+        " each passed only if it did every time (first: x.a, 3 times)."
     )
-
-    assert rows(merged([read(path)])) == [("x.a", "pass", 2)]
 
 
 def test_a_gzipped_file_is_known_by_its_first_bytes(tmp_path: Path) -> None:
@@ -356,10 +358,10 @@ def test_tests_without_any_name_cost_no_other(write: Write) -> None:
 
     file = read(path)
 
-    assert rows(merged([file])) == [("x.a", "pass", 1), ("x.b", "fail", 1)]
+    assert rows(merged([file])) == [("x.a", "pass", 1), ("x.b", "fail", 1), ("x", "fail", 1)]
     [fault] = file.faults
     assert fault == (
-        f"{path}:3:1: 2 tests have neither name nor classname, and cannot be reported. "
+        f"{path}:4:1: 1 test has neither name nor classname, and cannot be reported. "
         "Name every test"
     )
 

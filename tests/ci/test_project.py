@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hwci import __version__
-from hwci.ci.project import ProjectFileError, find_project, project_path, read_project
+from hwci.ci.project import Names, ProjectFileError, find_project, project_path, read_project
 from hwci.engine.vocabulary import Verdict
 
 WHOLE = """
@@ -39,7 +39,7 @@ verdict = "device"
 """
 
 KNOWN = {
-    "file": "known: repo_key, firmware, messages, links, product, verdict",
+    "file": "known: repo_key, firmware, messages, links, tests, product, verdict",
     "product": "known: repo_key, suite, firmware_paths, harness_paths, trigger_paths, "
     "merge_trigger, targets, box",
 }
@@ -93,6 +93,20 @@ def test_targets_go_along_with_their_product(tmp_path: Path) -> None:
     sent = one.configuration("acme/firmware")
 
     assert sent.model_dump()["targets"] == {"merges_checked": 95, "infra_runs": 2.5}
+
+
+def test_tests_are_told_apart_unless_the_file_says_otherwise(tmp_path: Path) -> None:
+    assert read_project(write(tmp_path)).names is Names.APART
+    assert read_project(write(tmp_path, '[tests]\nnames = "by-file"\n')).names is Names.BY_FILE
+    with pytest.raises(ProjectFileError, match="tests: names: Should be one of apart, by-file"):
+        read_project(write(tmp_path, "[tests]\nnames = 3\n"))
+
+
+def test_an_unknown_key_of_the_tests_is_named_with_its_place(tmp_path: Path) -> None:
+    project = read_project(write(tmp_path, '[tests]\nname = "by-file"\n'))
+
+    assert "1 unknown key: tests: name (did you mean names?)" in project.unknown
+    assert project.names is Names.APART
 
 
 def test_verdict_rules_keep_their_order(tmp_path: Path) -> None:

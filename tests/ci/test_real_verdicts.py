@@ -99,7 +99,7 @@ def test_real_files_are_read_whole_and_what_xml_forbids_is_noted(boards: Boards)
     assert all(file.started_at is not None and file.duration_s > 0 for file in boards.read)
     assert boards.faults == []
     name = "lpcxpresso54114_lpc54114_m4.xml.gz"
-    notes = [note for file in boards.read for note in file.notes]
+    notes = [note for file in boards.read for note in file.notes if "XML forbids" in note]
     assert [
         line.removeprefix(f"{real_results()[0].parent}/").partition(" that")[0] for line in notes
     ] == [

@@ -3,7 +3,9 @@
 
 import pytest
 
-from hwci.ci.results.model import Attempt, BoxResults, FileResults, merged, stable_id
+from hwci.ci.results.model import BoxResults, FileResults, merged
+from hwci.ci.results.names import stable_id
+from hwci.ci.results.places import Attempt
 from hwci.engine.vocabulary import Outcome, Verdict
 
 
@@ -39,7 +41,7 @@ def test_longer_names_are_cut_and_stay_apart() -> None:
 
 def tried(times: int, seconds: float) -> BoxResults:
     """Return the results of a test that failed so often."""
-    attempt = Attempt("boot", Outcome.FAIL, seconds, Verdict.UNKNOWN)
+    attempt = Attempt("boot", Outcome.FAIL, seconds, Verdict.UNKNOWN, tried_again=True)
     return merged([FileResults([attempt] * times, 0, None, 0.0)])
 
 

@@ -65,6 +65,18 @@ def test_a_test_that_is_tried_again_runs_until_that_try_ends(tmp_path: Path) -> 
     assert news(tests) == [("t.a", "pass", 2)]
 
 
+@pytest.mark.parametrize("by_file", [False, True])
+def test_tests_of_several_files_are_named_as_they_will_be_reported(
+    tmp_path: Path, by_file: bool
+) -> None:
+    for board in ("frdm", "nucleo"):
+        (tmp_path / f"{board}.xml").write_text(f"<testsuite>{junit('a')}</testsuite>")
+    tests = TestsSoFar([str(tmp_path / "*.xml")], {}, by_file=by_file)
+
+    names = ["t.a"] if by_file else ["frdm.t.a", "nucleo.t.a"]
+    assert news(tests) == [(name, "pass", 1) for name in names]
+
+
 def test_a_batch_that_was_not_taken_comes_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

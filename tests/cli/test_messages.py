@@ -24,8 +24,7 @@ JUNIT = """<testsuite>
 at 0x10  </error></testcase>
   <testcase name="silent"><failure/></testcase>
   <testcase name="fine"/>
-  <testcase name="again"><failure message="once"/></testcase>
-  <testcase name="again"/>
+  <testcase name="again"><flakyFailure message="once"/></testcase>
 </testsuite>
 """
 TWISTER = {

@@ -533,7 +533,7 @@ def test_a_file_without_results_is_one_line_and_the_others_are_sent(
     assert sent.startswith("Reported 2 tests (1 failed) on b to ")
     assert warning == "warning: Not all results were reported"
     assert cause == (
-        "cause: a result file is missing or could not be read whole; each one is named above"
+        "cause: a result file is missing, not whole, or at odds with itself; each is named above"
     )
     assert fix.endswith("The build goes on: --strict fails it")
 

@@ -217,7 +217,7 @@ def test_results_without_times_start_when_they_were_written_less_what_they_took(
 ) -> None:
     """At a desk the run is known by its start: the same files are the same run."""
     for name, at in (("one.xml", 1_700_000_060), ("two.xml", 1_700_000_000)):
-        (tmp_path / name).write_text(junit("a", "b", timestamp=""))
+        (tmp_path / name).write_text(junit(f"{name}.a", f"{name}.b", timestamp=""))
         os.utime(tmp_path / name, (at, at))
     run = ("-n", "--junit", "one.xml", "two.xml")
 

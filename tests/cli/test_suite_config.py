@@ -107,7 +107,7 @@ def test_unknown_keys_are_one_line_and_nothing_is_sent(
     [named] = [line for line in err.splitlines() if "unknown keys" in line]
     assert (
         "3 unknown keys: product 1: bx (did you mean box?), timeout (known: repo_key, firmware, "
-        "messages, links, product, verdict), new\\nline. "
+        "messages, links, tests, product, verdict), new\\nline. "
     ) in named
     assert named.endswith("knows the rest, update hwci")
     assert "Applied" not in err

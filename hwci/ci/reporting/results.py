@@ -4,14 +4,14 @@ the start of a run that no file has. How a file is read is decided in `hwci.ci.r
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from glob import glob, has_magic
 from pathlib import Path
 
 from hwci.ci.job import Job
-from hwci.ci.project import Project
+from hwci.ci.project import Project, names_by_file
 from hwci.ci.reporting.bodies import OF_RESULTS, OF_RUN, missing_error
 from hwci.ci.reporting.context import JobContext
 from hwci.ci.results.model import BoxResults, FileResults, merged
@@ -60,7 +60,7 @@ class Results:
             what = "The report of the run holds no test"
             if job.value("hello_ok") is None:
                 fix = f"{fix}. If the hardware was not reached, report that: {HELLO_FLAG}"
-        why = "a result file is missing or could not be read whole; each one is named above"
+        why = "a result file is missing, not whole, or at odds with itself; each is named above"
         return (ErrorMessage(what, why, fix),)
 
     def uncounted(self, job: Job) -> tuple[str, ...]:
@@ -123,7 +123,9 @@ def results_of(
     if boxes == [None]:
         raise missing_error("report", ["box_key"])
     found = [(box, pattern, files_of(pattern, before)) for box, pattern in pairs]
-    there = [(box, path) for box, _, paths in found for path in paths]
+    there = list(
+        {(box, path.resolve()): (box, path) for box, _, paths in found for path in paths}.values()
+    )
     read = _read(there, project, messages=messages)
     expected = job.value("hello_ok") is False
     absent, notices = _absent(found, ran=before is not None, expected=expected)
@@ -289,9 +291,13 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
             faults += read.faults
             idle += [] if read.attempts else [(box, path, read)]
     cut = [] if project is None else rules.notices(project.path)
-    boxes = {box: merged(files, messages=messages) for box, files in by_box.items()}
-    notes = _each_once(notes_of)
+    by_file = names_by_file(project)
+    boxes = {
+        box: merged(files, messages=messages, by_file=by_file) for box, files in by_box.items()
+    }
+    notes = [*_each_once(notes_of), *(line for one in boxes.values() for line in one.notes)]
     notices = [*cut, *(f"warning: {line}" for line in faults)]
+    notices += [f"warning: {line}" for one in boxes.values() for line in _not_run(one)]
     notices += [_none_ran(path, read, alone=not boxes[box].tests) for box, path, read in idle]
     if skipped := sum(one.skipped for files in by_box.values() for one in files if one.attempts):
         many = counted(skipped, "skipped test")
@@ -300,6 +306,23 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
     notices += [f"note: {_odd(box, one)}" for box, one in boxes.items() if one.odd_starts]
     notices += [f"note: {line}" for line in notes]
     return Results(boxes, tuple(faults), tuple(notes), tuple(notices))
+
+
+def _not_run(results: BoxResults) -> Iterator[str]:
+    """Yield why a run whose tests passed is no success: others were to run, and could not."""
+    why = "the run is no success without them, unless its conclusion is set"
+    if results.missing:
+        name, reason = next(iter(results.missing.items()))
+        many = counted(len(results.missing), "test")
+        yield (
+            f"{many} could not run, because what they need was missing (first: {name[:_SHOWN]}:"
+            f" {reason[:_SHOWN]!r}): {why}."
+        )
+    if results.unbuilt and results.tests:
+        yield f"{counted(results.unbuilt, 'test')} had no firmware that was built: {why}."
+
+
+_SHOWN = 100
 
 
 def _cut(test_id: str) -> str:
@@ -325,7 +348,11 @@ def _odd(box: str, results: BoxResults) -> str:
 
 def _none_ran(path: Path, read: FileResults, *, alone: bool) -> str:
     """Return the notice of a file without a test that ran. `alone`: nor has any of its box."""
-    others = {"skipped": read.skipped, "not built": read.unbuilt}
+    others = {
+        "skipped": read.skipped,
+        "not built": read.unbuilt,
+        "not run, as something was missing": len(read.missing),
+    }
     listed = ", ".join(f"{many} {what}" for what, many in others.items() if many)
     line = f"{path}: It holds no test that ran{f' ({listed})' if listed else ''}."
     if alone:

@@ -12,6 +12,7 @@ from math import inf
 from pathlib import Path
 
 from hwci.ci.job import Job, Sourced
+from hwci.ci.project import names_by_file
 from hwci.ci.reporting import bodies, clock, summary
 from hwci.ci.reporting.attempts import with_attempt
 from hwci.ci.reporting.base import NOBODY
@@ -48,7 +49,8 @@ class RunRequest:
     """What to report. `files`: result files, as `FILE` or `BOX=FILE`; `body`: a file that holds
     the whole report, in place of all else; `messages`: whether those of failed tests are reported,
     None: as hwci.toml has it; `before`: the result files that were there before the
-    run, with the time of their last change, None if the command did not run it.
+    run, with the time of their last change, None if the command did not run it; `by_file`: how
+    their tests are named while they run.
 
     Raises:
         ExplainedError: wrong usage: a flag is empty. A shell calls an empty check a success.
@@ -62,6 +64,7 @@ class RunRequest:
     body: str | None = None
     messages: bool | None = None
     before: Mapping[Path, int] | None = None
+    by_file: bool = False
 
     def __post_init__(self) -> None:
         not_empty(self.changes_file, "--changes")
@@ -138,8 +141,9 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     job = _numbered(context.job, results.started_at(), command.clock())
     store = bench_store(command.environ) if sending.to is None else sending.to.store
     job, past = remembered(job, results.boxes, store, claim=sending.to is not None)
+    at = results.started_at() or command.clock()
     job, counted_here = with_attempt(
-        job, past, store, started_at, lambda job: reports_of(job, results, given(job))[0]
+        job, past, store, at, lambda job: reports_of(job, results, given(job))[0]
     )
     context = replace(context, job=job)
     if counted_here is not None:
@@ -159,9 +163,9 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
 
 def check_run(
     flags: JobFlags, files: Sequence[str], started_at: datetime, command: CommandContext
-) -> tuple[Job, Sequence[str]]:
-    """Check, before a run, that it can be reported with what is known now. Return its job, and the
-    boxes that it will be reported of.
+) -> tuple[Job, Sequence[str], bool]:
+    """Check, before a run, that it can be reported with what is known now. Return its job, the
+    boxes that it will be reported of, and whether each file names its tests by itself.
 
     Raises:
         ExplainedError: wrong usage: a field is missing or breaks its rule.
@@ -184,7 +188,7 @@ def check_run(
     _, error = reports_of(job, results, given(job))
     if error is not None:
         raise error
-    return job, boxes
+    return job, boxes, names_by_file(context.project)
 
 
 # What is reported

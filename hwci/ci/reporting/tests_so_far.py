@@ -6,12 +6,11 @@ fault: it is about to change. How a file is read is decided in `hwci.ci.results`
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from hwci.ci.reporting.results import files_of
-from hwci.ci.results.model import FileResults, merged
+from hwci.ci.results.model import FileResults, merged, named
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.wire import limits
 from hwci.wire.runs import RunEvents, TestEvent
@@ -22,14 +21,17 @@ BYTES_MAX = 16 * 1024 * 1024
 
 class TestsSoFar:
     """What is known of the tests of one box. `before`: the files that were there before the run,
-    with the time of their last change; they are not of it.
+    with the time of their last change; they are not of it. `by_file`: how tests are named.
     """
 
     __test__ = False  # pytest: not a test class
 
-    def __init__(self, patterns: Sequence[str], before: Mapping[Path, int]) -> None:
+    def __init__(
+        self, patterns: Sequence[str], before: Mapping[Path, int], *, by_file: bool = False
+    ) -> None:
         self._patterns = patterns
         self._before = before
+        self._by_file = by_file
         self._seen: dict[Path, tuple[int, int]] = {}
         self._files: dict[Path, FileResults] = {}
         self._taken: dict[str, TestEvent] = {}
@@ -61,13 +63,13 @@ class TestsSoFar:
             self._files[path] = read_results(path, ())
 
     def _events(self) -> Iterator[TestEvent]:
-        files = self._files.values()
+        files = list(self._files.values())
         running = dict.fromkeys(
-            one.test_id for file in files for one in file.attempts if not one.ended
+            name
+            for name, tries in named(files, by_file=self._by_file).items()
+            if not all(one.ended for one in tries)
         )
-        ended = merged(
-            replace(file, attempts=[one for one in file.attempts if one.ended]) for file in files
-        )
+        ended = merged(files, by_file=self._by_file)
         for item in ended.tests:
             if item.id not in running:
                 yield TestEvent(

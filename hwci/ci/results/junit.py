@@ -7,11 +7,11 @@ refuses document types, and names line and column of a fault. What was read whol
 breaks off holds, and is kept; a piece that means nothing costs itself alone.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby
-from operator import attrgetter
 from xml.parsers import expat
 
 from hwci.ci.results.content import (
@@ -24,46 +24,48 @@ from hwci.ci.results.content import (
     one_line,
 )
 from hwci.ci.results.documents import Between, text_before
+from hwci.ci.results.elements import SHOWN, Case, Suite, Words, entry_of, words_of
 from hwci.ci.results.encoding import InUtf8
-from hwci.ci.results.model import (
-    Entry,
-    FileResults,
-    distinct_by_group,
-    file_results,
-    stable_id,
+from hwci.ci.results.evidence import (
+    ERRORS,
+    FAILURES,
+    OUTPUT,
+    RETRIED,
+    SKIPS,
+    STATES,
+    SUCCESSES,
+    TELLING,
+    State,
+    count,
+    local,
+    said,
 )
+from hwci.ci.results.model import FileResults, file_results
+from hwci.ci.results.names import stable_id
 from hwci.ci.results.numbers import Numbers
+from hwci.ci.results.pytest_xml import FILE, SUITE, CaseEntry, tried
 from hwci.ci.results.times import Stamp, stamp
-from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
+from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule
 from hwci.ci.results.xml_bytes import EscapedControls, OpenTag
 from hwci.engine.vocabulary import Verdict
 
 SUITES = {"testsuites", "testsuite"}
-FAILED = {"failure", "error"}
-RETRIED = {"flakyFailure", "flakyError", "rerunFailure", "rerunError"}
-"""Earlier attempts of Surefire's and of pytest's, inside the test that was tried again."""
-OUTPUT = {"system-out", "system-err"}
-NOT_RUN = {"notrun", "disabled", "skipped", "suppressed"}
-"""`status` or `result` of a test that GoogleTest or CTest listed and did not run."""
 TAG_BYTES_MAX = 8 * 1024 * 1024
 """Bytes of a whole tag, or of a comment, beyond which a file is not read."""
 DEPTH_MAX = 1_000
 """Elements within each other, beyond which a file is not read."""
 ELEMENT_BYTES = 500
 """Bytes that a test or a failure takes beside its texts."""
-VAGUE_TYPES = {"", "failure", "error", "fail", "failed"}
-"""Types that add nothing to the name of their element."""
-VAGUE_MESSAGES = VAGUE_TYPES
-"""Messages that say nothing of the cause, as LAVA's `failed`: the text counts, if there is one."""
-TEARDOWN = "failed on teardown with"
-"""How pytest begins the message of an error of a test's teardown."""
 VERDICT_PROPERTY = "hwci.verdict"
-PYTEST_SUITE = "pytest"
-PYTEST_FILE = "pytest tests"
-"""The file's name, where pytest writes one: its suite may be called anything."""
+
+PLAIN = frozenset(("name", "classname", "time", "timestamp", "file", "line", "id"))
+"""Attributes of a test that say nothing of how it ended."""
+
+TWOFOLD = {State.PASSED: "have passed", State.SKIPPED: "be skipped"}
 
 NO_MORE_ELEMENTS = expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]
 JUNIT_FIX = "Give the JUnit XML file that the test runner writes"
+LOG_FIX = "Look at its log: what failed is not among the results"
 NAMES_FIX = "Name every test"
 NOT_JUNIT = {"robot": "Let robot write one, with --xunit FILE"}
 """Elements that begin the XML of test runners that write JUnit XML as well."""
@@ -89,114 +91,6 @@ def junit_results(
     return replace(read, notes=(*read.notes, *escaped.notes(), *text.notes(), *document.notes()))
 
 
-# One test case
-
-
-@dataclass(slots=True)
-class _Words:
-    """A message, or text in place of one, kept as far as rules look."""
-
-    tag: str
-    type: str = ""
-    message: str = ""
-    text: list[str] = field(default_factory=list)
-    room: int = MESSAGE_MAX
-
-    def take(self, text: str) -> None:
-        if self.room > 0 and self.message.strip().lower() in VAGUE_MESSAGES:
-            self.text.append(text[: self.room])
-            self.room -= len(text)
-
-    def __str__(self) -> str:
-        said = "".join(self.text).strip() or self.message
-        if self.type in VAGUE_TYPES or said.startswith(self.type):
-            return said
-        return f"{self.type}: {said}"
-
-
-@dataclass(slots=True)
-class _Suite:
-    """A `<testsuite>` that is being read, and the seconds of the tests read before it."""
-
-    number: int
-    name: str
-    duration_s: float
-    tests_s_before: float
-
-
-@dataclass(slots=True)
-class _Case:
-    """A `<testcase>` that is being read."""
-
-    suite: _Suite
-    test_id: str
-    duration_s: float
-    run: bool
-    verdict: Verdict | None = None
-    failures: list[_Words] = field(default_factory=list)
-    retried: list[_Words] = field(default_factory=list)
-    output: _Words = field(default_factory=lambda: _Words("output"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CaseEntry(Entry):
-    """A `<testcase>` that was read whole."""
-
-    suite_number: int
-    called: bool
-    """The test itself failed, not only its setup or teardown."""
-    teardown: bool
-    """Nothing but its teardown failed."""
-
-
-def _entry(case: _Case, rules: Sequence[AnyRule]) -> _CaseEntry:
-    failures = case.failures
-    return _CaseEntry(
-        group=case.suite.name,
-        suite_number=case.suite.number,
-        test_id=case.test_id,
-        duration_s=case.duration_s,
-        run=case.run or bool(failures),
-        failed=bool(failures),
-        unbuilt=bool(failures) and all(never_built(words.message) for words in failures),
-        verdict=_verdict(case, rules),
-        message=str(failures[0]) if failures else "",
-        earlier=tuple(case.verdict or judge(str(words), rules) for words in case.retried),
-        called=any(words.tag == "failure" for words in failures),
-        teardown=bool(failures)
-        and all(it.tag == "error" and it.message.startswith(TEARDOWN) for it in failures),
-    )
-
-
-def _verdict(case: _Case, rules: Sequence[AnyRule]) -> Verdict:
-    """Return the verdict of the test itself, else of what failed first; without its message, of
-    what it printed. A later failure, as in a teardown, does not explain an earlier one.
-    """
-    if case.verdict is not None or not case.failures:
-        return case.verdict or Verdict.UNKNOWN
-    return judge(str(case.failures[0]) or str(case.output), rules)
-
-
-def _pytest_tries(entries: Sequence[_CaseEntry]) -> list[_CaseEntry]:
-    """Turn the earlier cases of a test into the failures that they were: pytest writes the failure
-    of a try that it tried again into no case.
-
-    pytest-rerunfailures and flaky try a test again only after it failed. Up to 16.6,
-    pytest-rerunfailures wrote the last try only: such a test seems to have been tried once.
-    """
-    tries: dict[str, list[_CaseEntry]] = {}
-    for entry in entries:
-        own = tries.setdefault(entry.test_id, [])
-        if own and own[-1].called and entry.teardown:
-            continue  # pytest writes a case for a test that failed, and one for its teardown
-        own.append(entry)
-    return [
-        entry if entry is own[-1] else replace(entry, failed=True)
-        for own in tries.values()
-        for entry in own
-    ]
-
-
 # One file
 
 
@@ -207,20 +101,21 @@ class _Document:
         self._rules = rules
         self._numbers = numbers
         self._room = Room()
-        self._entries: list[_CaseEntry] = []
+        self._entries: list[CaseEntry] = []
         self._stamps: list[Stamp] = []
         self._duration_s = 0.0
         self._tests_s = 0.0
-        self._begun = False
-        self._no_suite = _Suite(0, "", 0.0, 0.0)
-        self._suites: list[_Suite] = []
+        self._suites: list[Suite] = []
         self._suites_begun = 0
         self._of_pytest = False
-        self._case: _Case | None = None
+        self._counts_of_pytest: dict[int, int | None] = {}
+        self._case: Case | None = None
         self._text_of: str | None = None
         self._nameless: list[Position] = []
         self._faults: list[str] = []
-        self._text_from = 0
+        self._twofold: Counter[State] = Counter()
+        self._first_twofold: dict[State, str] = {}
+        self._text_from: int | None = None
         self._between: Between | None = None
         self._beside = Between()
         self._lines_before = 0
@@ -228,6 +123,7 @@ class _Document:
 
     def _begin_document(self) -> None:
         self._begun = self._ended = False
+        self._root = Suite(0, "")
         self._depth = 0
         self._open_tag = OpenTag()
         self._given_bytes = 0
@@ -289,7 +185,7 @@ class _Document:
 
     def _close(self, tag: str) -> None:
         self._depth -= 1
-        if tag == self._text_of:
+        if local(tag) == self._text_of and self._text_from is not None:
             self._room.lend(min(MESSAGE_MAX, self._parser.CurrentByteIndex - self._text_from))
         was_inside = self._case is not None
         self._end(tag)
@@ -305,10 +201,11 @@ class _Document:
             CutError: nothing was.
         """
         self._leave_out_last_of_pytest()
+        while self._suites:
+            self._end_suite(self._suites.pop(), whole=False)
+        self._end_suite(self._root, whole=False)
         if not self._entries:
             raise fault
-        while self._suites:
-            self._end_suite(self._suites.pop())
         self._faults.append(lost_behind(fault, len(self._entries), "test"))
 
     def _leave_out_last_of_pytest(self) -> None:
@@ -316,7 +213,7 @@ class _Document:
         failed, or that broke its teardown, if another case of it follows.
         """
         entries = self._entries
-        if entries and (self._of_pytest or entries[-1].group == PYTEST_SUITE):
+        if entries and entries[-1].place.number in self._counts_of_pytest:
             last = entries[-1].test_id
             while entries and entries[-1].test_id == last:
                 entries.pop()
@@ -334,25 +231,34 @@ class _Document:
                 raise ContentError(what, NAMES_FIX, self._nameless[0])
             what = f"{what}, and cannot be reported"
             self._faults.append(one_line(self._nameless[0], what, NAMES_FIX))
-        return file_results(
+        read = file_results(
             self._entries,
             stamps=self._stamps,
             duration_s=self._duration_s,
+            kind="JUnit XML",
             tried=self._tried(),
             faults=tuple(self._faults),
         )
+        return replace(read, notes=tuple(self._contradictions()))
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on what was read otherwise than it stands."""
         return (*self._beside.notes(), *self._numbers.note())
 
-    def _tried(self) -> Iterator[_CaseEntry]:
+    def _tried(self) -> Iterator[CaseEntry]:
         """Yield what ran, suite after suite. Only pytest's cases need interpretation."""
-        of_suite = attrgetter("suite_number")
-        for _, entries in groupby(distinct_by_group(self._entries), key=of_suite):
-            own = list(entries)
-            of_pytest = self._of_pytest or own[0].group == PYTEST_SUITE
-            yield from _pytest_tries(own) if of_pytest else own
+        of_pytest = self._counts_of_pytest
+        for number, own in groupby(self._entries, key=lambda entry: entry.place.number):
+            cases = list(own)
+            yield from tried(cases, of_pytest[number]) if number in of_pytest else numbered(cases)
+
+    def _contradictions(self) -> Iterator[str]:
+        """Yield a line for each way in which tests are said to have failed, and something else."""
+        for state, words in TWOFOLD.items():
+            if many := self._twofold[state]:
+                what = f"{_tests(many)} said to have failed and to {words}, too"
+                first = self._first_twofold[state]
+                yield one_line(None, f"{what} (first: {first})", "What failed wins")
 
     def _broken(self, fault: expat.ExpatError) -> str:
         if fault.code != NO_MORE_ELEMENTS:
@@ -371,6 +277,7 @@ class _Document:
         raise self._fault("It declares a document type, which may hide other files", "Remove it")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        tag = local(tag)
         if not self._begun:
             self._begin(tag, attributes)
         if self._case is not None:
@@ -379,10 +286,12 @@ class _Document:
             self._case = self._new_case(attributes)
         elif tag in SUITES:
             self._begin_suite(tag, attributes)
+        elif self._text_of not in OUTPUT:
+            self._outside(self._suites[-1] if self._suites else self._root, tag, attributes)
 
     def _begin(self, tag: str, attributes: dict[str, str]) -> None:
         self._begun = True
-        self._of_pytest = attributes.get("name") == PYTEST_FILE
+        self._of_pytest = attributes.get("name") == FILE
         if tag not in SUITES:
             what = f"It is not JUnit XML: its first element is <{tag[:40]}>"
             raise self._fault(what, NOT_JUNIT.get(tag, JUNIT_FIX))
@@ -393,37 +302,80 @@ class _Document:
         if began is not None:
             self._room.take(ELEMENT_BYTES)
             self._stamps.append(replace(began, took=timedelta(seconds=lasted)))
-        if tag == "testsuite":
-            self._suites_begun += 1
-            name = attributes.get("name", "")
-            self._suites.append(_Suite(self._suites_begun, name, lasted, self._tests_s))
+        name, around = attributes.get("name", ""), self._suites[-1] if self._suites else self._root
+        suite = Suite(0, name, 0.0, self._tests_s, around.path, around.places, around.host)
+        suite.path += (name,) if name else ()
+        suite.take(attributes)
+        if tag == "testsuites" and not self._suites:
+            self._root = suite
+            return
+        self._suites_begun += 1
+        suite.number = self._suites_begun
+        suite.duration_s = lasted
+        if self._of_pytest or name == SUITE:
+            self._counts_of_pytest[suite.number] = count(attributes.get("tests", ""))
+        self._suites.append(suite)
 
-    def _new_case(self, attributes: dict[str, str]) -> _Case:
-        suite = self._suites[-1] if self._suites else self._no_suite
+    def _new_case(self, attributes: dict[str, str]) -> Case:
+        suite = self._suites[-1] if self._suites else self._root
         # Ceedling and PlatformIO name a test within its suite only: `test_init` of many modules.
         classname = attributes.get("classname", suite.name)
         test_id = stable_id(classname, attributes.get("name", ""))
         if not {"name", "classname"} & attributes.keys():
             test_id = ""
-        if not test_id:
-            self._nameless.append(self._here())
-        run = NOT_RUN.isdisjoint({attributes.get("status"), attributes.get("result")})
-        return _Case(suite, test_id, self._numbers.seconds(attributes.get("time", "")), run)
+        at = None if test_id else self._here()
+        case = Case(suite, test_id, self._numbers.seconds(attributes.get("time", "")), at)
+        case.own.message = attributes.get("message", "")[:MESSAGE_MAX]
+        for name, value in attributes.items():
+            if name not in PLAIN:
+                case.take(name, value)
+        case.status = attributes.get("status", "")
+        self._parser.CharacterDataHandler = case.own.take
+        return case
 
-    def _inside(self, case: _Case, tag: str, attributes: Mapping[str, str]) -> None:
-        if tag in FAILED or tag in RETRIED:
-            message = attributes.get("message", "")[:MESSAGE_MAX]
-            words = _Words(tag, attributes.get("type", ""), message)
-            (case.failures if tag in FAILED else case.retried).append(words)
+    def _inside(self, case: Case, tag: str, attributes: Mapping[str, str]) -> None:
+        if self._text_of in RETRIED:
+            return
+        if tag in FAILURES or tag in ERRORS or tag in RETRIED:
+            words = words_of(tag, attributes)
+            (case.retried if tag in RETRIED else case.failures).append(words)
             self._take_text(tag, words)
         elif tag in OUTPUT and self._text_of is None:
             self._take_text(tag, case.output)
-        elif tag == "skipped":
-            case.run = False
-        elif tag == "property" and attributes.get("name") == VERDICT_PROPERTY:
-            case.verdict = self._verdict_of(attributes.get("value", ""))
+        elif tag in SKIPS:
+            case.skips.append(words_of(tag, attributes))
+            self._take_text(tag, case.skips[-1])
+        elif tag == "property":
+            self._property(case, attributes.get("name", ""), attributes.get("value", ""))
+        else:
+            case.take_inside(tag, attributes)
+            if tag in STATES or tag in SUCCESSES:
+                case.values.append(Words(tag, message=attributes.get("value", "")))
+                self._take_text(tag, case.values[-1])
 
-    def _take_text(self, tag: str, words: _Words) -> None:
+    def _property(self, case: Case, name: str, value: str) -> None:
+        key = local(name)
+        if name == VERDICT_PROPERTY:
+            case.verdict = self._verdict_of(value)
+        elif key not in TELLING or (key in STATES and said(key, value) is State.FAILED):
+            case.take(name, value)  # properties such as `error` are of the people's own
+
+    def _outside(self, suite: Suite, tag: str, attributes: Mapping[str, str]) -> None:
+        """Take an element beside the tests of a suite."""
+        if tag in FAILURES or tag in ERRORS:
+            suite.outside.append(words_of(tag, attributes))
+            self._take_text(tag, suite.outside[-1])
+        elif tag == "property":
+            suite.take({attributes.get("name", ""): attributes.get("value", "")})
+        elif tag in STATES or tag in SUCCESSES:
+            suite.values.append(Words(tag, message=attributes.get("value", "")))
+            self._take_text(tag, suite.values[-1])
+        elif tag in OUTPUT:
+            self._text_of, self._text_from = tag, None
+        else:
+            suite.take_inside(tag, attributes)
+
+    def _take_text(self, tag: str, words: Words) -> None:
         """Collect the text up to the end of an element, that of elements inside it as well."""
         self._room.lend(ELEMENT_BYTES + len(words.message))
         self._text_of, self._text_from = tag, self._parser.CurrentByteIndex
@@ -439,22 +391,74 @@ class _Document:
             return None
 
     def _end(self, tag: str) -> None:
+        tag = local(tag)
         if tag == self._text_of:
             self._text_of = None
-            self._parser.CharacterDataHandler = None
+            self._parser.CharacterDataHandler = self._case.own.take if self._case else None
         elif tag == "testcase" and self._case is not None:
-            if self._case.test_id:
-                self._take(_entry(self._case, self._rules))
+            self._parser.CharacterDataHandler = self._text_of = None
+            self._end_case(self._case)
             self._case = None
-        elif tag == "testsuite" and self._case is None:
-            self._end_suite(self._suites.pop())
+        elif tag in SUITES and self._case is None:
+            self._end_suite(self._suites.pop() if self._suites else self._root)
 
-    def _take(self, entry: _CaseEntry) -> None:
+    def _end_case(self, case: Case) -> None:
+        case.end()
+        suite = case.suite
+        if not case.test_id:
+            if case.failures:
+                suite.outside += case.failures
+            elif case.at is not None:
+                self._nameless.append(case.at)
+            return
+        entry = entry_of(case, self._rules)
+        suite.failed_tests += entry.failed or bool(entry.missing)
+        errors = sum(words.tag in ERRORS for words in case.failures)
+        suite.shown_errors += errors
+        suite.shown_failures += len(case.failures) - errors + len(case.retried)
+        if entry.failed:
+            for state in TWOFOLD.keys() & case.says.keys():
+                says = f"{case.says[state]} and {case.says[State.FAILED]}"
+                self._twofold[state] += 1
+                self._first_twofold.setdefault(state, f"{case.test_id[:SHOWN]!r}, {says}")
+        self._take(entry)
+
+    def _take(self, entry: CaseEntry) -> None:
         self._room.take(len(entry.test_id) + len(entry.message))
         self._entries.append(entry)
         if entry.run and not entry.unbuilt:
             self._tests_s += entry.duration_s
 
-    def _end_suite(self, suite: _Suite) -> None:
+    def _end_suite(self, suite: Suite, *, whole: bool = True) -> None:
+        self._end_outside(suite)
+        if whole and (what := suite.contradiction(is_file=suite is self._root)):
+            self._faults.append(one_line(None, what, LOG_FIX))
+        if suite is self._root:
+            return
+        (self._suites[-1] if self._suites else self._root).add(suite)
         if not self._suites:
             self._duration_s += suite.duration_s or self._tests_s - suite.tests_s_before
+
+    def _end_outside(self, suite: Suite) -> None:
+        """Turn failures outside any test into a failed test that is named by its suite."""
+        failures = [words for words in suite.outside if words.is_failure]
+        if not failures:
+            return
+        name = next((name for name in (suite.name, *suite.path[::-1]) if name), "testsuite")
+        case = Case(suite, stable_id("", name), 0.0, failures=failures, outside=True)
+        suite.outside = []
+        self._end_case(case)
+
+
+def numbered(cases: Sequence[CaseEntry]) -> Iterator[CaseEntry]:
+    """Yield the cases of a suite. What failed was tried again if a later case says that it is."""
+    last: dict[str, int] = {}
+    for case in reversed(cases):
+        last.setdefault(case.test_id, case.nth)
+    for case in cases:
+        again = case.failed and case.nth < last[case.test_id]
+        yield replace(case, tried_again=True) if again else case
+
+
+def _tests(many: int) -> str:
+    return "1 test is" if many == 1 else f"{many} tests are"

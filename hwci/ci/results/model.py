@@ -2,61 +2,31 @@
 """The results of one box: entries of files become attempts, and attempts become test items (spec,
 "Test item"; semantics, 1.6).
 
-This module decides what a test is called and which repeats of a test are its attempts. In which
-format a file was written, it does not know.
+This module decides what the files of a box say together, but for results of one name, which
+`hwci.ci.results.tries` decides about. In which format a file was written, it does not know.
 """
 
-import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TypeVar
 
+from hwci.ci.results.places import NOWHERE, Attempt, Place, Source
 from hwci.ci.results.times import APART_FILES_MAX, Stamp, agreeing
+from hwci.ci.results.tries import Tests, resolved
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire import limits
 from hwci.wire.reports import TestItem
 
-HASH_DIGITS = 16
-
-
-def stable_id(classname: str, name: str) -> str:
-    """Return the id of a test: `classname.name`, unless the name already begins with the classname.
-    A longer one than a report may hold ends with a hash.
-    """
-    if not classname or name == classname or name.startswith(f"{classname}."):
-        full = name
-    else:
-        full = f"{classname}.{name}" if name else classname
-    if len(full) <= limits.TEST_ID_MAX:
-        return full
-    digest = hashlib.sha256(full.encode()).hexdigest()[:HASH_DIGITS]
-    return f"{full[: limits.TEST_ID_MAX - HASH_DIGITS - 1]}~{digest}"
-
-
 # What one file holds
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One try of one test."""
-
-    test_id: str
-    outcome: Outcome
-    duration_s: float
-    verdict: Verdict
-    message: str = ""
-    ended: bool = True
-    """False if the file holds its begin alone: it still runs, or failed if the run is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """What a file holds about a test in one place."""
 
-    group: str
     test_id: str
+    place: Place = NOWHERE
     duration_s: float
     run: bool
     """False if it was skipped, or only listed."""
@@ -69,19 +39,12 @@ class Entry:
     ended: bool = True
     earlier: tuple[Verdict, ...] = ()
     """Verdicts of the attempts before the last one, oldest first; all of them failed."""
-
-
-AnyEntry = TypeVar("AnyEntry", bound=Entry)
-
-
-def distinct_by_group(entries: Sequence[AnyEntry]) -> Sequence[AnyEntry]:
-    """Name tests by their groups too where groups share a test id: Twister groups by board, and one
-    board does not retry another's test.
-    """
-    groups: dict[str, str] = {}
-    if all(groups.setdefault(entry.test_id, entry.group) == entry.group for entry in entries):
-        return entries
-    return [replace(entry, test_id=stable_id(entry.group, entry.test_id)) for entry in entries]
+    tried_again: bool = False
+    """It failed, and the file says that a later entry is its next try."""
+    missing: str = ""
+    """Why it could not run: something that it needs was missing."""
+    outside: bool = False
+    """A failure outside any test, which has the name of its suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +65,13 @@ class FileResults:
     """Parts that were read otherwise than they stand, without loss; each a line."""
     stamps: Sequence[Stamp] = ()
     """The times that the file holds, from which `started_at` is decided."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """Why tests could not run, though they were to: they are not items."""
+    path: str = ""
+    kind: str = ""
+    """In which format it is written."""
+    idle: Sequence[tuple[str, Place]] = ()
+    """Tests that did not run, and where they stand."""
 
 
 def file_results(
@@ -109,18 +79,22 @@ def file_results(
     stamps: Sequence[Stamp],
     duration_s: float,
     *,
+    kind: str,
     tried: Iterable[Entry] | None = None,
-    faults: tuple[str, ...],
+    faults: tuple[str, ...] = (),
 ) -> FileResults:
     """Return the results that entries describe. `tried`: the entries with the outcomes of the
     attempts, if these differ.
     """
     return FileResults(
         attempts=[one for entry in (entries if tried is None else tried) for one in _tries(entry)],
-        skipped=sum(not entry.run for entry in entries),
+        skipped=sum(not entry.run and not entry.missing for entry in entries),
         unbuilt=sum(entry.unbuilt for entry in entries),
+        missing={entry.test_id: entry.missing for entry in entries if entry.missing},
+        idle=[(entry.test_id, entry.place) for entry in entries if not entry.run or entry.unbuilt],
         started_at=None,
         duration_s=duration_s,
+        kind=kind,
         faults=faults,
         stamps=stamps,
     )
@@ -130,10 +104,19 @@ def _tries(entry: Entry) -> Iterator[Attempt]:
     if not entry.run or entry.unbuilt:
         return
     for verdict in entry.earlier:
-        yield Attempt(entry.test_id, Outcome.FAIL, 0.0, verdict)
-    outcome = Outcome.FAIL if entry.failed else Outcome.PASS
+        yield Attempt(
+            entry.test_id, Outcome.FAIL, 0.0, verdict, tried_again=True, place=entry.place
+        )
     yield Attempt(
-        entry.test_id, outcome, entry.duration_s, entry.verdict, entry.message, entry.ended
+        entry.test_id,
+        Outcome.FAIL if entry.failed else Outcome.PASS,
+        entry.duration_s,
+        entry.verdict,
+        entry.message,
+        entry.ended,
+        entry.tried_again,
+        entry.place,
+        entry.outside,
     )
 
 
@@ -161,6 +144,10 @@ class BoxResults:
     """
     odd_starts: tuple[datetime, ...] = ()
     """Starts of files that are not believed beside those of the others."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """Why tests could not run that ran in no file."""
+    notes: tuple[str, ...] = ()
+    """What was decided about results of one name, as lines."""
 
     @property
     def took(self) -> timedelta:
@@ -171,19 +158,19 @@ class BoxResults:
     def succeeded(self) -> bool:
         """Something ran and passed, and nothing failed, not even before it could run."""
         passed = all(item.outcome is Outcome.PASS for item in self.tests)
-        return bool(self.tests) and passed and not self.unbuilt
+        return bool(self.tests) and passed and not self.unbuilt and not self.missing
 
 
-def merged(files: Iterable[FileResults], *, messages: bool = False) -> BoxResults:
-    """Merge the files of one box. A test that stands in several was tried as often, but a pass that
-    repeats a pass is not another attempt: two files may describe one run. `messages`: failed tests
-    keep what their harness wrote, which may hold a secret.
+def merged(
+    files: Iterable[FileResults], *, messages: bool = False, by_file: bool = False
+) -> BoxResults:
+    """Merge the files of one box. `messages`: failed tests keep what their harness wrote, which may
+    hold a secret. `by_file`: how tests are named, see `resolved`.
     """
     kept = tuple(files)
-    tests: dict[str, list[Attempt]] = {}
-    for file in kept:
-        for attempt in file.attempts:
-            tests.setdefault(attempt.test_id, []).append(attempt)
+    resolution = _resolved(kept, by_file=by_file)
+    tests = resolution.tries
+    ran = {attempt.test_id for file in kept for attempt in file.attempts}
     spans = {
         at: Stamp(file.started_at, took=_taken(file.duration_s))
         for at, file in enumerate(kept)
@@ -210,7 +197,29 @@ def merged(files: Iterable[FileResults], *, messages: bool = False) -> BoxResult
         cut=tuple(test_id for test_id, attempts in tests.items() if _is_beyond(attempts)),
         reckoned_start=min(reckoned, default=None),
         odd_starts=tuple(span.at for at, span in spans.items() if at not in believed),
+        missing={
+            test_id: why
+            for file in kept
+            for test_id, why in file.missing.items()
+            if test_id not in ran
+        },
+        notes=tuple(resolution.notes),
     )
+
+
+def named(
+    files: Iterable[FileResults], *, by_file: bool = False
+) -> Mapping[str, Sequence[Attempt]]:
+    """Return the tries of each test that files of one box hold, by its name."""
+    return _resolved(files, by_file=by_file).tries
+
+
+def _resolved(files: Iterable[FileResults], *, by_file: bool) -> Tests:
+    sources = [
+        Source(it.path, it.kind, it.attempts, it.started_at, it.written_at, it.duration_s, it.idle)
+        for it in files
+    ]
+    return resolved(sources, by_file=by_file)
 
 
 def _taken(seconds: float) -> timedelta:

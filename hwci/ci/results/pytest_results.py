@@ -23,7 +23,8 @@ from hwci.ci.results.content import (
     Room,
     lost_behind,
 )
-from hwci.ci.results.model import Entry, FileResults, file_results, stable_id
+from hwci.ci.results.model import Entry, FileResults, file_results
+from hwci.ci.results.names import stable_id
 from hwci.ci.results.numbers import Seconds
 from hwci.ci.results.times import stamp, stamps_of
 from hwci.ci.results.verdicts import AnyRule, judge
@@ -46,6 +47,8 @@ class _Line(BaseModel):
     duration_s: Seconds = 0.0
     message: str = ""
     verdict: Verdict | None = None
+    again: bool | None = None
+    """It failed, and a plugin said that it is tried again. None: an earlier hwci wrote the line."""
     ended_at: str | None = None
 
 
@@ -73,11 +76,12 @@ def pytest_results(chunks: Iterable[bytes], rules: Sequence[AnyRule]) -> FileRes
             f"It was written by another hwci, as version {lines[0].version}",
             "Use one version of hwci to write and to read it",
         )
-    tried = [_entry(line, rules) for line in lines if line.tried]
+    tried = [_entry(line, rules) for line in _with_tries(lines) if line.tried]
     # What follows a broken line may say how a test ended that began before it.
     entries = [*tried, *(() if fault else _died(lines))]
     return file_results(
         entries,
+        kind=KIND,
         stamps=stamps_of(lines[0].started_at),
         duration_s=_duration_s(lines),
         faults=() if fault is None else (lost_behind(fault, len(tried), "result"),),
@@ -119,15 +123,34 @@ def _lines(chunks: Iterable[bytes]) -> tuple[list[_Line], ContentError | None]:
     return lines, None if lines else cut
 
 
+def _with_tries(lines: Sequence[_Line]) -> Sequence[_Line]:
+    """Return the lines of an earlier hwci with what they do not say: unless a test ran again after
+    it had passed, as in a soak, tests ran again because they had failed.
+    """
+    passed, last, soak = set[str](), dict[str, int](), False
+    for at, line in enumerate(lines):
+        if line.tried:
+            soak = soak or line.tried in passed
+            last[line.tried] = at
+            if line.outcome == "pass":
+                passed.add(line.tried)
+    return [
+        line.model_copy(update={"again": not soak and at < last[line.tried]})
+        if line.tried and line.outcome == "fail" and line.again is None
+        else line
+        for at, line in enumerate(lines)
+    ]
+
+
 def _entry(line: _Line, rules: Sequence[AnyRule]) -> Entry:
     return Entry(
-        group="",
         test_id=id_of(line.tried or ""),
         duration_s=line.duration_s,
         run=line.outcome != "skip",
         failed=line.outcome == "fail",
         verdict=line.verdict or judge(line.message, rules),
         message=line.message,
+        tried_again=line.again or False,
     )
 
 
@@ -140,7 +163,7 @@ def _died(lines: Iterable[_Line]) -> Iterator[Entry]:
             return
     for nodeid in open_tests.elements():
         test_id = id_of(nodeid)
-        yield Entry(group="", test_id=test_id, duration_s=0.0, run=True, failed=True, ended=False)
+        yield Entry(test_id=test_id, duration_s=0.0, run=True, failed=True, ended=False)
 
 
 def _duration_s(lines: Sequence[_Line]) -> float:

@@ -69,6 +69,7 @@ def read_results(path: Path, rules: Sequence[AnyRule]) -> FileResults:
             notes = tuple(f"{path}{note}" for note in (*read.notes, *began.notes))
             return replace(
                 read,
+                path=str(path),
                 started_at=began.started_at,
                 written_at=written_at,
                 faults=faults,

@@ -19,11 +19,11 @@ from hwci.ci.results.content import ContentError, lost_behind, one_line
 from hwci.ci.results.model import (
     Entry,
     FileResults,
-    distinct_by_group,
     file_results,
-    stable_id,
 )
+from hwci.ci.results.names import stable_id
 from hwci.ci.results.numbers import Seconds
+from hwci.ci.results.places import TRIES_MAX, Place
 from hwci.ci.results.times import stamps_of
 from hwci.ci.results.verdicts import AnyRule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
@@ -37,7 +37,6 @@ BLOCKED = "blocked"
 PASSED = "passed"
 DID_NOT_RUN = {BLOCKED, PASSED, "skipped", "filtered", "not run", None}
 """`passed` as well: a suite says so of a test that was only to be built."""
-RETRIES_MAX = 1_000
 
 Text = Annotated[
     str, BeforeValidator(lambda said: made_storable(said) if isinstance(said, str) else said)
@@ -59,7 +58,7 @@ class _Suite(BaseModel):
     status: str | None = None
     reason: Text | None = None
     runnable: bool = True
-    retries: Annotated[int, Field(ge=0, le=RETRIES_MAX)] = 0
+    retries: Annotated[int, Field(ge=0, le=TRIES_MAX)] = 0
     execution_time: Seconds = 0.0
     testcases: Sequence[_Case] = ()
 
@@ -88,9 +87,9 @@ def twister_results(document: object, rules: Sequence[AnyRule]) -> FileResults:
             f"It is not as Twister writes it: {place}: {first['msg']}", "Give Twister's own file"
         ) from fault
     read = [(suite, list(_entries(suite, rules))) for suite in report.testsuites]
-    entries = distinct_by_group([entry for _, own in read for entry in own])
     return file_results(
-        entries,
+        [entry for _, own in read for entry in own],
+        kind="twister.json",
         stamps=stamps_of(report.environment.run_date),
         duration_s=sum(suite.execution_time for suite in report.testsuites),
         faults=tuple(_unexplained(suite) for suite, own in read if _is_unexplained(suite, own)),
@@ -107,7 +106,7 @@ def _entries(suite: _Suite, rules: Sequence[AnyRule]) -> Iterator[Entry]:
         outcome = _outcome(case, suite, explained=explained)
         reason = (case.reason or suite.reason or "") if outcome is Outcome.FAIL else ""
         yield Entry(
-            group=suite.platform,
+            place=Place((suite.platform,), board=suite.platform),
             test_id=stable_id(name, case.identifier),
             duration_s=case.execution_time,
             run=outcome is not None,

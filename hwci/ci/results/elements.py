@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the elements of JUnit XML say of a test and of a suite (semantics, 1.6).
+
+This module sums up what is said in attributes, elements and properties, by the table of
+`hwci.ci.results.evidence`. In which order elements come, it does not know.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from hwci.ci.results.content import Position
+from hwci.ci.results.evidence import (
+    CERTAIN,
+    COUNTS,
+    ERROR_COUNTS,
+    FAILURE_COUNTS,
+    LIMITS,
+    LISTS,
+    MAY_FAIL,
+    RERUN,
+    STATES,
+    TELLING,
+    TRIES,
+    TRY,
+    State,
+    could_not_run,
+    count,
+    counted,
+    is_failure,
+    local,
+    said,
+)
+from hwci.ci.results.places import BOARDS, TRIES_MAX, VARIANTS, Place
+from hwci.ci.results.pytest_xml import PARTS, TEARDOWN, CaseEntry
+from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
+from hwci.engine.vocabulary import Verdict
+from hwci.said import counted as in_words
+
+VAGUE_TYPES = {"", "failure", "error", "fail", "failed"}
+"""Types that add nothing to the name of their element."""
+VAGUE_MESSAGES = VAGUE_TYPES
+"""Messages that say nothing of the cause, as LAVA's `failed`: the text counts, if there is one."""
+SHOWN = 60
+"""Characters of a name in a line for people."""
+_STATE_MAX = 40
+_YES = frozenset(("true", "yes"))
+_PLACES = frozenset((*BOARDS, *VARIANTS))
+
+
+@dataclass(slots=True)
+class Words:
+    """A message, or text in place of one, kept as far as rules look."""
+
+    tag: str
+    type: str = ""
+    message: str = ""
+    many: int = 0
+    """How many failures an attribute counts."""
+    text: list[str] = field(default_factory=list)
+    room: int = MESSAGE_MAX
+
+    def take(self, text: str) -> None:
+        """Take more of the text."""
+        if self.room > 0 and self.message.strip().lower() in VAGUE_MESSAGES:
+            self.text.append(text[: self.room])
+            self.room -= len(text)
+
+    def __str__(self) -> str:
+        said = self.plain
+        if self.type in VAGUE_TYPES or said.startswith(self.type):
+            return said
+        return f"{self.type}: {said}"
+
+    @property
+    def plain(self) -> str:
+        """The message, without its type."""
+        return "".join(self.text).strip() or self.message
+
+    @property
+    def is_failure(self) -> bool:
+        """An element named after failures says that there is one, if it does not deny it."""
+        if self.tag in CERTAIN or self.many or self.type:
+            return True
+        text = self.plain
+        if not text:
+            return self.tag not in LISTS
+        return is_failure(text) and not (self.tag in LIMITS and count(text))
+
+
+def words_of(tag: str, attributes: Mapping[str, str]) -> Words:
+    """Return what an element says by its attributes; its text is still to come."""
+    many = sum(count(value) or 0 for value in attributes.values()) if tag in LISTS else 0
+    message = attributes.get("message", "")[:MESSAGE_MAX]
+    return Words(tag, attributes.get("type", ""), message, many)
+
+
+def _is_failed(name: str, value: str) -> bool:
+    """Return whether an attribute of an element of no known name says that it failed."""
+    return (key := local(name)) in STATES and said(key, value) is State.FAILED
+
+
+def _first(places: Mapping[str, str], names: Iterable[str]) -> str:
+    return next((PurePath(places[name]).name for name in names if places.get(name)), "")
+
+
+@dataclass(slots=True)
+class Suite:
+    """A `<testsuite>` or `<testsuites>`, and the seconds of the tests that were read before it."""
+
+    number: int
+    name: str
+    duration_s: float = 0.0
+    tests_s_before: float = 0.0
+    path: tuple[str, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict)
+    """What names its board and variant."""
+    host: str = ""
+    failures: int = 0
+    errors: int = 0
+    """What it counts."""
+    says: str = ""
+    """What says that it failed as a whole."""
+    outside: list[Words] = field(default_factory=list)
+    """Failures outside any test."""
+    values: list[Words] = field(default_factory=list)
+    failed_tests: int = 0
+    shown_failures: int = 0
+    shown_errors: int = 0
+    """What its tests show."""
+    _place: Place | None = None
+
+    def place(self, places: Mapping[str, str]) -> Place:
+        """Return where a test of it stands."""
+        if not places and self._place is not None:
+            return self._place
+        whole = {**self.places, **places}
+        board, variant = _first(whole, BOARDS), _first(whole, VARIANTS)
+        place = Place(self.path, board, variant, self.host, self.number)
+        if not places:
+            self._place = place
+        return place
+
+    def take(self, attributes: Mapping[str, str]) -> None:
+        """Take what attributes or properties say of it."""
+        named = {local(name): value for name, value in attributes.items()}
+        self.failures = max(self.failures, counted(named, FAILURE_COUNTS))
+        self.errors = max(self.errors, counted(named, ERROR_COUNTS))
+        self.host = named.get("hostname", self.host)
+        if places := {name: value for name, value in named.items() if name in _PLACES}:
+            self.places, self._place = {**self.places, **places}, None
+        for name, value in named.items():
+            if name in TELLING and count(value) is None and said(name, value) is State.FAILED:
+                self.says = self.says or f"{name} {value[:SHOWN]!r}"
+
+    def take_inside(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Take what an element of no known name says, beside the tests: such as a summary, or how
+        its set-up ended.
+        """
+        self.take({name: value for name, value in attributes.items() if local(name) in COUNTS})
+        if any(_is_failed(name, value) for name, value in attributes.items()):
+            message = attributes.get("message", "")[:MESSAGE_MAX]
+            self.outside.append(Words(tag, message=message, many=1))
+
+    def add(self, suite: "Suite") -> None:
+        """Add what a suite inside it shows."""
+        self.failed_tests += suite.failed_tests
+        self.shown_failures += suite.shown_failures
+        self.shown_errors += suite.shown_errors
+
+    def contradiction(self, *, is_file: bool) -> str:
+        """Return what it says of failures that none of its tests shows; empty if nothing. What was
+        returned counts as shown, so that it is not said of what is around it.
+        """
+        for words in self.values:
+            self.take({words.tag: words.plain})
+        name = f"The suite {self.name[:SHOWN]!r}" if self.name else "A suite without a name"
+        if is_file:
+            name = f"The whole file ({self.name[:SHOWN]!r})" if self.name else "The whole file"
+        shown = max(self.failed_tests, self.shown_failures + self.shown_errors)
+        if unshown := max(0, self._counted() - shown):
+            self.shown_failures += unshown
+            many = f"{in_words(self.failures, 'failure')} and {in_words(self.errors, 'error')}"
+            return f"{name} counts {many}, its tests show {shown:,}"
+        if self.says and not self.failed_tests:
+            self.failed_tests += 1
+            return f"{name} failed ({self.says}), and none of its tests did"
+        return ""
+
+    def _counted(self) -> int:
+        """Return how many failures it counts. A tool may count errors among the failures, too."""
+        if self.errors <= self.shown_errors:
+            return max(self.failures, self.errors)
+        return self.failures + self.errors
+
+
+@dataclass(slots=True)
+class Case:
+    """A `<testcase>`."""
+
+    suite: Suite
+    test_id: str
+    duration_s: float
+    at: Position | None = None
+    """Where it stands, if it has no name."""
+    status: str = ""
+    says: dict[State, str] = field(default_factory=dict)
+    """What says each thing of it."""
+    places: dict[str, str] = field(default_factory=dict)
+    verdict: Verdict | None = None
+    own: Words = field(default_factory=lambda: Words("testcase"))
+    failures: list[Words] = field(default_factory=list)
+    retried: list[Words] = field(default_factory=list)
+    skips: list[Words] = field(default_factory=list)
+    values: list[Words] = field(default_factory=list)
+    output: Words = field(default_factory=lambda: Words("output"))
+    tries: int = 0
+    """How often it was tried before, without a word of each."""
+    nth: int = 0
+    """Which try it is."""
+    outside: bool = False
+    """It stands for failures outside any test."""
+
+    def take(self, name: str, value: str) -> None:
+        """Take what an attribute says."""
+        key = local(name)
+        if key in TELLING:
+            self.say(key, value)
+            if key in COUNTS and count(value) is None and value.lower() not in _YES:
+                self.own.message = self.own.message or value[:MESSAGE_MAX]
+        elif key in _PLACES:
+            self.places[key] = value
+        elif key in TRIES:
+            self.tries = min(max(count(value) or 0, 0), TRIES_MAX)
+        elif key in TRY:
+            number = count(value)
+            self.nth = int(is_failure(value)) if number is None else max(number, 0)
+
+    def say(self, name: str, value: str) -> None:
+        """Take what an attribute, an element or a property says of how it ended."""
+        state = said(name, value)
+        if state is not None:
+            self.says.setdefault(state, f"{name} {value[:SHOWN]!r}")
+
+    def take_inside(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Take what an element of no known name says, such as a step: its failure."""
+        for name, value in attributes.items():
+            if _is_failed(name, value):
+                self.says.setdefault(State.FAILED, f"<{tag}> {name} {value[:SHOWN]!r}")
+                self.own.message = self.own.message or attributes.get("message", "")[:MESSAGE_MAX]
+
+    def end(self) -> None:
+        """Sum up what was said in whole elements."""
+        for words in self.values:
+            self.say(words.tag, words.plain or "true")
+        if self.own.text and not self.says and len(text := self.own.plain) <= _STATE_MAX:
+            self.say("status", text)
+        self.failures = [words for words in self.failures if words.is_failure]
+        if any(words.message == MAY_FAIL for words in self.skips):
+            self.failures = []
+        if not self.failures and self.retried and self.retried[-1].tag in RERUN:
+            self.failures.append(self.retried.pop())  # nothing says that it passed in the end
+        if self.failures:
+            self.says.setdefault(State.FAILED, f"<{self.failures[0].tag}>")
+        elif State.FAILED in self.says:
+            self.failures.append(self.own)
+        if self.skips:
+            self.says.setdefault(State.SKIPPED, f"<{self.skips[0].tag}>")
+
+    @property
+    def missing(self) -> str:
+        """Why it could not run; empty if it ran or skipped itself."""
+        if self.failures or not {State.NOT_RUN, State.SKIPPED} & self.says.keys():
+            return ""
+        reason, output = (str(self.skips[0]) if self.skips else ""), str(self.output)
+        if State.NOT_RUN in self.says or could_not_run(self.status, reason, output):
+            return output or reason or self.says.get(State.NOT_RUN, "")
+        return ""
+
+
+def entry_of(case: Case, rules: Sequence[AnyRule]) -> CaseEntry:
+    """Return what a test's whole element says."""
+    failures, missing = case.failures, case.missing
+    idle = missing or State.SKIPPED in case.says
+    earlier = [case.verdict or judge(str(words), rules) for words in case.retried]
+    return CaseEntry(
+        test_id=case.test_id,
+        place=case.suite.place(case.places),
+        duration_s=case.duration_s,
+        run=bool(failures) or not idle,
+        failed=bool(failures),
+        unbuilt=bool(failures) and all(never_built(words.message) for words in failures),
+        verdict=_verdict(case, rules),
+        message=str(failures[0]) if failures else "",
+        earlier=tuple(earlier or [Verdict.UNKNOWN] * case.tries),
+        missing=missing,
+        outside=case.outside,
+        nth=case.nth,
+        failures=len(failures),
+        called=any(words.tag != "error" for words in failures),
+        parts=any(PARTS.match(words.message) for words in failures),
+        teardown=bool(failures)
+        and all(it.tag == "error" and it.message.startswith(TEARDOWN) for it in failures),
+    )
+
+
+def _verdict(case: Case, rules: Sequence[AnyRule]) -> Verdict:
+    """Return the verdict of the test itself, else of what failed first; without its message, of
+    what it printed. A later failure, as in a teardown, does not explain an earlier one.
+    """
+    if case.verdict is not None or not case.failures:
+        return case.verdict or Verdict.UNKNOWN
+    return judge(str(case.failures[0]) or str(case.output), rules)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where results stand: in which file and suite, on which board and host (semantics, 1.6).
+
+This module decides what names of files and suites say beside the place: that something is a try, or
+when it was written. What follows from it is decided in `hwci.ci.results.tries` and
+`hwci.ci.results.names`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from pathlib import PurePath
+
+from hwci.engine.vocabulary import Outcome, Verdict
+
+BOARDS = ("board", "boardname", "platform", "device", "target", "dut", "apppath")
+"""Attributes and properties that name the board on which a test or a suite ran; the first of them
+counts. pytest-embedded names the firmware, by its path.
+"""
+VARIANTS = ("configuration", "config", "variant", "toolchain", "buildtype")
+"""The same of how it was built."""
+TRIES_MAX = 1_000
+"""More tries of one test than a file says are not believed."""
+_NO_HOST = re.compile(
+    r"[0-9a-f]{12}|localhost.*|tbd|fv-az.*|runnervm.*|runner-.*|.*[0-9a-f]{8}-[0-9a-f-]{27}"
+)
+"""Hosts that are made for one job: containers and hosted machines."""
+_TRY = re.compile(
+    r"(?<![a-z])(?:re-?try|re-?tries|re-?runs?|attempts?|try|tries)(?![a-z])"
+    r"(?:[\s_.#:-]*\d+)?(?:[\s_-]*of[\s_-]*\d+)?",
+    re.IGNORECASE,
+)
+"""Words by which a file or a suite says that it is a try."""
+_AGAIN = re.compile(
+    r"(?<![a-z])(?:again|second|third|2nd|3rd|lf|(?:last-?|only-?)?failed)(?![a-z])", re.IGNORECASE
+)
+"""Words by which a file that holds nothing but failed tests says that it tried them again."""
+_PASSING = re.compile(
+    r"@stress-\d+|20\d\d-?[01]\d-?[0-3]\d(?:[T_-]?[0-2]\d[:_-]?[0-5]\d(?:[:_-]?[0-5]\d)?)?"
+)
+"""Parts of names that differ in each run, and nextest's number of a repeat."""
+_SEAMS = " \t\n_.()[]-"
+_SUFFIXES = re.compile(r"(?:\.(?:xml|json|gz))+$", re.IGNORECASE)
+
+
+def _steady(name: str) -> tuple[str, bool]:
+    """Return a name of a file or a suite without what differs in each run or says that it is a try;
+    and whether something said that.
+    """
+    without = _TRY.sub("", name)
+    plain = _PASSING.sub("", without)
+    return (name if plain == name else plain.strip(_SEAMS)), without != name
+
+
+@lru_cache(maxsize=4096)
+def suite_name(name: str) -> tuple[str, bool]:
+    """Return this of a suite. One that is called `Retry` is no try."""
+    plain, is_try = _steady(name)
+    return (plain, is_try) if plain else (name, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a result stands. `path`: the names of the elements around it, from the outermost.
+    `number`: of the suite, in its file.
+    """
+
+    path: tuple[str, ...] = ()
+    board: str = ""
+    variant: str = ""
+    host: str = ""
+    number: int = 0
+
+
+NOWHERE = Place()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of one test."""
+
+    test_id: str
+    outcome: Outcome
+    duration_s: float
+    verdict: Verdict
+    message: str = ""
+    ended: bool = True
+    """False if the file holds its begin alone: it still runs, or failed if the run is over."""
+    tried_again: bool = False
+    """It failed, and its file says that it was tried again."""
+    place: Place = field(default=NOWHERE, compare=False)
+    outside: bool = False
+    """A failure outside any test, which has the name of its suite."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """The results of one file."""
+
+    path: str
+    kind: str
+    """In which format it is written."""
+    attempts: Sequence[Attempt]
+    started_at: datetime | None = None
+    written_at: datetime | None = None
+    duration_s: float = 0.0
+    idle: Sequence[tuple[str, Place]] = ()
+    """Tests that it lists and that did not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place without what differs in each run."""
+
+    path: tuple[str, ...]
+    board: str
+    variant: str
+    host: str
+
+    @property
+    def suite(self) -> str:
+        """The name of the suite."""
+        return self.path[-1] if self.path else ""
+
+
+@lru_cache(maxsize=4096)
+def spot_of(place: Place) -> Spot:
+    """Return this of a place."""
+    host = "" if _NO_HOST.fullmatch(place.host) else place.host
+    return Spot(tuple(suite_name(name)[0] for name in place.path), place.board, place.variant, host)
+
+
+def says_again(path: str) -> bool:
+    """Return whether the name of a file says that it came after another one."""
+    return _AGAIN.search(PurePath(path).name) is not None
+
+
+@lru_cache(maxsize=4096)
+def base_of(path: str) -> tuple[tuple[str, ...], bool]:
+    """Return the parts of a path without what says that the file is a try, and whether it does."""
+    *folders, name = PurePath(path).parts or ("",)
+    parts = [_steady(part) for part in (*folders, _SUFFIXES.sub("", name))]
+    return tuple(part for part, _ in parts if part), any(is_try for _, is_try in parts)
