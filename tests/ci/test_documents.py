@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.ci.results.junit import junit_results
 from hwci.ci.results.model import FileResults, merged
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import BUILT_IN
+from hwci.ci.results.xml.junit import junit_results
 
 HEAD = b'<?xml version="1.0" encoding="UTF-8" ?>\n'
 ADC = (

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.ci.results.encoding import InUtf8
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import BUILT_IN
+from hwci.ci.results.xml.encoding import InUtf8
 
 CHINESE, JAPANESE, KOREAN, WESTERN, RUSSIAN = (
     "串口",

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.ci.results import evidence
-from hwci.ci.results.evidence import State
-from hwci.ci.results.junit import junit_results
 from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import BUILT_IN
+from hwci.ci.results.xml import evidence
+from hwci.ci.results.xml.evidence import State
+from hwci.ci.results.xml.junit import junit_results
 from hwci.engine.vocabulary import Outcome
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.ci.results import junit, xml_bytes
 from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.places import Attempt
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import BUILT_IN
+from hwci.ci.results.xml import escaping, junit
 from hwci.engine.vocabulary import Verdict
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -382,7 +382,7 @@ def test_a_verdict_that_is_none_costs_itself_alone(write: Write) -> None:
     )
 
 
-LONG = xml_bytes.VALUE_BYTES_MAX * 3
+LONG = escaping.VALUE_BYTES_MAX * 3
 
 
 @pytest.mark.parametrize("quote", ['"', "'"])
@@ -444,7 +444,7 @@ def test_long_values_are_left_out_alike_wherever_the_chunks_end(
     content = f"<testsuite>{written}</testsuite>".encode()
     whole = read_in_pieces(content, len(content))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(xml_bytes, "VALUE_BYTES_MAX", 80)
+        patch.setattr(escaping, "VALUE_BYTES_MAX", 80)
         cut = read_in_pieces(content, size)
         assert cut == read_in_pieces(content, 60)
 

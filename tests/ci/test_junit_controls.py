@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.ci.results.junit import junit_results
 from hwci.ci.results.model import FileResults
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import BUILT_IN
-from hwci.ci.results.xml_bytes import CONTROLS, EscapedControls
+from hwci.ci.results.xml.escaping import CONTROLS, EscapedControls
+from hwci.ci.results.xml.junit import junit_results
 from hwci.engine.vocabulary import Verdict
 
 LOG = b"""<testsuite name="hil" time="3">

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from hwci.ci.results import content
-from hwci.ci.results.junit import junit_results
 from hwci.ci.results.model import FileResults
 from hwci.ci.results.pytest_results import pytest_results
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import BUILT_IN
+from hwci.ci.results.xml.junit import junit_results
 
 MIB = 1024 * 1024
 LOG = b"uart: rx 0x41 0x42 0x43 ok\n" * (content.CHUNK_BYTES // 27)

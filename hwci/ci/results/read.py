@@ -22,13 +22,13 @@ from hwci.ci.results.content import (
     inflated,
     one_line,
 )
-from hwci.ci.results.junit import junit_results
 from hwci.ci.results.model import FileResults
 from hwci.ci.results.numbers import Numbers
 from hwci.ci.results.pytest_results import is_pytest_results, pytest_results
 from hwci.ci.results.times import times
 from hwci.ci.results.twister import SUITES, broken_twister_results, twister_results
 from hwci.ci.results.verdicts import AnyRule
+from hwci.ci.results.xml.junit import junit_results
 from hwci.client.files import is_file_or_folder
 
 AROUND = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"

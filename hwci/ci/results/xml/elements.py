@@ -2,7 +2,7 @@
 """What the elements of JUnit XML say of a test and of a suite (semantics, 1.6).
 
 This module sums up what is said in attributes, elements and properties, by the table of
-`hwci.ci.results.evidence`. In which order elements come, it does not know.
+`hwci.ci.results.xml.evidence`. In which order elements come, it does not know.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from hwci.ci.results.content import Position
-from hwci.ci.results.evidence import (
+from hwci.ci.results.places import BOARDS, TRIES_MAX, VARIANTS, Place
+from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
+from hwci.ci.results.xml.evidence import (
     CERTAIN,
     COUNTS,
     ERROR_COUNTS,
@@ -31,9 +33,7 @@ from hwci.ci.results.evidence import (
     local,
     said,
 )
-from hwci.ci.results.places import BOARDS, TRIES_MAX, VARIANTS, Place
-from hwci.ci.results.pytest_xml import PARTS, TEARDOWN, CaseEntry
-from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
+from hwci.ci.results.xml.pytest_cases import PARTS, TEARDOWN, CaseEntry
 from hwci.engine.vocabulary import Verdict
 from hwci.said import counted as in_words
 

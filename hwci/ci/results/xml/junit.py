@@ -23,10 +23,16 @@ from hwci.ci.results.content import (
     lost_behind,
     one_line,
 )
-from hwci.ci.results.documents import Between, text_before
-from hwci.ci.results.elements import SHOWN, Case, Suite, Words, entry_of, words_of
-from hwci.ci.results.encoding import InUtf8
-from hwci.ci.results.evidence import (
+from hwci.ci.results.model import FileResults, file_results
+from hwci.ci.results.names import stable_id
+from hwci.ci.results.numbers import Numbers
+from hwci.ci.results.times import Stamp, stamp
+from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule
+from hwci.ci.results.xml.documents import Between, text_before
+from hwci.ci.results.xml.elements import SHOWN, Case, Suite, Words, entry_of, words_of
+from hwci.ci.results.xml.encoding import InUtf8
+from hwci.ci.results.xml.escaping import EscapedControls, OpenTag
+from hwci.ci.results.xml.evidence import (
     ERRORS,
     FAILURES,
     OUTPUT,
@@ -40,13 +46,7 @@ from hwci.ci.results.evidence import (
     local,
     said,
 )
-from hwci.ci.results.model import FileResults, file_results
-from hwci.ci.results.names import stable_id
-from hwci.ci.results.numbers import Numbers
-from hwci.ci.results.pytest_xml import FILE, SUITE, CaseEntry, tried
-from hwci.ci.results.times import Stamp, stamp
-from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule
-from hwci.ci.results.xml_bytes import EscapedControls, OpenTag
+from hwci.ci.results.xml.pytest_cases import FILE, SUITE, CaseEntry, tried
 from hwci.engine.vocabulary import Verdict
 
 SUITES = {"testsuites", "testsuite"}
