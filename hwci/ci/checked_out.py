@@ -92,7 +92,7 @@ def _other(
     if of_firmware:
         return Tested(fields)
     what = (
-        f"{sha.source} is {short(sha.value)}, but {short(head)}{where} is checked out, on"
+        f"{sha.source} names {short(sha.value)}, but {short(head)}{where} is checked out, on"
         f" {branch.value}: that commit is reported"
     )
     return Tested(fields, Notice(what, NAME_FIX))
@@ -124,11 +124,12 @@ def _branch(
     apart: bool,
 ) -> Sourced[str]:
     """Return the branch of what is checked out: the one that git is on, else one that holds the
-    commit, a merge branch before the CI's own, and that before others.
+    commit, a merge branch before the CI's own, and that before others. What was put on a merge
+    branch here alone, as by `git merge`, is not on it.
     """
-    if (on := checkout.branch()) is not None:
+    on, branches = checkout.branch(), checkout.branches_with(head)
+    if on is not None and (on in branches or not matches_branch(on, merge_branches)):
         return Sourced(on, GIT)
-    branches = checkout.branches_with(head)
     own = None if apart else named.get("branch")
     if own is not None and own.value not in branches and _leads_to(checkout, head, named):
         branches = [own.value, *branches]

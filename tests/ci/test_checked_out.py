@@ -282,6 +282,17 @@ def test_a_commit_that_is_on_no_branch_counts_for_none(clone: Clone) -> None:
     assert (job.value("branch"), str(job.value("trigger"))) == ("detached", "manual")
 
 
+def test_what_is_merged_into_main_here_alone_is_not_on_main(clone: Clone) -> None:
+    git(clone.folder, "checkout", "--quiet", "-B", "main", clone.commits[BOTH])
+    environ = recorded("github-push") | {"GITHUB_SHA": clone.commits[MAIN]}
+    job = find_job({}, environ, Repository(clone.folder), None)
+
+    assert (job.value("sha"), job.value("branch")) == (clone.commits[BOTH], "detached")
+    git(clone.folder, "update-ref", "refs/remotes/origin/main", clone.commits[BOTH])
+    job = find_job({}, environ, Repository(clone.folder), None)
+    assert (job.value("sha"), job.value("branch")) == (clone.commits[BOTH], "main")
+
+
 def test_a_commit_that_a_person_names_needs_no_checkout(clone: Clone) -> None:
     git(clone.folder, "checkout", "--quiet", "--detach", clone.commits[PULL])
     environ = recorded("github-push") | {"GITHUB_SHA": clone.commits[MAIN]}

@@ -235,17 +235,19 @@ class Repository:
         return self.asked("symbolic-ref", "--quiet", "--short", "HEAD")
 
     def branches_with(self, sha: str) -> list[str]:
-        """Return the branches that hold a commit, of this clone and of its remote."""
+        """Return the branches that hold a commit: of its remote, and those of this clone that the
+        remote has not. One of the remote's name may hold here what was never pushed.
+        """
         remote = self.remote()
-        places = ["refs/heads/", *([f"refs/remotes/{remote}/"] if remote else ())]
-        listed = self.asked("for-each-ref", "--format=%(refname)", "--contains", sha, *places)
-        names = {
-            name.removeprefix(place)
-            for name in (listed or "").split("\n")
-            for place in places
-            if name.startswith(place)
-        }
-        return sorted(names - _NO_BRANCHES)
+        place = f"refs/remotes/{remote}/" if remote else ""
+        of_remote = self._branches(place) if place else set()
+        here = self._branches("refs/heads/", "--contains", sha)
+        there = self._branches(place, "--contains", sha) if place else set()
+        return sorted((here - of_remote) | there)
+
+    def _branches(self, place: str, *which: str) -> set[str]:
+        listed = self.asked("for-each-ref", "--format=%(refname)", *which, place) or ""
+        return {name.removeprefix(place) for name in listed.split()} - _NO_BRANCHES
 
     def default_branch(self) -> str | None:
         """Return the default branch of the remote, if the clone knows it."""
