@@ -24,7 +24,7 @@ LATEST = datetime(9990, 1, 1, tzinfo=UTC)
 """No time that is read is later."""
 PAUSE_MAX = timedelta(hours=6)
 """The longest time without a test, before which most times of a run are that it began at one."""
-APART_FILES_MAX = timedelta(days=1)
+APART_FILES_MAX = timedelta(days=7)
 """The same between files, and between boxes: they may wait for each other."""
 RUN_MAX = timedelta(days=7)
 """How long before the last of its times a run began, where no most of them are near each other."""
