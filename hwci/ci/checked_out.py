@@ -4,15 +4,16 @@ report").
 
 A CI's variables name what started the job: a comment on a pull request, a schedule or a dispatch
 names the default branch, and the job may then check out another commit. This module decides which
-fields of the CI hold for what is checked out. How they are read, it does not know.
+fields of the CI hold for what is checked out, or for the commit that a person names. How they are
+read, it does not know, nor how a commit's branch is found.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hwci.ci.git.repository import GitError, Repository
+from hwci.ci.branch import branch_of, same_name
+from hwci.ci.git.repository import Repository
 from hwci.ci.job import GIT, Notice, Sourced, matches_branch
 from hwci.ci.systems.system import slug
 from hwci.engine.vocabulary import Trigger
@@ -23,8 +24,6 @@ Fields = Mapping[str, Sourced[Any]]
 OF_THE_PUSH = frozenset({"merged_at", "before_sha", "pushed_shas", "queued", "batched"})
 """What a CI knows of a push. It holds for the commit of the push only."""
 OF_ITS_COMMIT = OF_THE_PUSH | {"previous_sha", "succeeded_sha"}
-DETACHED = "detached"
-"""The branch of a commit that is on none, as far as git knows."""
 FIRMWARE_FIX = (
     "Name the folder of the firmware in hwci.toml:"
     ' [firmware] checkout = "../fw", or "." if it is here'
@@ -33,133 +32,149 @@ NAME_FIX = "If another commit was tested, name it: --sha (HWCI_SHA)"
 
 
 @dataclass(frozen=True, slots=True)
+class Checkout:
+    """A clone, and what is known of it. `merger`: the committer of merges that the CI makes in it
+    to test a pull request. `of_firmware`: the project says that it is that of the firmware. `said`:
+    the commit that a person says was tested.
+    """
+
+    clone: Repository
+    merger: str | None = None
+    of_firmware: bool = False
+    said: str | None = None
+
+    def tested(self, head: str) -> str:
+        """Return the commit that was tested where `head` is checked out."""
+        if self.said is not None:
+            return self.said
+        return (self.merger and self.clone.merged_head(head, self.merger)) or head
+
+
+@dataclass(frozen=True, slots=True)
 class Tested:
     """The fields of the CI, as far as they hold for what was tested. `notice`: what people should
-    know, None for nothing.
+    know, None for nothing. `is_other`: the CI names another commit; `elsewhere`: one of another
+    repository.
     """
 
     fields: Fields
     notice: Notice | None = None
+    is_other: bool = False
+    elsewhere: bool = False
 
 
-def as_checked_out(
-    named: Fields,
-    built: Collection[str],
-    checkout: Repository | None,
-    merge_branches: Sequence[str],
-    *,
-    of_firmware: bool = False,
+def as_tested(
+    named: Fields, built: Collection[str], checkout: Checkout, merge_branches: Sequence[str]
 ) -> Tested:
-    """Return the fields that a CI names, as they hold for what is checked out. `built`: the commits
-    that the CI checks out by itself in place of the one that it names, such as the merge of a pull
-    request. `of_firmware`: the project says that the checkout is that of the firmware.
+    """Return the fields that a CI names, as they hold for what was tested: what a person says, else
+    what is checked out. `built`: the commits that the CI checks out by itself in place of the one
+    that it names, such as the merge of a pull request.
     """
-    sha = named.get("sha")
-    if checkout is None or sha is None:
-        return Tested(named)
-    head = checkout.head()
+    clone, sha = checkout.clone, named.get("sha")
+    head = checkout.said or clone.head()
     if head is None:
+        if sha is None:
+            return Tested(named)
         what = f"no commit is checked out here, so that of {sha.source} counts"
         return Tested(named, Notice(what, NAME_FIX))
-    if head in {sha.value, *built}:
+    if sha is not None and head in {sha.value, *built}:
         return Tested(named)
-    return _other(named, head, checkout, merge_branches, of_firmware=of_firmware)
+    if sha is not None and (commit := clone.commit(sha.value)) is not None:
+        sha = Sourced(commit, sha.source)  # of a tag that is an object, its commit
+        named = {**named, "sha": sha}
+    tested = checkout.tested(head)
+    if sha is not None and not {head, tested}.isdisjoint({sha.value, *built}):
+        return Tested(named)
+    if clone.commit(tested) is None:
+        return said_elsewhere(named, tested)
+    if sha is None and _may_be_on(named.get("branch"), tested, clone, merge_branches):
+        own = {} if tested == head else {"sha": Sourced(tested, f"{GIT}, its first parent")}
+        return Tested({**named, **own})
+    return _other(named, tested, checkout, merge_branches)
 
 
-def _other(
-    named: Fields,
-    head: str,
-    checkout: Repository,
-    merge_branches: Sequence[str],
-    *,
-    of_firmware: bool,
-) -> Tested:
-    """Return the fields where another commit is checked out than the one that the CI names."""
-    sha = named["sha"]
-    fields = {name: value for name, value in named.items() if name not in OF_ITS_COMMIT}
-    fields["sha"] = Sourced(head, f"{GIT}: what is checked out")
-    apart = checkout.commit(sha.value) is None
-    where, repository = "", _repository(named.get("repo_key"), checkout)
-    if repository is not None and (of_firmware or apart):
+def said_elsewhere(named: Fields, said: str) -> Tested:
+    """Return the fields where a person names a commit that no clone here has."""
+    if "sha" in named and named["sha"].value == said:
+        return Tested(named)
+    return Tested(_without(named, OF_THE_PUSH), is_other=True)
+
+
+def _without(fields: Fields, names: Collection[str]) -> dict[str, Sourced[Any]]:
+    return {name: value for name, value in fields.items() if name not in names}
+
+
+def _may_be_on(
+    branch: Sourced[str] | None, sha: str, clone: Repository, merge_branches: Sequence[str]
+) -> bool:
+    """Return whether a commit may be on the branch that a CI names without a commit: not if that is
+    a merge branch, and git knows it without the commit.
+    """
+    if branch is None or not matches_branch(branch.value, merge_branches):
+        return True
+    return branch.value not in clone.branches() - clone.branches(sha)
+
+
+def _other(named: Fields, tested: str, checkout: Checkout, merge_branches: Sequence[str]) -> Tested:
+    """Return the fields where another commit was tested than the one that the CI names."""
+    clone, sha = checkout.clone, named.get("sha")
+    apart = sha is not None and clone.commit(sha.value) is None
+    repository = None
+    if checkout.of_firmware or (apart and checkout.said is None):
+        repository = _repository(named.get("repo_key"), clone)
+    branch = branch_of(tested, named, clone, merge_branches)
+    fields = _without(named, OF_ITS_COMMIT) | {"branch": branch}
+    if checkout.said is None:
+        fields["sha"] = Sourced(tested, f"{GIT}: what is checked out")
+    if repository is not None:
         fields["repo_key"] = repository
-        where = f" of {repository.value}"
-    branch = _branch(checkout, head, named, merge_branches, apart=apart)
-    fields["branch"] = branch
-    on_merge_branch = matches_branch(branch.value, merge_branches)
-    trigger = named.get("trigger")
-    if trigger is not None and trigger.value is Trigger.MERGE and (apart or not on_merge_branch):
+    elsewhere = repository is not None or (checkout.of_firmware and apart)
+    trigger, takes_merges = named.get("trigger"), matches_branch(branch.value, merge_branches)
+    if trigger is not None and trigger.value is Trigger.MERGE and (elsewhere or not takes_merges):
         fields["trigger"] = Sourced(Trigger.MANUAL, trigger.source)
-    if of_firmware:
-        return Tested(fields)
-    what = (
-        f"{sha.source} names {short(sha.value)}, but {short(head)}{where} is checked out, on"
-        f" {branch.value}: that commit is reported"
-    )
-    return Tested(fields, Notice(what, NAME_FIX))
+    notice = None
+    if checkout.said is None and not checkout.of_firmware:
+        notice = _notice(named, tested, branch, repository)
+    return Tested(fields, notice, is_other=True, elsewhere=elsewhere)
 
 
-def _repository(named: Sourced[str] | None, checkout: Repository) -> Sourced[str] | None:
+def _notice(
+    named: Fields, tested: str, branch: Sourced[str], repository: Sourced[str] | None
+) -> Notice:
+    """Return what to tell: both commits, or the branch that the CI names without one."""
+    sha = named.get("sha")
+    source, name = (sha.source, short(sha.value)) if sha else _said(named["branch"])
+    where = f" of {repository.value}" if repository else ""
+    out = f"{short(tested)}{where} is checked out, on {branch.value}"
+    return Notice(f"{source} names {name}, but {out}: that commit is reported", NAME_FIX)
+
+
+def _said(field: Sourced[Any]) -> tuple[str, str]:
+    return field.source, str(field.value)
+
+
+def _repository(named: Sourced[str] | None, clone: Repository) -> Sourced[str] | None:
     """Return the repository that is checked out, None if the CI names it, or a fork of it."""
-    name = slug(checkout.remote_url() or "")
+    name = slug(clone.remote_url() or "")
     if name is None or (named is not None and same_name(name, named.value)):
         return None
     return Sourced(name, GIT)
 
 
-def same_name(one: str, other: str) -> bool:
-    """Return whether two repositories may be one, or forks of one: their last names are equal."""
-    return _last(one) == _last(other)
-
-
-def _last(name: str) -> str:
-    return name.rpartition("/")[2].lower()
-
-
-def _branch(
-    checkout: Repository,
-    head: str,
-    named: Fields,
-    merge_branches: Sequence[str],
-    *,
-    apart: bool,
-) -> Sourced[str]:
-    """Return the branch of what is checked out: the one that git is on, else one that holds the
-    commit, a merge branch before the CI's own, and that before others. What was put on a merge
-    branch here alone, as by `git merge`, is not on it.
+def of_tests(
+    repo_key: Sourced[str], clone: Repository | None, by_ci: Sourced[str] | None
+) -> Notice | None:
+    """Return a notice if a person names another repository than the one that is checked out, or
+    that the CI names where no clone tells. The name of a folder, from which a clone was made, says
+    nothing.
     """
-    on, branches = checkout.branch(), checkout.branches_with(head)
-    if on is not None and (on in branches or not matches_branch(on, merge_branches)):
-        return Sourced(on, GIT)
-    own = None if apart else named.get("branch")
-    if own is not None and own.value not in branches and _leads_to(checkout, head, named):
-        branches = [own.value, *branches]
-    first = _first(branches, merge_branches, own.value if own else None)
-    return Sourced(DETACHED if first is None else first, GIT)
-
-
-def _first(branches: Iterable[str], merge_branches: Sequence[str], own: str | None) -> str | None:
-    def rank(name: str) -> tuple[bool, bool, str]:
-        return not matches_branch(name, merge_branches), name != own, name
-
-    return min(branches, key=rank, default=None)
-
-
-def _leads_to(checkout: Repository, head: str, named: Fields) -> bool:
-    """Return whether the commit that the CI names comes after the one that is checked out."""
-    with suppress(GitError):
-        return checkout.is_ancestor(head, named["sha"].value)
-    return False
-
-
-def of_tests(repo_key: Sourced[str] | None, checkout: Repository | None) -> Notice | None:
-    """Return a notice if a person names another repository than the one that is checked out. The
-    name of a folder, from which a clone was made, says nothing.
-    """
-    name = slug((checkout and checkout.remote_url()) or "") or ""
-    if repo_key is None or "/" not in name or same_name(name, repo_key.value):
+    name, what = slug((clone and clone.remote_url()) or "") or "", "is checked out"
+    if "/" not in name and by_ci is not None:
+        name, what = by_ci.value, f"is what {by_ci.source} names"
+    if "/" not in name or same_name(name, repo_key.value):
         return None
     what = (
-        f"{repo_key.source} says {repo_key.value}, but {name} is checked out: commit and changes"
-        f" are those of {name}"
+        f"{repo_key.source} says {repo_key.value}, but {name} {what}: commit and changes are those"
+        f" of {name}"
     )
     return Notice(what, FIRMWARE_FIX)

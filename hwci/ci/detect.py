@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hwci.ci.checked_out import OF_THE_PUSH, Tested, as_checked_out, of_tests
+from hwci.ci.checked_out import Checkout, Tested, as_tested, of_tests, said_elsewhere
 from hwci.ci.fields import BY_NAME, FIELDS, in_order
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import DEFAULT, GIT, Job, Notice, Sourced, product_run_id
@@ -80,6 +80,7 @@ def find_job(
     merge_branches = _merge_branches(system, env, found, checkout)
     env = replace(env, merge_branches=merge_branches.value)
     named = _of_system(system, env, found, checkout, project) if system else Tested({})
+    found, of_push = _without_push(named, found)
     found = {**_of_product(dict(named.fields), found, project), **found}
     found = {**_defaults(system, installed_as), **_of_git(checkout, found), **found}
     no_page = _no_page(found.get("ci_url"))
@@ -102,9 +103,10 @@ def find_job(
             *(text for name, text in unknown.items() if name not in HINTS),
         ),
         unreadable=(*unreadable, *no_page),
-        unknown_commits=tuple(text for name, text in unknown.items() if name in HINTS),
+        unknown_commits=(*(text for name, text in unknown.items() if name in HINTS), *of_push),
         doubts=_doubts(named, found, checkout, project),
         counts_attempts=_counts_attempts(named.fields, found),
+        is_elsewhere=named.elsewhere,
         former_repo_key=_former_name(found.get("repo_key"), checkout, environ),
         environ=environ,
     )
@@ -118,9 +120,26 @@ def _doubts(
     if sha is not None and sha.source.startswith(PEOPLE):
         return ()
     by_people = repo_key is not None and repo_key.source.startswith((*PEOPLE, PROJECT_FILE))
-    is_said = project is not None and project.firmware is not None
-    tests = of_tests(repo_key, checkout) if by_people and not is_said else None
+    tests = None
+    if repo_key is not None and by_people and not _has_firmware(project):
+        tests = of_tests(repo_key, checkout, named.fields.get("repo_key"))
     return tuple(notice for notice in (named.notice, tests) if notice)
+
+
+def _has_firmware(project: Project | None) -> bool:
+    """Return whether the project file says where the firmware is checked out."""
+    return project is not None and project.firmware is not None
+
+
+def _without_push(named: Tested, found: _Fields) -> tuple[_Fields, tuple[str, ...]]:
+    """Return the fields of people without the variable in which a job passes on where the branch
+    stood before the push, if that push is not of what was tested; and a message about it.
+    """
+    before, variable = found.get("before_sha"), BY_NAME["before_sha"].variable
+    if before is None or before.source != variable or "sha" in found or not named.is_other:
+        return found, ()
+    left = {name: value for name, value in found.items() if name != "before_sha"}
+    return left, (f"{variable} is of the push of another commit than the one that is checked out",)
 
 
 def _counts_attempts(named: Mapping[str, Sourced[Any]], found: _Fields) -> bool:
@@ -314,14 +333,13 @@ def _of_system(
     said = system.in_place({name: value for name, value in read.items() if value}, env)
     if "sha" in said and (sha := full_hash(said["sha"].value, checkout)):
         said["sha"] = Sourced(sha, said["sha"].source)  # a build may be started with a short one
-    if "sha" not in found:
-        raw = (system.read(name, env) for name in ("sha", "built"))
-        built = {sha for one in raw if one and (sha := full_hash(one.value, checkout))}
-        of_firmware = project is not None and project.firmware is not None
-        return as_checked_out(said, built, checkout, env.merge_branches, of_firmware=of_firmware)
-    if "sha" not in said or said["sha"].value != found["sha"].value:
-        said = {name: value for name, value in said.items() if name not in OF_THE_PUSH}
-    return Tested(said)
+    if checkout is None:
+        return Tested(said) if "sha" not in found else said_elsewhere(said, found["sha"].value)
+    raw = (system.read(name, env) for name in ("sha", "built"))
+    built = {sha for one in raw if one and (sha := full_hash(one.value, checkout))}
+    person = found["sha"].value if "sha" in found else None
+    place = Checkout(checkout, system.merger, _has_firmware(project), person)
+    return as_tested(said, built, place, env.merge_branches)
 
 
 def _read(

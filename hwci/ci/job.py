@@ -126,6 +126,9 @@ class Job:
     counts_attempts: bool = True
     """False if the CI numbers runs, and says nothing of their attempts."""
 
+    is_elsewhere: bool = False
+    """The CI's runs are of another repository than the one that was tested."""
+
     former_repo_key: str | None = None
     """What an earlier version called the repository, if that was another name."""
 

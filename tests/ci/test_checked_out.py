@@ -93,6 +93,10 @@ CASES = (
         *("GitHub", "`workflow_dispatch`", "github-dispatch", MAIN, PULL, PULL),
         *("faster-boot", "manual"),
     ),
+    Case(
+        *("GitHub", "`repository_dispatch`", "github-dispatch", MAIN, PULL, PULL),
+        *("faster-boot", "manual", on("repository_dispatch")),
+    ),
     Case("GitHub", "`schedule`", "github-schedule", MAIN, MAIN, MAIN, "main", "nightly"),
     Case("GitHub", "`schedule`", "github-schedule", MAIN, PULL, PULL, "faster-boot", "nightly"),
     Case(
@@ -106,9 +110,15 @@ CASES = (
         *("faster-boot", "manual"),
     ),
     Case("GitLab", "merge train", "gitlab-merge-request", BOTH, BOTH, BOTH, "main", "merge", TRAIN),
+    Case(
+        *("GitLab", "merge request", "gitlab-merge-request", PULL, PULL, PULL),
+        *("faster-boot", "manual", {"CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": ""}),
+    ),
+    Case("GitLab", "child pipeline", "gitlab-child", MAIN, PULL, PULL, "faster-boot", "manual"),
     Case("GitLab", "schedule", "gitlab-schedule", MAIN, PULL, PULL, "faster-boot", "nightly"),
     Case("Azure", "push", "azure-ci", MAIN, MAIN, MAIN, "main", "merge"),
     Case("Azure", "push", "azure-ci", MAIN, PULL, PULL, "faster-boot", "manual"),
+    Case("Azure", "schedule", "azure-schedule", MAIN, PULL, PULL, "faster-boot", "nightly"),
     Case("Azure", "pull request", "azure-pull-request", BOTH, BOTH, PULL, "faster-boot", "manual"),
     Case(
         *("Azure", "GitHub's merge queue", "azure-ci", QUEUE, QUEUE, QUEUE, "main", "merge"),
@@ -116,6 +126,7 @@ CASES = (
     ),
     Case("Buildkite", "push", "buildkite-webhook", MAIN, MAIN, MAIN, "main", "merge"),
     Case("Buildkite", "push", "buildkite-webhook", MAIN, PULL, PULL, "faster-boot", "manual"),
+    Case("Buildkite", "schedule", "buildkite-schedule", MAIN, PULL, PULL, "faster-boot", "nightly"),
     Case(
         *("Buildkite", "pull request of a fork", "buildkite-pull-request", PULL, PULL, PULL),
         *("mallory:main", "manual"),
@@ -130,6 +141,7 @@ CASES = (
     ),
     Case("CircleCI", "push", "circleci-push", MAIN, MAIN, MAIN, "main", "merge"),
     Case("CircleCI", "push", "circleci-push", MAIN, PULL, PULL, "faster-boot", "manual"),
+    Case("CircleCI", "schedule", "circleci-schedule", MAIN, PULL, PULL, "faster-boot", "nightly"),
     Case(
         *("CircleCI", "tag `main`", "circleci-tag", MAIN, MAIN, MAIN, "tags/main", "manual"),
         {"CIRCLE_TAG": "main"},
@@ -148,6 +160,10 @@ CASES = (
         PULL,
         "faster-boot",
         "manual",
+    ),
+    Case(
+        *("Jenkins", "GitHub's merge queue", "jenkins-multibranch", QUEUE, QUEUE, QUEUE),
+        *("main", "merge", {"BRANCH_NAME": QUEUED_ELSEWHERE}),
     ),
     Case("Jenkins", "pull request", "jenkins-change", PULL, PULL, PULL, "faster-boot", "manual"),
     Case(
@@ -186,6 +202,9 @@ class Clone:
                 text = text.replace(old, new)
             environ["GITHUB_EVENT_PATH"] = str(self.folder / "event.json")
             (self.folder / "event.json").write_text(text)
+        repo_key = find_job({}, environ, None, None).value("repo_key")
+        address = f"https://git.example/{repo_key}.git"
+        git(self.folder, "remote", "set-url", "origin", address)
         flags = {"merge_branches": ("main", "release/2.x")}
         return find_job(flags, environ, Repository(self.folder), find_project(self.folder))
 
@@ -242,8 +261,12 @@ def test_another_commit_than_the_ci_names_is_told_and_has_nothing_of_its_push(
     [doubt] = job.doubts
     assert short(clone.commits[case.out]) in doubt.what
     assert any(short(clone.commits[name]) in doubt.what for name in case.named)
-    assert job.before_sha is None or job.before_sha.source == "HWCI_BEFORE_SHA"
-    assert (job.previous_sha, job.pushed_shas, job.queued) == (None, (), False)
+    assert (job.before_sha, job.previous_sha, job.pushed_shas, job.queued) == (
+        None,
+        None,
+        (),
+        False,
+    )
 
 
 def test_a_merge_train_and_a_queue_are_only_tried(clone: Clone) -> None:
@@ -279,7 +302,10 @@ def test_a_commit_that_is_on_no_branch_counts_for_none(clone: Clone) -> None:
     environ = recorded("github-push") | {"GITHUB_SHA": clone.commits[MAIN]}
     job = find_job({}, environ, Repository(clone.folder), None)
 
-    assert (job.value("branch"), str(job.value("trigger"))) == ("detached", "manual")
+    assert (job.value("branch"), str(job.value("trigger"))) == (
+        f"detached-{short(clone.commits[BOTH])}",
+        "manual",
+    )
 
 
 def test_what_is_merged_into_main_here_alone_is_not_on_main(clone: Clone) -> None:
@@ -287,7 +313,10 @@ def test_what_is_merged_into_main_here_alone_is_not_on_main(clone: Clone) -> Non
     environ = recorded("github-push") | {"GITHUB_SHA": clone.commits[MAIN]}
     job = find_job({}, environ, Repository(clone.folder), None)
 
-    assert (job.value("sha"), job.value("branch")) == (clone.commits[BOTH], "detached")
+    assert (job.value("sha"), job.value("branch")) == (
+        clone.commits[BOTH],
+        f"detached-{short(clone.commits[BOTH])}",
+    )
     git(clone.folder, "update-ref", "refs/remotes/origin/main", clone.commits[BOTH])
     job = find_job({}, environ, Repository(clone.folder), None)
     assert (job.value("sha"), job.value("branch")) == (clone.commits[BOTH], "main")

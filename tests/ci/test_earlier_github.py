@@ -171,6 +171,13 @@ def test_a_job_that_succeeded_without_the_step_that_reports_is_in_doubt() -> Non
     assert busy == BY_GITHUB_NEWER
 
 
+def test_a_run_that_a_comment_started_is_listed_with_a_commit_that_it_did_not_test() -> None:
+    answers = history("GitHub's API", (NEWER, "success"), (OLD, "success"))
+    answers[GITHUB_RUNS]["workflow_runs"][0]["event"] = "issue_comment"
+
+    assert "a commit that it does not name" in doubted(find("GitHub's API", answers))
+
+
 def test_a_run_that_follows_another_is_listed_with_a_commit_that_it_did_not_test() -> None:
     answers = history("GitHub's API", (NEWER, "success"), (OLD, "success"))
     answers[GITHUB_RUNS]["workflow_runs"][0]["event"] = "workflow_run"

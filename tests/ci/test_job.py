@@ -44,6 +44,9 @@ class Desk(Repository):
     def remote_url(self) -> str | None:
         return self.url
 
+    def commit(self, sha: str) -> str | None:
+        return self.resolved(sha)
+
 
 def said(job: Job) -> dict[str, tuple[object, str]]:
     return {name: (result.value, result.source) for name, result in job.fields.items()}

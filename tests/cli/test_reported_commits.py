@@ -14,6 +14,7 @@ from tests.cli.conftest import Command
 from tests.cli.jobs import body, junit
 from tests.support.answering import Answer, answering, unused_url
 from tests.support.clones import OF_ANOTHER_USER, Story, git
+from tests.support.recorded import recorded
 
 ABSENT = "1" * 40
 RUN = ("report-run", "--repo-key", "acme/firmware", "--box", "b", "--junit", "one.xml")
@@ -203,6 +204,19 @@ def test_a_checkout_that_git_refuses_is_an_error_with_its_fix(
     checked = in_ci("doctor", **foreign_checkout)
     assert "dubious ownership" in checked.out
     assert fix in checked.out
+
+
+def test_a_checkout_that_git_refuses_may_hold_another_commit_than_the_ci_names(
+    in_ci: Command, tmp_path: Path, foreign_checkout: dict[str, str]
+) -> None:
+    (tmp_path / "one.xml").write_text(junit("a"))
+    by_ci = recorded("github-push") | foreign_checkout
+    report = ("report-run", "--box=b", "--junit=one.xml", "-n")
+    commands = (report, (*report, "--no-changes"), ("merge-announce", "-n"), ("env",))
+
+    for command in commands:
+        err = in_ci(*command, **by_ci).err
+        assert err.count("The commit is that of GITHUB_SHA, checked out or not.") == 1, err
 
 
 def test_outside_of_a_checkout_a_note_says_that_there_are_no_changes(

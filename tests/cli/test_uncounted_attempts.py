@@ -3,6 +3,7 @@
 and numbers that repeat.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,15 +18,21 @@ __all__ = ["checkout", "three_commits"]  # fixtures
 GITEA = {**recorded("github-dispatch"), "GITHUB_RUN_ID": "272", "GITHUB_RUN_ATTEMPT": ""}
 
 
-def report(in_ci: Command, folder: Path, *flags: str, minute: int = 0, fails: str = "") -> Answer:
+def report(
+    in_ci: Command,
+    folder: Path,
+    *flags: str,
+    minute: int = 0,
+    fails: str = "",
+    variables: Mapping[str, str | None] = {},
+) -> Answer:
     """Report a run that began at a minute, in a checkout that is on its branch."""
     at = f' timestamp="2026-01-31T09:{minute:02}:00"'
     (folder / "one.xml").write_text(junit("a", "b", fails=fails, timestamp=at))
     head = git(folder, "rev-parse", "HEAD")
-    return in_ci(
-        *("report-run", "--box", "b", "--junit", "one.xml", "--no-changes", *flags),
-        **GITEA | {"GITHUB_SHA": head},
-    )
+    environ: dict[str, str | None] = {**GITEA, "GITHUB_SHA": head, **variables}
+    words = ("report-run", "--box", "b", "--junit", "one.xml", "--no-changes", *flags)
+    return in_ci(*words, stdin="", **environ)
 
 
 def test_a_second_try_is_another_attempt(in_ci: Command, checkout: Path) -> None:
@@ -36,7 +43,7 @@ def test_a_second_try_is_another_attempt(in_ci: Command, checkout: Path) -> None
     second = report(in_ci, checkout, "-n", minute=5)
 
     assert (body(second)["run_id"], body(second)["run_attempt"]) == (272, 2)
-    assert "note: GitHub Actions counts no attempts: this is attempt 2" in second.err
+    assert "note: The CI counts no attempts: this is attempt 2" in second.err
     report(in_ci, checkout, minute=5)
     assert body(report(in_ci, checkout, "-n", minute=9))["run_attempt"] == 3
 
@@ -62,6 +69,57 @@ def test_a_number_that_another_commit_had_is_no_attempt(in_ci: Command, checkout
 
     assert (other["run_id"], other["ci_run"]) == (hashed_run_id(f"272 of {head}"), 272)
     assert other["run_attempt"] == 1
+
+
+CONTAINER = {"XDG_STATE_HOME": None, "CI_DISPOSABLE_ENVIRONMENT": "true"}
+ALIKE = ("ACT", "GITEA_ACTIONS", "FORGEJO_ACTIONS")
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_a_first_attempt_that_is_said_of_each_run_is_none(
+    in_ci: Command, checkout: Path, name: str
+) -> None:
+    number = f"1{ALIKE.index(name)}"
+    says = {name: "true", "GITHUB_RUN_ATTEMPT": "1", "GITHUB_RUN_ID": number}
+    report(in_ci, checkout, fails="b", variables=says)
+
+    assert body(report(in_ci, checkout, "-n", minute=5, variables=says))["run_attempt"] == 2
+    third = report(in_ci, checkout, "-n", minute=5, variables=says | {"GITHUB_RUN_ATTEMPT": "3"})
+    assert body(third)["run_attempt"] == 3
+    assert "counts no attempts" not in third.err
+
+
+@pytest.mark.parametrize("other", [{"GITHUB_REF_NAME": "topic"}, {"GITHUB_WORKFLOW": "nightly"}])
+def test_a_number_that_another_branch_or_workflow_had_is_no_attempt(
+    in_ci: Command, checkout: Path, other: dict[str, str]
+) -> None:
+    report(in_ci, checkout, minute=10, variables={"GITHUB_RUN_ID": "99"})
+
+    told = report(in_ci, checkout, "-n", minute=15, variables={"GITHUB_RUN_ID": "99", **other})
+
+    assert body(told)["run_id"] != 99
+    assert (body(told)["ci_run"], body(told)["run_attempt"]) == (99, 1)
+    assert "run 99 was of another branch or workflow before" in told.err
+
+
+def test_a_container_that_ends_with_the_job_makes_each_try_a_run(
+    in_ci: Command, checkout: Path
+) -> None:
+    fresh = {**CONTAINER, "HOME": str(checkout)}
+    tries = [report(in_ci, checkout, "-n", minute=at, variables=fresh) for at in (20, 25)]
+
+    assert len({body(one)["run_id"] for one in tries}) == 2
+    assert "this machine ends with the job, so this try is a run of its own" in tries[0].err
+    chosen = fresh | {"HWCI_STATE_DIR": str(checkout / "kept"), "GITHUB_RUN_ID": "77"}
+    assert body(report(in_ci, checkout, "-n", variables=chosen))["run_id"] == 77
+
+
+def test_a_run_of_exec_has_the_id_of_its_start(in_ci: Command, checkout: Path) -> None:
+    fresh = {**CONTAINER, "HOME": str(checkout)}
+    at = "2026-01-31T08:00:00Z"
+    told = report(in_ci, checkout, "--started-at", at, "-n", minute=20, variables=fresh)
+
+    assert body(told)["run_id"] == hashed_run_id("272 at 2026-01-31T08:00:00Z")
 
 
 def test_a_bench_that_keeps_nothing_makes_each_try_a_run(

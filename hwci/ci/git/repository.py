@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from hwci.client.files import MEBIBYTE, read_whole
 from hwci.said import short
 from hwci.wire import limits
 from hwci.wire.base import made_storable
@@ -123,6 +124,16 @@ _SECRET_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")
 _NO_BRANCHES = {"HEAD", "manifest-rev"}
 """What else a clone has at the place of branches: the remote's default, and what west checked out.
 """
+_NAMED = tuple(
+    f"refs/{kind}/"
+    for kind in ("heads", "remotes", "pull", "pull-requests", "merge-requests", "changes")
+)
+"""Where the names of branches and pull requests are."""
+_REF = re.compile(r"^refs/(heads/|remotes/)?")
+_FETCHED = re.compile(r"\t(?:branch )?'(?P<name>[^']+)' of (?P<address>.+)$")
+"""A line that git writes of a fetch, but of a tag."""
+FETCH_HEAD_BYTES_MAX = 4 * MEBIBYTE
+"""A line for each branch that was fetched."""
 
 
 class GitError(Exception):
@@ -234,20 +245,35 @@ class Repository:
         """Return the branch that is checked out; a detached head has none."""
         return self.asked("symbolic-ref", "--quiet", "--short", "HEAD")
 
-    def branches_with(self, sha: str) -> list[str]:
-        """Return the branches that hold a commit: of its remote, and those of this clone that the
-        remote has not. One of the remote's name may hold here what was never pushed.
+    def branches(self, sha: str | None = None) -> set[str]:
+        """Return the branches of its remote, of this clone where it knows none of a remote; with
+        `sha`, those that hold the commit. One of this clone may hold what was never pushed.
         """
+        which = ("--contains", sha) if sha else ()
         remote = self.remote()
         place = f"refs/remotes/{remote}/" if remote else ""
-        of_remote = self._branches(place) if place else set()
-        here = self._branches("refs/heads/", "--contains", sha)
-        there = self._branches(place, "--contains", sha) if place else set()
-        return sorted((here - of_remote) | there)
+        if not (place and self._refs(place)):
+            place = "refs/heads/"
+        return {name.removeprefix(place) for name in self._refs(*which, place)} - _NO_BRANCHES
 
-    def _branches(self, place: str, *which: str) -> set[str]:
-        listed = self.asked("for-each-ref", "--format=%(refname)", *which, place) or ""
-        return {name.removeprefix(place) for name in listed.split()} - _NO_BRANCHES
+    def refs_at(self, sha: str) -> list[str]:
+        """Return the names of a commit that begin with none of `refs/heads/`, `refs/remotes/` and
+        `refs/`: branches of this clone, and pull requests by the names that servers have for them.
+        """
+        names = self._refs("--points-at", sha, *_NAMED)
+        return sorted({_REF.sub("", name) for name in names} - _NO_BRANCHES)
+
+    def _refs(self, *words: str) -> list[str]:
+        return (self.asked("for-each-ref", "--format=%(refname)", *words) or "").split()
+
+    def fetched(self, sha: str) -> Iterator[tuple[str, str]]:
+        """Yield the names under which the last fetch found a commit, each with its address."""
+        with contextlib.suppress(GitError, OSError):
+            place = self.run("rev-parse", "--git-path", "FETCH_HEAD").decode().rstrip("\n")
+            text = read_whole(self._folder / place, FETCH_HEAD_BYTES_MAX).decode(errors="replace")
+            for line in text.splitlines():
+                if line.startswith(sha) and (found := _FETCHED.search(line)):
+                    yield _REF.sub("", found["name"]), found["address"]
 
     def default_branch(self) -> str | None:
         """Return the default branch of the remote, if the clone knows it."""

@@ -12,18 +12,20 @@ from datetime import datetime
 
 from hwci.ci.fields import in_order
 from hwci.ci.job import Job, Sourced, hashed_run_id
-from hwci.client.store import BenchStore, PastRuns
+from hwci.ci.reporting.under_test import series_of
+from hwci.client.store import BenchStore
+from hwci.client.store.lifetime import CHOSEN, outlives_job
 from hwci.said import short
 from hwci.wire.base import write_time
 from hwci.wire.reports import RunReport
 
 STORE = "runs remembered here"
 FIX = "To count otherwise, set HWCI_RUN_ATTEMPT, or HWCI_RUN_ID"
+KEEP_FIX = "Set HWCI_STATE_DIR to a folder that outlives the job, or HWCI_RUN_ATTEMPT"
 
 
 def with_attempt(
     job: Job,
-    past: PastRuns,
     store: BenchStore | None,
     started_at: datetime,
     reports_of: Callable[[Job], Sequence[RunReport]],
@@ -34,22 +36,39 @@ def with_attempt(
     if job.counts_attempts:
         return job, None
     run_id, sha = job.fields["run_id"], str(job.value("sha")).lower()
-    if store is None:
+    first = None if store is None else store.first_run(run_id.value)
+    if store is None or (first is None and not _lasts(store, job)):
         words = f"{run_id.value} at {write_time(started_at)}"
         job = _named(job, words, f"{run_id.source} and the start")
-        why = "nothing is remembered here, so this try is a run of its own"
-        return job, f"{job.title} counts no attempts, and {why}. {FIX}"
-    earlier = past.reported(run_id.value)
-    if earlier is not None and earlier.sha != sha:
-        job = _named(job, f"{run_id.value} of {sha}", f"{run_id.source} and the commit")
+        why = "nothing is remembered here" if store is None else "this machine ends with the job"
+        what = f"{why}, so this try is a run of its own"
+        return job, f"The CI counts no attempts, and {what}. {KEEP_FIX}"
+    of_commit = None
+    if first is not None and first != (of_series := _series(job), sha):
+        words, of_commit = f"{run_id.value} of {sha}", "commit"
+        if first[0] != of_series:
+            words, of_commit = f"{words} in {of_series}", "branch or workflow"
+        job = _named(job, words, f"{run_id.source} and the {of_commit}")
     attempt = 1
     while any(store.replaced(report, results=True) for report in reports_of(_tried(job, attempt))):
         attempt += 1
-    if attempt == 1 and job.value("run_id") == run_id.value:
+    if attempt == 1 and of_commit is None:
         return job, None
-    of_commit = f"{short(sha)}: run {run_id.value} was of another commit before"
-    what = f"attempt {attempt}" if job.value("run_id") == run_id.value else f"a run of {of_commit}"
-    return _tried(job, attempt), f"{job.title} counts no attempts: this is {what}. {FIX}"
+    what = f"attempt {attempt}"
+    if of_commit is not None:
+        other = f"run {run_id.value} was of another {of_commit} before"
+        what = f"{what} of a run of its own on {short(sha)}: {other}"
+    return _tried(job, attempt), f"The CI counts no attempts: this is {what}. {FIX}"
+
+
+def _lasts(store: BenchStore, job: Job) -> bool:
+    """Return whether the next job finds what is remembered, which a person decides by a folder."""
+    return any(map(job.environ.get, CHOSEN)) or outlives_job(store.folder, job.environ)
+
+
+def _series(job: Job) -> str:
+    series = series_of(job)
+    return "" if series is None else series.digest
 
 
 def _tried(job: Job, attempt: int) -> Job:

@@ -14,7 +14,7 @@ from hwci.ci.detect import PEOPLE, PROJECT_FILE, find_job, name_notice, product_
 from hwci.ci.fields import BY_NAME, Field, hello, in_order
 from hwci.ci.git.repository import DeepeningRepository, GitError, Repository
 from hwci.ci.job import GIT, Job, Notice, Sourced
-from hwci.ci.project import Project, ProjectFileError, find_project
+from hwci.ci.project import ROOT_MARK, Project, ProjectFileError, find_project
 from hwci.ci.reporting.bodies import missing_fields
 from hwci.ci.reporting.under_test import base_of, remembered
 from hwci.ci.systems.api import get_json
@@ -123,7 +123,21 @@ class JobContext:
     def no_git(self) -> str | None:
         """Return why git cannot be asked, and what to do about it; None if it can."""
         fault = self.git_fault
-        return None if fault is None else f"Git failed: {fault}. {fault.fix}".rstrip(". ")
+        if fault is None:
+            return None
+        why = f"Git failed: {fault}. {fault.fix}".rstrip(". ")
+        return f"{why}. {unseen}" if (unseen := self.unseen()) is not None else why
+
+    def unseen(self) -> str | None:
+        """Return that the commit is that of the CI, if git cannot say what is checked out here."""
+        sha, folder = self.job.fields.get("sha"), self.command.folder()
+        if self.git_fault is None or sha is None or sha.source.startswith(PEOPLE):
+            return None
+        try:
+            is_clone = any((place / ROOT_MARK).exists() for place in (folder, *folder.parents))
+        except OSError:
+            is_clone = False
+        return f"The commit is that of {sha.source}, checked out or not" if is_clone else None
 
     def without(self) -> Sequence[str]:
         """Return what of this job cannot be read, and which given commits are not here."""

@@ -72,7 +72,7 @@ def _announcements(context: JobContext) -> list[MergeAnnouncement]:
     if nothing is not None:
         command.notify(f"Nothing is announced: {nothing}.")
         return []
-    if (no_git := context.no_git()) is not None and _needs_git(context):
+    if (no_git := context.no_git()) is not None and (context.unseen() or _needs_git(context)):
         command.warn(no_git)
     for notice in (*job.doubts, name_notice(job)):
         if notice is not None:

@@ -141,9 +141,9 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     job = _numbered(context.job, results.started_at(), command.clock())
     store = bench_store(command.environ) if sending.to is None else sending.to.store
     job, past = remembered(job, results.boxes, store, claim=sending.to is not None)
-    at = results.started_at() or command.clock()
+    at = job.value("started_at") or results.started_at() or command.clock()
     job, counted_here = with_attempt(
-        job, past, store, at, lambda job: reports_of(job, results, given(job))[0]
+        job, store, at, lambda job: reports_of(job, results, given(job))[0]
     )
     context = replace(context, job=job)
     if counted_here is not None:
@@ -178,12 +178,12 @@ def check_run(
         raise missing_error("report", missing)
     boxes = list(dict.fromkeys(box for box, _ in placed(job, files))) or [job.value("box_key")]
     store = bench_store(command.environ)
-    job, past = remembered(job, boxes, store, claim=True)
+    job, _ = remembered(job, boxes, store, claim=True)
     if store is not None and store.damaged:
         command.warn(f"{damaged(store.damaged)}. {DAMAGED_FIX}")
     results = Results({box: BoxResults(started_at=started_at) for box in boxes})
     job, _ = with_attempt(
-        job, past, store, started_at, lambda job: reports_of(job, results, given(job))[0]
+        job, store, started_at, lambda job: reports_of(job, results, given(job))[0]
     )
     _, error = reports_of(job, results, given(job))
     if error is not None:
@@ -279,8 +279,10 @@ def _replaced(reports: Sequence[RunReport], store: BenchStore | None) -> tuple[s
 
 
 def _notices(context: JobContext, request: RunRequest) -> tuple[str, ...]:
-    why = context.no_git() if request.asks_git else None
-    no_git = () if why is None else (f"{why}; --no-changes needs no git",)
+    unseen = context.unseen() is not None
+    why = context.no_git() if request.asks_git or unseen else None
+    hint = "" if unseen else "; --no-changes needs no git"
+    no_git = () if why is None else (f"{why}{hint}",)
     return (*no_git, *context.notices())
 
 

@@ -23,5 +23,9 @@ def detected(environ: Mapping[str, str]) -> System | None:
 
 
 def api_of(job: Job) -> EarlierRunsApi | None:
-    """Return the API that lists earlier runs of a job, None if its system has none."""
+    """Return the API that lists earlier runs of a job, None if its system has none, or lists those
+    of another repository.
+    """
+    if job.is_elsewhere:
+        return None
     return next((system.api for system in SYSTEMS if system.name == job.system), None)

@@ -115,6 +115,13 @@ def _unqueued(name: str) -> str:
     return match["branch"] if match else name
 
 
+def _attempt(env: JobEnvironment) -> Sourced[int] | None:
+    """Return the attempt. Gitea, Forgejo and act call each run the first attempt, if any."""
+    found = sourced(env.text("GITHUB_RUN_ATTEMPT"), "GITHUB_RUN_ATTEMPT", ATTEMPT)
+    alike = any(env.text(name) for name in ("ACT", "GITEA_ACTIONS", "FORGEJO_ACTIONS"))
+    return None if found is not None and alike and found.value == 1 else found
+
+
 def _pushed(env: JobEnvironment) -> Sourced[tuple[str, ...]] | None:
     commits = at_path(env.event, "commits")
     listed = [at_path(item, "id") for item in commits] if isinstance(commits, list) else []
@@ -135,7 +142,8 @@ _DONE = ("success", "failure")
 """Conclusions of steps that ended."""
 
 _FOLLOWS = "workflow_run"
-"""A run that follows another is listed under the default branch and its head, whatever it tests."""
+_ELSEWHERE = frozenset({_FOLLOWS, "issue_comment"})
+"""Events whose runs are listed under the default branch and its head, whatever they test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +204,7 @@ def _runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
         of_branch = theirs.partition("/")[0] == owner if owner else theirs == repository
         number = number_of(row, "id")
         if of_branch and number < own:
-            sha = "" if row.get("event") == _FOLLOWS else str(row.get("head_sha"))
+            sha = "" if row.get("event") in _ELSEWHERE else str(row.get("head_sha"))
             yield EarlierRun(f"run {number}", (number,), sha, partial(ending, row, number))
 
 
@@ -271,7 +279,7 @@ GITHUB = System(
         "repo_key": (variable("GITHUB_REPOSITORY"),),
         "workflow": (variable("GITHUB_WORKFLOW"),),
         "run_id": (variable("GITHUB_RUN_ID", RUN_ID),),
-        "run_attempt": (variable("GITHUB_RUN_ATTEMPT", ATTEMPT),),
+        "run_attempt": (_attempt,),
         # The same for all of a matrix, and for each call of a workflow.
         "job": (variable("GITHUB_JOB"),),
         "sha": (

@@ -60,6 +60,11 @@ _HEADS = without("refs/heads/")
 _is_submitted = is_set("GERRIT_EVENT_TYPE", "change-merged", "ref-updated")
 """What Gerrit's trigger starts after a change was merged; before, it is of a patch set."""
 
+
+def _is_patch_set(env: JobEnvironment) -> bool:
+    return bool(env.text("GERRIT_REFSPEC")) and not _is_submitted(env)
+
+
 JENKINS = System(
     name="jenkins",
     title="Jenkins",
@@ -73,6 +78,7 @@ JENKINS = System(
         "run_attempt": (always(1),),
         "sha": (
             where(_is_submitted, variable("GERRIT_NEWREV", commit)),
+            where(_is_patch_set, variable("GERRIT_PATCHSET_REVISION", commit)),
             variable("GIT_COMMIT", commit),
         ),
         "branch": (

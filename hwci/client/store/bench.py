@@ -259,6 +259,10 @@ class BenchStore:
         past, run_id = known or Recalled(PastRuns(series), None if job is None else job.number)
         return Recalled(self._older.with_runs_of(past), run_id)
 
+    def first_run(self, run_id: int) -> tuple[str, str] | None:
+        """Return the series (its digest) and the commit of the first run that has a number."""
+        return self._known(lambda db: memory.first_run(db, run_id))
+
     def replaced(self, report: RunReport, *, results: bool = False) -> str | None:
         """Return what else a report would replace: other tests, product or start; with `results`,
         also the same ones that ended otherwise, which may be the same run corrected.

@@ -19,6 +19,8 @@ CONTAINER_FILES = (".dockerenv", "run/.containerenv")
 """The marks of Docker and Podman, below the root."""
 TEMPORARY = ("TMPDIR", "TEMP", "TMP", "RUNNER_TEMP", "AGENT_TEMPDIRECTORY")
 """Variables of folders that are emptied after a job."""
+CHOSEN = ("HWCI_SPOOL_DIR", "HWCI_STATE_DIR", "XDG_STATE_HOME")
+"""Variables by which a person says where a bench keeps what it remembers."""
 USUAL_TEMPORARY = "/tmp"  # noqa: S108 - it is compared, not written to
 
 

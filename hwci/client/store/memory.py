@@ -232,6 +232,16 @@ def recall(
     return Recalled(PastRuns() if series is None else past_runs(db, series), run_id)
 
 
+def first_run(db: sqlite3.Connection, run_id: int) -> tuple[str, str] | None:
+    """Return the series and the commit of the first run that has a number, whatever its series."""
+    row = db.execute(
+        f"SELECT runs.series, runs.sha FROM {_RUNS} WHERE runs.run_id = ? AND {_COUNTS} "
+        "ORDER BY runs.id LIMIT 1",
+        (run_id,),
+    ).fetchone()
+    return None if row is None else (row["series"], row["sha"])
+
+
 def run_id_of(db: sqlite3.Connection, job: JobOfBuild) -> int:
     """Return the run id of a job: the number of the build if it has that on each of its boxes, or
     no other job of the build came before on them; else its own.
