@@ -34,19 +34,19 @@ NAME_FIX = "If another commit was tested, name it: --sha (HWCI_SHA)"
 @dataclass(frozen=True, slots=True)
 class Checkout:
     """A clone, and what is known of it. `merger`: the committer of merges that the CI makes in it
-    to test a pull request. `of_firmware`: the project says that it is that of the firmware. `said`:
-    the commit that a person says was tested.
+    to test a pull request. `of_firmware`: the project says that it is that of the firmware.
+    `chosen`: the commit that a person says was tested.
     """
 
     clone: Repository
     merger: str | None = None
     of_firmware: bool = False
-    said: str | None = None
+    chosen: str | None = None
 
     def tested(self, head: str) -> str:
         """Return the commit that was tested where `head` is checked out."""
-        if self.said is not None:
-            return self.said
+        if self.chosen is not None:
+            return self.chosen
         return (self.merger and self.clone.merged_head(head, self.merger)) or head
 
 
@@ -71,7 +71,7 @@ def as_tested(
     that it names, such as the merge of a pull request.
     """
     clone, sha = checkout.clone, named.get("sha")
-    head = checkout.said or clone.head()
+    head = checkout.chosen or clone.head()
     if head is None:
         if sha is None:
             return Tested(named)
@@ -86,16 +86,16 @@ def as_tested(
     if sha is not None and not {head, tested}.isdisjoint({sha.value, *built}):
         return Tested(named)
     if clone.commit(tested) is None:
-        return said_elsewhere(named, tested)
+        return chosen_elsewhere(named, tested)
     if sha is None and _may_be_on(named.get("branch"), tested, clone, merge_branches):
         own = {} if tested == head else {"sha": Sourced(tested, f"{GIT}, its first parent")}
         return Tested({**named, **own})
     return _other(named, tested, checkout, merge_branches)
 
 
-def said_elsewhere(named: Fields, said: str) -> Tested:
+def chosen_elsewhere(named: Fields, chosen: str) -> Tested:
     """Return the fields where a person names a commit that no clone here has."""
-    if "sha" in named and named["sha"].value == said:
+    if "sha" in named and named["sha"].value == chosen:
         return Tested(named)
     return Tested(_without(named, OF_THE_PUSH), is_other=True)
 
@@ -120,11 +120,11 @@ def _other(named: Fields, tested: str, checkout: Checkout, merge_branches: Seque
     clone, sha = checkout.clone, named.get("sha")
     apart = sha is not None and clone.commit(sha.value) is None
     repository = None
-    if checkout.of_firmware or (apart and checkout.said is None):
+    if checkout.of_firmware or (apart and checkout.chosen is None):
         repository = _repository(named.get("repo_key"), clone)
     branch = branch_of(tested, named, clone, merge_branches)
     fields = _without(named, OF_ITS_COMMIT) | {"branch": branch}
-    if checkout.said is None:
+    if checkout.chosen is None:
         fields["sha"] = Sourced(tested, f"{GIT}: what is checked out")
     if repository is not None:
         fields["repo_key"] = repository
@@ -133,7 +133,7 @@ def _other(named: Fields, tested: str, checkout: Checkout, merge_branches: Seque
     if trigger is not None and trigger.value is Trigger.MERGE and (elsewhere or not takes_merges):
         fields["trigger"] = Sourced(Trigger.MANUAL, trigger.source)
     notice = None
-    if checkout.said is None and not checkout.of_firmware:
+    if checkout.chosen is None and not checkout.of_firmware:
         notice = _notice(named, tested, branch, repository)
     return Tested(fields, notice, is_other=True, elsewhere=elsewhere)
 
@@ -143,14 +143,11 @@ def _notice(
 ) -> Notice:
     """Return what to tell: both commits, or the branch that the CI names without one."""
     sha = named.get("sha")
-    source, name = (sha.source, short(sha.value)) if sha else _said(named["branch"])
+    field = sha or named["branch"]
+    source, name = field.source, short(field.value) if sha else field.value
     where = f" of {repository.value}" if repository else ""
     out = f"{short(tested)}{where} is checked out, on {branch.value}"
     return Notice(f"{source} names {name}, but {out}: that commit is reported", NAME_FIX)
-
-
-def _said(field: Sourced[Any]) -> tuple[str, str]:
-    return field.source, str(field.value)
 
 
 def _repository(named: Sourced[str] | None, clone: Repository) -> Sourced[str] | None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hwci.ci.checked_out import Checkout, Tested, as_tested, of_tests, said_elsewhere
+from hwci.ci.checked_out import Checkout, Tested, as_tested, chosen_elsewhere, of_tests
 from hwci.ci.fields import BY_NAME, FIELDS, in_order
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import DEFAULT, GIT, Job, Notice, Sourced, product_run_id
@@ -106,6 +106,7 @@ def find_job(
         unknown_commits=(*(text for name, text in unknown.items() if name in HINTS), *of_push),
         doubts=_doubts(named, found, checkout, project),
         counts_attempts=_counts_attempts(named.fields, found),
+        is_other=named.is_other,
         is_elsewhere=named.elsewhere,
         former_repo_key=_former_name(found.get("repo_key"), checkout, environ),
         environ=environ,
@@ -330,16 +331,18 @@ def _of_system(
     that is checked out. What the system knows of its push holds for its own commit only.
     """
     read = {name: _read(system, name, env, checkout) for name in system.readers}
-    said = system.in_place({name: value for name, value in read.items() if value}, env)
-    if "sha" in said and (sha := full_hash(said["sha"].value, checkout)):
-        said["sha"] = Sourced(sha, said["sha"].source)  # a build may be started with a short one
+    fields = system.in_place({name: value for name, value in read.items() if value}, env)
+    if "sha" in fields and (sha := full_hash(fields["sha"].value, checkout)):
+        fields["sha"] = Sourced(
+            sha, fields["sha"].source
+        )  # a build may be started with a short one
+    chosen = found["sha"].value if "sha" in found else None
     if checkout is None:
-        return Tested(said) if "sha" not in found else said_elsewhere(said, found["sha"].value)
-    raw = (system.read(name, env) for name in ("sha", "built"))
-    built = {sha for one in raw if one and (sha := full_hash(one.value, checkout))}
-    person = found["sha"].value if "sha" in found else None
-    place = Checkout(checkout, system.merger, _has_firmware(project), person)
-    return as_tested(said, built, place, env.merge_branches)
+        return Tested(fields) if chosen is None else chosen_elsewhere(fields, chosen)
+    commits = (system.read(name, env) for name in ("sha", "built"))
+    built = {sha for it in commits if it and (sha := full_hash(it.value, checkout))}
+    place = Checkout(checkout, system.merger, _has_firmware(project), chosen)
+    return as_tested(fields, built, place, env.merge_branches)
 
 
 def _read(

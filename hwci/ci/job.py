@@ -126,6 +126,9 @@ class Job:
     counts_attempts: bool = True
     """False if the CI numbers runs, and says nothing of their attempts."""
 
+    is_other: bool = False
+    """Another commit was tested than the CI names."""
+
     is_elsewhere: bool = False
     """The CI's runs are of another repository than the one that was tested."""
 

@@ -139,7 +139,15 @@ CASES = (
         *("Buildkite", "GitHub's merge queue", "buildkite-webhook", QUEUE, QUEUE, QUEUE),
         *("main", "merge", {"BUILDKITE_BRANCH": QUEUED_ELSEWHERE}),
     ),
+    Case(
+        *("Buildkite", "tag `main`", "buildkite-webhook", MAIN, MAIN, MAIN, "tags/main", "manual"),
+        {"BUILDKITE_TAG": "main"},
+    ),
     Case("CircleCI", "push", "circleci-push", MAIN, MAIN, MAIN, "main", "merge"),
+    Case(
+        *("CircleCI", "pull request of a fork", "circleci-push", PULL, PULL, PULL),
+        *("pulls/main", "manual", {"CIRCLE_PR_NUMBER": "7"}),
+    ),
     Case("CircleCI", "push", "circleci-push", MAIN, PULL, PULL, "faster-boot", "manual"),
     Case("CircleCI", "schedule", "circleci-schedule", MAIN, PULL, PULL, "faster-boot", "nightly"),
     Case(
@@ -166,6 +174,27 @@ CASES = (
         *("main", "merge", {"BRANCH_NAME": QUEUED_ELSEWHERE}),
     ),
     Case("Jenkins", "pull request", "jenkins-change", PULL, PULL, PULL, "faster-boot", "manual"),
+    Case(
+        *(
+            "Jenkins",
+            "merge request of GitLab's plugin, from `main`",
+            "jenkins-freestyle",
+            PULL,
+            PULL,
+        ),
+        *(PULL, "pulls/main", "manual"),
+        {"gitlabMergeRequestIid": "7", "gitlabSourceBranch": "main"},
+    ),
+    Case(
+        *("Jenkins", "Gerrit's push to another branch", "jenkins-freestyle", PULL, PULL, PULL),
+        *("faster-boot", "manual"),
+        {"GERRIT_EVENT_TYPE": "ref-updated", "GERRIT_REFNAME": "refs/heads/faster-boot"},
+    ),
+    Case(
+        *("Jenkins", "Gerrit's tag `main`", "jenkins-freestyle", MAIN, MAIN, MAIN),
+        *("tags/main", "manual"),
+        {"GERRIT_EVENT_TYPE": "ref-updated", "GERRIT_REFNAME": "refs/tags/main"},
+    ),
     Case(
         *("Jenkins", "Gerrit's patch set", "jenkins-freestyle", PULL, PULL, PULL),
         *("changes/34/1234/5", "manual", PATCH_SET),
@@ -382,3 +411,25 @@ def test_a_run_that_follows_another_is_of_its_firmware(clone: Clone) -> None:
     job = clone.job(replace(case, variables=variables))
 
     assert (job.value("sha"), job.doubts) == (clone.commits[PULL], ())
+
+
+QUEUE_BY_NAME = "gh-readonly-queue/main/pr-1-ab"
+
+
+@pytest.mark.parametrize(
+    ("recording", "variables"),
+    [
+        ("github-tag", {"GITHUB_REF_NAME": QUEUE_BY_NAME}),
+        ("github-pull-request", {"GITHUB_HEAD_REF": QUEUE_BY_NAME}),
+        ("github-dispatch", {"GITHUB_REF_NAME": QUEUE_BY_NAME}),
+        ("gitlab-merge-request", {"CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": QUEUE_BY_NAME}),
+        ("buildkite-pull-request", {"BUILDKITE_BRANCH": QUEUE_BY_NAME}),
+        ("jenkins-change", {"CHANGE_BRANCH": QUEUE_BY_NAME}),
+        ("azure-ci", {"BUILD_SOURCEBRANCH": f"refs/tags/{QUEUE_BY_NAME}"}),
+    ],
+)
+def test_what_is_only_named_like_a_queue_is_none(recording: str, variables: dict[str, str]) -> None:
+    job = find_job({}, recorded(recording) | variables, None, None)
+
+    assert (job.value("branch"), str(job.value("trigger"))) == (QUEUE_BY_NAME, "manual")
+    assert not job.queued

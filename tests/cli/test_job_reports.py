@@ -451,6 +451,19 @@ def test_a_push_to_the_default_branch_is_announced_with_no_flag(
     }
 
 
+def test_a_commit_that_was_not_pushed_is_not_announced(in_ci: Command, checkout: Path) -> None:
+    head = git(checkout, "rev-parse", "HEAD")
+    git(checkout, "checkout", "--quiet", "HEAD~1")
+
+    code, out, err = in_ci("merge-announce", "-n", **recorded("github-push") | {"GITHUB_SHA": head})
+
+    assert (code, out) == (0, "")
+    assert "Nothing is announced: another commit is checked out than was merged" in err
+    assert (
+        body(in_ci("merge-announce", "-n", "--sha", head, **recorded("github-push")))["sha"] == head
+    )
+
+
 def test_the_time_of_a_merge_is_that_of_its_commit(in_ci: Command, checkout: Path) -> None:
     head = git(checkout, "rev-parse", "HEAD")
     environ = recorded("buildkite-webhook") | {"BUILDKITE_COMMIT": head}

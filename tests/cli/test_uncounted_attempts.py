@@ -130,7 +130,7 @@ def test_a_bench_that_keeps_nothing_makes_each_try_a_run(
 
     assert len({body(one)["run_id"] for one in tries}) == 2
     assert {body(one)["ci_run"] for one in tries} == {272}
-    assert "each try is a run of its own" in tries[0].err or "a run of its own" in tries[0].err
+    assert "nothing is remembered here, so this try is a run of its own" in tries[0].err
 
 
 @pytest.mark.parametrize("flag", ["--run-attempt", "--run-id"])
@@ -141,3 +141,30 @@ def test_what_a_person_counts_is_left_alone(in_ci: Command, checkout: Path, flag
 
     assert body(told)["run_attempt"] == 1
     assert "counts no attempts" not in told.err
+
+
+def test_a_board_that_was_lost_twice_is_two_attempts(in_ci: Command, checkout: Path) -> None:
+    head = git(checkout, "rev-parse", "HEAD")
+    environ = GITEA | {"GITHUB_SHA": head, "GITHUB_RUN_ID": "273"}
+
+    def lost(minute: int, *flags: str) -> Answer:
+        at = f"2026-01-31T09:{minute:02}:00Z"
+        run = ("report-run", "--box", "b", "--hello", "failed", "--no-changes")
+        times = ("--started-at", at, "--ended-at", at, "--conclusion", "failure")
+        return in_ci(*run, *times, *flags, **environ)
+
+    assert lost(0).code == 0
+
+    assert body(lost(5, "-n"))["run_attempt"] == 2
+    assert body(lost(0, "-n"))["run_attempt"] == 1
+
+
+def test_a_store_that_cannot_be_written_keeps_nothing(
+    in_ci: Command, checkout: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    nowhere: dict[str, str | None] = {"HWCI_STATE_DIR": str(tmp_path / "file" / "state")}
+    tries = [report(in_ci, checkout, "-n", minute=minute, variables=nowhere) for minute in (0, 5)]
+
+    assert len({body(answer)["run_id"] for answer in tries}) == 2
+    assert "nothing is remembered here" in tries[0].err

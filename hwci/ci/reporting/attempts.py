@@ -35,30 +35,46 @@ def with_attempt(
     """
     if job.counts_attempts:
         return job, None
+    if store is None or not store.keeps():
+        return _alone(job, started_at, "nothing is remembered here")
     run_id, sha = job.fields["run_id"], str(job.value("sha")).lower()
-    first = None if store is None else store.first_run(run_id.value)
-    if store is None or (first is None and not _lasts(store, job)):
-        words = f"{run_id.value} at {write_time(started_at)}"
-        job = _named(job, words, f"{run_id.source} and the start")
-        why = "nothing is remembered here" if store is None else "this machine ends with the job"
-        what = f"{why}, so this try is a run of its own"
-        return job, f"The CI counts no attempts, and {what}. {KEEP_FIX}"
-    of_commit = None
-    if first is not None and first != (of_series := _series(job), sha):
-        words, of_commit = f"{run_id.value} of {sha}", "commit"
-        if first[0] != of_series:
-            words, of_commit = f"{words} in {of_series}", "branch or workflow"
-        job = _named(job, words, f"{run_id.source} and the {of_commit}")
+    first = store.first_run(run_id.value)
+    if first is None and not _lasts(store, job):
+        return _alone(job, started_at, "this machine ends with the job")
+    job, other = _apart(job, first, sha)
     attempt = 1
     while any(store.replaced(report, results=True) for report in reports_of(_tried(job, attempt))):
         attempt += 1
-    if attempt == 1 and of_commit is None:
+    if attempt == 1 and other is None:
         return job, None
     what = f"attempt {attempt}"
-    if of_commit is not None:
-        other = f"run {run_id.value} was of another {of_commit} before"
-        what = f"{what} of a run of its own on {short(sha)}: {other}"
+    if other is not None:
+        before = f"run {run_id.value} was of another {other} before"
+        what = f"{what} of a run of its own on {short(sha)}: {before}"
     return _tried(job, attempt), f"The CI counts no attempts: this is {what}. {FIX}"
+
+
+def _apart(job: Job, first: tuple[str, str] | None, sha: str) -> tuple[Job, str | None]:
+    """Return a job with a run id of its own, and what was another, if the first run of its number
+    was of another commit or series.
+    """
+    series = _series(job)
+    if first is None or first == (series, sha):
+        return job, None
+    run_id = job.fields["run_id"]
+    words, other = f"{run_id.value} of {sha}", "commit"
+    if first[0] != series:
+        words, other = f"{words} in {series}", "branch or workflow"
+    return _named(job, words, f"{run_id.source} and the {other}"), other
+
+
+def _alone(job: Job, started_at: datetime, why: str) -> tuple[Job, str]:
+    """Return a job whose try is a run of its own, and a note for people."""
+    run_id = job.fields["run_id"]
+    words = f"{run_id.value} at {write_time(started_at)}"
+    job = _named(job, words, f"{run_id.source} and the start")
+    what = f"{why}, so this try is a run of its own"
+    return job, f"The CI counts no attempts, and {what}. {KEEP_FIX}"
 
 
 def _lasts(store: BenchStore, job: Job) -> bool:

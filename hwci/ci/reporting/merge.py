@@ -112,6 +112,8 @@ def _no_merge(job: Job) -> str | None:
             f"this job is not of a merge: its trigger is {trigger.value} ({trigger.source}). "
             "If it is, set HWCI_TRIGGER=merge, or name its branch by --merge-branches"
         )
+    if job.is_other:
+        return "another commit is checked out than was merged; name that: --sha"
     return "a merge queue is only testing this merge" if job.queued else None
 
 

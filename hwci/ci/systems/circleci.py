@@ -8,6 +8,7 @@ are values of its configuration that no variable holds: the configuration passes
 from hwci.ci.fields import RUN_ID
 from hwci.ci.job import Sourced, hashed_run_id
 from hwci.ci.systems.system import (
+    PULLS,
     TAGS,
     JobEnvironment,
     System,
@@ -57,7 +58,10 @@ CIRCLECI = System(
         "run_attempt": (always(1),),
         "sha": (variable("CIRCLE_SHA1", commit),),
         "branch": (variable("CIRCLE_BRANCH"), variable("CIRCLE_TAG")),
-        "kind": (where(is_not("CIRCLE_TAG", ""), always(TAGS)),),
+        "kind": (
+            where(is_not("CIRCLE_TAG", ""), always(TAGS)),
+            where(is_not("CIRCLE_PR_NUMBER", ""), always(PULLS)),  # of a fork
+        ),
         "trigger": (started_by("HWCI_TRIGGER", _WORDS, (variable("CIRCLE_BRANCH"),)),),
         "ci_url": (variable("CIRCLE_BUILD_URL"),),
     },

@@ -275,6 +275,7 @@ GITHUB = System(
     title="GitHub Actions",
     variable="GITHUB_ACTIONS",
     event_path="GITHUB_EVENT_PATH",
+    may_queue=_event_is("push", QUEUED, _FOLLOWS),
     readers={
         "repo_key": (variable("GITHUB_REPOSITORY"),),
         "workflow": (variable("GITHUB_WORKFLOW"),),

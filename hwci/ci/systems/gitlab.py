@@ -175,6 +175,7 @@ GITLAB = System(
         "kind": (
             where(is_not("CI_COMMIT_TAG", ""), always(TAGS)),
             where(_is_request, always(PULLS)),
+            where(is_not("CI_EXTERNAL_PULL_REQUEST_IID", ""), always(PULLS)),
         ),
         "queued": (where(_in_train, always(value=True, source=_EVENT_TYPE)),),
         "trigger": (

@@ -17,6 +17,7 @@ from hwci.ci.systems.system import (
     commit,
     is_not,
     is_set,
+    merge_or_manual,
     slug,
     variable,
     where,
@@ -56,9 +57,28 @@ def _is_primary(env: JobEnvironment) -> bool:
     return env.text("BRANCH_IS_PRIMARY").lower() == "true"
 
 
-_HEADS = without("refs/heads/")
+_PULLS = ("CHANGE_ID", "gitlabMergeRequestIid", "ghprbPullId", "BITBUCKET_PULL_REQUEST_ID")
+"""Variables of pull requests: of multibranch jobs, and of plugins for jobs of one branch."""
+_PULL_BRANCHES = (
+    *("CHANGE_BRANCH", "gitlabSourceBranch", "ghprbSourceBranch", "BITBUCKET_SOURCE_BRANCH"),
+)
+_SUBMITTED_TO = (
+    variable("GERRIT_BRANCH"),
+    variable("GERRIT_REFNAME", without("refs/heads/", "refs/tags/")),
+)
 _is_submitted = is_set("GERRIT_EVENT_TYPE", "change-merged", "ref-updated")
 """What Gerrit's trigger starts after a change was merged; before, it is of a patch set."""
+
+
+def _is_tag_of_gerrit(env: JobEnvironment) -> bool:
+    return _is_submitted(env) and env.text("GERRIT_REFNAME").startswith("refs/tags/")
+
+
+def _submitted(env: JobEnvironment) -> Sourced[Trigger]:
+    """Return what a submitted change is. A revision of zeros says that a branch was removed."""
+    removed = env.text("GERRIT_NEWREV").strip("0") == "" != env.text("GERRIT_NEWREV")
+    trigger = Trigger.MANUAL if removed else merge_or_manual(Trigger.MERGE, _SUBMITTED_TO, env)
+    return Sourced(trigger, "GERRIT_EVENT_TYPE")
 
 
 def _is_patch_set(env: JobEnvironment) -> bool:
@@ -82,20 +102,21 @@ JENKINS = System(
             variable("GIT_COMMIT", commit),
         ),
         "branch": (
-            where(_is_submitted, variable("GERRIT_BRANCH"), variable("GERRIT_REFNAME", _HEADS)),
+            where(_is_submitted, *_SUBMITTED_TO),
             variable("GERRIT_REFSPEC", without("refs/")),
             _fork_branch,
-            variable("CHANGE_BRANCH"),
+            *(variable(name) for name in _PULL_BRANCHES),
             variable("BRANCH_NAME"),
             variable("GIT_BRANCH", without("refs/remotes/origin/", "refs/heads/", "origin/")),
         ),
         "kind": (
             where(is_not("TAG_NAME", ""), always(TAGS)),
-            where(is_not("CHANGE_ID", ""), always(PULLS)),
+            where(_is_tag_of_gerrit, always(TAGS)),
+            *(where(is_not(name, ""), always(PULLS)) for name in _PULLS),
         ),
         "trigger": (
-            where(is_not("CHANGE_ID", ""), always(Trigger.MANUAL, "CHANGE_ID")),
-            where(_is_submitted, always(Trigger.MERGE, "GERRIT_EVENT_TYPE")),
+            *(where(is_not(name, ""), always(Trigger.MANUAL, name)) for name in _PULLS),
+            where(_is_submitted, _submitted),
             where(is_not("GERRIT_REFSPEC", ""), always(Trigger.MANUAL, "GERRIT_REFSPEC")),
         ),
         "box_key": (variable("NODE_NAME"),),

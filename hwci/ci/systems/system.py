@@ -61,6 +61,9 @@ class System:
     """The variable that names the file with the event that started the run; empty: there is none.
     """
 
+    may_queue: Condition = lambda _: True
+    """Whether what started the run may be a merge queue: a person may call a branch like its."""
+
     merger: str | None = None
     """The e-mail of the committer of merges that the system makes up to test a pull request, whose
     head is their first parent. They are in the job's clone only."""
@@ -76,21 +79,27 @@ class System:
         self, fields: Mapping[str, Sourced[Any]], env: JobEnvironment
     ) -> dict[str, Sourced[Any]]:
         """Return fields with the branch for which the run counts: that which a merge queue merges
-        into; and of a pull request or a tag, never one that is merged into.
+        into; and of a pull request or a tag, never one that is merged into, nor as a merge.
         """
-        branch = fields.get("branch")
+        branch, trigger = fields.get("branch"), fields.get("trigger")
         if branch is None:
             return dict(fields)
-        if queue := QUEUE.fullmatch(str(branch.value)):
-            into, merge = Sourced(queue["branch"], branch.source), fields.get("trigger")
-            if merge is None or merge.value is not Trigger.MERGE:
-                merge = Sourced(Trigger.MERGE, branch.source)
-            queued = fields.get("queued", Sourced(value=True, source=branch.source))
-            return {**fields, "branch": into, "trigger": merge, "queued": queued}
+        is_merge = trigger is not None and trigger.value is Trigger.MERGE
         kind = self.read("kind", env)
-        if kind is None or not matches_branch(branch.value, env.merge_branches):
+        if kind is not None:
+            apart = dict(fields)
+            if trigger is not None and is_merge:
+                apart["trigger"] = Sourced(Trigger.MANUAL, trigger.source)
+            if matches_branch(branch.value, env.merge_branches):
+                apart["branch"] = Sourced(f"{kind.value}/{branch.value}", branch.source)
+            return apart
+        queue = QUEUE.fullmatch(str(branch.value))
+        if queue is None or not self.may_queue(env):
             return dict(fields)
-        return {**fields, "branch": Sourced(f"{kind.value}/{branch.value}", branch.source)}
+        into = Sourced(queue["branch"], branch.source)
+        merge = trigger if trigger and is_merge else Sourced(Trigger.MERGE, branch.source)
+        queued = fields.get("queued", Sourced(value=True, source=branch.source))
+        return {**fields, "branch": into, "trigger": merge, "queued": queued}
 
     def read(self, name: str, env: JobEnvironment) -> Sourced[Any] | None:
         """Return a field, None if the system does not know it."""

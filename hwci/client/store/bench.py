@@ -259,6 +259,14 @@ class BenchStore:
         past, run_id = known or Recalled(PastRuns(series), None if job is None else job.number)
         return Recalled(self._older.with_runs_of(past), run_id)
 
+    def keeps(self) -> bool:
+        """Return whether the store can be written."""
+        try:
+            self._change(lambda _: None)
+        except StoreError:
+            return False
+        return True
+
     def first_run(self, run_id: int) -> tuple[str, str] | None:
         """Return the series (its digest) and the commit of the first run that has a number."""
         return self._known(lambda db: memory.first_run(db, run_id))

@@ -52,6 +52,8 @@ order in which they came.
 """
 _OTHER = ("one of other tests", "one that started at {}", "one with other results")
 """What a report replaces if these of its facts differ: tests, start, and how the tests ended."""
+_NO_TESTS = hashlib.sha256(b"[]").hexdigest()
+"""The same run may be reported again without tests, as of another time."""
 _COUNTS = "(runs.tested IS NOT NULL OR reports.number IS NOT NULL)"
 _RUNS = "runs LEFT JOIN reports ON reports.run = runs.id AND reports.state = 'waiting'"
 
@@ -170,7 +172,7 @@ def facts_of(report: RunReport) -> RunFacts:
     product = report.suite or report.workflow
     ids = json.dumps(sorted(item.id for item in report.tests)).encode()
     ends = json.dumps(sorted((item.id, item.outcome, item.attempts) for item in report.tests))
-    started = f" {write_time(report.started_at)} {_digest(ends)}" if report.tests else ""
+    started = f" {write_time(report.started_at)} {_digest(ends)}"
     return RunFacts(
         RunSeries(report.repo_key, report.workflow, report.branch, product).digest,
         report.part_of.run_id if report.part_of else report.run_id,
@@ -286,7 +288,8 @@ def replaced(
     if row["product"] != facts.product:
         return f"one of product {row['product']}"
     then, now = ([*text.split(" "), "", ""][:3] for text in (row["tests"], facts.tests))
-    for was, is_now, what in zip(then, now, _OTHER[: 3 if results else 2], strict=False):
+    compared = 3 if results else 2 if then[0] != _NO_TESTS else 1
+    for was, is_now, what in zip(then, now, _OTHER[:compared], strict=False):
         if was and is_now and was != is_now:
             return what.format(was)
     last = db.execute(
