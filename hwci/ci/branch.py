@@ -83,9 +83,9 @@ def _fetched(
 # Whose repository it is
 
 
-def same_name(one: str, other: str) -> bool:
+def same_name(name: str, other: str) -> bool:
     """Return whether two repositories may be one, or forks of one: their last names are equal."""
-    return _last(one) == _last(other)
+    return _last(name) == _last(other)
 
 
 def _last(name: str) -> str:

@@ -55,6 +55,11 @@ class Case:
         return (PULL, BOTH) if of_pull and self.variables != TRAIN else (self.names,)
 
     @property
+    def label(self) -> str:
+        """Its name among the tests."""
+        return f"{self.system}: {self.event}: {self.out}"
+
+    @property
     def row(self) -> str:
         """Its line of the guide."""
         words = (self.system, self.event, self.out, self.commit, self.branch, self.trigger)
@@ -266,9 +271,7 @@ def clone(tmp_path: Path) -> Clone:
     return Clone(tmp_path, commits)
 
 
-@pytest.mark.parametrize(
-    "case", CASES, ids=[f"{one.system}: {one.event}: {one.out}" for one in CASES]
-)
+@pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
 def test_the_commit_that_is_checked_out_is_reported(clone: Clone, case: Case) -> None:
     job = clone.job(case)
 
@@ -276,9 +279,7 @@ def test_the_commit_that_is_checked_out_is_reported(clone: Clone, case: Case) ->
     assert (job.value("branch"), str(job.value("trigger"))) == (case.branch, case.trigger)
 
 
-@pytest.mark.parametrize(
-    "case", CASES, ids=[f"{one.system}: {one.event}: {one.out}" for one in CASES]
-)
+@pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
 def test_another_commit_than_the_ci_names_is_told_and_has_nothing_of_its_push(
     clone: Clone, case: Case
 ) -> None:

@@ -57,9 +57,9 @@ def test_the_clock_of_one_box_moves_neither_it_nor_the_run(job: Command, odd: st
 
     answer = job("-n", "--junit", *files, HWCI_RUN_ID=None, HWCI_BOX=None)
 
-    reports = {one["box_key"]: one for one in sent(answer)}
+    reports = {report["box_key"]: report for report in sent(answer)}
     start = "2026-01-31T08:57:00Z"
-    assert {one["run_id"] for one in reports.values()} == {
+    assert {report["run_id"] for report in reports.values()} == {
         int(datetime.fromisoformat(start).timestamp())
     }
     assert reports["b1"]["started_at"] == start

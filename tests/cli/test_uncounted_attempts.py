@@ -95,11 +95,11 @@ def test_a_number_that_another_branch_or_workflow_had_is_no_attempt(
 ) -> None:
     report(in_ci, checkout, minute=10, variables={"GITHUB_RUN_ID": "99"})
 
-    told = report(in_ci, checkout, "-n", minute=15, variables={"GITHUB_RUN_ID": "99", **other})
+    answer = report(in_ci, checkout, "-n", minute=15, variables={"GITHUB_RUN_ID": "99", **other})
 
-    assert body(told)["run_id"] != 99
-    assert (body(told)["ci_run"], body(told)["run_attempt"]) == (99, 1)
-    assert "run 99 was of another branch or workflow before" in told.err
+    assert body(answer)["run_id"] != 99
+    assert (body(answer)["ci_run"], body(answer)["run_attempt"]) == (99, 1)
+    assert "run 99 was of another branch or workflow before" in answer.err
 
 
 def test_a_container_that_ends_with_the_job_makes_each_try_a_run(
@@ -108,7 +108,7 @@ def test_a_container_that_ends_with_the_job_makes_each_try_a_run(
     fresh = {**CONTAINER, "HOME": str(checkout)}
     tries = [report(in_ci, checkout, "-n", minute=at, variables=fresh) for at in (20, 25)]
 
-    assert len({body(one)["run_id"] for one in tries}) == 2
+    assert len({body(answer)["run_id"] for answer in tries}) == 2
     assert "this machine ends with the job, so this try is a run of its own" in tries[0].err
     chosen = fresh | {"HWCI_STATE_DIR": str(checkout / "kept"), "GITHUB_RUN_ID": "77"}
     assert body(report(in_ci, checkout, "-n", variables=chosen))["run_id"] == 77
@@ -117,9 +117,9 @@ def test_a_container_that_ends_with_the_job_makes_each_try_a_run(
 def test_a_run_of_exec_has_the_id_of_its_start(in_ci: Command, checkout: Path) -> None:
     fresh = {**CONTAINER, "HOME": str(checkout)}
     at = "2026-01-31T08:00:00Z"
-    told = report(in_ci, checkout, "--started-at", at, "-n", minute=20, variables=fresh)
+    answer = report(in_ci, checkout, "--started-at", at, "-n", minute=20, variables=fresh)
 
-    assert body(told)["run_id"] == hashed_run_id("272 at 2026-01-31T08:00:00Z")
+    assert body(answer)["run_id"] == hashed_run_id("272 at 2026-01-31T08:00:00Z")
 
 
 def test_a_bench_that_keeps_nothing_makes_each_try_a_run(
@@ -128,8 +128,8 @@ def test_a_bench_that_keeps_nothing_makes_each_try_a_run(
     monkeypatch.setattr("hwci.client.store.bench.state_home", lambda _: None)
     tries = [report(in_ci, checkout, "-n", minute=minute) for minute in (0, 5)]
 
-    assert len({body(one)["run_id"] for one in tries}) == 2
-    assert {body(one)["ci_run"] for one in tries} == {272}
+    assert len({body(answer)["run_id"] for answer in tries}) == 2
+    assert {body(answer)["ci_run"] for answer in tries} == {272}
     assert "nothing is remembered here, so this try is a run of its own" in tries[0].err
 
 
@@ -137,10 +137,12 @@ def test_a_bench_that_keeps_nothing_makes_each_try_a_run(
 def test_what_a_person_counts_is_left_alone(in_ci: Command, checkout: Path, flag: str) -> None:
     report(in_ci, checkout, minute=50)
 
-    told = report(in_ci, checkout, flag, "1" if flag == "--run-attempt" else "272", "-n", minute=55)
+    answer = report(
+        in_ci, checkout, flag, "1" if flag == "--run-attempt" else "272", "-n", minute=55
+    )
 
-    assert body(told)["run_attempt"] == 1
-    assert "counts no attempts" not in told.err
+    assert body(answer)["run_attempt"] == 1
+    assert "counts no attempts" not in answer.err
 
 
 def test_a_board_that_was_lost_twice_is_two_attempts(in_ci: Command, checkout: Path) -> None:

@@ -95,7 +95,7 @@ def version() -> tuple[int, ...]:
     """Return the version of the PgBouncer here; none is older than any."""
     if PGBOUNCER is None:
         return ()
-    said = subprocess.run([PGBOUNCER, "--version"], capture_output=True, text=True, check=True)
-    found = re.search(r"PgBouncer (\d+)\.(\d+)", said.stdout)
-    assert found is not None
-    return int(found[1]), int(found[2])
+    version = subprocess.run([PGBOUNCER, "--version"], capture_output=True, text=True, check=True)
+    match = re.search(r"PgBouncer (\d+)\.(\d+)", version.stdout)
+    assert match is not None
+    return int(match[1]), int(match[2])

@@ -295,15 +295,15 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
     boxes = {
         box: merged(files, messages=messages, by_file=by_file) for box, files in by_box.items()
     }
-    notes = [*_each_once(notes_of), *(line for one in boxes.values() for line in one.notes)]
+    notes = [*_each_once(notes_of), *(line for of_box in boxes.values() for line in of_box.notes)]
     notices = [*cut, *(f"warning: {line}" for line in faults)]
-    notices += [f"warning: {line}" for one in boxes.values() for line in _not_run(one)]
+    notices += [f"warning: {line}" for of_box in boxes.values() for line in _not_run(of_box)]
     notices += [_none_ran(path, read, alone=not boxes[box].tests) for box, path, read in idle]
     if skipped := sum(one.skipped for files in by_box.values() for one in files if one.attempts):
         many = counted(skipped, "skipped test")
         notices.append(f"note: Left out: {many}. Only tests that ran count.")
     notices += [f"note: {_cut(test_id)}" for one in boxes.values() for test_id in one.cut]
-    notices += [f"note: {_odd(box, one)}" for box, one in boxes.items() if one.odd_starts]
+    notices += [f"note: {_odd(box, of_box)}" for box, of_box in boxes.items() if of_box.odd_starts]
     notices += [f"note: {line}" for line in notes]
     return Results(boxes, tuple(faults), tuple(notes), tuple(notices))
 

@@ -117,9 +117,9 @@ def _unqueued(name: str) -> str:
 
 def _attempt(env: JobEnvironment) -> Sourced[int] | None:
     """Return the attempt. Gitea, Forgejo and act call each run the first attempt, if any."""
-    found = sourced(env.text("GITHUB_RUN_ATTEMPT"), "GITHUB_RUN_ATTEMPT", ATTEMPT)
+    attempt = sourced(env.text("GITHUB_RUN_ATTEMPT"), "GITHUB_RUN_ATTEMPT", ATTEMPT)
     alike = any(env.text(name) for name in ("ACT", "GITEA_ACTIONS", "FORGEJO_ACTIONS"))
-    return None if found is not None and alike and found.value == 1 else found
+    return None if attempt is not None and alike and attempt.value == 1 else attempt
 
 
 def _pushed(env: JobEnvironment) -> Sourced[tuple[str, ...]] | None:
