@@ -133,7 +133,7 @@ screenshots: $(STAMP)
 
 ## What a server needs, without the tools of developers.
 $(SERVER): pyproject.toml | $(BIN)/uv
-	$(call install,server,statistics)
+	$(call install,server)
 	touch $@
 
 $(STAMP): pyproject.toml | $(BIN)/uv

@@ -41,7 +41,7 @@ class Tries:
 
     `attempts` and `failed_attempts` are those of "Flakiest tests" (semantics, 9.3), which know no
     lost board. `first`: how many failed at their first attempt, of all but the lost ones; `within`:
-    the same with its interval, None if there is none, or the server does no statistics.
+    the same with its interval, None if there is none.
     """
 
     passed: int
@@ -135,11 +135,9 @@ def one_test(
     product_runs: ProductOutcomes | None,
     test_id: str,
     days: Sequence[Days],
-    *,
-    statistics: bool,
 ) -> OneTest:
     """Return what a test did on these days. `product_runs`: of its product on them; None: there is
-    none. `statistics`: with intervals.
+    none.
     """
     number = None if product_runs is None else product_runs.number_of(test_id)
     if product_runs is None or number is None:
@@ -154,7 +152,7 @@ def one_test(
     seconds: dict[str, list[float]] = defaultdict(list)
     for box, took in history.durations(product, test_id, period):
         seconds[box].append(took)
-    tries = _tries([seen, *(runs for _, runs in boxes)], statistics)
+    tries = _tries([seen, *(runs for _, runs in boxes)])
     return OneTest(
         all=tries[0],
         boxes=[
@@ -191,10 +189,10 @@ def _did(result: NotableResult | None) -> Did:
     return Did.RETRIED if result.outcome is Outcome.PASS else Did.FAILED
 
 
-def _tries(groups: Sequence[Sequence[Seen]], statistics: bool) -> list[Tries]:
+def _tries(groups: Sequence[Sequence[Seen]]) -> list[Tries]:
     counts = [Counter(one.did for one in group) for group in groups]
     firsts = [(did[Did.RETRIED] + did[Did.FAILED], did.total() - did[Did.LOST]) for did in counts]
-    known = [pair for pair in firsts if statistics and pair[1]]
+    known = [pair for pair in firsts if pair[1]]
     rate_of = dict(zip(known, rates(known), strict=True)) if known else {}
     found = []
     for group, did, first in zip(groups, counts, firsts, strict=True):

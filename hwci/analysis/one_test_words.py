@@ -18,21 +18,13 @@ from hwci.analysis.one_test import OneTest, Tries
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.analysis.suspected import (
     Suspected,
-    fails_on,
     fails_steadily,
     known_of,
-    look_first_at,
-    of_failing,
     suspected,
 )
 from hwci.engine.rules.flakiness import is_broken
 from hwci.engine.rules.labels import Group
 from hwci.said import counted
-
-NO_STATISTICS = (
-    "Whether it is flaky, and since when, is not known:"
-    " the operator of the server installs hwci[statistics] for it"
-)
 
 
 class About(NamedTuple):
@@ -59,7 +51,7 @@ class Concluded(NamedTuple):
     began_before: bool = False
 
 
-def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -> Concluded:
+def concluded(about: About, found: OneTest, tries: Tries) -> Concluded:
     """Return what is to be said of a test. `tries`: those of all its boxes."""
     steady = _without_failure(found, tries)
     if steady is not None:
@@ -70,10 +62,6 @@ def concluded(about: About, found: OneTest, tries: Tries, *, statistics: bool) -
     if is_broken(tries.attempts, tries.failed_attempts):
         known = known_of(about.pending, NEVER_PASSED, None, about.incidents)
         answer = suspected(known).sentence
-    elif not statistics:
-        failing = fails_on(about.pending)
-        now = [] if failing is None else [of_failing(failing)]
-        answer = ". ".join([*now, *look_first_at(failing, about.incidents), NO_STATISTICS])
     else:
         told, says, began_before = _told(about, found, tries)
         answer, names_only_box = told.sentence, told.names_only_box

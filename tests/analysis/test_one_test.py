@@ -45,11 +45,11 @@ MINUTES = [
 PRODUCT = Product(REPO, SUITE)
 
 
-def found(*reports: Report, statistics: bool = True, days: Sequence[Days] = MINUTES) -> OneTest:
+def found(*reports: Report, days: Sequence[Days] = MINUTES) -> OneTest:
     history = FullRecordedRuns(ORG, Facts(reports=reports))
     period = Period(days[0].period.start, days[-1].period.end)
     runs = next(iter(history.outcomes(Scope(*PRODUCT), period)), None)
-    return one_test(history, runs, TEST, days, statistics=statistics)
+    return one_test(history, runs, TEST, days)
 
 
 def kinds(box: OnBox) -> tuple[int, int, int, int]:
@@ -92,12 +92,6 @@ def test_it_took_what_runs_took_that_passed_at_the_first_attempt() -> None:
     boxes = found(*runs, *other).boxes
 
     assert [one.took for one in boxes] == [Took(10, 5.5, 9.0), None]
-
-
-def test_without_statistics_the_counts_stay_and_the_interval_is_missing() -> None:
-    [box] = found(report("a:P", 1), report("a:F", 2), statistics=False).boxes
-
-    assert (box.tries.first, box.tries.within) == ((1, 2), None)
 
 
 def test_a_run_that_never_reached_the_hardware_is_lost_where_its_workflow_ran_the_test() -> None:

@@ -28,20 +28,20 @@ BUG = Cause(Kind.BUG, ONE, rate=1.0)
 ON_ONE = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=0.3)
 
 
-def told(facts: Facts, *, statistics: bool = True) -> Concluded:
+def told(facts: Facts) -> Concluded:
     history = FullRecordedRuns(UUID(int=1), facts)
     [runs] = history.outcomes(Scope(), PERIOD)
     days = calendar_days(PERIOD, ZoneInfo("UTC"))
-    found = one_test(history, runs, runs.tests[0], days, statistics=statistics)
+    found = one_test(history, runs, runs.tests[0], days)
     assert found.all is not None
     pending = pending_by_test(history, Scope(), PERIOD).get((runs.product, runs.tests[0]), [])
     failing = failing_incidents(history, Scope(), PERIOD, runs.tests[0])
     about = About(history, runs, runs.tests[0], pending, failing, {})
-    return concluded(about, found, found.all, statistics=statistics)
+    return concluded(about, found, found.all)
 
 
-def said(facts: Facts, *, statistics: bool = True) -> str:
-    found = told(facts, statistics=statistics)
+def said(facts: Facts) -> str:
+    found = told(facts)
     return f"{found.answer} {found.says}"
 
 
@@ -164,14 +164,6 @@ def test_one_run_is_called_the_only_one() -> None:
 
     assert " Its first attempt failed in its only run on " in text
     assert "all 1 run" not in text
-
-
-def test_without_statistics_the_counts_are_left() -> None:
-    text = said(planted(RACE).facts, statistics=False)
-
-    assert "hwci[statistics]" in text
-    assert text.startswith("Fails now on bench-4 and bench-5: on 2 commits of main since ")
-    assert " failed in 53 of all 200 runs on 5 boxes; " in text
 
 
 def test_runs_that_were_all_lost_say_nothing() -> None:

@@ -67,16 +67,6 @@ def test_a_period_without_runs_says_so(signed_in: Command) -> None:
     assert "No box reported in this period." in err
 
 
-def test_a_server_without_statistics_says_what_it_lacks(
-    with_reports: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
-    reply = answer(with_reports)
-
-    assert reply.status == 409
-    assert "pip install 'hwci[statistics]'" in reply.json["message"]
-
-
 def test_a_product_that_nobody_knows_is_not_found(with_reports: RunningServer) -> None:
     assert answer(with_reports, repoKey="no/where", suite="hil").status == 404
 

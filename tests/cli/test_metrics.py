@@ -253,22 +253,6 @@ def low(row: Any) -> str:
     return "" if row["low"] is None else f"{row['low']:.3f}"
 
 
-def test_without_statistics_on_the_server_flake_rates_stand_alone(
-    signed_in: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
-    table = ("metrics", "--table", "flakiest-tests")
-    plain = json.loads(signed_in(*table, "--json").out)
-
-    for asked in (table, ("metrics",)):
-        code, out, err = signed_in(*asked, COLUMNS="200")
-        assert (code, err) == (0, "")
-        assert "95 % within" not in out
-        assert all(f"{tenths(row['flakeRate'])} %" in out for row in plain)
-    rows = [*csv.DictReader(io.StringIO(signed_in(*table, "-o", "csv").out))]
-    assert [row["low"] for row in rows] == [""] * len(plain)
-
-
 def test_a_server_of_the_version_before_shows_its_page_without_answers_beside_the_rules(
     signed_in: Command, server: RunningServer
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hwci.cli.terminal import options
 from tests.cli.conftest import Command
 from tests.cli.two_boxes import SAYS, with_reports
-from tests.support.asking import ask, bearer, ci_key
+from tests.support.asking import ask, ci_key
 from tests.support.running import RunningServer, report
 
 __all__ = ["with_reports"]  # a fixture
@@ -121,12 +121,3 @@ def test_what_is_not_there_is_named_with_what_to_do(signed_in: Command) -> None:
     earlier = signed_in("boxes", "show", "bench-2", "--as-of", "2001-01-01T00:00:00Z")
     assert earlier.code == 0
     assert "No run of this period was on bench-2." in earlier.out
-
-
-def test_a_server_without_statistics_says_what_it_lacks(
-    with_reports: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
-    path = f"/api/orgs/{with_reports.org_id}/ci-analysis/box?boxKey=bench-2"
-
-    assert ask(with_reports.url, "GET", path, bearer(with_reports.token)).status == 409

@@ -77,17 +77,6 @@ def test_what_is_not_there_is_named_with_what_to_do(signed_in: Command) -> None:
     assert "No run of this period had the test." in earlier.err
 
 
-def test_a_server_without_statistics_leaves_the_intervals_out(
-    with_reports: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
-    query = "repoKey=acme/firmware&suite=hardware&testId=i2c"
-    [_, worst] = answer(with_reports, query).json["boxes"]
-
-    counts = {"failed": 4, "attempts": 4, "rate": 100, "low": None, "high": None}
-    assert worst["first"] == {**counts, "missing": "no_statistics"}
-
-
 @pytest.mark.parametrize("zone", ["Mars/Base", "", "x" * 1000, "../../etc/passwd"])
 def test_a_zone_that_there_is_not_is_named(with_reports: RunningServer, zone: str) -> None:
     product = "repoKey=acme/firmware&suite=hardware&testId=i2c"

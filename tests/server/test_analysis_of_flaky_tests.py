@@ -114,15 +114,3 @@ def test_the_answers_are_those_of_the_same_rows(told: RunningServer, query: str)
         {name: row[name] for name in names} for row in rows
     ]
     assert rows
-
-
-@pytest.mark.parametrize(
-    "path", ["flaky-tests", "flaky-tests/answers", "ranked-tests", "ranked-tests/history"]
-)
-def test_a_server_without_statistics_says_so(
-    told: RunningServer, monkeypatch: pytest.MonkeyPatch, path: str
-) -> None:
-    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _name: None)
-    answer = reply(told, f"ci-analysis/{path}?{PERIOD}")
-    assert answer.status == 409
-    assert "pip install 'hwci[statistics]'" in str(answer.json)

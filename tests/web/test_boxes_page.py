@@ -300,16 +300,6 @@ def test_a_period_without_a_run_has_no_box_to_compare_and_says_so(own: Site) -> 
     expect(compared).to_have_count(0)
 
 
-def test_a_server_without_statistics_says_so_above_the_list(
-    own: Site, monkeypatch: pytest.MonkeyPatch, quiet_console: list[str]
-) -> None:
-    monkeypatch.setattr("hwci.server.services.analysis.statistics.find_spec", lambda _: None)
-    own.open("boxes")
-
-    expect(own.page.get_by_text("pip install 'hwci[statistics]'")).to_be_visible()
-    quiet_console.clear()  # the browser itself tells of what was refused
-
-
 def test_a_note_is_added_under_its_box_and_removed_again(own: Site) -> None:
     own.benches.report(run_id=1, box_key="bench-7")
     own.open("boxes")

@@ -161,8 +161,7 @@ def health(
     """Show which box fails more than the others on the same commits, and how each box fares.
 
     Compared are tests that ran on two boxes or more at the same commit, so that a bad commit or a
-    flaky test is not blamed on a box. It counts first attempts that failed. The server needs the
-    extra `statistics`.
+    flaky test is not blamed on a box. It counts first attempts that failed.
 
     For example:
 
@@ -195,7 +194,7 @@ def show(
     """Show one box: its shares beside all other boxes together, and what failed on it alone.
 
     Shares count all runs of the period, whatever they tested; the sentence compares the same tests
-    on the same commits. The server needs the extra `statistics`.
+    on the same commits.
 
     For example:
 

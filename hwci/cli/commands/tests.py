@@ -42,8 +42,7 @@ def show(
     """Show what a test did on each box: how often it failed, and what a retry gave.
 
     Lost runs never reached the hardware, or had lost their board before the test; the rate leaves
-    them out. It counts first attempts, and has its interval if the server has the extra
-    `statistics`.
+    them out. It counts first attempts, and has its interval.
 
     For example:
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.said import counted, short, tenths
+from hwci.said import counted, short
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -68,8 +68,6 @@ def _rate(row: OnBoxAnswer) -> str:
     if first.rate is None:
         return ""
     counts = f"{first.failed:,} of {first.attempts:,}"
-    if first.missing == "no_statistics":
-        return f"{counts}: {tenths(first.rate)} %"
     return f"{counts}: {tables.within(first.rate, first.low, first.high)}"
 
 

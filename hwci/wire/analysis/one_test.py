@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, Self
 
 from hwci.analysis import one_test
-from hwci.analysis.certainty import ATTEMPTS_NEEDED
 from hwci.analysis.one_test_words import Concluded
 from hwci.analysis.periods.days import Days
 from hwci.analysis.renames import OtherName
@@ -59,8 +58,7 @@ class VerdictsAnswer(Answer):
 
 class FirstAnswer(Answer):
     """First attempts that failed, of all. `rate` null: there is none. `low` and `high` hold it with
-    95 %; null where `missing` says why: too few attempts for an interval, or the server does no
-    statistics.
+    95 %; null where `missing` says why: too few attempts for an interval.
     """
 
     failed: int
@@ -68,7 +66,7 @@ class FirstAnswer(Answer):
     rate: float | None
     low: float | None
     high: float | None
-    missing: Literal["few", "no_statistics"] | None
+    missing: Literal["few"] | None
 
     @classmethod
     def of(cls, tries: one_test.Tries) -> Self:
@@ -76,16 +74,13 @@ class FirstAnswer(Answer):
         (failed, attempts), within = tries.first, tries.within
         interval = None if within is None else within.shown_interval
         low, high = interval or (None, None)
-        missing: Literal["few", "no_statistics"] | None = None
-        if interval is None:
-            missing = "few" if attempts < ATTEMPTS_NEEDED else "no_statistics"
         return cls(
             failed=failed,
             attempts=attempts,
             rate=100 * failed / attempts if attempts else None,
             low=None if low is None else 100 * low,
             high=None if high is None else 100 * high,
-            missing=missing,
+            missing="few" if interval is None else None,
         )
 
 

@@ -11,7 +11,6 @@ from hwci.analysis.benches.report import Note, benches
 from hwci.engine.periods import Period
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, asked
-from hwci.server.services.analysis.statistics import require_statistics
 from hwci.server.services.known import require_known_box
 from hwci.server.storage.ports import Reader
 from hwci.wire import limits
@@ -25,7 +24,6 @@ class Benches(Analysis):
 
     async def health(self, viewer: Viewer, query: PeriodQuery) -> BenchesAnswer:
         """Return the boxes, and the tests that fail on one of them."""
-        require_statistics()
         period = self._period(query)
 
         def work(reader: Reader) -> BenchesAnswer:
@@ -38,7 +36,6 @@ class Benches(Analysis):
 
     async def show(self, viewer: Viewer, query: OneBoxQuery) -> OneBoxAnswer:
         """Return one box."""
-        require_statistics()
         period = self._period(query)
 
         def work(reader: Reader) -> OneBoxAnswer:

@@ -8,7 +8,6 @@ from hwci.analysis.flaky.bisection import progress
 from hwci.engine.facts import Product
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
-from hwci.server.services.analysis.statistics import require_statistics
 from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
 
 
@@ -17,8 +16,6 @@ class Bisections(Analysis):
 
     async def progress(self, viewer: Viewer, query: BisectionQuery) -> ProgressAnswer:
         """Return how far a bisection is, and its next run."""
-        if query.good is None:
-            require_statistics()
 
         def work(about: Asked) -> ProgressAnswer:
             ends = query.good, query.bad

@@ -17,7 +17,6 @@ from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked, asked
 from hwci.server.services.analysis.benches import notes_of
-from hwci.server.services.analysis.statistics import require_statistics
 from hwci.server.services.ci_metrics.metrics import histories_of
 from hwci.server.storage.ports import Reader
 from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
@@ -57,7 +56,6 @@ class FlakyTests(Analysis):
         query: SuspectsQuery,
         page_of: Callable[[Asked, Listing[Suspect]], ListPage[Row]],
     ) -> ListPage[Row]:
-        require_statistics()
         period = self._period(query)
 
         def work(reader: Reader) -> ListPage[Row]:
@@ -69,7 +67,6 @@ class FlakyTests(Analysis):
 
     async def ranked(self, viewer: Viewer, query: FlakyQuery) -> ListPage[RankedTestAnswer]:
         """Return the rows of "Flakiest tests" by the lower end of the interval of their rate."""
-        require_statistics()
 
         def work(about: Asked) -> ListPage[RankedTestAnswer]:
             rows = _ranked(about, query)
@@ -82,7 +79,6 @@ class FlakyTests(Analysis):
 
     async def ranked_history(self, viewer: Viewer, query: FlakyHistoryQuery) -> FlakyHistories:
         """Return the same rows over time and boxes."""
-        require_statistics()
 
         def work(about: Asked) -> FlakyHistories:
             return histories_of(about.history, _ranked(about, query), query, about.period)

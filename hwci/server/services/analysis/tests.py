@@ -13,7 +13,6 @@ from hwci.engine.page.tables import matching
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, asked
 from hwci.server.services.analysis.benches import notes_of
-from hwci.server.services.analysis.statistics import has_statistics
 from hwci.server.services.known import known_scope, require_known_test
 from hwci.server.storage.ports import Reader
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
@@ -42,8 +41,7 @@ class Tests(Analysis):
         def work(reader: Reader) -> OneTestAnswer:
             history, scope, _ = seen = asked(reader, viewer, query, period)
             runs = next(iter(history.outcomes(scope, period)), None)
-            statistics = has_statistics()
-            found = one_test(history, runs, query.test_id, days, statistics=statistics)
+            found = one_test(history, runs, query.test_id, days)
             if runs is None or found.all is None:
                 require_known_test(history, product, query.test_id)
                 return OneTestAnswer.of(found, None, query, days)
@@ -51,7 +49,7 @@ class Tests(Analysis):
             notes = notes_of(reader, viewer, period)
             failing = failing_incidents(*seen, query.test_id) if pending else []
             about = About(history, runs, query.test_id, pending, failing, notes)
-            says = concluded(about, found, found.all, statistics=statistics)
+            says = concluded(about, found, found.all)
             return OneTestAnswer.of(found, says, query, days)
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)

@@ -24,7 +24,6 @@ import { BoxNotes } from "./boxes/notes.js";
 import { runColumns } from "./runs/columns.js";
 
 const DAYS = 90;
-const NOT_HERE = 409; // the server does no statistics, and says how it would
 
 /** The page. */
 export function Box({ address, orgId, organization }) {
@@ -55,14 +54,13 @@ function OfBox({ address, orgId, organization, boxKey }) {
 
 function Past({ address, orgId, organization, boxKey, scope, products }) {
   const { data, error, again, loading } = useAnswer(`/api/orgs/${orgId}/ci-analysis/box`, { ...scope, boxKey });
-  const lacks = error?.status === NOT_HERE;
-  if (error && !data && !lacks) {
+  if (error && !data) {
     return html`<${Failed} error=${error} again=${again}><p><a href=${addressOf("boxes", { orgId })}>All boxes</a></p><//>`;
   }
-  if (!data && !lacks) return html`<${Waiting} />`;
+  if (!data) return html`<${Waiting} />`;
   return html`
-    ${error && !lacks && html`<${Failed} error=${error} again=${again} />`}
-    ${lacks ? html`<p class="quiet">${error.message}.</p>` : html`<${Figures} ...${{ found: data, orgId, scope, products, loading }} />`}
+    ${error && html`<${Failed} error=${error} again=${again} />`}
+    <${Figures} ...${{ found: data, orgId, scope, products, loading }} />
     <${Notes} ...${{ orgId, organization, boxKey }} />
     <${Runs} ...${{ address, orgId, boxKey, scope }} />
   `;

@@ -13,7 +13,6 @@ import { PlainTable } from "../../parts/table/table.js";
 import { Section } from "../../parts/section.js";
 import { Badge, Time } from "../../parts/values/values.js";
 
-const NOT_HERE = 409; // the server lacks the extra for statistics; its message says how to install it
 const HOUR = 3600;
 
 /** Fetch the comparison if CI Metrics is on, and again when `turn` changes. `isThere`: no answer is awaited. */
@@ -25,7 +24,6 @@ export function useHealth(orgId, organization, scope, turn) {
 
 /** The section; nothing if CI Metrics is off. */
 export function BoxHealth({ health: { data, error, again, loading }, orgId }) {
-  if (error?.status === NOT_HERE) return html`<p class="quiet">${error.message}.</p>`;
   const fault = error && html`<${Failed} error=${error} again=${again} />`;
   if (!data) return fault;
   const renewing = html`<${Renewing} on=${loading} />`; // the rows are of the period before

@@ -14,7 +14,7 @@ import { Sha } from "../../parts/values/values.js";
 
 const SHOWN = 5; // commits
 
-/** The section; nothing while it is not known, or where the server does no statistics. */
+/** The section; nothing while it is not known. */
 export function Bisection({ orgId, query }) {
   const { data } = useAnswer(`/api/orgs/${orgId}/ci-analysis/bisection`, query);
   if (!data) return null;

@@ -57,10 +57,9 @@ function lastRun({ lastRunAt }) {
   return html`<span class="unbroken"><${Time} at=${lastRunAt} /></span>`;
 }
 
-function rate({ failed, attempts, rate: share, low, high, missing }) {
+function rate({ failed, attempts, rate: share, low, high }) {
   if (share === null) return null;
-  const within = missing === NO_STATISTICS ? null : html` <span class="under">${range(low, high)}</span>`;
-  return html`${percent(share)} (${count(failed)} of ${count(attempts)})${within}`;
+  return html`${percent(share)} (${count(failed)} of ${count(attempts)}) <span class="under">${range(low, high)}</span>`;
 }
 
 /** The middle duration, and below it what nine of ten runs took at most; those that passed at the first attempt. */
@@ -75,16 +74,12 @@ function verdicts({ verdicts: found }) {
 }
 
 /** What trying again gave, and how the rates are to be read. */
-export function Given({ test: { retries, reruns, all } }) {
+export function Given({ test: { retries, reruns } }) {
   return html`<p>${given(retries, "Retried in the same run", "result")}
     ${" "}${given(reruns, "Run again on the commit and box of a failed run", "run")}</p>
-    <p class="quiet">${all.first.missing === NO_STATISTICS ? NO_INTERVALS : WITHIN} Rates leave out lost runs. “Took” has the
+    <p class="quiet">Below each rate: the range that holds the true rate with 95 % certainty. Rates leave out lost runs. “Took” has the
       runs that passed at the first attempt: half of them took no longer than the first time, nine of ten no longer than the second.</p>`;
 }
-
-const NO_STATISTICS = "no_statistics";
-const WITHIN = "Below each rate: the range that holds the true rate with 95 % certainty.";
-const NO_INTERVALS = "Rates have no intervals: the operator of the server installs hwci[statistics] for them.";
 
 function given({ tries, passed }, what, one) {
   if (tries === 0) return `${what}: none.`;
