@@ -22,6 +22,7 @@ import pytest
 import hwci
 import hwci.server.web
 from hwci.server.services.wheels import make_wheel
+from hwci.version import package_files
 
 ROOT = Path(__file__).parents[1]
 STATIC = Path(hwci.server.web.__file__).with_name("static")
@@ -91,10 +92,36 @@ def test_the_wheel_holds_nothing_beside_the_package(wheel: Path) -> None:
     assert {name.split("/")[0].split("-")[0] for name in held} == {"hwci"}
 
 
-def test_a_server_hands_out_the_files_of_the_release(wheel: Path) -> None:
-    _, content = make_wheel()
+def test_a_server_hands_out_the_files_that_are_built(wheel: Path) -> None:
+    own, content = make_wheel()
 
+    assert own.file == wheel.name
     assert set(ZipFile(BytesIO(content)).namelist()) == set(ZipFile(wheel).namelist())
+
+
+def test_another_content_is_another_version_and_a_release_is_its_number_alone(
+    wheel: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    (copy / "hwci").mkdir(parents=True)
+    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
+        (copy / name).write_bytes((ROOT / name).read_bytes())
+    for name, content in package_files():
+        path = copy / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+    def built(**environ: str) -> str:
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+        subprocess.run(build, cwd=copy, check=True, capture_output=True, env=os.environ | environ)
+        (made,) = tmp_path.glob("*.whl")
+        made.unlink()
+        return made.name
+
+    assert built() == wheel.name
+    assert built(HWCI_RELEASE="1") == f"hwci-{hwci.__version__}-py3-none-any.whl"
+    (copy / "hwci" / "py.typed").write_text("other\n")
+    assert built() != wheel.name
 
 
 def test_an_index_shows_the_readme_with_links_that_lead_somewhere(wheel: Path) -> None:
@@ -117,7 +144,9 @@ def test_every_address_of_the_project_begins_with_its_home(wheel: Path) -> None:
 def test_the_changelog_has_the_version(wheel: Path) -> None:
     headers, _ = metadata_of(wheel)
 
-    assert f"\n## [{headers['Version'][0]}]" in (ROOT / "CHANGELOG.md").read_text()
+    assert (
+        f"\n## [{headers['Version'][0].partition('+')[0]}]" in (ROOT / "CHANGELOG.md").read_text()
+    )
 
 
 def test_the_installed_command_is_the_wheel_s(installed: Path, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from hwci import __version__
 from hwci.bench.box_key import NotInstalledError, box_file, read_key
 from hwci.ci.reporting import JobContext, clock, missing_fields, way
 from hwci.ci.reporting.base import BASE_FIX
@@ -31,6 +30,7 @@ from hwci.client.errors import BadRequestError, HwciError, ServerAddressError
 from hwci.client.explained import NO_URL, NO_URL_FIX, ExplainedError, explain
 from hwci.client.store import BenchStore, StoreError, fingerprint_of
 from hwci.said import counted, short
+from hwci.version import build_version
 
 TRY_S = 10.0
 
@@ -119,7 +119,7 @@ def _versions(client: Client) -> str:
         there = f"hwci {client.send(call).info.version}"
     except HwciError:
         there = "its version is not known"
-    return f"{there}; here is {__version__}"
+    return f"{there}; here is {build_version()}"
 
 
 def _key(client: Client, to: Destination) -> Finding:

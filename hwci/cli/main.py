@@ -14,8 +14,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from hwci import __version__
-
 COMMANDS = {
     "metrics": "Show which merges ran on hardware, which failures were firmware bugs, which tests"
     " are flaky.",
@@ -198,7 +196,9 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"hwci {__version__}")
+        from hwci.version import build_version
+
+        typer.echo(f"hwci {build_version()}")
         raise typer.Exit
 
 

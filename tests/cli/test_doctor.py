@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hwci import __version__
 from hwci.client import Client, calls
+from hwci.version import build_version
 from tests.ci.answering import answering as api_answering
 from tests.ci.apis import history
 from tests.cli.conftest import Command
@@ -101,7 +101,7 @@ def test_a_bench_that_is_well_set_up_is_ok_in_all(
 
 def test_the_versions_of_both_sides_are_shown(in_ci: Command) -> None:
     assert examined(in_ci)[1]["server"][1].endswith(
-        f" answers, hwci {__version__}; here is {__version__}"
+        f" answers, hwci {build_version()}; here is {build_version()}"
     )
     with answering(Answer(200, b'{"status": "ok"}'), Answer(400, REFUSAL)) as server:
         _, found = examined(in_ci, HWCI_URL=server.url)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hwci import __version__
+from hwci.version import build_version
 from tests.cli.conftest import Command
 from tests.cli.every_command import COMMANDS, ROOT, imported
 
@@ -184,7 +184,7 @@ def test_a_list_is_one_page_where_one_is_asked_for_and_else_an_array(name: str) 
 
 
 def test_the_version_is_shown(cli: Command) -> None:
-    assert cli("--version").out == f"hwci {__version__}\n"
+    assert cli("--version").out == f"hwci {build_version()}\n"
 
 
 @pytest.mark.parametrize("arguments", [("metric",), ("--nonsense",), ("keys", "revoke", "no-id")])

@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from shutil import rmtree
 
@@ -15,6 +16,7 @@ import pytest
 import hwci
 from hwci.client import Client, calls, errors
 from hwci.server.services import wheels
+from hwci.version import build_version
 from hwci.wire.wheels import WheelAnswer
 from tests.support.asking import ask
 from tests.support.running import RunningServer, running_in_thread
@@ -62,7 +64,7 @@ def test_pip_installs_the_wheel_that_the_server_runs_from(
     here = Path(hwci.__file__).parents[1]
 
     assert done.returncode == 0, done.stderr
-    assert wheel.version == hwci.__version__
+    assert wheel.version == build_version()
     assert "hwci/pytest_plugin.py" in installed
     assert all((here / name).read_bytes() == content for name, content in installed.items())
 
@@ -153,5 +155,7 @@ def test_a_server_that_can_make_no_wheel_says_why_in_one_line(
         asyncio.run(wheels.Wheels(None).prepare())
 
     [line] = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
-    why = "This server has no wheel to hand out: hwci 9.9.9 runs, and 0.1.0 is installed"
+    why = (
+        f"This server has no wheel to hand out: hwci 9.9.9 runs, and {version('hwci')} is installed"
+    )
     assert line == f"{why}; install it with pip"

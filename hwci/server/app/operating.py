@@ -204,6 +204,15 @@ def migrate(database: str, *, check: bool, secret_key_file: Path | None = None) 
     return steps
 
 
+def missing_steps_of(location: Location) -> Sequence[str]:
+    """Return the steps that a schema lacks; none of a file that is to be made, or of memory.
+    Raises `StorageError`.
+    """
+    if location.written == MEMORY or (location.file is not None and not location.file.exists()):
+        return ()
+    return opening.missing_steps(location.written)
+
+
 def copy_progress(database: str, to: Path | None = None) -> tuple[int, int]:
     """Return the bytes written of a backup (without `to`: of a check's copy) and the database's."""
     file = Location(database).file

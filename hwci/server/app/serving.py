@@ -12,8 +12,9 @@ from ipaddress import ip_address
 from ssl import SSLContext
 from urllib.parse import urlsplit
 
+from hwci.said import counted
 from hwci.server.app.composition import create_app, key_file, make_signer
-from hwci.server.app.operating import open_database
+from hwci.server.app.operating import missing_steps_of, open_database
 from hwci.server.app.operator_site import operator_site
 from hwci.server.app.process import (
     READY,
@@ -40,6 +41,7 @@ from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import driver_doubt
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import NOBODY
+from hwci.version import build_version
 
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
 # Python's search for cycles after every 700 would take a twentieth of the page's time (ADR 0106).
@@ -183,8 +185,14 @@ def _reached(url: str) -> str:
 async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) -> None:
     stop.listen()
     location = Location(settings.database)
+    steps = await asyncio.to_thread(missing_steps_of, location)
     async with serving(settings) as server:
-        announce(f"hwci serves {server.url} from {location.shown}; Ctrl-C stops it")
+        announce(
+            f"hwci serves {server.url} from {location.shown}; Ctrl-C stops it."
+            f" Version {build_version()}"
+        )
+        if steps:
+            announce(f"Took {counted(len(steps), 'step')} of the schema, up to {steps[-1]}")
         _announce_set_up(settings, server, announce)
         if location.file is not None and (doubt := driver_doubt()):
             announce(doubt)

@@ -12,11 +12,11 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from hwci import __version__
 from hwci.server.http.refusals import phrase
 from hwci.server.http.responses import ID_PATTERN
 from hwci.server.http.route import Route, Who
 from hwci.server.http.streams import EVENT_ID, LAST_EVENT_ID, server_sent_events, web_socket
+from hwci.version import build_version
 from hwci.wire.errors import ErrorBody
 
 PATH = "/api/openapi.json"
@@ -114,7 +114,7 @@ def document(routes: Sequence[Route]) -> Json:
         "openapi": "3.1.0",
         "info": {
             "title": "hwci",
-            "version": __version__,
+            "version": build_version(),
             "summary": "Metrics for hardware-in-the-loop CI",
             "description": "Any other method of a path here is answered 405 with `Allow`, any other"
             " path 404; `HEAD` is answered as `GET`, without the body.",

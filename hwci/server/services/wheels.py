@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import logging
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,16 +23,12 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import hwci
 from hwci.server.errors import NotFoundError
+from hwci.version import build_version, package_files
 from hwci.wire.wheels import WheelAnswer
 
 LOG = logging.getLogger("hwci.server")
 
 ADDRESS = "/dist/"
-_SUFFIXES = frozenset((
-    ".css", ".groovy", ".html", ".js", ".py", ".sh", ".sql", ".svg", ".toml", ".txt", ".typed",
-    ".yml",
-))  # fmt: skip
-"""Of the package's files. What else is in the folder of a checkout is not for others."""
 _INFO = ("METADATA", "WHEEL", "entry_points.txt", "licenses/LICENSE")
 _NAME_DIGITS = 12
 _UNIX = 3
@@ -143,27 +139,29 @@ def make_wheel() -> tuple[Wheel, bytes]:
         info = distribution("hwci")
     except PackageNotFoundError as fault:
         raise _none("hwci runs from a folder where it is not installed") from fault
-    if info.version != hwci.__version__:
+    if info.version.partition("+")[0] != hwci.__version__:
         raise _none(f"hwci {hwci.__version__} runs, and {info.version} is installed")
+    version = build_version()
+    installed, folder = f"hwci-{info.version}.dist-info", f"hwci-{version}.dist-info"
     try:
-        names = {path: f"hwci-{info.version}.dist-info/{path}" for path in _INFO}
-        files = dict(_package(Path(hwci.__file__).parent))
-        files |= {name: Path(str(info.locate_file(name))).read_bytes() for name in names.values()}
+        files = dict(package_files())
+        for name in _INFO:
+            path = Path(str(info.locate_file(f"{installed}/{name}")))
+            files[f"{folder}/{name}"] = path.read_bytes()
     except OSError as fault:
         raise _none(f"{fault.filename}: {fault.strerror}") from fault
-    content = _zipped(files, info.version)
+    # A checkout was installed as it was then, and a release has no digest.
+    metadata = f"{folder}/METADATA"
+    files[metadata] = files[metadata].replace(
+        f"\nVersion: {info.version}\n".encode(), f"\nVersion: {version}\n".encode(), 1
+    )
+    content = _zipped(files, version)
     digest = hashlib.sha256(content).hexdigest()
-    return Wheel(f"hwci-{info.version}-py3-none-any.whl", digest), content
+    return Wheel(f"hwci-{version}-py3-none-any.whl", digest), content
 
 
 def _none(why: str) -> NotFoundError:
     return NotFoundError(f"This server has no wheel to hand out: {why}; install it with pip")
-
-
-def _package(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for path in folder.rglob("*"):
-        if path.suffix in _SUFFIXES and path.is_file():
-            yield path.relative_to(folder.parent).as_posix(), path.read_bytes()
 
 
 def _zipped(files: Mapping[str, bytes], version: str) -> bytes:

@@ -8,10 +8,10 @@ caller may see is decided before.
 from collections.abc import Collection
 from hashlib import blake2b
 
-from hwci import __version__
 from hwci.engine.rules import classify
+from hwci.version import build_version
 
-_CODE = f"{__version__} {classify.VERSION}"
+_CODE = f"{build_version()} {classify.VERSION}"
 _BYTES = 16
 
 

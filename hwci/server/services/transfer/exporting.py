@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from hwci import __version__
 from hwci.engine.facts import Changes, FailureKey, Lane, Report, TestItem, failure_id
 from hwci.engine.history import History, Scope
 from hwci.engine.page.failures import labelled
@@ -34,6 +33,7 @@ from hwci.server.services.transfer.sent import KeptBox, KeptBoxNote, KeptReview,
 from hwci.server.storage.new_file import WRITE_FIX, give_name, part_beside, refuse_taken
 from hwci.server.storage.ports import Reader
 from hwci.server.storage.records import Organization
+from hwci.version import build_version
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ class _File:
 
     def end(self, organization: Organization, now: datetime) -> None:
         """Add what makes the file an export: without this row it was cut short."""
-        of = {"form": layout.FORM, "program": "hwci", "version": __version__, "exported_at": now}
+        version = build_version()
+        of = {"form": layout.FORM, "program": "hwci", "version": version, "exported_at": now}
         content = {"bodies": self._bodies, "digest": self._digest.hexdigest()}
         named = {"org_id": organization.id, "organization": organization.name}
         self.add("export", [{**of, **named, **content}])
