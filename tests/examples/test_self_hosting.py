@@ -107,6 +107,25 @@ def test_the_containers_of_a_cluster_share_a_database_and_keys_and_the_proxy_nam
     assert mounted == {*compose["volumes"], "./Caddyfile"}
 
 
+def test_with_tls_the_proxy_gets_a_certificate_for_the_name_by_which_people_reach_the_servers() -> (
+    None
+):
+    folder = ROOT / "examples/cluster"
+    plain = yaml.safe_load((folder / "compose.yaml").read_text())["services"]
+    parts = yaml.safe_load((folder / "tls.yaml").read_text())["services"]
+    proxy = parts.pop("proxy")
+    name = "${HOST_NAME:?set the host name}"
+    servers = {key for key, part in plain.items() if part.get("build") == "../.."}
+
+    settings = {"environment": {"HWCI_BASE_URL": f"https://{name}"}}
+    assert parts.keys() == servers
+    assert [part for part in parts.values() if part != settings] == []
+    assert proxy["environment"] == {"ADDRESS": name}
+    assert {port.split(":")[0] for port in proxy["ports"]} == {"80", "443"}, "where Caddy listens"
+    assert plain["proxy"]["environment"]["ADDRESS"] == ":8080"
+    assert plain["proxy"]["ports"] == ["8080:8080"]
+
+
 def test_the_proxy_of_a_cluster_answers_as_a_server_that_is_not_ready() -> None:
     caddyfile = (ROOT / "examples/cluster/Caddyfile").read_text()
     (body,) = re.findall(r"respond @away `(.*)` 503", caddyfile)
@@ -147,6 +166,19 @@ def test_the_unit_starts_the_server_that_notifies(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_unit_makes_the_folder_of_the_backups_that_its_guides_make() -> None:
+    (made,) = of_unit("StateDirectory")
+    folders = [f"/var/lib/{name}/" for name in made.split()]
+    guides = [ROOT / "docs/how-to/operate.md", ROOT / "examples/self-hosting/README.md"]
+    copies = re.findall(
+        r"hwci admin (?:backup|restore|export(?: \".*\")?) (/\S+/)",
+        "".join(guide.read_text() for guide in guides),
+    )
+
+    assert len(copies) == 5
+    assert set(copies) <= set(folders)
 
 
 def test_the_unit_allows_as_many_open_files_as_the_server_takes() -> None:

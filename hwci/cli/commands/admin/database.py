@@ -40,7 +40,7 @@ def backup(
 
     For example:
 
-      hwci admin backup /var/backups/hwci-2026-03-07.db
+      hwci admin backup /var/lib/hwci/backups/hwci-2026-03-07.db
     """
     to = to.absolute()
     with operator_errors("No backup was made", "Name another file"):
@@ -70,7 +70,7 @@ def restore(
 
     For example:
 
-      hwci admin restore /var/backups/hwci-2026-03-07.db
+      hwci admin restore /var/lib/hwci/backups/hwci-2026-03-07.db
     """
     with server_errors("The backup was not put back"):
         from hwci.server.app import restore as put_back

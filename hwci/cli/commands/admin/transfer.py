@@ -42,7 +42,7 @@ def export(
 
     For example:
 
-      hwci admin export "Acme Firmware" /var/backups/acme-2026-03-07.db
+      hwci admin export "Acme Firmware" /var/lib/hwci/backups/acme-2026-03-07.db
 
       hwci admin export "Acme Firmware" acme-parquet --parquet
     """
