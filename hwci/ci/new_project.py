@@ -36,9 +36,12 @@ _PLAIN = re.compile(r"[\w.+ -]+")
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a repository seems to hold. `repo_key`: only if neither CI nor git would name it."""
+    """What a repository seems to hold. `owner`: the name before its own in its address, else its
+    own. `repo_key`: only if neither CI nor git would name it.
+    """
 
     suite: str
+    owner: str
     repo_key: str | None
     firmware: Sequence[str]
     harness: Sequence[str]
@@ -84,8 +87,14 @@ class Guess:
             yield f'# verdict = "{verdict}"'
 
 
-def guess(files: Sequence[str], name: str, repo_key: str | None) -> Guess:
-    """Return what a repository of these tracked files seems to hold; `name`: the product's."""
+def guess(
+    files: Sequence[str], folder: str, remote: str | None, *, suite: str | None = None
+) -> Guess:
+    """Return what a repository of these tracked files seems to hold. `folder`: the name of its own;
+    `remote`: its address, if any. `suite`: the name of the product, else that of the repository.
+    """
+    *owners, name = re.split("[/:]", (remote or folder).rstrip("/"))
+    name = name.removesuffix(".git")
     paths = [PurePosixPath(file) for file in files]
     tops = sorted({path.parts[0] for path in paths if len(path.parts) > 1})
     plain = [top for top in tops if _PLAIN.fullmatch(top) and not top.startswith(".")]
@@ -95,8 +104,9 @@ def guess(files: Sequence[str], name: str, repo_key: str | None) -> Guess:
     roots = [file for file in files if "/" not in file and _BUILDS.fullmatch(file)]
     manifests = [str(path) for path in paths if path.name == _MANIFEST]
     return Guess(
-        suite=name,
-        repo_key=repo_key,
+        suite=suite or name,
+        owner=owners[-1] if owners and owners[-1] else name,
+        repo_key=None if remote else name,
         firmware=[*_below(firmware), *roots],
         harness=[*_below(harness), *sorted(job.pattern for job in jobs_of(files))],
         manifests=[one for one in manifests if one.partition("/")[0] not in firmware],

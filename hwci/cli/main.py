@@ -61,6 +61,7 @@ COMMANDS = {
 ADMIN = {
     "ci-metrics": "Turn CI Metrics on or off for an organization, also while the server runs.",
     "create-user": "Create a user, and an organization of their own.",
+    "quick-start": "Make all that a first report needs: user, organization, key, hwci.toml.",
     "reset-password": "Print a link that lets a user set a new password once, within 24 hours.",
     "disable-user": "Stop a user from signing in; their sessions end at once, streams within"
     " seconds.",
@@ -98,6 +99,7 @@ MODULES = {
         "rotate-secret",
     },
     "admin.audit": {"audit"},
+    "admin.quick_start": {"quick-start"},
     "admin.transfer": {"export", "import"},
     "admin.database": {
         "backup",

@@ -32,6 +32,7 @@ CONTRACT = {
     "admin copy",
     "admin check",
     "admin migrate",
+    "admin quick-start",
     "admin rebuild",
     "admin export",
     "admin import",

@@ -99,7 +99,8 @@ def test_a_server_writes_a_line_per_request_unless_it_is_quiet(
         rest = process.stderr.read().splitlines()
 
     told = [line for line in rest if not line.startswith("SQLite ")]  # where it is an old one
-    first_user, page, *requests = told
+    _, paste, first_user, page, *requests = told
+    assert paste.startswith('eval "$(')
     assert "hwci admin create-user" in first_user
     assert "/setup#" in page
     assert sum("GET /api/openapi.json " in line for line in requests) == len(requests) == lines

@@ -3,51 +3,48 @@
 
 import os
 import re
-import shlex
+import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-from tests.cli.conftest import Command
 from tests.cli.jobs import repository
-from tests.support.commands import ROOT
-from tests.support.running import RunningServer
+from tests.support.commands import ROOT, environment, started
 
-ADDRESS = "http://127.0.0.1:8080"
 TESTS = "def test_boot() -> None: pass\ndef test_i2c() -> None: assert False\n"
+USER = "--email you@example.org --password-stdin"
 
 
-def commands() -> Iterator[list[str]]:
-    """Return what README types after `hwci`, but for the server itself."""
-    text = (ROOT / "README.md").read_text()
-    for block in re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
-        for line in re.findall(r"^hwci .*", block, re.MULTILINE):
-            words = shlex.split(line, comments=True)[1:]
-            if words != ["serve"]:
-                yield words
+def commands() -> list[str]:
+    """Return what README types in the repository of the firmware, behind the line to paste."""
+    text = (ROOT / "README.md").read_text().split("## Use it")[1]
+    blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [line for block in blocks[1:] for line in block.splitlines()]
 
 
-def test_the_commands_of_the_readme_end_with_the_failure_of_the_first_report(
-    cli: Command, server: RunningServer, tmp_path: Path
+def test_the_commands_of_the_readme_end_with_the_failure_of_the_first_report_and_a_job(
+    tmp_path: Path,
 ) -> None:
     repository(tmp_path, "src/main.c", "tests/test_lamp.py")
     (tmp_path / "tests/test_lamp.py").write_text(TESTS)
-    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    env = {"HWCI_DATABASE": str(server.database), "PATH": programs}
-    typed = list(commands())
+    bin_folder = Path(sys.executable).parent
+    person = environment(tmp_path) | {"PATH": f"{bin_folder}:{os.environ['PATH']}"}
 
-    for words in typed:
-        here = [word.replace(ADDRESS, server.url) for word in words]
-        asked = ["--password-stdin"] if "--email" in here else []
-        done = cli(*here, *asked, stdin="correct horse battery\n", **env)
-        assert done.code == (words[0] == "exec"), (words, done.err)  # a test of it fails
-        if words[0] == "keys":
-            env |= {"HWCI_URL": server.url, "HWCI_CI_KEY": done.out.strip()}
+    with started(tmp_path, "serve", "--port", "0", "--quiet") as (process, _):
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if line.startswith("eval "))
+        paste = line.replace("quick-start", f"quick-start {USER}")
+        script = "\n".join(["set -x", paste, *commands()])
+        done = subprocess.run(
+            ["bash", "-c", script],
+            input="correct horse battery\n",
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env=person,
+        )
 
-    assert [words[0] for words in typed][-4:] == [
-        "merge-announce",
-        "exec",
-        "metrics",
-        "failures",
-    ]
-    assert "test_i2c" in done.out
+    assert (done.returncode, "error:" in done.stderr) == (0, False), done.stderr
+    assert "Reported 2 tests (1 failed) on bench-1" in done.stderr
+    assert "test_i2c" in done.stdout
+    assert "hwci exec" in (tmp_path / ".github/workflows/hil.yml").read_text()

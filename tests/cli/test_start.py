@@ -50,7 +50,7 @@ def completing(line: str) -> set[str]:
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("--version",)], ids=" ".join)
 def test_the_list_of_commands_imports_none_of_them(arguments: tuple[str, ...]) -> None:
-    assert own(imported(MAIN, *arguments)) == ROOT
+    assert own(imported(MAIN, *arguments)) - {"hwci.version"} == ROOT
 
 
 @pytest.mark.parametrize("arguments", [("metric",), ("admin",), ("admin", "x")], ids=" ".join)

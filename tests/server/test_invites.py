@@ -277,7 +277,11 @@ def test_a_server_without_users_says_how_the_first_registers(tmp_path: Path) -> 
     with announced([*serve, database]) as lines:
         url, stale = link(lines)
         assert url == lines[0].split()[2]
-        made = lines[1].partition("Create the first one: ")[2]
+        assert lines[2] == (
+            f'eval "$({sys.executable} -m hwci admin quick-start --url {url}'
+            f' --database {database})"'
+        )
+        made = lines[3].partition("Or create the first user alone: ")[2]
         assert made == (
             f"hwci admin create-user --email EMAIL --organization NAME --database {database}"
         )
@@ -297,11 +301,11 @@ def test_a_server_on_every_address_names_one_that_can_be_reached(
     serve = [sys.executable, "-m", "hwci", "serve", "--port", "0", "--database"]
     host = ["--host", every]
 
-    with announced([*serve, str(tmp_path / "hwci.db"), *host], 4) as lines:
+    with announced([*serve, str(tmp_path / "hwci.db"), *host], 6) as lines:
         url, token = link(lines)
         assert url == f"http://{own}:{lines[0].split()[2].rpartition(':')[2]}"
-        assert lines[3].startswith(f"{url} works on this machine only;")
-        assert "HWCI_BASE_URL" in lines[3]
+        assert lines[5].startswith(f"{url} works on this machine only;")
+        assert "HWCI_BASE_URL" in lines[5]
         assert register(url, "first@example.org", inviteToken=token).status == 201
 
 
@@ -318,13 +322,13 @@ def test_the_address_that_people_use_is_the_one_that_is_named(
 
 def link(lines: list[str]) -> tuple[str, str]:
     """Return address and token of the link by which a browser registers the first user."""
-    found = re.fullmatch(r"or in a browser, within 24 hours: (\S+)/setup#([\w-]{43})", lines[2])
+    found = re.fullmatch(r"or in a browser, within 24 hours: (\S+)/setup#([\w-]{43})", lines[4])
     assert found is not None, lines
     return found[1], found[2]
 
 
 @contextmanager
-def announced(command: list[str], lines: int = 3) -> Iterator[list[str]]:
+def announced(command: list[str], lines: int = 5) -> Iterator[list[str]]:
     """Run a server, quietly; return the first lines that it says, and see that it says no more."""
     with subprocess.Popen([*command, "--quiet"], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

@@ -14,6 +14,7 @@ from hwci.ci.reporting.bodies import missing_fields, way
 from hwci.ci.reporting.configurations import (
     check_repository,
     files_or_found,
+    own_email,
     read_configurations,
     tracked_files,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "hello_word",
     "look_around",
     "missing_fields",
+    "own_email",
     "placed",
     "read_configurations",
     "read_project",

@@ -66,6 +66,11 @@ def tracked_files(folder: Path, what: str) -> tuple[Path, list[str], str | None]
     return root, [name for name in names.split("\0") if name], repository.remote_url()
 
 
+def own_email(folder: Path) -> str | None:
+    """Return the e-mail of whoever commits here, as git knows it."""
+    return Repository(folder).asked("config", "--get", "user.email")
+
+
 def read_configurations(
     files: Sequence[Path], fix: str, command: CommandContext, checkout: Path | None = None
 ) -> list[SuiteConfiguration]:

@@ -57,11 +57,9 @@ def init(
     from hwci.ci.reporting import PROJECT_FILE, tracked_files
 
     root, files, remote = tracked_files(command_context().folder(), NOT_WRITTEN)
-    name = (remote or root.name).rstrip("/").rpartition("/")[2].rpartition(":")[2]
-    name = name.removesuffix(".git")
-    found = guess(files, suite or name, None if remote else name)
+    found = guess(files, root.name, remote, suite=suite)
     if ci is None or not (root / PROJECT_FILE).exists():
-        path = _written(root, found.text)
+        path = write_project(root, found.text)
         note(f"{path} is written. Read it, and correct what was guessed wrong.")
     job = JOBS[ci] if ci else job_for(files, remote)
     settings = resolve(Flags(url, profile))
@@ -98,7 +96,7 @@ def _is_of_this_machine(url: str) -> bool:
     return host in {"localhost", "::1"} or host.startswith("127.")
 
 
-def _written(root: Path, text: str) -> Path:
+def write_project(root: Path, text: str) -> Path:
     """Write the project file, and read it as every command does."""
     from hwci.ci.reporting import PROJECT_FILE, read_project
 

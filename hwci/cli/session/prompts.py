@@ -11,11 +11,13 @@ from hwci.client.explained import wrong_usage
 from hwci.wire import limits
 
 
-def asked(what: str, ways: str, *, hidden: bool = False) -> str:
-    """Ask for something at the terminal. Without one, the error names `ways`: the flags to use."""
+def asked(what: str, ways: str, *, hidden: bool = False, usual: str | None = None) -> str:
+    """Ask for something at the terminal; Enter takes the `usual` answer. Without a terminal, the
+    error names `ways`: the flags to use.
+    """
     if not sys.stdin.isatty():
         raise wrong_usage(f"The {what} is missing", "no terminal to ask at", f"Use {ways}")
-    return str(typer.prompt(what.capitalize(), hide_input=hidden, err=True))
+    return str(typer.prompt(what.capitalize(), default=usual, hide_input=hidden, err=True))
 
 
 def secret_line(what: str, ways: str, *, from_stdin: bool) -> str:

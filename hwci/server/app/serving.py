@@ -23,6 +23,7 @@ from hwci.server.app.process import (
     connections_most,
     notify,
     raise_limit,
+    this_program,
 )
 from hwci.server.app.sweeping import reading
 from hwci.server.app.tls import tls_context
@@ -36,7 +37,7 @@ from hwci.server.security.secret_key import KeyFile
 from hwci.server.services.operator.operator import Secret
 from hwci.server.services.people.invitations import new_set_up_token
 from hwci.server.services.wheels import Wheels
-from hwci.server.settings import Settings
+from hwci.server.settings import DEFAULTS, Settings
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import driver_doubt
 from hwci.server.storage.ports import Storage
@@ -46,6 +47,8 @@ from hwci.version import build_version
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
 # Python's search for cycles after every 700 would take a twentieth of the page's time (ADR 0106).
 _VALUES_PER_COLLECTION = 10_000
+_USUAL_URL = f"http://{DEFAULTS.host}:{DEFAULTS.port}"
+"""Where commands look for a server that nobody named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +164,19 @@ def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str
     if settings.database == MEMORY:  # no command reaches it
         announce(f"There is no user yet. Register the first one in a browser: {link}")
     else:
-        database = shlex.quote(Location(settings.database).repeated)
+        location = Location(settings.database)
+        database = shlex.quote(location.repeated)
+        beside = str(location.file.absolute()) if location.file else location.repeated
+        at = "" if url == _USUAL_URL else f" --url {url}"
         announce(
-            "There is no user yet. Create the first one: hwci admin create-user --email EMAIL"
+            "There is no user yet. In another terminal, in the repository of your firmware, this"
+            " makes all that a first report needs:"
+        )
+        announce(
+            f'eval "$({this_program()} admin quick-start{at} --database {shlex.quote(beside)})"'
+        )
+        announce(
+            "Or create the first user alone: hwci admin create-user --email EMAIL"
             f" --organization NAME --database {database}"
         )
         announce(f"or in a browser, within 24 hours: {link}")

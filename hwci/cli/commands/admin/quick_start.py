@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci admin quick-start`: all that a first report needs, beside a server that has no user yet. A
+shell evaluates what it prints, and has the key then. Each step is that of a command of its own.
+"""
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+from uuid import UUID
+
+import typer
+
+from hwci.cli.commands.admin.accounts import checked
+from hwci.cli.commands.admin.database import ask, operator_errors
+from hwci.cli.commands.init import write_project
+from hwci.cli.commands.serve import Database
+from hwci.cli.session.prompts import asked, new_password
+from hwci.cli.session.reporter import command_context
+from hwci.cli.session.settings import RETRIES, Flags, Settings, resolve
+from hwci.cli.terminal import options
+from hwci.cli.terminal.render import note, write
+from hwci.client.explained import explained
+
+if TYPE_CHECKING:
+    from hwci.ci.new_project import Guess
+    from hwci.ci.reporting import CommandContext
+
+NOT_BEGUN = "Nothing was begun"
+BOX = "bench-1"
+
+
+class _Owner(NamedTuple):
+    """The first user, and their organization."""
+
+    email: str
+    password: str
+    organization: str
+
+
+def quick_start(
+    *,
+    email: Annotated[
+        str | None, typer.Option(help="E-mail to sign in with [that of git, if you agree].")
+    ] = None,
+    organization: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Name of your organization [owner of the repository]."),
+    ] = None,
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from stdin.")
+    ] = False,
+    url: options.Url = None,
+    database: Database = None,
+) -> None:
+    """Make all that a first report needs: user, organization, key, hwci.toml.
+
+    Call it in the repository of the firmware, beside a new server. It also turns CI Metrics on,
+    signs in, and sends hwci.toml. A shell evaluates what it prints, as in the line that the server
+    shows at its start, and has the address of the server and the key then.
+
+    For example:
+
+      hwci admin quick-start --database ~/hwci-data/hwci.db
+    """
+    from hwci.ci.new_project import guess
+    from hwci.ci.reporting import tracked_files
+    from hwci.client import Client, calls
+
+    context, settings = command_context(), resolve(Flags(url))
+    root, files, remote = tracked_files(context.folder(), NOT_BEGUN)
+    project = guess(files, root.name, remote)
+    settings.session.file  # noqa: B018 - fails where no sign-in can be kept
+    with explained(NOT_BEGUN), Client(settings.url, retries=RETRIES) as client:
+        client.send(calls.health())
+    owner = _owner(context, email, organization or project.owner, from_stdin=password_stdin)
+    org_id = _made(owner, database)
+    key = _key(owner, org_id, settings)
+    _configure(root, project, context, settings.url, key)
+    _note_next(project, settings.url)
+    write(f"export HWCI_URL={shlex.quote(settings.url)} HWCI_CI_KEY={shlex.quote(key)}")
+    program = Path(sys.argv[0]).absolute()
+    if program.name == "hwci" and shutil.which("hwci") != str(program):
+        write(f'export PATH={shlex.quote(str(program.parent))}:"$PATH"')
+
+
+def _owner(
+    context: "CommandContext", email: str | None, organization: str, *, from_stdin: bool
+) -> _Owner:
+    from hwci.ci.reporting import own_email
+
+    usual = own_email(context.folder())
+    if email is None and from_stdin:
+        email = usual
+    return _Owner(
+        email or asked("e-mail", "--email", usual=usual),
+        new_password("--password-stdin", from_stdin=from_stdin),
+        organization,
+    )
+
+
+def _made(owner: _Owner, database: str | None) -> UUID:
+    """Create the user and the organization, with CI Metrics on, and return its id."""
+    fix = "Sign in, if it is yours: hwci login; or name another with --email"
+    with operator_errors("The user was not created", fix):
+        from hwci.server.app import CreateUser, SetCiMetrics
+
+        command = checked(CreateUser, "The user was not created", **owner._asdict())
+        org_id = ask(database, command).org_id
+        assert org_id is not None, "its organization was named"
+        ask(database, SetCiMetrics(org_id=org_id, enabled=True))
+    note(f"{owner.email} owns {owner.organization}, in which CI Metrics is on.")
+    return org_id
+
+
+def _key(owner: _Owner, org_id: UUID, settings: Settings) -> str:
+    """Sign in, keep that, and return a new CI key."""
+    from hwci.client import Client, calls
+
+    began = options.now()
+    with explained("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
+        answer = client.send(calls.login(owner.email, owner.password))
+    settings.session.keep(answer, began.timestamp(), use=True)
+    note(f"You are signed in at {settings.url}.")
+    with (
+        explained("No CI key was made"),
+        Client(settings.url, token=answer.access_token, retries=RETRIES) as client,
+    ):
+        made = client.send(calls.create_ci_key(org_id, BOX))
+    note(f"CI key {made.id} is made for this shell: HWCI_CI_KEY.")
+    return made.api_key
+
+
+def _configure(root: Path, project: "Guess", context: "CommandContext", url: str, key: str) -> None:
+    """Write the project file if there is none, and send which files are the firmware."""
+    from hwci.ci.reporting import PROJECT_FILE, files_or_found, read_configurations
+    from hwci.client import Client, calls
+
+    if (root / PROJECT_FILE).exists():
+        note(f"{root / PROJECT_FILE} stays as it is.")
+    else:
+        write_project(root, project.text)
+        note(f"{root / PROJECT_FILE} is written: read it, and correct what was guessed wrong.")
+    fix = f"Correct {PROJECT_FILE}, then: hwci suite-config apply"
+    with explained("The configuration was not sent"), Client(url, ci_key=key) as client:
+        for config in read_configurations(files_or_found(None, context), fix, context):
+            client.send(calls.put_suite_config(config))
+            note(f"Its firmware and harness files are sent for {config.repo_key}:{config.suite}.")
+
+
+def _note_next(project: "Guess", url: str) -> None:
+    note("Next, with what runs your tests, and the file of results that it writes:")
+    folder = next((f" {path.removesuffix('/**')}" for path in project.harness), "")
+    tests = f"--junit out.xml -- pytest{folder} --junit-xml=out.xml"
+    if project.twister:
+        tests = "--junit twister-out/twister.json -- west twister --device-testing …"
+    note(f"  hwci exec --box {BOX} {tests}")
+    note(f"Then: hwci metrics, or {url} in a browser.")
+    note("For CI, with a key of its own: hwci keys create NAME, hwci init --ci github")

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One line makes all that a first report needs, or nothing (contract, "Command line")."""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.cli.jobs import git, repository
+from tests.support.asking import ask
+from tests.support.commands import hwci
+from tests.support.running import RunningServer
+
+PASSWORD = "correct horse battery\n"
+START = ("admin", "quick-start", "--password-stdin")
+
+
+@pytest.fixture
+def firmware(tmp_path: Path) -> Path:
+    """A repository of the firmware of acme, in which git knows bo."""
+    folder = tmp_path / "firmware"
+    folder.mkdir()
+    repository(folder, "src/main.c", "tests/test_lamp.py")
+    git(folder, "remote", "add", "origin", "git@github.com:acme/firmware.git")
+    git(folder, "config", "user.email", "bo@corp.example")
+    return folder
+
+
+def exported(out: str) -> Mapping[str, str]:
+    """Return the variables that a shell has when it evaluated this."""
+    words = shlex.split(out)
+    assert words[0] == "export"
+    return dict(word.split("=", 1) for word in words[1:])
+
+
+def test_the_key_of_the_shell_reports_to_an_organization_that_is_named_like_the_repositorys_owner(
+    server: RunningServer, firmware: Path
+) -> None:
+    place = ("--url", server.url, "--database", str(server.database))
+    done = hwci(firmware, *START, *place, stdin=PASSWORD)
+    assert done.returncode == 0, done.stderr
+    variables = exported(done.stdout)
+    (firmware / "out.xml").write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')
+
+    report = ("report-run", "--box", "bench-1", "--junit", "out.xml", "--strict")
+    assert hwci(firmware, *report, **variables).returncode == 0
+    listed = hwci(firmware, "suite-config", "list", "-o", "csv", HWCI_URL=server.url)
+    assert "acme/firmware" in listed.stdout, listed.stderr
+    assert "owner of acme (" in hwci(firmware, "whoami", HWCI_URL=server.url).stdout
+
+
+def test_a_project_file_that_is_there_is_sent_and_stays(
+    server: RunningServer, firmware: Path
+) -> None:
+    project = '[[product]]\nsuite = "lamp"\nfirmware_paths = ["lamp/**"]\nharness_paths = []\n'
+    (firmware / "hwci.toml").write_text(project)
+    place = ("--url", server.url, "--database", str(server.database))
+    done = hwci(
+        firmware,
+        *START,
+        *place,
+        "--organization",
+        "Lamps",
+        "--email",
+        "cy@a.example",
+        stdin=PASSWORD,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert (firmware / "hwci.toml").read_text() == project
+    assert "acme/firmware:lamp" in done.stderr
+    assert "cy@a.example owns Lamps" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("where", "url", "said"),
+    [
+        (".", None, "not a git repository"),
+        ("firmware", "http://127.0.0.1:9", "Nothing was begun"),
+    ],
+    ids=["outside-a-repository", "no-server"],
+)
+def test_without_a_repository_or_a_server_nothing_is_made(
+    server: RunningServer, firmware: Path, where: str, url: str | None, said: str
+) -> None:
+    place = ("--url", url or server.url, "--database", str(server.database))
+    done = hwci(firmware.parent / where, *START, *place, "--email", "a@b.example", stdin=PASSWORD)
+
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert said in done.stderr
+    body = {"email": "a@b.example", "password": PASSWORD.strip()}
+    assert ask(server.url, "POST", "/api/auth/login", json_body=body).status == 401
+    assert not (firmware / "hwci.toml").exists()
+
+
+def test_a_second_time_it_says_that_the_account_is_there(
+    server: RunningServer, firmware: Path
+) -> None:
+    place = ("--url", server.url, "--database", str(server.database))
+    start = (*START, *place, "--email", "di@a.example")
+    assert hwci(firmware, *start, stdin=PASSWORD).returncode == 0
+    again = hwci(firmware, *start, stdin=PASSWORD)
+
+    assert (again.returncode, again.stdout) == (1, "")
+    assert "fix: Sign in, if it is yours: hwci login" in again.stderr
