@@ -212,8 +212,8 @@ class _Document:
         """Leave out the last test if pytest wrote it: what seems to have passed is a try that
         failed, or that broke its teardown, if another case of it follows.
         """
-        entries = self._entries
-        if entries and entries[-1].place.number in self._counts_of_pytest:
+        entries, open_suites = self._entries, {suite.number for suite in self._suites}
+        if entries and entries[-1].place.number in self._counts_of_pytest.keys() & open_suites:
             last = entries[-1].test_id
             while entries and entries[-1].test_id == last:
                 entries.pop()
@@ -265,8 +265,9 @@ class _Document:
             return f"Its XML is broken: {expat.ErrorString(fault.code)}"
         return "It was cut short: not every element is closed" if self._begun else "It is empty"
 
-    def _fault(self, what: str, fix: str) -> ContentError:
-        return ContentError(what, fix, self._here())
+    def _fault(self, what: str, fix: str) -> CutError:
+        """Return a fault of one document; those before it hold."""
+        return CutError(what, fix, self._here())
 
     def _here(self) -> Position:
         parser = self._parser
