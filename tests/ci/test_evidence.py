@@ -98,6 +98,7 @@ def message_of(file: FileResults) -> str:
         *("<assertionError>m</assertionError>", "<AssertionFailedError/>", "<fatalError/>"),
         *("<unhandledException/>", "<fail-message>m</fail-message>", "<soft-failures count='2'/>"),
         *("<failureTrace>m</failureTrace>", "<assert>1 == 2</assert>", "<j:hardFail xmlns:j='j'/>"),
+        "<failed-step/>",
     ],
 )
 def test_an_element_by_any_name_fails_its_test(read: Read, inside: str) -> None:

@@ -42,7 +42,8 @@ LISTS = frozenset(
     ("failures", "errors", "failuremessage", "failuredetails", "errormessage", "errordetails")
 )
 """Elements that may hold failures, and none: an empty one says nothing."""
-_ONE_FAILURE = re.compile(r".*(?:fail|failed|failure|error|errored|exception|assert|assertion)")
+_LISTS = re.compile(r".*(?:s|message|trace|text|info|detail|reason|type|description|count)")
+"""Those of no known name: more than one, or what is told of one."""
 LIMITS = frozenset(("timeout",))
 """Elements in which a number is a limit."""
 CERTAIN = frozenset(("failure", "error"))
@@ -137,7 +138,19 @@ _NAMED = re.compile(rf"{_DENIED}\w*(?:fail(?!safe|over)|error|exception|assert(?
 _NO_NAMES_BEHIND = _DENIALS | {"on", "if", "flaky", "ignore", "ignored", "allow", "allowed", "std"}
 _NO_NAMES_BEFORE = frozenset(
     (
-        *("on", "if", "fast", "free", "limit", "threshold", "tolerance", "rate", "injection"),
+        *(
+            "on",
+            "over",
+            "safe",
+            "if",
+            "fast",
+            "free",
+            "limit",
+            "threshold",
+            "tolerance",
+            "rate",
+            "injection",
+        ),
         *("handler", "handling", "output", "log", "stream"),
     )
 )
@@ -253,7 +266,7 @@ def may_be_empty(tag: str) -> bool:
     """Return whether an element of failures says nothing if it is empty."""
     if tag in FAILURES or tag in ERRORS:
         return tag in LISTS
-    return _NAMED.fullmatch(tag) is not None and _ONE_FAILURE.fullmatch(tag) is None
+    return _NAMED.fullmatch(tag) is not None and _LISTS.fullmatch(tag) is not None
 
 
 def is_failure(text: str) -> bool:
