@@ -148,3 +148,30 @@ def test_the_last_test_of_a_whole_document_of_pytest_is_in_no_doubt() -> None:
 
     assert rows(results) == [("pytest.a", "pass")]
     assert len(results.faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("declared", "notes"),
+    [
+        (("gbk", "UTF-8"), ["GB18030 and a later one UTF-8"]),
+        ((None, "iso-8859-1"), ["UTF-8 and a later one ISO8859-1"]),
+        (("utf-8", "klingon"), ["UTF-8 and a later one KLINGON"]),
+        *(
+            (("gbk", "GB2312"), []),
+            (("gbk", None), []),
+            (("UTF8", "utf-16"), []),
+            ((None, None), []),
+        ),
+    ],
+)
+def test_a_document_in_another_encoding_than_the_first_is_named(
+    declared: tuple[str | None, str | None], notes: list[str]
+) -> None:
+    heads = [f"<?xml version='1.0' encoding='{name}'?>" if name else "" for name in declared]
+    results = read(heads[0].encode() + ADC + heads[1].encode() + DAC)
+
+    assert rows(results) == [("adc.zero", "pass"), ("dac.full", "fail")]
+    assert list(results.notes) == [
+        f": Its first document is {note}; it is read as the first. Let all of them be UTF-8"
+        for note in notes
+    ]

@@ -151,15 +151,16 @@ def _encoding_of(head: bytes) -> str:
     if declared is None:
         return "utf-8"
     name = declared[1].decode("ascii", "replace")
-    if (known := _known(name.lower())) is None:
+    if (codec := codec_of(name)) is None:
         place = Position(head.count(b"\n", 0, declared.start(1)) + 1, 1)
         what = f"Its encoding cannot be read: {name[:40]!r} is not known"
         raise ContentError(what, "Write UTF-8", place)
-    return known
+    return codec
 
 
-def _known(name: str) -> str | None:
+def codec_of(name: str) -> str | None:
     """Return what to read for the name of an encoding, None if nobody knows it."""
+    name = name.lower()
     bare = _PREFIX.sub("", name)
     for spelling in (name, bare, f"cp{bare}"):
         try:

@@ -38,7 +38,7 @@ from hwci.ci.results.xml.elements import (
     is_failure_by_name,
     words_of,
 )
-from hwci.ci.results.xml.encoding import InUtf8
+from hwci.ci.results.xml.encoding import InUtf8, codec_of
 from hwci.ci.results.xml.escaping import EscapedControls, OpenTag
 from hwci.ci.results.xml.evidence import (
     ERRORS,
@@ -128,17 +128,20 @@ class _Document:
         self._text_from: int | None = None
         self._between: Between | None = None
         self._beside = Between()
+        self._codecs: list[str] = []
         self._lines_before = 0
         self._begin_document()
 
     def _begin_document(self) -> None:
         self._begun = self._ended = False
+        self._declared = ""
         self._root = Suite(0, "")
         self._depth = 0
         self._open_tag = OpenTag()
         self._given_bytes = 0
         self._parser = expat.ParserCreate("utf-8")  # whatever encoding it declares
         self._parser.buffer_text = True
+        self._parser.XmlDeclHandler = self._declaration
         self._parser.StartDoctypeDeclHandler = self._doctype
         self._parser.StartElementHandler = self._open
         self._parser.EndElementHandler = self._close
@@ -253,7 +256,14 @@ class _Document:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on what was read otherwise than it stands."""
-        return (*self._beside.notes(), *self._numbers.note())
+        return (*self._beside.notes(), *self._encodings(), *self._numbers.note())
+
+    def _encodings(self) -> Iterator[str]:
+        """Yield a line if a document says that it is not in the encoding of the first one."""
+        if len(self._codecs) > 1:
+            first, other = (codec[:SHOWN].upper() for codec in self._codecs[:2])
+            what = f"Its first document is {first} and a later one {other}; it is read as the first"
+            yield one_line(None, what, "Let all of them be UTF-8")
 
     def _tried(self) -> Iterator[CaseEntry]:
         """Yield what ran, suite after suite. Only pytest's cases need interpretation."""
@@ -295,6 +305,9 @@ class _Document:
         line = self._lines_before + parser.CurrentLineNumber
         return Position(line, parser.CurrentColumnNumber + 1)
 
+    def _declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
+        self._declared = encoding or ""
+
     def _doctype(self, *_: object) -> None:
         raise self._fault("It declares a document type, which may hide other files", "Remove it")
 
@@ -314,6 +327,9 @@ class _Document:
 
     def _begin(self, tag: str, attributes: dict[str, str]) -> None:
         self._begun = True
+        codec = codec_of(self._declared or "utf-8") or self._declared
+        if not self._codecs or (self._declared and codec not in self._codecs):
+            self._codecs.append(codec)
         self._of_pytest = attributes.get("name") == FILE
         if tag not in SUITES:
             what = f"It is not JUnit XML: its first element is <{tag[:40]}>"
