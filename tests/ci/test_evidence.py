@@ -18,6 +18,7 @@ from hwci.ci.results.xml import evidence
 from hwci.ci.results.xml.evidence import State
 from hwci.ci.results.xml.junit import junit_results
 from hwci.engine.vocabulary import Outcome
+from tests.ci.result_files import written
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -26,12 +27,7 @@ Read = Callable[[str], FileResults]
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
-    def from_text(text: str) -> FileResults:
-        path = tmp_path / "results.xml"
-        path.write_text(text, encoding="utf-8")
-        return read_results(path, BUILT_IN)
-
-    return from_text
+    return lambda text: read_results(written(tmp_path, text), BUILT_IN)
 
 
 def sample(name: str) -> FileResults:

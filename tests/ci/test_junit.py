@@ -5,6 +5,7 @@ import gzip
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -18,6 +19,7 @@ from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import BUILT_IN
 from hwci.ci.results.xml import escaping, junit
 from hwci.engine.vocabulary import Verdict
+from tests.ci.result_files import written
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -26,12 +28,7 @@ Write = Callable[[str], Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    def to_file(text: str) -> Path:
-        path = tmp_path / "results.xml"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return to_file
+    return partial(written, tmp_path)
 
 
 def read(path: Path) -> FileResults:
