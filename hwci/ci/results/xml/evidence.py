@@ -245,8 +245,12 @@ def _state_of_words(text: str) -> State | None:
 
 
 def _is_denied(words: Sequence[str], at: int) -> bool:
-    """Return whether the word before denies a failure. `step 0 failed` has a number in its name."""
-    before = words[at - 1] if at else ""
+    """Return whether the word before denies a failure, or `free` after it. `step 0 failed` has a
+    number in its name.
+    """
+    before, after = (words[at - 1] if at else ""), words[at + 1 : at + 2]
+    if after == ["free"]:
+        return True
     if before not in _ZEROS:
         return before in _DENIALS
     return words[at].endswith("s") or at == 1 or words[at - 2] in _BEFORE_ZERO
