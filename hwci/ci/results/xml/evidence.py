@@ -18,7 +18,7 @@ class State(Enum):
 
     FAILED = "failed"
     NOT_RUN = "not run"
-    """It could not run: what it needs was missing."""
+    """It could not run, as what it needs was missing, or not to the end."""
     SKIPPED = "skipped"
     PASSED = "passed"
 
