@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import groupby
 
 from hwci.ci.results.places import NOWHERE, Attempt, Place, Source
 from hwci.ci.results.times import APART_FILES_MAX, Stamp, agreeing
@@ -88,7 +89,9 @@ def file_results(
     """
     return FileResults(
         attempts=[
-            attempt for entry in (entries if tried is None else tried) for attempt in _tries(entry)
+            attempt
+            for entry in (entries if tried is None else tried)
+            for attempt in _attempts_of(entry)
         ],
         skipped=sum(not entry.run and not entry.missing for entry in entries),
         unbuilt=sum(entry.unbuilt for entry in entries),
@@ -102,13 +105,14 @@ def file_results(
     )
 
 
-def _tries(entry: Entry) -> Iterator[Attempt]:
+def _attempts_of(entry: Entry) -> Iterator[Attempt]:
     if not entry.run or entry.unbuilt:
         return
-    for verdict in entry.earlier:
-        yield Attempt(
+    for verdict, tries in groupby(entry.earlier):
+        before = Attempt(
             entry.test_id, Outcome.FAIL, 0.0, verdict, tried_again=True, place=entry.place
         )
+        yield from (before for _ in tries)  # a file may say thousands of each test
     yield Attempt(
         entry.test_id,
         Outcome.FAIL if entry.failed else Outcome.PASS,

@@ -41,12 +41,24 @@ class Tests:
 
 
 def _in_time(sources: Sequence[Source]) -> Sequence[Source]:
-    """Return files in the order in which their tests began, if each says it, else were written."""
-    for times in ([it.started_at for it in sources], [it.written_at for it in sources]):
-        known = {id(it): at for it, at in zip(sources, times, strict=True) if at is not None}
-        if len(known) == len(sources):
-            return sorted(sources, key=lambda source: known[id(source)])
-    return sources
+    """Return files in the order in which their tests began, if each says it, else were written. A
+    copy is written when it is copied, so of files that are tries by their names, these say the
+    order.
+    """
+    began = {source: source.started_at for source in sources if source.started_at is not None}
+    if len(began) == len(sources):
+        return sorted(sources, key=began.__getitem__)
+    written = {source: source.written_at for source in sources if source.written_at is not None}
+    if len(written) == len(sources):
+        sources = sorted(sources, key=written.__getitem__)
+    tries: dict[tuple[str, ...], list[Source]] = {}
+    for source in sources:
+        tries.setdefault(base_of(source.path)[0], []).append(source)
+    in_turn = {
+        base: iter(sorted(own, key=lambda source: base_of(source.path)[1]))
+        for base, own in tries.items()
+    }
+    return [next(in_turn[base_of(source.path)[0]]) for source in sources]
 
 
 def _without_copies(sources: Sequence[Source], notes: list[str]) -> Iterator[Source]:
@@ -165,12 +177,15 @@ class _Group:
         return self.first.source
 
     def take(self, key: _Key, run: _Run) -> None:
-        """Take the run of a test. One pass is a pass."""
-        failed = any(one.outcome is Outcome.FAIL and not one.tried_again for one in run)
+        """Take the run of a test: whether it failed, the last one says."""
         self.runs.setdefault(key, []).append(run)
         if run[0].outside:
             self.outside.add(key)
-        self.failed[key] = failed and self.failed.get(key, True)
+        self.failed[key] = _failed(run)
+
+
+def _failed(run: _Run) -> bool:
+    return any(one.outcome is Outcome.FAIL and not one.tried_again for one in run)
 
 
 def _units(sources: Iterable[Source]) -> Iterator[_Unit]:
@@ -229,9 +244,10 @@ def _chosen(
             return {}
         tried[key] = failed[-1]
     nothing_passed = all(all(group.failed.values()) for group in tried.values())
-    if nothing_passed and not (tried and says_again(unit.source.path)):
+    paths = dict.fromkeys(group.source.path for group in tried.values())
+    if nothing_passed and not any(says_again(unit.source.path, path) for path in paths):
         return {}
-    files = " and ".join(dict.fromkeys(group.source.path for group in tried.values()))
+    files = " and ".join(paths)
     notes.append(
         f"{unit.source.path}: {counted(len(tried), 'test')} counted as tried again: all of them had"
         f" failed before, in {files}, and nothing else is there."
@@ -288,13 +304,13 @@ def _named_tests(
 
 
 def _tries(groups: Sequence[Sequence[_Run]]) -> Sequence[Attempt]:
-    """Return the tries of a test. Each group tried it until it passed; where there are several, all
-    of them have to pass.
+    """Return the tries of a test. It was tried until it passed; what ran behind a pass, or in
+    another group, has to pass as well.
     """
     if len(groups) == len(groups[0]) == len(groups[0][0]) == 1:
         return groups[0][0]
     failed, last = list[Attempt](), list[Attempt]()
-    for runs in groups:
+    for runs in chain.from_iterable(map(_until_passed, groups)):
         parts = [_parted(run) for run in runs]
         failed += chain.from_iterable(before for before, _ in parts)
         ends = [_every(own) for _, own in parts]
@@ -305,6 +321,15 @@ def _tries(groups: Sequence[Sequence[_Run]]) -> Sequence[Attempt]:
             last.append(_every([end for end in ends if end.outcome is Outcome.PASS]))
         failed += failed_ends
     return [*failed, _every(last)]
+
+
+def _until_passed(runs: Sequence[_Run]) -> Iterator[Sequence[_Run]]:
+    """Yield the runs up to each that passed."""
+    begin = 0
+    for end, run in enumerate(runs, start=1):
+        if end == len(runs) or not _failed(run):
+            yield runs[begin:end]
+            begin = end
 
 
 def _parted(run: _Run) -> tuple[_Run, _Run]:
