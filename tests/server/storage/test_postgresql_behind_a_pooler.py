@@ -274,5 +274,18 @@ def test_commands_of_an_operator_go_through_a_pool_of_transactions(tmp_path: Pat
         assert operate_on(pooled, ListOrganizations()).org_ids == [org_id]
         assert check_storage(pooled.written).damage == ()
         with pytest.raises(StorageError, match="lends a connection") as refused:
-            copy(pooled.written, str(tmp_path / "to.db"), secret_key_file=pooled.secret_key_file)
+            copy(pooled.written, str(tmp_path / "to.db"), settings=settings_of(pooled))
         assert refused.value.fix == "name an address of PostgreSQL itself"
+
+
+@pytest.mark.parametrize("is_source", [True, False])
+def test_a_copy_goes_over_the_address_with_sessions(tmp_path: Path, *, is_source: bool) -> None:
+    file = str(tmp_path / "hwci.db")
+    with new_location(tmp_path) as near:
+        org_id = new_organization(near if is_source else Location(file))
+        with pooler(near, "transaction", FEW) as pooled:
+            settings = settings_of(pooled, database_session=near.written)
+            ends = (pooled.written, file) if is_source else (file, pooled.written)
+            assert copy(*ends, settings=settings) > 0
+        target = Location(file, near.secret_key_file) if is_source else near
+        assert operate_on(target, ListOrganizations()).org_ids == [org_id]
