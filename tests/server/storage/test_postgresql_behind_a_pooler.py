@@ -23,10 +23,10 @@ from hwci.server.storage.opening import (
     open_storage,
 )
 from hwci.server.storage.ports import Storage
-from hwci.server.storage.postgresql import hearing, whole
+from hwci.server.storage.postgresql import hearing, sessions, whole
 from hwci.server.storage.postgresql.sessions import require_session
 from tests.server.storage.examples import ACME
-from tests.server.storage.happenings import append, numbers
+from tests.server.storage.hearing import hearing_of_each_other
 from tests.server.storage.waiting import leader_of, wait
 from tests.support.asking import ask, ci_key
 from tests.support.databases import Server, connect, new_location, only_where_wanted
@@ -104,17 +104,23 @@ async def test_a_pool_of_sessions_needs_no_address_of_its_own(postgresql: Server
 
 
 async def _hear_of_each_other(location: Location) -> None:
-    first, second = open_storage(location), open_storage(location)
-    heard: asyncio.Queue[str] = asyncio.Queue()
-    first.listen(lambda _: heard.put_nowait("first"))
-    second.listen(lambda _: heard.put_nowait("second"))
-    await second.write(append(2))
-    assert {await heard.get(), await heard.get()} == {"first", "second"}
-    assert await numbers(first) == [1, 2]
-    assert await leader_of([first, second])
-    assert not (first.leads() and second.leads())
-    await first.close()
-    await second.close()
+    async with hearing_of_each_other(location) as stores:
+        assert await leader_of(stores)
+        assert [store.leads() for store in stores].count(True) == 1
+
+
+@pytest.mark.parametrize("has_address", [True, False])
+def test_a_pool_of_one_connection_is_refused_at_the_start(
+    postgresql: Server, monkeypatch: pytest.MonkeyPatch, *, has_address: bool
+) -> None:
+    monkeypatch.setattr(sessions, "_SECOND_SECONDS", 0.2)
+    others = "default_pool_size = 1\nquery_wait_timeout = 20"
+    with postgresql.database() as near, pooler(near, "session", others) as pooled:
+        address = pooled.written if has_address else None
+        location = replace(near if has_address else pooled, session_address=address)
+        with pytest.raises(StorageError, match="lends no second connection") as refused:
+            open_storage(location)
+        assert "default_pool_size" in refused.value.fix
 
 
 @pytest.mark.parametrize("others", TRANSACTION)
