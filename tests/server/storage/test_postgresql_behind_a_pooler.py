@@ -77,14 +77,14 @@ async def test_reports_of_many_senders_come_through_a_pool_of_transactions(tmp_p
 
             def send(sender: int) -> list[int]:
                 path = "/api/ci/run-report"
-                bodies = [report(run_id=sender * REPORTS + one) for one in range(REPORTS)]
+                bodies = [report(run_id=sender * REPORTS + number) for number in range(REPORTS)]
                 return [
-                    ask(server.url, "POST", path, ci_key(key), json_body=one).status
-                    for one in bodies
+                    ask(server.url, "POST", path, ci_key(key), json_body=body).status
+                    for body in bodies
                 ]
 
             answers = await asyncio.gather(
-                *(asyncio.to_thread(send, one) for one in range(SENDERS))
+                *(asyncio.to_thread(send, sender) for sender in range(SENDERS))
             )
             assert Counter(chain.from_iterable(answers)) == {204: SENDERS * REPORTS}
             assert (await asyncio.to_thread(ask, server.url, "GET", "/readyz")).status == 200
@@ -165,12 +165,12 @@ def test_a_pool_is_told_from_one_of_the_other_mode_while_others_use_it(
     ):
         users = [threads.submit(use, pooled) for _ in range(8)]
         try:
-            found = [is_refused(pooled) for _ in range(20)]
+            refusals = [is_refused(pooled) for _ in range(20)]
         finally:
             done.set()
         for user in users:
             user.result()
-    assert found.count(True) == refused
+    assert refusals.count(True) == refused
 
 
 def test_a_pool_of_statements_is_refused_at_the_start(postgresql: Server) -> None:
