@@ -8,6 +8,7 @@ import pytest
 from hwci.ci.results.model import BoxResults, merged
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import BUILT_IN
+from tests.ci.result_files import written
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -25,9 +26,7 @@ def verdicts(results: BoxResults) -> dict[str, str]:
 
 
 def of_xml(tmp_path: Path, text: str) -> BoxResults:
-    path = tmp_path / "results.xml"
-    path.write_text(text, encoding="utf-8")
-    return merged([read_results(path, BUILT_IN)])
+    return merged([read_results(written(tmp_path, text), BUILT_IN)])
 
 
 TRIED = {

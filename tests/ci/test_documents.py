@@ -122,3 +122,56 @@ def test_a_page_behind_the_results_is_text() -> None:
 
     assert rows(results) == [("adc.zero", "pass")]
     assert merged([results]).succeeded
+
+
+@pytest.mark.parametrize(
+    ("second", "what"),
+    [
+        (b"<report><page/></report>", "It is not JUnit XML: its first element is <report>"),
+        (b"<!DOCTYPE testsuite []>\n<testsuite/>", "It declares a document type"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 1 << 18])
+def test_a_document_that_is_refused_takes_no_tests_of_those_before(
+    second: bytes, what: str, size: int
+) -> None:
+    results = read(ADC + DAC + HEAD + second, size)
+
+    assert rows(results) == [("adc.zero", "pass"), ("dac.full", "fail")]
+    [fault] = results.faults
+    assert what in fault
+    assert "2 tests before that counted" in fault
+
+
+def test_the_last_test_of_a_whole_document_of_pytest_is_in_no_doubt() -> None:
+    results = read(b"<testsuite name='pytest' tests='1'><testcase name='a'/></testsuite>" + HEAD)
+
+    assert rows(results) == [("pytest.a", "pass")]
+    assert len(results.faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("declared", "notes"),
+    [
+        (("gbk", "UTF-8"), ["GB18030 and a later one UTF-8"]),
+        ((None, "iso-8859-1"), ["UTF-8 and a later one ISO8859-1"]),
+        (("utf-8", "klingon"), ["UTF-8 and a later one KLINGON"]),
+        *(
+            (("gbk", "GB2312"), []),
+            (("gbk", None), []),
+            (("UTF8", "utf-16"), []),
+            ((None, None), []),
+        ),
+    ],
+)
+def test_a_document_in_another_encoding_than_the_first_is_named(
+    declared: tuple[str | None, str | None], notes: list[str]
+) -> None:
+    heads = [f"<?xml version='1.0' encoding='{name}'?>" if name else "" for name in declared]
+    results = read(heads[0].encode() + ADC + heads[1].encode() + DAC)
+
+    assert rows(results) == [("adc.zero", "pass"), ("dac.full", "fail")]
+    assert list(results.notes) == [
+        f": Its first document is {note}; it is read as the first. Let all of them be UTF-8"
+        for note in notes
+    ]

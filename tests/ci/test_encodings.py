@@ -35,23 +35,26 @@ def names_of(path: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("declared", "encoding", "name"),
     [
-        *((one, "gb2312", CHINESE) for one in ("GB2312", "gbk", "GB18030", "x-gbk", "cp936")),
-        *((one, "gbk", "臺灣") for one in ("GB2312", "GBK", "gb18030", "windows-936")),
+        *((name, "gb2312", CHINESE) for name in ("GB2312", "gbk", "GB18030", "x-gbk", "cp936")),
+        *((name, "gbk", "臺灣") for name in ("GB2312", "GBK", "gb18030", "windows-936")),
         ("gb18030", "gb18030", "\U0001f600 串口"),
         ("hz-gb-2312", "hz", CHINESE),
         *(
-            (one, "shift_jis", JAPANESE)
-            for one in ("Shift_JIS", "shift-jis", "Windows-31J", "x-sjis")
+            (name, "shift_jis", JAPANESE)
+            for name in ("Shift_JIS", "shift-jis", "Windows-31J", "x-sjis")
         ),
         ("Shift_JIS", "cp932", "①髙"),
-        *((one, "euc_jp", JAPANESE) for one in ("EUC-JP", "eucjp")),
+        *((name, "euc_jp", JAPANESE) for name in ("EUC-JP", "eucjp")),
         ("ISO-2022-JP", "iso2022_jp", JAPANESE),
-        *((one, "euc_kr", KOREAN) for one in ("EUC-KR", "ks_c_5601-1987", "cp949", "windows-949")),
+        *(
+            (name, "euc_kr", KOREAN)
+            for name in ("EUC-KR", "ks_c_5601-1987", "cp949", "windows-949")
+        ),
         ("EUC-KR", "cp949", "똠방각하"),
-        *((one, "big5", "串列埠") for one in ("Big5", "big5-hkscs", "cp950")),
+        *((name, "big5", "串列埠") for name in ("Big5", "big5-hkscs", "cp950")),
         *((f"iso-8859-{part}", f"iso-8859-{part}", WESTERN) for part in (1, 2, 9, 15)),
-        *((one, "cp1252", "Gerät € größer") for one in ("windows-1252", "Cp1252", "CP1252")),
-        *((one, one, RUSSIAN) for one in ("windows-1251", "koi8-r", "iso-8859-5", "cp866")),
+        *((name, "cp1252", "Gerät € größer") for name in ("windows-1252", "Cp1252", "CP1252")),
+        *((name, name, RUSSIAN) for name in ("windows-1251", "koi8-r", "iso-8859-5", "cp866")),
         ("windows-874", "cp874", "พอร์ต"),
         ("us-ascii", "ascii", "port"),
         ("ibm850", "cp850", WESTERN),

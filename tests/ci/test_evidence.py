@@ -18,6 +18,7 @@ from hwci.ci.results.xml import evidence
 from hwci.ci.results.xml.evidence import State
 from hwci.ci.results.xml.junit import junit_results
 from hwci.engine.vocabulary import Outcome
+from tests.ci.result_files import written
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -26,12 +27,7 @@ Read = Callable[[str], FileResults]
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
-    def from_text(text: str) -> FileResults:
-        path = tmp_path / "results.xml"
-        path.write_text(text, encoding="utf-8")
-        return read_results(path, BUILT_IN)
-
-    return from_text
+    return lambda text: read_results(written(tmp_path, text), BUILT_IN)
 
 
 def sample(name: str) -> FileResults:
@@ -93,6 +89,12 @@ def message_of(file: FileResults) -> str:
         "<properties><property name='Test_Result' value='FAIL'/></properties>",
         "<failure>0</failure>",
         "<failure message='0'/>",
+        *("<softFailure/>", "<stepFailure>m</stepFailure>", "<checkFailure/>", "<segfault/>"),
+        *("<softAssertFailure/>", "<fatalFailure/>", "<nonFatalFailure/>", "<testError/>"),
+        *("<assertionError>m</assertionError>", "<AssertionFailedError/>", "<fatalError/>"),
+        *("<unhandledException/>", "<fail-message>m</fail-message>", "<soft-failures count='2'/>"),
+        *("<failureTrace>m</failureTrace>", "<assert>1 == 2</assert>", "<j:hardFail xmlns:j='j'/>"),
+        "<failed-step/>",
     ],
 )
 def test_an_element_by_any_name_fails_its_test(read: Read, inside: str) -> None:
@@ -112,6 +114,20 @@ def test_an_element_by_any_name_fails_its_test(read: Read, inside: str) -> None:
         *("failed='true'", "failures='1'", "errors='2'", "failed='1'", "error='no blink'"),
         *("Status='FAILED'", "j:result='failed'", "test-result='Fail'", "test_status='NOK'"),
         *("status='Setup Failed'", "status='failed: no blink'", "status='FAILED_WITH_ERRORS'"),
+        *("status='killed'", "status='SEGFAULT'", "status='SEGV'", "status='SIGABRT'"),
+        *("status='Segmentation fault (core dumped)'", "status='Exception'", "status='ASSERT'"),
+        *("status='hang'", "status='died'", "status='BAD'", "status='rejected'", "result='F'"),
+        *("status='fault'", "status='mismatch'", "status='unexpected success'", "status='XPASS'"),
+        *(
+            "status='Exit code 1'",
+            "status='exited with 0x0B'",
+            "result='false'",
+            "success='Failed'",
+        ),
+        *("status='Node failure'", "status='Normal failure'", "status='noise error'"),
+        *("status='notification failed'", "status='x-ray failed'", "status='nodefailure'"),
+        *("status='known good, failed late'", "status='step 0 failed'", "status='did not pass'"),
+        *("status='passed, 1 failed'", "status='timed out after 30 s'"),
     ],
 )
 def test_an_attribute_by_any_name_fails_its_test(read: Read, attribute: str) -> None:
@@ -128,6 +144,14 @@ def test_an_attribute_by_any_name_fails_its_test(read: Read, attribute: str) -> 
         *("success='true'", "failed='false'", "failures='0' errors='0'", "error=''", "failed='0'"),
         *("status='No errors'", "status='0 failures'", "result='without-failure'", "timeout='60'"),
         *("passed='0'", "passed='3' failed='0'", "status='odd'", "result=''", "error='None'"),
+        *("status='finished without errors'", "status='Completed with 0 errors'"),
+        *(
+            "status='passed, 0 failed'",
+            "status='noErrors'",
+            "status='error-free'",
+            "status='not failed'",
+        ),
+        *("status='Exit code 0'", "status='3 assertions passed'", "status='default'"),
     ],
 )
 def test_what_says_no_failure_passes(read: Read, case: str) -> None:
@@ -150,12 +174,59 @@ def test_what_says_no_failure_passes(read: Read, case: str) -> None:
         "<system-out>FAILED: status=failed</system-out>",
         "<flakyFailure message='m'><error>m</error></flakyFailure>",
         "<properties><property name='error' value='corrected'/></properties>",
+        "<properties><property name='state' value='failsafe'/></properties>",
+        *("<noError/>", "<softFailures/>", "<assertionErrors count='0'/>", "<failureTrace/>"),
+        *(
+            "<hasErrors>no</hasErrors>",
+            "<assertions>5</assertions>",
+            "<failOnError>y</failOnError>",
+        ),
+        *(
+            "<assertion result='passed'>1 == 1</assertion>",
+            "<expectedException>E</expectedException>",
+        ),
+        *("<info><bootError>m</bootError></info>", "<error-rate>0.5</error-rate>"),
+        *("<step status='error_injected'/>", "<motor><state>stopped</state></motor>"),
+        *("error", "unknown", "stopped"),
     ],
 )
 def test_an_element_that_denies_a_failure_is_none(read: Read, inside: str) -> None:
     file = read(f"<testsuite name='x'><testcase name='a'>{inside}</testcase></testsuite>")
 
     assert [row[:2] for row in rows(file)] == [("x.a", "pass")]
+
+
+@pytest.mark.parametrize(
+    ("result", "word"),
+    [
+        ("status='odd'/>", "'x.a', status 'odd'"),
+        ("status='odd' result='passed'/>", "'x.a', status 'odd'"),
+        ("result='BESTANDEN'/>", "'x.a', result 'BESTANDEN'"),
+        ("><state>odd</state></testcase>", "'x.a', state 'odd'"),
+        ("><step status='error_injected'/></testcase>", "'x.a', <step> status 'error_injected'"),
+        ("><property name='state' value='failsafe'/></testcase>", "'x.a', state 'failsafe'"),
+        ("/></testsuite><testsuite name='y' status='odd'>", "'y', status 'odd'"),
+    ],
+)
+def test_a_word_that_is_not_known_is_said_once(read: Read, result: str, word: str) -> None:
+    file = read(
+        f"<testsuites><testsuite name='x'><testcase name='a' {result}</testsuite></testsuites>"
+    )
+    many = read(
+        "<testsuite name='x'><testcase name='a' status='odd'/><testcase name='b' status='n/a'/>"
+        "<testcase name='c' status='run'/><testcase name='d' status='odd'><failure/></testcase>"
+        "<testcase name='e'><property name='state' value='idle'/><step status='odd'/></testcase>"
+        "</testsuite>"
+    )
+
+    assert rows(file) == [("x.a", "pass", 1)]
+    [note] = file.notes
+    assert note.endswith(
+        f": 1 result is given by a word that is not known (first: {word}), which counts as none."
+        " Let the tests write one such as passed, failed or skipped"
+    )
+    [note] = many.notes
+    assert ": 2 results are given by a word that is not known (first: 'x.a', status 'odd')" in note
 
 
 def test_a_test_that_failed_by_an_attribute_has_its_text_as_message(read: Read) -> None:
@@ -167,13 +238,12 @@ def test_a_test_that_failed_by_an_attribute_has_its_text_as_message(read: Read) 
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     ["message='lost'", "message='lost' failures='1'", "failure='lost'", "error-message='lost'"],
 )
-def test_a_message_of_the_test_itself_is_that_of_its_failure(read: Read, said: str) -> None:
-    assert message_of(
-        read(f"<testsuite><testcase name='a' result='fail' {said}/></testsuite>")
-    ) == ("lost")
+def test_a_message_of_the_test_itself_is_that_of_its_failure(read: Read, message: str) -> None:
+    case = f"<testcase name='a' result='fail' {message}/>"
+    assert message_of(read(f"<testsuite>{case}</testsuite>")) == "lost"
 
 
 STATES = st.sampled_from(list(State))
@@ -182,14 +252,14 @@ STATES = st.sampled_from(list(State))
 @given(st.lists(STATES, min_size=1, max_size=4), st.data())
 def test_whoever_says_that_a_test_failed_wins(states: list[State], data: st.DataObject) -> None:
     """Whatever else is said beside it, in whatever order, by attributes, properties or elements."""
-    said = []
+    elements = []
     for state in states:
         word = data.draw(st.sampled_from(sorted(evidence.WORDS[state])))
-        said.append(f"<{data.draw(st.sampled_from(sorted(evidence.STATES)))} value='{word}'/>")
-    case = f"<testcase name='a'>{''.join(said)}</testcase>"
+        elements.append(f"<{data.draw(st.sampled_from(sorted(evidence.STATES)))} value='{word}'/>")
+    case = f"<testcase name='a'>{''.join(elements)}</testcase>"
     file = junit_results([f"<testsuite name='x'>{case}</testsuite>".encode()], ())
 
-    failed = [one.outcome is Outcome.FAIL for one in file.attempts]
+    failed = [attempt.outcome is Outcome.FAIL for attempt in file.attempts]
     assert failed == (
         [True]
         if State.FAILED in states
@@ -212,6 +282,11 @@ def test_whoever_says_that_a_test_failed_wins(states: list[State], data: st.Data
         ("status='failed'", "The suite 'x' failed (status 'failed'), and none of its tests did"),
         ("errors='many'", "The suite 'x' failed (errors 'many'), and none of its tests did"),
         ("success='False'", "The suite 'x' failed (success 'False'), and none of its tests did"),
+        (
+            "status='Node failure'",
+            "The suite 'x' failed (status 'Node failure'), and none of its tests did",
+        ),
+        ("status='cancelled'", "The suite 'x' did not pass (status 'cancelled')"),
     ],
 )
 def test_a_suite_that_failed_without_a_failed_test_is_no_success(
@@ -354,6 +429,8 @@ def test_ctest_fails_what_it_could_not_run_and_so_is_the_run_no_success() -> Non
         "status='notrun'><skipped message='Insufficient resources'/>",
         "status='notrun'><skipped message='Not Run'/>",
         "status='blocked'>",
+        *("status='cancelled'>", "status='stopped by user'>", "result='UNRESOLVED'>"),
+        *("status='unknown'>", "><status>Canceled</status>"),
         "status='notrun'><skipped/><system-out>Unable to find executable: /x</system-out>",
         "><skipped message='Required Files Missing'/>",
         "><skipped>Failed test dependencies: setup</skipped>",
@@ -429,6 +506,7 @@ def test_a_failure_outside_any_test_is_a_failed_test_named_by_its_suite(
         ("<testsuite name='x'><setup status='failed'/><testcase name='a'/></testsuite>", "x"),
         ("<testsuite name='x'><teardown><failure/></teardown></testsuite>", "x"),
         ("<testsuite name='x'><error>m</error><testcase name='a'/></testsuite>", "x"),
+        ("<testsuite name='x'><setupFailure>m</setupFailure></testsuite>", "x"),
         ("<testsuite name='x'><testcase name='a'/><failure/><error/></testsuite>", "x"),
         (
             "<testsuite name='x'><testcase name='a'/><testcase><failure/></testcase></testsuite>",

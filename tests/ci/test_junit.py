@@ -5,6 +5,7 @@ import gzip
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -18,6 +19,7 @@ from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import BUILT_IN
 from hwci.ci.results.xml import escaping, junit
 from hwci.engine.vocabulary import Verdict
+from tests.ci.result_files import written
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -26,12 +28,7 @@ Write = Callable[[str], Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    def to_file(text: str) -> Path:
-        path = tmp_path / "results.xml"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return to_file
+    return partial(written, tmp_path)
 
 
 def read(path: Path) -> FileResults:
@@ -183,9 +180,9 @@ def test_a_suite_without_time_lasts_as_long_as_its_tests(write: Write) -> None:
     assert read(path).duration_s == 3.5
 
 
-@pytest.mark.parametrize("said", ['status="notrun"', 'status="disabled"', 'result="skipped"'])
-def test_a_test_that_was_listed_and_not_run_is_left_out(write: Write, said: str) -> None:
-    path = write(f'<testsuite name="x"><testcase name="a" {said}/></testsuite>')
+@pytest.mark.parametrize("word", ['status="notrun"', 'status="disabled"', 'result="skipped"'])
+def test_a_test_that_was_listed_and_not_run_is_left_out(write: Write, word: str) -> None:
+    path = write(f'<testsuite name="x"><testcase name="a" {word}/></testsuite>')
 
     assert read(path).attempts == []
     assert read(path).skipped == 1
@@ -283,9 +280,9 @@ def test_the_last_test_before_a_break_is_in_doubt_where_pytest_wrote_it(tmp_path
     at = whole.index(b"<testcase", whole.index(b"test_retried"))
     path.write_bytes(whole[:at])
 
-    kept = rows(merged([read(path)]))
+    whole_tests = rows(merged([read(path)]))
 
-    assert kept == rows(results_of("pytest.xml"))[:3]
+    assert whole_tests == rows(results_of("pytest.xml"))[:3]
 
 
 def test_a_gzip_file_that_was_cut_short_is_an_error(tmp_path: Path) -> None:
@@ -396,7 +393,7 @@ def test_a_value_of_megabytes_costs_neither_its_test_nor_those_behind_it(
     )
     results = read(path)
 
-    assert [(one.test_id, one.outcome.value) for one in results.attempts] == [
+    assert [(attempt.test_id, attempt.outcome.value) for attempt in results.attempts] == [
         ("a", "fail"),
         ("b", "pass"),
     ]
@@ -407,7 +404,7 @@ def test_a_value_of_megabytes_costs_neither_its_test_nor_those_behind_it(
 def test_names_that_differ_behind_a_megabyte_are_two_tests(write: Write) -> None:
     names = [f"{'n' * LONG}{end}" for end in ("a", "b", "a")]
     cases = "".join(f'<testcase classname="c" name="{name}"/>' for name in names)
-    ids = [one.test_id for one in read(write(f"<testsuite>{cases}</testsuite>")).attempts]
+    ids = [attempt.test_id for attempt in read(write(f"<testsuite>{cases}</testsuite>")).attempts]
 
     assert ids[0] == ids[2] != ids[1]
 
@@ -417,7 +414,7 @@ def test_a_tag_that_is_too_long_costs_what_stands_behind_it(write: Write, tag: s
     path = write(f"<testsuite><testcase name='a'/>{tag}<testcase name='b'/></testsuite>")
     results = read(path)
 
-    assert [one.test_id for one in results.attempts] == ["a"]
+    assert [attempt.test_id for attempt in results.attempts] == ["a"]
     assert results.faults[0].endswith(
         ": It has a tag of more than 8 MiB: 1 test before that counted; what follows is lost."
         " Let the tests write less of it"
@@ -448,7 +445,7 @@ def test_long_values_are_left_out_alike_wherever_the_chunks_end(
         cut = read_in_pieces(content, size)
         assert cut == read_in_pieces(content, 60)
 
-    assert len({one.test_id for one in cut}) == len(whole)
+    assert len({attempt.test_id for attempt in cut}) == len(whole)
     assert all(
         one.message[:12] == other.message[:12] for one, other in zip(cut, whole, strict=True)
     )

@@ -50,6 +50,24 @@ def test_the_numbers_of_a_file_decide_together_in_any_order(
         assert file.notes == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        *(("1.5s", 1.5), ("1,5 s", 1.5), ("150ms", 0.15), ("150 \u00b5s", 0.00015), ("2 sec", 2.0)),
+        *(("3 seconds", 3.0), ("2min", 120.0), ("1m 2.5s", 62.5), ("1h2m", 3720.0)),
+        *(("00:01:02.5", 62.5), ("1:00:00", 3600.0), ("00:00:01.2340000", 1.234)),
+        *(("PT1.5S", 1.5), ("PT1H2M3S", 3723.0), ("pt0.020s", 0.02)),
+        *(("5 apples", 0.0), ("s", 0.0), ("PT", 0.0), ("1:2", 0.0), ("1s later", 0.0), ("", 0.0)),
+    ],
+)
+def test_a_duration_may_have_units_or_be_a_time_of_a_clock(
+    tmp_path: Path, text: str, seconds: float
+) -> None:
+    [attempt] = read(tmp_path, text).attempts
+
+    assert attempt.duration_s == pytest.approx(seconds)
+
+
 def test_a_comma_that_nothing_decides_stands_before_decimals_and_that_is_said(
     tmp_path: Path,
 ) -> None:

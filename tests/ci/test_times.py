@@ -128,6 +128,7 @@ def test_a_time_without_zone_is_read_in_the_zone_it_was_written_in(
         (timedelta(hours=-6), "UTC-06:00"),
         (timedelta(hours=-3, minutes=-30), "UTC-03:30"),
         (timedelta(hours=5, minutes=45), "UTC+05:45"),
+        (timedelta(hours=10, minutes=30), "UTC+10:30"),
         (timedelta(hours=13), "UTC+13:00"),
         (timedelta(hours=-12), "UTC-12:00"),
     ],
@@ -148,8 +149,35 @@ def test_a_file_that_was_copied_since_is_in_utc_and_that_is_said(
     file = read((spelled(NOON - HOUR), 3_600.0), written_at=NOON + later)
 
     assert file.started_at == NOON - HOUR
+    zone, *age = file.notes
+    assert "They are read as UTC: when it was written does not tell" in zone
+    assert ["400 days after it began" in note for note in age] == [True] * (later > 365 * DAY)
+
+
+@pytest.mark.parametrize("boards", [["2021-03-04T05:06:07Z"] * 2, ["2020-02-02T02:02:02Z"] * 5])
+def test_times_near_the_writing_go_before_those_of_most_suites_whose_board_has_no_clock(
+    read: Write, boards: list[str]
+) -> None:
+    file = read(*((at, 1.0) for at in boards), (f"{spelled(NOON - MINUTE)}Z", 50.0))
+
+    assert file.started_at == NOON - MINUTE
     [note] = file.notes
-    assert "They are read as UTC: when it was written does not tell" in note
+    assert f"{len(boards)} of its {len(boards) + 1} times are not believed" in note
+
+
+def test_a_time_of_when_old_results_were_converted_does_not_move_them(read: Write) -> None:
+    began = NOON - 8 * DAY
+    runs = [(f"{spelled(began + at * MINUTE)}Z", 30.0) for at in range(3)]
+
+    assert read(*runs, (f"{spelled(NOON)}Z", 0.0)).started_at == began
+
+
+def test_a_time_of_long_ago_alone_is_believed_and_said(read: Write) -> None:
+    file = read(("2021-03-04T05:06:07Z", 1.0))
+
+    assert file.started_at == datetime(2021, 3, 4, 5, 6, 7, tzinfo=UTC)
+    [note] = file.notes
+    assert "days after it began, at 2021-03-04T05:06:07Z" in note
 
 
 def test_a_zone_of_its_own_needs_no_writing(read: Write) -> None:

@@ -311,13 +311,65 @@ def test_where_everything_failed_a_second_file_may_be_another_board(read: Read) 
     assert rows(results) == [("one.t.a", "fail", 1), ("two.t.a", "pass", 1)]
 
 
-@pytest.mark.parametrize("name", ["second.xml", "hil-lf.xml", "last-failed.xml", "2nd/again.xml"])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("first.xml", "second.xml"),
+        ("hil.xml", "hil-lf.xml"),
+        ("hil-20261128.xml", "failed-hil-20261129.xml"),
+        ("first.xml", "last-failed.xml"),
+        ("first.xml", "2nd/again.xml"),
+    ],
+)
 def test_where_everything_failed_the_name_of_the_second_file_may_say_what_it_is(
-    read: Read, name: str
+    read: Read, first: str, second: str
 ) -> None:
-    results = read({"first.xml": suite("x", a="f", b="f"), name: suite("x", a="p", b="f")})
+    results = read({first: suite("x", a="f", b="f"), second: suite("x", a="p", b="f")})
 
     assert rows(results) == [("t.a", "pass", 2), ("t.b", "fail", 2)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("first_board.xml", "second_board.xml"),
+        ("nucleo.xml", "frdm_failed.xml"),
+        ("1/nucleo.xml", "2/third-nrf52.xml"),
+    ],
+)
+def test_a_word_in_the_name_of_another_board_s_file_heals_no_failure(
+    read: Read, first: str, second: str
+) -> None:
+    results = read({first: suite("x", a="f"), second: suite("x", a="p")})
+
+    assert [row[1:] for row in rows(results)] == [("fail", 1), ("pass", 1)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("hil.xml", "hil_rerun.xml"),
+        ("attempt-1/o.xml", "attempt-2/o.xml"),
+        ("o_try9.xml", "o_try10.xml"),
+    ],
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_failed_in_the_last_try_failed_in_whatever_order_the_files_are_named(
+    read: Read, first: str, second: str, turned: bool
+) -> None:
+    files = {first: suite("x", a="f", b="p", c="p"), second: suite("x", a="p", b="f", c="p")}
+    results = read(dict(reversed(files.items())) if turned else files)
+
+    assert sorted(rows(results)) == [("t.a", "pass", 2), ("t.b", "fail", 1), ("t.c", "pass", 1)]
+
+
+def test_a_prefix_has_only_the_folders_that_differ(read: Read) -> None:
+    paths = ("m1/a.xml", "m1/b.xml", "m2/a.xml", "m2/b.xml")
+    results = read({path: suite("x", a="f", b="p") for path in paths})
+
+    assert [name for name, *_ in rows(results)][::2] == [
+        f"{path.removesuffix('.xml')}.t.a" for path in paths
+    ]
 
 
 def test_what_ran_at_the_same_time_was_not_tried_again(read: Read) -> None:

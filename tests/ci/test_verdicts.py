@@ -60,6 +60,10 @@ BENCH = [
     "ERROR: There is no debugger connected to the PC.",
     "Error: No debug probe detected.",
     "Error: No connected probes were found.",
+    "Error: Probe could not be created\n\nCaused by:\n    Probe was not found.",
+    "Error: Probe is already in use",
+    "usb.core.NoBackendError: No backend available",
+    r"FATAL ERROR: required program C:\Program Files\SEGGER\JLink\JLink.exe not found",
     (
         "serial.serialutil.SerialException: [Errno 2] could not open port /dev/ttyUSB0: [Errno 2] "
         "No such file or directory: '/dev/ttyUSB0'"
@@ -138,6 +142,11 @@ NOBODY = [
     "net: could not open socket://10.0.0.2:4000",
     "[Errno 2] could not open port /dev/cu.usbmodem14101: [Errno 2] No such file or directory",
     "No debug info, no probe points",
+    "ASSERT: required program slot not found",
+    "temperature probe could not be created",
+    "sensor: Probe is already in use",
+    "keyring.errors.NoBackendError: none",
+    "Error: No serial ports could be detected",
     "There are no boards connected to the backplane",
     "flash: unable to open /dev/ttyUSB",
     "E (312) app: error_type: InfrastructureMode is not supported",

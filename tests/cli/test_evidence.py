@@ -68,13 +68,27 @@ def test_files_after_public_reports_are_reported_as_they_are(
     assert reported(cli(*HEAD, "--box=b1", *flags)) == (conclusion, tests)
 
 
-def test_the_warning_says_what_could_not_run_and_why(cli: Command) -> None:
-    answer = cli(*HEAD, "--box=b1", "--junit", "ctest_missing.xml")
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [
+        (
+            "status='notrun'><skipped message='Unable to find executable: /x/adc'/>",
+            "'Unable to find executable: /x/adc'",
+        ),
+        ("status='cancelled'>", "\"status 'cancelled'\""),
+    ],
+)
+def test_the_warning_says_what_did_not_run_to_the_end_and_why(
+    cli: Command, tmp_path: Path, case: str, reason: str
+) -> None:
+    text = f"<testsuite><testcase name='adc' {case}</testcase><testcase name='b'/></testsuite>"
+    (tmp_path / "a.xml").write_text(text)
+
+    answer = cli(*HEAD, "--box=b1", "--junit", "a.xml")
 
     assert (
-        "warning: 1 test could not run, because what they need was missing (first: adc: 'Unable to"
-        " find executable: /x/adc'): the run is no success without them, unless its conclusion is"
-        " set.\n"
+        f"warning: 1 test could not run, or not to the end (first: adc: {reason}): the run is no"
+        " success without them, unless its conclusion is set.\n"
     ) in answer.err
 
 

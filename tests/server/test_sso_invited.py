@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Somebody whose provider does not say whose their e-mail is comes in by an invitation, as with a
-password: it proves nothing, and opens no account that there is (contract, "Auth"; ADR 0121).
+"""Somebody comes in by an invitation through a provider, as with a password, whatever that says of
+their e-mail: it proves nothing, and opens no account that there is (contract, "Auth"; ADR 0121).
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
-from hwci.server.settings import Registration
+from hwci.server.app import serving as serving_at
+from hwci.server.settings import Registration, Settings
 from tests.server.crooked import Crooked, crooked_provider, of_now
 from tests.server.single_sign_on import CALLBACK, LOGIN, refreshed, who
 from tests.support.asking import Reply, ask, bearer
 from tests.support.browsing import Browser, Stop, browsing
+from tests.support.held_port import held_port
 from tests.support.joining import invite, received
 from tests.support.providers import sso_file
 from tests.support.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
@@ -217,14 +220,87 @@ async def test_who_came_by_an_invitation_needs_the_token_of_the_next(
     assert waiting["needsToken"] is True
 
 
-async def test_an_e_mail_that_counts_goes_before_the_invitation(
+NOT_USED = "Your sign-in has an account here, so the invitation was not used"
+
+
+def notice(browser: Browser) -> str:
+    return unquote(browser.cookies()["hwci_notice"].value)
+
+
+async def test_an_account_of_an_e_mail_that_counts_goes_before_the_invitation(
     provider: Crooked, server: RunningServer
 ) -> None:
+    """At the first sign-in, which links it, as at the next."""
     speak(provider, "olga", email=EMAIL, email_verified=True)
+    for _ in range(2):
+        async with browsing() as browser:
+            await come(browser, server, ADA, invited(server))
+
+            assert who(server, browser)["user"]["email"] == EMAIL
+            assert notice(browser).startswith(NOT_USED)
+    async with browsing() as browser:
+        await browser.open(server.url + LOGIN)
+        assert "hwci_notice" not in browser.cookies(), "there was no invitation"
+
+
+async def test_an_invitation_that_another_account_takes_no_part_in_is_told_beside_its_notice(
+    provider: Crooked, server: RunningServer
+) -> None:
+    token = invited(server, email="ada.l@corp.example")
+    body = {"email": "ada.l@corp.example", "password": PASSWORD, "inviteToken": token}
+    assert ask(server.url, "POST", "/api/auth/register", json_body=body).status == 201
+    speak(provider, "ada", email="ada.l@corp.example", email_verified=True)
     async with browsing() as browser:
         await come(browser, server, ADA, invited(server))
 
-        assert who(server, browser)["user"]["email"] == EMAIL
+        assert "You have a new one" in notice(browser)
+        assert f". {NOT_USED}" in notice(browser)
+
+
+@pytest.mark.parametrize(
+    ("stated", "needs_token"), [("ada.l@corp.example", True), (ADA, False), (ADA.upper(), False)]
+)
+async def test_an_invitation_counts_where_the_provider_verifies_an_e_mail(
+    provider: Crooked, server: RunningServer, stated: str, needs_token: bool
+) -> None:
+    """It makes the account that was invited, and proves it if that is the verified e-mail."""
+    speak(provider, "ada", email=stated, email_verified=True)
+    async with browsing() as browser:
+        stop = await come(browser, server, ADA, invited(server))
+        assert stop.url == f"{server.url}/", stop.body
+        assert "hwci_notice" not in browser.cookies()
+        token = refreshed(server, browser).json["accessToken"]
+    person = ask(server.url, "GET", "/api/auth/me", bearer(token)).json
+    org = ask(server.url, "POST", "/api/orgs", bearer(server.token), json_body={"name": "B"}).json
+    path, body = f"/api/orgs/{org['id']}/invites", {"email": ADA, "role": "member"}
+    assert ask(server.url, "POST", path, bearer(server.token), json_body=body).status == 201
+
+    assert person["user"]["email"] == (ADA if needs_token else stated)
+    assert [joined["id"] for joined in person["organizations"]] == [str(server.org_id)]
+    assert received(server.url, token)[0]["needsToken"] is needs_token
+
+
+@pytest.mark.parametrize("policy", list(Registration))
+@pytest.mark.parametrize("stated", ["ada.l@corp.example", ADA])
+async def test_the_first_user_registers_through_a_provider_that_verifies_e_mails(
+    provider: Crooked, clock: Hands, tmp_path: Path, policy: Registration, stated: str
+) -> None:
+    speak(provider, "ada", email=stated, email_verified=True)
+    with held_port() as port:
+        settings = Settings(
+            database=str(tmp_path / "hwci.db"),
+            port=port,
+            base_url=f"http://127.0.0.1:{port}",
+            registration=policy,
+            sso_file=sso_file(tmp_path, acme=provider.url),
+        )
+        async with serving_at(settings, clock=clock) as server, browsing() as browser:
+            body = {"email": ADA, "inviteToken": server.set_up_token}
+            async with browser.http.post(server.url + LOGIN, json=body) as answer:
+                begun = await answer.json()
+            stop = await browser.open(begun["url"])
+            assert stop.url == f"{server.url}/", stop.body
+            assert "hwci_rt" in browser.cookies()
 
 
 async def test_a_closed_server_takes_nobody_by_an_invitation(

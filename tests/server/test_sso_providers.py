@@ -140,6 +140,17 @@ OF_MANY = [
     "https://accounts.google.com",
     "https://gitlab.com",
     "https://www.linkedin.com/oauth",
+    "https://access.line.me",
+    "https://accounts.huawei.com",
+    "https://api.login.yahoo.com",
+    "https://auth.atlassian.com",
+    "https://auth.login.yahoo.co.jp/yconnect/v2",
+    "https://discord.com",
+    "https://huggingface.co",
+    "https://orcid.org",
+    "https://test.salesforce.com",
+    "https://www.dropbox.com",
+    "https://www.paypal.com",
 ]
 OF_ONE = [
     f"https://login.microsoftonline.com/{TENANT}/v2.0",
@@ -179,6 +190,32 @@ def test_an_operator_may_trust_the_addresses_of_one_tenant(tmp_path: Path, issue
 
     assert read_providers(file_of(tmp_path, f"{text}trust_email = true"))["acme"].trust_email
     assert not read_providers(file_of(tmp_path, f"{text}trust_email = false"))["acme"].trust_email
+
+
+async def test_each_start_logs_the_issuers_that_are_trusted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    texts = [
+        GOOD.replace("acme", name).replace("accounts", name) + f"trust_email = {trusted}"
+        for name, trusted in (("one", "true"), ("two", "true"), ("other", "false"))
+    ]
+    file = file_of(tmp_path, "".join(texts))
+    for _ in range(2):
+        caplog.clear()
+        async with serving(settings(file, "https://hwci.example.org")):
+            pass
+
+        (line,) = [text for text in caplog.messages if "trust_email" in text]
+        assert "at https://one.example.org, https://two.example.org can sign in" in line
+
+
+async def test_a_start_without_trust_logs_no_issuer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(settings(file_of(tmp_path, GOOD), "https://hwci.example.org")):
+        pass
+
+    assert "trust_email" not in caplog.text
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

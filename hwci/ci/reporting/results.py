@@ -315,7 +315,7 @@ def _not_run(results: BoxResults) -> Iterator[str]:
         name, reason = next(iter(results.missing.items()))
         many = counted(len(results.missing), "test")
         yield (
-            f"{many} could not run, because what they need was missing (first: {name[:_SHOWN]}:"
+            f"{many} could not run, or not to the end (first: {name[:_SHOWN]}:"
             f" {reason[:_SHOWN]!r}): {why}."
         )
     if results.unbuilt and results.tests:

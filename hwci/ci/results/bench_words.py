@@ -9,7 +9,8 @@ firmware did. Left out on purpose, since a firmware can be the cause too:
   detected while running test` (seen in the output of the image before);
 - a target that does not answer its probe, and a boot loader that does not answer esptool;
 - a device that does not appear at USB as itself: for dfu-util, picotool, bossac, the boot loaders
-  that avrdude knows, an ESP's own USB JTAG, and `/dev/ttyACM*`, which may be the device's own;
+  that avrdude knows, an ESP's own USB JTAG (`No serial ports could be detected` of espflash), and
+  `/dev/ttyACM*`, which may be the device's own;
 - words that an application has as well: `open failed`, `Probe not found`, `device not found`.
 """
 
@@ -131,14 +132,22 @@ MACHINE: tuple[Words, ...] = (
         ),
     ),
     Words(
-        r"required program \S+ not found; install it or add its location to PATH",
+        r"FATAL ERROR: required program [^\n]{1,200}? not found\b"
+        r"|required program [^\n]{1,200}? not found; install it or add its location to PATH",
         "west: the machine of the bench lacks the flash tool",
         (
             (
                 "FATAL ERROR: required program nrfutil not found; install it or add its location to"
                 " PATH"
             ),
+            r"FATAL ERROR: required program C:\Program Files\SEGGER\JLink\JLink.exe not found",
+            "required program JLinkExe not found; install it or add its location to PATH",
         ),
+    ),
+    Words(
+        r"\busb\.core\.NoBackendError\b",
+        "pyusb, as of pyocd: the machine of the bench lacks libusb",
+        ("usb.core.NoBackendError: No backend available",),
     ),
 )
 """Harnesses, laboratories, and the machine that a bench hangs on."""
@@ -293,7 +302,8 @@ PROBES: tuple[Words, ...] = (
     ),
     Words(
         r"No (?:connected |debug )?probes were found\b|The selected debug probe was not found"
-        r"|Failed to open the debug probe\b|The debug probe could not be created",
+        r"|Failed to open the debug probe\b|The debug probe could not be created"
+        r"|\bProbe could not be created\b|Error: Probe is already in use\b",
         "probe-rs: the probe is away, or another program has it",
         (
             "Error: No connected probes were found.",
@@ -304,6 +314,8 @@ PROBES: tuple[Words, ...] = (
                 "Error: Failed to open the debug probe.\n\nCaused by:\n    0: The debug probe"
                 " could not be created."
             ),
+            "Error: Probe could not be created\n\nCaused by:\n    Probe was not found.",
+            "Error: Probe is already in use",
         ),
     ),
     Words(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import groupby
 
 from hwci.ci.results.places import NOWHERE, Attempt, Place, Source
 from hwci.ci.results.times import APART_FILES_MAX, Stamp, agreeing
@@ -87,7 +88,11 @@ def file_results(
     attempts, if these differ.
     """
     return FileResults(
-        attempts=[one for entry in (entries if tried is None else tried) for one in _tries(entry)],
+        attempts=[
+            attempt
+            for entry in (entries if tried is None else tried)
+            for attempt in _attempts_of(entry)
+        ],
         skipped=sum(not entry.run and not entry.missing for entry in entries),
         unbuilt=sum(entry.unbuilt for entry in entries),
         missing={entry.test_id: entry.missing for entry in entries if entry.missing},
@@ -100,13 +105,14 @@ def file_results(
     )
 
 
-def _tries(entry: Entry) -> Iterator[Attempt]:
+def _attempts_of(entry: Entry) -> Iterator[Attempt]:
     if not entry.run or entry.unbuilt:
         return
-    for verdict in entry.earlier:
-        yield Attempt(
+    for verdict, tries in groupby(entry.earlier):
+        before = Attempt(
             entry.test_id, Outcome.FAIL, 0.0, verdict, tried_again=True, place=entry.place
         )
+        yield from (before for _ in tries)  # a file may say thousands of each test
     yield Attempt(
         entry.test_id,
         Outcome.FAIL if entry.failed else Outcome.PASS,
@@ -167,39 +173,41 @@ def merged(
     """Merge the files of one box. `messages`: failed tests keep what their harness wrote, which may
     hold a secret. `by_file`: how tests are named, see `resolved`.
     """
-    kept = tuple(files)
-    resolution = _resolved(kept, by_file=by_file)
+    box_files = tuple(files)
+    resolution = _resolved(box_files, by_file=by_file)
     tests = resolution.tries
-    ran = {attempt.test_id for file in kept for attempt in file.attempts}
+    ran = {attempt.test_id for file in box_files for attempt in file.attempts}
     spans = {
         at: Stamp(file.started_at, took=_taken(file.duration_s))
-        for at, file in enumerate(kept)
+        for at, file in enumerate(box_files)
         if file.started_at is not None
     }
     believed = agreeing(spans, pause=APART_FILES_MAX)
     ends = [
         min(spans[at].end, file.written_at)
-        for at, file in enumerate(kept)
+        for at, file in enumerate(box_files)
         if at in believed and file.written_at is not None
     ]
     reckoned = [
-        file.written_at - _taken(file.duration_s) for file in kept if file.written_at is not None
+        file.written_at - _taken(file.duration_s)
+        for file in box_files
+        if file.written_at is not None
     ]
     return BoxResults(
         tests=tuple(
             _item(test_id, attempts, messages=messages) for test_id, attempts in tests.items()
         ),
-        skipped=sum(file.skipped for file in kept),
+        skipped=sum(file.skipped for file in box_files),
         started_at=min((spans[at].at for at in believed), default=None),
-        duration_s=sum(file.duration_s for file in kept),
-        unbuilt=sum(file.unbuilt for file in kept),
+        duration_s=sum(file.duration_s for file in box_files),
+        unbuilt=sum(file.unbuilt for file in box_files),
         ran_until=max(ends, default=None),
         cut=tuple(test_id for test_id, attempts in tests.items() if _is_beyond(attempts)),
         reckoned_start=min(reckoned, default=None),
         odd_starts=tuple(span.at for at, span in spans.items() if at not in believed),
         missing={
             test_id: why
-            for file in kept
+            for file in box_files
             for test_id, why in file.missing.items()
             if test_id not in ran
         },

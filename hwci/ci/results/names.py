@@ -151,11 +151,16 @@ def _connected(
 
 
 def _labels(paths: Sequence[tuple[str, ...]]) -> Sequence[str]:
-    """Return the names of files: the last part of their paths that differs, else a number."""
+    """Return the names of files: the last part of their paths that differs in each, else all parts
+    that differ, else a number.
+    """
     longest = max(map(len, paths))
-    for at in range(1, longest + 1):
-        parts = [path[-at] if at <= len(path) else "" for path in paths]
-        if len(set(parts)) == len(paths):
-            return parts
-    whole = ["/".join(path) for path in paths]
-    return whole if len(set(whole)) == len(paths) else [str(at + 1) for at in range(len(paths))]
+    parts = [("",) * (longest - len(path)) + path for path in paths]
+    differing = [at for at in range(longest) if len({path[at] for path in parts}) > 1]
+    for at in reversed(differing):
+        own = [path[at] for path in parts]
+        if len(set(own)) == len(paths):
+            return own
+    if len(set(paths)) < len(paths):
+        return [str(at + 1) for at in range(len(paths))]
+    return ["/".join(path[at] for at in differing if path[at]) for path in parts]

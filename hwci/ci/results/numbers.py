@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Durations as files spell them: `1,234.5`, `1.234,5`, `0,160`, `12.5`.
+"""Durations as files spell them: `1,234.5`, `1.234,5`, `0,160`, `12.5`, `150ms`, `00:01:02.5`.
 
 This module decides which mark of a number begins its decimals. Only `1,234` and `1.234` leave it
 open; the other numbers of the file decide these. What a number measures, it does not know.
@@ -16,6 +16,18 @@ from hwci.wire import limits
 _SPACES = re.compile("(?<=[0-9])[ '\u00a0\u2009\u202f\u2019](?=[0-9]{3})")
 """Marks that only stand between thousands."""
 _NUMBER = re.compile(r"([0-9]*(?:[.,][0-9]*)+)([eE][+-]?[0-9]+)?")
+_UNITS = {
+    "us|\u00b5s": 1e-6,
+    "ms": 1e-3,
+    "s(?:ec(?:ond)?s?)?": 1.0,
+    "m(?:in(?:ute)?s?)?": 60.0,
+    "h(?:(?:ou)?rs?)?": 3600.0,
+}
+_PART = re.compile(
+    rf"([0-9.,]+)\s*(?:{'|'.join(f'({unit})' for unit in _UNITS)})\s*", re.IGNORECASE
+)
+"""`150ms`, and each part of `1m 2.5s` or of ISO 8601's `PT1M2.5S`."""
+_CLOCK = re.compile(r"([0-9]+):([0-5]?[0-9]):([0-5]?[0-9](?:[.,][0-9]+)?)")
 _OPEN = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
 
 
@@ -43,8 +55,28 @@ class Numbers:
         if "." in self._decimal and "," not in text:  # most numbers of most files
             read = _float(text)
         if read is None:
-            read = self._spelled(_SPACES.sub("", text.strip()))
+            text = _SPACES.sub("", text.strip())
+            read = self._spelled(text)
+            if read is None:
+                read = self._in_parts(text)
         return read if read is not None and 0 <= read <= limits.DURATION_MAX else 0.0
+
+    def _in_parts(self, text: str) -> float | None:
+        """Return the seconds of hours, minutes and seconds, or of numbers with units."""
+        if clock := _CLOCK.fullmatch(text):
+            parts = list(zip(clock.groups(), (3600.0, 60.0, 1.0), strict=True))
+        else:
+            text = text.upper().removeprefix("PT")
+            if not text or _PART.sub("", text):
+                return None
+            parts = [
+                (match[1], factor)
+                for match in _PART.finditer(text)
+                for unit, factor in zip(match.groups()[1:], _UNITS.values(), strict=True)
+                if unit
+            ]
+        values = [(self._spelled(number), factor) for number, factor in parts]
+        return sum((value or 0.0) * factor for value, factor in values)
 
     def _spelled(self, text: str) -> float | None:
         number = _NUMBER.fullmatch(text)

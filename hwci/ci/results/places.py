@@ -29,7 +29,7 @@ _NO_HOST = re.compile(
 """Hosts that are made for one job: containers and hosted machines."""
 _TRY = re.compile(
     r"(?<![a-z])(?:re-?try|re-?tries|re-?runs?|attempts?|try|tries)(?![a-z])"
-    r"(?:[\s_.#:-]*\d+)?(?:[\s_-]*of[\s_-]*\d+)?",
+    r"(?:[\s_.#:-]*(\d+))?(?:[\s_-]*of[\s_-]*\d+)?",
     re.IGNORECASE,
 )
 """Words by which a file or a suite says that it is a try."""
@@ -132,14 +132,22 @@ def spot_of(place: Place) -> Spot:
     return Spot(tuple(suite_name(name)[0] for name in place.path), place.board, place.variant, host)
 
 
-def says_again(path: str) -> bool:
-    """Return whether the name of a file says that it came after another one."""
-    return _AGAIN.search(PurePath(path).name) is not None
+def says_again(path: str, other: str) -> bool:
+    """Return whether the name of a file says that it came after another one: a word does, and the
+    rest is the name of the other one, or nothing.
+    """
+    name, first = (_SUFFIXES.sub("", PurePath(file).name) for file in (path, other))
+    rest = _AGAIN.sub("", name)
+    return rest != name and _steady(rest)[0].strip(_SEAMS) in {"", _steady(first)[0]}
 
 
 @lru_cache(maxsize=4096)
-def base_of(path: str) -> tuple[tuple[str, ...], bool]:
-    """Return the parts of a path without what says that the file is a try, and whether it does."""
+def base_of(path: str) -> tuple[tuple[str, ...], int]:
+    """Return the parts of a path without what says that the file is a try, and the number of that
+    try: 1 if it has none, 0 if nothing says that it is one.
+    """
     *folders, name = PurePath(path).parts or ("",)
-    parts = [_steady(part) for part in (*folders, _SUFFIXES.sub("", name))]
-    return tuple(part for part, _ in parts if part), any(is_try for _, is_try in parts)
+    parts = [*folders, _SUFFIXES.sub("", name)]
+    said = (match for part in parts for match in _TRY.finditer(part))
+    numbers = [int(match[1] or 1) for match in said]
+    return tuple(filter(None, (_steady(part)[0] for part in parts))), max(numbers, default=0)

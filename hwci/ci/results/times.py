@@ -23,11 +23,11 @@ EARLIEST = datetime(2015, 1, 1, tzinfo=UTC)
 LATEST = datetime(9990, 1, 1, tzinfo=UTC)
 """No time that is read is later."""
 PAUSE_MAX = timedelta(hours=6)
-"""The longest time without a test, before which most times of a run are that it began at one."""
+"""The longest pause within the times of one run: times that are further apart do not agree."""
 APART_FILES_MAX = timedelta(days=7)
 """The same between files, and between boxes: they may wait for each other."""
 RUN_MAX = timedelta(days=7)
-"""How long before the last of its times a run began, where no most of them are near each other."""
+"""How long a run may take by its times, where no part of them holds more than half."""
 Key = TypeVar("Key")
 FIX = "To correct it, set --started-at (HWCI_STARTED_AT)"
 
@@ -167,16 +167,24 @@ def times(stamps: Sequence[Stamp], written_at: datetime) -> Times:
     written = written_at if written_at >= EARLIEST else None  # archives may hold 1980
     latest = LATEST if written is None else written + APART_MAX
     fit = {at: read for at, one in enumerate(stamps) if (read := _fitting(one, latest)) is not None}
-    local = agreeing({key: one for key, one in fit.items() if one.local})
+    local = _believed({key: one for key, one in fit.items() if one.local}, written)
     zone = _zone([fit[key] for key in local], written)
     placed = {key: _in_zone(one, zone or UTC_OFFSET) for key, one in fit.items()}
-    believed = agreeing({key: one for key, one in placed.items() if one.at <= latest})
+    believed = _believed({key: one for key, one in placed.items() if one.at <= latest}, written)
     zone_notes = _zone_notes(zone) if local & believed else ()
     odd = [one.at for key, one in enumerate(stamps) if key not in believed]
-    return Times(
-        min((placed[key].at for key in believed), default=None),
-        (*zone_notes, *_odd_notes(odd, len(stamps))),
-    )
+    began = min((placed[key].at for key in believed), default=None)
+    return Times(began, (*zone_notes, *_odd_notes(odd, len(stamps)), *_age_notes(began, written)))
+
+
+def _believed(spans: Mapping[Key, Stamp], written: datetime | None) -> set[Key]:
+    """Return which times are believed: those that agree, unless they are of long ago and others are
+    near the writing of the file. A board's clock may write most times of a file.
+    """
+    agreed = agreeing(spans)
+    if written is None or any(written - spans[key].at <= LONG_AGO for key in agreed):
+        return agreed
+    return agreeing({key: it for key, it in spans.items() if written - it.at <= LONG_AGO}) or agreed
 
 
 def agreeing(spans: Mapping[Key, Stamp], pause: timedelta = PAUSE_MAX) -> set[Key]:
@@ -203,15 +211,17 @@ OFFSETS = tuple(
     for minutes in (
         *range(-12 * 60, 14 * 60 + 1, 60),
         *(-9 * 60 - 30, -3 * 60 - 30, -2 * 60 - 30),
-        *(minutes + 30 for minutes in (180, 240, 300, 360, 540, 630)),
-        *(minutes + 45 for minutes in (300, 480, 720, 780)),
+        *(hours * 60 + 30 for hours in (3, 4, 5, 6, 9, 10)),
+        *(hours * 60 + 45 for hours in (5, 8, 12, 13)),
     )
 )
 """How far the zones of the world are from UTC."""
+OLD = timedelta(days=365)
+"""How long before the file was written a time is worth a note, though it is believed."""
 WRITTEN_WITHIN = timedelta(minutes=10)
 """How long after its tests a file is written that was not copied since."""
-FIRST_DAY_AGE = timedelta(days=30)
-"""How long before the file was written the first of January is that of a clock that began there."""
+LONG_AGO = timedelta(days=30)
+"""How long before the file was written a time may be that of a clock that was not set."""
 OVERLAP = timedelta(minutes=3)
 """How much longer its tests may seem to have taken."""
 
@@ -229,7 +239,7 @@ def _fitting(one: Stamp, latest: datetime) -> Stamp | None:
 
 def _is_first_day(at: datetime, latest: datetime) -> bool:
     """Return whether a time is that of a clock without a battery, which begins with some year."""
-    return (at.month, at.day) == (1, 1) and latest != LATEST and latest - at > FIRST_DAY_AGE
+    return (at.month, at.day) == (1, 1) and latest != LATEST and latest - at > LONG_AGO
 
 
 def _zone(agreed: Sequence[Stamp], written: datetime | None) -> timedelta | None:
@@ -262,6 +272,13 @@ def _zone_notes(zone: timedelta | None) -> tuple[str, ...]:
         shown = f"UTC{sign}{minutes // 60:02}:{minutes % 60:02}"
         what = f"By when it was written, that is {shown}"
     return (f": Its times name no zone. {what}. {FIX}",)
+
+
+def _age_notes(began: datetime | None, written: datetime | None) -> tuple[str, ...]:
+    if began is None or written is None or written - began <= OLD:
+        return ()
+    what = f"It was written {(written - began).days:,} days after it began, at {write_time(began)}"
+    return (f": {what}. Where the clock was wrong, set it. {FIX}",)
 
 
 def _odd_notes(odd: Sequence[datetime], many: int) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ which every one has to pass, if nothing does. How files are read, it does not kn
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cached_property
 from itertools import chain
 
 from hwci.ci.results.names import outside_prefixes, prefixes, stable_id
@@ -41,20 +42,37 @@ class Tests:
 
 
 def _in_time(sources: Sequence[Source]) -> Sequence[Source]:
-    """Return files in the order in which their tests began, if each says it, else were written."""
-    for times in ([it.started_at for it in sources], [it.written_at for it in sources]):
-        known = {id(it): at for it, at in zip(sources, times, strict=True) if at is not None}
-        if len(known) == len(sources):
-            return sorted(sources, key=lambda source: known[id(source)])
-    return sources
+    """Return files in the order in which their tests began, if each says it, else were written. A
+    copy is written when it is copied, so of files that are tries by their names, these say the
+    order.
+    """
+    began = {source: source.started_at for source in sources if source.started_at is not None}
+    if len(began) == len(sources):
+        return sorted(sources, key=began.__getitem__)
+    written = {source: source.written_at for source in sources if source.written_at is not None}
+    if len(written) == len(sources):
+        sources = sorted(sources, key=written.__getitem__)
+    tries: dict[tuple[str, ...], list[Source]] = {}
+    for source in sources:
+        tries.setdefault(base_of(source.path)[0], []).append(source)
+    in_turn = {
+        base: iter(sorted(own, key=lambda source: base_of(source.path)[1]))
+        for base, own in tries.items()
+    }
+    return [next(in_turn[base_of(source.path)[0]]) for source in sources]
 
 
 def _without_copies(sources: Sequence[Source], notes: list[str]) -> Iterator[Source]:
     """Leave out what a file repeats of another one: Twister writes one run into several files."""
-    before: list[Source] = []
+    before: dict[tuple[str, int], dict[Source, None]] = {}
     for source in sources:
         copied = set[tuple[str, str]]()
-        for other in before:
+        # Only files with such a test may be compared: there may be thousands.
+        took = ((one.test_id, one.duration_s) for one in source.attempts if one.duration_s)
+        keys = dict.fromkeys((test_id, round(seconds / _CLOCK_S)) for test_id, seconds in took)
+        keys[source.path, -1] = None
+        near = ((test_id, clock + step) for test_id, clock in keys for step in (-1, 0, 1))
+        for other in dict.fromkeys(chain.from_iterable(before.get(key, ()) for key in near)):
             if source.path and source.path == other.path:
                 copied |= {_copy_key(one) for one in source.attempts}
             elif shared := _copied(source, other) - copied:
@@ -63,7 +81,8 @@ def _without_copies(sources: Sequence[Source], notes: list[str]) -> Iterator[Sou
                     " well, of the same run: they count once."
                 )
                 copied |= shared
-        before.append(source)
+        for key in keys:
+            before.setdefault(key, {})[source] = None
         left = [one for one in source.attempts if _copy_key(one) not in copied] if copied else None
         yield source if left is None else replace(source, attempts=left)
 
@@ -118,7 +137,7 @@ _Run = Sequence[Attempt]
 """What one unit holds of one test."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class _Unit:
     """What ran together: the suites of a file, each of them once."""
 
@@ -131,15 +150,23 @@ class _Unit:
         """The tests, without failures outside any."""
         return [key for key, run in self.results.items() if not run[0].outside]
 
+    @cached_property
+    def in_try(self) -> bool:
+        """Whether its file is called a try."""
+        return base_of(self.source.path)[1] > 0
+
+    @cached_property
+    def is_marked(self) -> bool:
+        """Whether one of its suites is called a try."""
+        return any(suite_name(name)[1] for path in self.paths for name in path)
+
     def is_try_of(self, other: "_Unit") -> bool:
         """Return whether the name of one of the two says that it is a try of the other."""
-        if self.source is not other.source:
-            base, tried = base_of(self.source.path)
-            other_base, other_tried = base_of(other.source.path)
-            if (tried or other_tried) and base[: len(other_base)] == other_base[: len(base)]:
+        if self.source is not other.source and (self.in_try or other.in_try):
+            base, other_base = (base_of(it.source.path)[0] for it in (self, other))
+            if base[: len(other_base)] == other_base[: len(base)]:
                 return True
-        marked = any(suite_name(name)[1] for path in self.paths for name in path)
-        return marked and self.paths.isdisjoint(other.paths)
+        return self.is_marked and self.paths.isdisjoint(other.paths)
 
     def is_after(self, other: "_Unit") -> bool:
         """Return whether it may have run after another one: its file does not say otherwise."""
@@ -165,12 +192,19 @@ class _Group:
         return self.first.source
 
     def take(self, key: _Key, run: _Run) -> None:
-        """Take the run of a test. One pass is a pass."""
-        failed = any(one.outcome is Outcome.FAIL and not one.tried_again for one in run)
+        """Take the run of a test: whether it failed, the last one says."""
         self.runs.setdefault(key, []).append(run)
         if run[0].outside:
             self.outside.add(key)
-        self.failed[key] = failed and self.failed.get(key, True)
+        self.failed[key] = _failed(run)
+
+
+def _failed(run: _Run) -> bool:
+    return any(one.outcome is Outcome.FAIL and not one.tried_again for one in run)
+
+
+_Holders = dict[_Key, dict[_Group, None]]
+"""The groups of each test, in their order."""
 
 
 def _units(sources: Iterable[Source]) -> Iterator[_Unit]:
@@ -191,47 +225,48 @@ def _units(sources: Iterable[Source]) -> Iterator[_Unit]:
 def _grouped(units: Iterable[_Unit], notes: list[str]) -> list[_Group]:
     """Put what a unit holds to what it tried again; the rest ran for the first time."""
     groups: list[_Group] = []
-    holders: dict[_Key, list[_Group]] = {}
+    holders, in_tries, failed = _Holders(), _Holders(), _Holders()
     for unit in units:
-        tried = _by_name(unit, groups, holders) or _chosen(unit, groups, holders, notes)
+        named = holders if unit.in_try or unit.is_marked else in_tries
+        tried = _last_of(named, unit, unit.is_try_of) or _chosen(unit, failed, notes)
         rest = _Group(unit)
         for key, run in unit.results.items():
-            tried.get(key, rest).take(key, run)
+            group = tried.get(key, rest)
+            group.take(key, run)
+            holders.setdefault(key, {})[group] = None
+            if group.first.in_try:
+                in_tries.setdefault(key, {})[group] = None
+            if group.failed[key]:
+                failed.setdefault(key, {})[group] = None
+            else:
+                failed.get(key, {}).pop(group, None)
         if rest.runs:
             groups.append(rest)
-            for key in rest.runs:
-                holders.setdefault(key, []).append(rest)
     return groups
 
 
-_Holders = Mapping[_Key, Sequence[_Group]]
+def _last_of(holders: _Holders, unit: _Unit, fits: Callable[[_Unit], bool]) -> dict[_Key, _Group]:
+    """Return the last group of each test of a unit whose first unit fits."""
+    last = {
+        key: next((it for it in reversed(holders.get(key, {})) if fits(it.first)), None)
+        for key in unit.tests
+    }
+    return {key: group for key, group in last.items() if group is not None}
 
 
-def _by_name(unit: _Unit, groups: Sequence[_Group], holders: _Holders) -> dict[_Key, _Group]:
-    """Return the group of each test that a unit tried again, as the name of one of them says."""
-    named = {group for group in groups if unit.is_try_of(group.first)}
-    own = {key: [it for it in holders.get(key, ()) if it in named] for key in unit.tests}
-    return {key: tried[-1] for key, tried in own.items() if tried}
-
-
-def _chosen(
-    unit: _Unit, groups: Sequence[_Group], holders: _Holders, notes: list[str]
-) -> dict[_Key, _Group]:
+def _chosen(unit: _Unit, failed: _Holders, notes: list[str]) -> dict[_Key, _Group]:
     """Return the group of each test of a unit that holds only tests that failed before, and none
     of those that passed beside them. Where everything failed, it may as well be another board, and
     its name has to say that it is not.
     """
-    before = {group for group in groups if unit.is_after(group.first)}
-    tried: dict[_Key, _Group] = {}
-    for key in unit.tests:
-        failed = [it for it in holders.get(key, ()) if it in before and it.failed[key]]
-        if not failed:
-            return {}
-        tried[key] = failed[-1]
-    nothing_passed = all(all(group.failed.values()) for group in tried.values())
-    if nothing_passed and not (tried and says_again(unit.source.path)):
+    tried = _last_of(failed, unit, unit.is_after)
+    if len(tried) < len(unit.tests):
         return {}
-    files = " and ".join(dict.fromkeys(group.source.path for group in tried.values()))
+    nothing_passed = all(all(group.failed.values()) for group in tried.values())
+    paths = dict.fromkeys(group.source.path for group in tried.values())
+    if nothing_passed and not any(says_again(unit.source.path, path) for path in paths):
+        return {}
+    files = " and ".join(paths)
     notes.append(
         f"{unit.source.path}: {counted(len(tried), 'test')} counted as tried again: all of them had"
         f" failed before, in {files}, and nothing else is there."
@@ -288,13 +323,13 @@ def _named_tests(
 
 
 def _tries(groups: Sequence[Sequence[_Run]]) -> Sequence[Attempt]:
-    """Return the tries of a test. Each group tried it until it passed; where there are several, all
-    of them have to pass.
+    """Return the tries of a test. It was tried until it passed; what ran behind a pass, or in
+    another group, has to pass as well.
     """
     if len(groups) == len(groups[0]) == len(groups[0][0]) == 1:
         return groups[0][0]
     failed, last = list[Attempt](), list[Attempt]()
-    for runs in groups:
+    for runs in chain.from_iterable(map(_until_passed, groups)):
         parts = [_parted(run) for run in runs]
         failed += chain.from_iterable(before for before, _ in parts)
         ends = [_every(own) for _, own in parts]
@@ -305,6 +340,15 @@ def _tries(groups: Sequence[Sequence[_Run]]) -> Sequence[Attempt]:
             last.append(_every([end for end in ends if end.outcome is Outcome.PASS]))
         failed += failed_ends
     return [*failed, _every(last)]
+
+
+def _until_passed(runs: Sequence[_Run]) -> Iterator[Sequence[_Run]]:
+    """Yield the runs up to each that passed."""
+    begin = 0
+    for end, run in enumerate(runs, start=1):
+        if end == len(runs) or not _failed(run):
+            yield runs[begin:end]
+            begin = end
 
 
 def _parted(run: _Run) -> tuple[_Run, _Run]:

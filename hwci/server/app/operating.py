@@ -7,6 +7,7 @@ socket beside the file, which only the file's owner can open.
 import asyncio
 import http.client
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import NamedTuple
@@ -131,26 +132,27 @@ def restore(database: str, copy: Path) -> Restored:
 
 
 def copy(
-    source: str, target: str, tell: Tell = lambda *_: None, *, secret_key_file: Path | None = None
+    source: str, target: str, tell: Tell = lambda *_: None, *, settings: Settings = DEFAULTS
 ) -> int:
     """Copy a whole database into an empty one that no server has, or go on with that. Return how
-    many rows it has.
+    many rows it has. `settings`: where the keys are; what they say of the sessions of their
+    database counts for that.
 
     Raises:
         StorageError: one of them cannot be used, or is in use, or the target is not empty.
         SettingsError: a key of the audit log cannot be used.
     """
-    of, to = _kept(source, secret_key_file), _kept(target, secret_key_file)
+    of, to = _settled(source, settings), _settled(target, settings)
     _require_made(of, flag="--from")
     _make_folder(to)
     return opening.copy_storage(of, to, tell)
 
 
-def new_audit_key(database: str, secret_key_file: Path | None = None) -> int:
+def new_audit_key(database: str, settings: Settings = DEFAULTS) -> int:
     """Continue the audit log under a new key, if the present one does not fit and no server runs.
     Return the number of the first row. Raises `StorageError`.
     """
-    location = _kept(database, secret_key_file)
+    location = _settled(database, settings)
     _require_made(location)
     first = _begin_audit_anew(location)
     if first is None:
@@ -233,6 +235,14 @@ def open_database(location: Location, *, hears: bool = True) -> Storage:
     """
     _make_folder(location)
     return opening.open_storage(location, hears=hears)
+
+
+def _settled(database: str, settings: Settings) -> Location:
+    """Return a database with what the settings say of it."""
+    location = _kept(database, settings.secret_key_file)
+    if database != settings.database:
+        return location
+    return replace(location, session_address=settings.database_session)
 
 
 def _kept(database: str, secret_key_file: Path | None = None) -> Location:

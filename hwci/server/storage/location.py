@@ -38,6 +38,15 @@ class Location:
     session_address: str | None = None
     """The address of the same database with a session for each connection, if it was named."""
 
+    def __post_init__(self) -> None:
+        """Raise `SettingsError` if there is an address of a session of what has none."""
+        if self.session_address is not None and not self._address:
+            raise SettingsError(
+                f"HWCI_DATABASE_SESSION is set beside the database {self.written}, which is not one"
+                " of PostgreSQL",
+                "unset it, or name the database by its address",
+            )
+
     @property
     def file(self) -> Path | None:
         """The file itself, every link on the way followed; None if it is not a file."""
@@ -81,7 +90,7 @@ class Location:
     @property
     def session(self) -> "Location":
         """The same database, where each connection has a session of its own."""
-        return replace(self, written=self.session_address or self.written)
+        return replace(self, written=self.session_address or self.written, session_address=None)
 
     @property
     def socket(self) -> Path | None:

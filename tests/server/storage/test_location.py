@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hwci.server.errors import StorageError
+from hwci.server.app import serving
+from hwci.server.errors import SettingsError, StorageError
+from hwci.server.settings import Settings
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import missing_steps
 
@@ -78,3 +80,21 @@ def test_a_file_may_be_named_like_anything_else() -> None:
     for written in ("user.db", "C:/hwci.db", "a/host=1.db", "postgresql.db"):
         assert Location(written).file is not None
         assert Location(written).repeated == written
+
+
+@pytest.mark.parametrize("written", ["hwci.db", "memory:", "/var/lib/postgresql/hwci.db"])
+def test_what_is_no_server_has_no_address_with_sessions(written: str) -> None:
+    with pytest.raises(SettingsError, match=f"HWCI_DATABASE_SESSION .* {written}") as refused:
+        Location(written, session_address="postgresql://ada:hunter2@db/hwci")
+    assert "hunter2" not in str(refused.value)
+
+
+async def test_a_server_with_a_file_and_an_address_with_sessions_does_not_start(
+    tmp_path: Path,
+) -> None:
+    database = tmp_path / "hwci.db"
+    settings = Settings(database=str(database), database_session="postgresql://db/hwci", port=0)
+    with pytest.raises(SettingsError, match="unset it"):
+        async with serving(settings):
+            pass
+    assert not database.exists()

@@ -44,7 +44,8 @@ from hwci.server.storage.records import NOBODY, LiveTest
 from hwci.server.storage.sqlite.connections import new_database
 from tests.server.storage.agreeing import compare
 from tests.server.storage.examples import ACME, ADA, BOX, LIVE_RUN, NOON, REPORT
-from tests.server.storage.happenings import append, numbers
+from tests.server.storage.happenings import append
+from tests.server.storage.hearing import hearing_of_each_other
 from tests.server.storage.histories import EVER, ORG, HistoryDraw
 from tests.server.storage.waiting import WAITING, leader_of, wait
 from tests.support.asking import Reply, ask, bearer, ci_key
@@ -184,16 +185,8 @@ def test_a_database_server_needs_a_place_for_the_keys(postgresql: Server) -> Non
 
 async def test_a_server_hears_of_the_events_of_another_once(postgresql: Server) -> None:
     with postgresql.database() as location:
-        first, second = open_storage(location), open_storage(location)
-        heard: asyncio.Queue[object] = asyncio.Queue()
-        first.listen(lambda _: heard.put_nowait("first"))
-        second.listen(lambda _: heard.put_nowait("second"))
-        await second.write(append(2))
-        assert {await heard.get(), await heard.get()} == {"first", "second"}
-        assert await numbers(first) == [1, 2]
-        assert heard.empty()
-        await first.close()
-        await second.close()
+        async with hearing_of_each_other(location) as stores:
+            assert len(stores) == 2
 
 
 async def test_reports_of_one_identity_at_once_leave_one_whole_one(postgresql: Server) -> None:

@@ -23,10 +23,10 @@ from hwci.server.storage.opening import (
     open_storage,
 )
 from hwci.server.storage.ports import Storage
-from hwci.server.storage.postgresql import hearing, whole
+from hwci.server.storage.postgresql import hearing, sessions, whole
 from hwci.server.storage.postgresql.sessions import require_session
 from tests.server.storage.examples import ACME
-from tests.server.storage.happenings import append, numbers
+from tests.server.storage.hearing import hearing_of_each_other
 from tests.server.storage.waiting import leader_of, wait
 from tests.support.asking import ask, ci_key
 from tests.support.databases import Server, connect, new_location, only_where_wanted
@@ -77,14 +77,14 @@ async def test_reports_of_many_senders_come_through_a_pool_of_transactions(tmp_p
 
             def send(sender: int) -> list[int]:
                 path = "/api/ci/run-report"
-                bodies = [report(run_id=sender * REPORTS + one) for one in range(REPORTS)]
+                bodies = [report(run_id=sender * REPORTS + number) for number in range(REPORTS)]
                 return [
-                    ask(server.url, "POST", path, ci_key(key), json_body=one).status
-                    for one in bodies
+                    ask(server.url, "POST", path, ci_key(key), json_body=body).status
+                    for body in bodies
                 ]
 
             answers = await asyncio.gather(
-                *(asyncio.to_thread(send, one) for one in range(SENDERS))
+                *(asyncio.to_thread(send, sender) for sender in range(SENDERS))
             )
             assert Counter(chain.from_iterable(answers)) == {204: SENDERS * REPORTS}
             assert (await asyncio.to_thread(ask, server.url, "GET", "/readyz")).status == 200
@@ -104,17 +104,23 @@ async def test_a_pool_of_sessions_needs_no_address_of_its_own(postgresql: Server
 
 
 async def _hear_of_each_other(location: Location) -> None:
-    first, second = open_storage(location), open_storage(location)
-    heard: asyncio.Queue[str] = asyncio.Queue()
-    first.listen(lambda _: heard.put_nowait("first"))
-    second.listen(lambda _: heard.put_nowait("second"))
-    await second.write(append(2))
-    assert {await heard.get(), await heard.get()} == {"first", "second"}
-    assert await numbers(first) == [1, 2]
-    assert await leader_of([first, second])
-    assert not (first.leads() and second.leads())
-    await first.close()
-    await second.close()
+    async with hearing_of_each_other(location) as stores:
+        assert await leader_of(stores)
+        assert [store.leads() for store in stores].count(True) == 1
+
+
+@pytest.mark.parametrize("has_address", [True, False])
+def test_a_pool_of_one_connection_is_refused_at_the_start(
+    postgresql: Server, monkeypatch: pytest.MonkeyPatch, *, has_address: bool
+) -> None:
+    monkeypatch.setattr(sessions, "_SECOND_SECONDS", 0.2)
+    others = "default_pool_size = 1\nquery_wait_timeout = 20"
+    with postgresql.database() as near, pooler(near, "session", others) as pooled:
+        address = pooled.written if has_address else None
+        location = replace(near if has_address else pooled, session_address=address)
+        with pytest.raises(StorageError, match="lends no second connection") as refused:
+            open_storage(location)
+        assert "default_pool_size" in refused.value.fix
 
 
 @pytest.mark.parametrize("others", TRANSACTION)
@@ -159,12 +165,12 @@ def test_a_pool_is_told_from_one_of_the_other_mode_while_others_use_it(
     ):
         users = [threads.submit(use, pooled) for _ in range(8)]
         try:
-            found = [is_refused(pooled) for _ in range(20)]
+            refusals = [is_refused(pooled) for _ in range(20)]
         finally:
             done.set()
         for user in users:
             user.result()
-    assert found.count(True) == refused
+    assert refusals.count(True) == refused
 
 
 def test_a_pool_of_statements_is_refused_at_the_start(postgresql: Server) -> None:
@@ -274,5 +280,18 @@ def test_commands_of_an_operator_go_through_a_pool_of_transactions(tmp_path: Pat
         assert operate_on(pooled, ListOrganizations()).org_ids == [org_id]
         assert check_storage(pooled.written).damage == ()
         with pytest.raises(StorageError, match="lends a connection") as refused:
-            copy(pooled.written, str(tmp_path / "to.db"), secret_key_file=pooled.secret_key_file)
+            copy(pooled.written, str(tmp_path / "to.db"), settings=settings_of(pooled))
         assert refused.value.fix == "name an address of PostgreSQL itself"
+
+
+@pytest.mark.parametrize("is_source", [True, False])
+def test_a_copy_goes_over_the_address_with_sessions(tmp_path: Path, *, is_source: bool) -> None:
+    file = str(tmp_path / "hwci.db")
+    with new_location(tmp_path) as near:
+        org_id = new_organization(near if is_source else Location(file))
+        with pooler(near, "transaction", FEW) as pooled:
+            settings = settings_of(pooled, database_session=near.written)
+            ends = (pooled.written, file) if is_source else (file, pooled.written)
+            assert copy(*ends, settings=settings) > 0
+        target = Location(file, near.secret_key_file) if is_source else near
+        assert operate_on(target, ListOrganizations()).org_ids == [org_id]

@@ -16,6 +16,7 @@ import pytest
 
 from hwci.server.app.operating import copy
 from hwci.server.deadline import Deadline
+from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import missing_steps, open_storage
 from hwci.server.storage.ports import Reader, Storage
@@ -146,7 +147,8 @@ async def test_partitions_change_no_answer_and_a_month_of_what_was_replaced_can_
         await asyncio.gather(*(one.close() for one in stores))
         file = Location(str(tmp_path / "copy.db"))
         keys = location.secret_key_file
-        await asyncio.to_thread(copy, location.written, file.written, secret_key_file=keys)
+        settings = Settings(secret_key_file=keys)
+        await asyncio.to_thread(copy, location.written, file.written, settings=settings)
         copied = open_storage(file)
         assert await copied.read(lambda r: r.facts(ORG)) == facts
         await copied.close()

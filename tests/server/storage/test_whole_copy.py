@@ -23,6 +23,7 @@ import pytest
 from hwci.engine.vocabulary import Outcome, Role, RunEventType
 from hwci.server.app.operating import copy, new_audit_key
 from hwci.server.errors import DamagedError, StorageError, StorageLockedError
+from hwci.server.settings import Settings
 from hwci.server.storage.audit_chain import AuditWalk
 from hwci.server.storage.audit_key import key_file, read_audit_key
 from hwci.server.storage.location import Location
@@ -63,6 +64,7 @@ import os, signal, sys
 from importlib import import_module
 from pathlib import Path
 from hwci.server.app.operating import copy
+from hwci.server.settings import Settings
 from hwci.server.storage.sql import whole
 
 source, target, keys, driver, left = *sys.argv[1:5], int(sys.argv[5])
@@ -80,7 +82,7 @@ def many(self, *given):
 whole._ROWS = {ROWS}
 connections = import_module(f"hwci.server.storage.{{driver}}.connections")
 plain, connections.Connection.execute_many = connections.Connection.execute_many, many
-copy(source, target, step, secret_key_file=Path(keys))
+copy(source, target, step, settings=Settings(secret_key_file=Path(keys)))
 """
 """Copies, and kills itself at a step."""
 
@@ -178,7 +180,8 @@ async def shown(where: Location) -> list[object]:
 
 def copied(source: Location, target: Location, **tell: Any) -> int:
     keys = source.secret_key_file or target.secret_key_file
-    return copy(source.written, target.written, secret_key_file=keys, **tell)
+    settings = Settings(secret_key_file=keys)
+    return copy(source.written, target.written, settings=settings, **tell)
 
 
 def stop_midway(source: Location, target: Location) -> None:
@@ -328,14 +331,15 @@ async def test_a_lost_key_is_lost_in_the_copy_too_and_a_new_one_goes_on(
     async with opened(target) as storage:
         with pytest.raises(StorageError, match=r"key of the audit log, .*, is missing"):
             await storage.write(lambda writer: writer.add_audit(ACME.id, ENTRY))
-    first = await asyncio.to_thread(new_audit_key, target.written, target.secret_key_file)
+    settings = Settings(secret_key_file=target.secret_key_file)
+    first = await asyncio.to_thread(new_audit_key, target.written, settings)
     assert first == 4
     async with opened(target) as storage:
         await storage.write(lambda writer: writer.add_audit(ACME.id, ENTRY))
         log = await storage.read(lambda reader: reader.audit_log(ACME.id, 0, 9))
     assert "audit_log.new_key" in {one.action for one in log.items}
     with pytest.raises(StorageError, match="is there and fits"):
-        await asyncio.to_thread(new_audit_key, target.written, target.secret_key_file)
+        await asyncio.to_thread(new_audit_key, target.written, settings)
 
 
 @pytest.mark.parametrize("kind", DRIVERS)

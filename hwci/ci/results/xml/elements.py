@@ -13,12 +13,12 @@ from hwci.ci.results.content import Position
 from hwci.ci.results.places import BOARDS, TRIES_MAX, VARIANTS, Place
 from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
 from hwci.ci.results.xml.evidence import (
+    BARE,
     CERTAIN,
     COUNTS,
     ERROR_COUNTS,
     FAILURE_COUNTS,
     LIMITS,
-    LISTS,
     MAY_FAIL,
     RERUN,
     STATES,
@@ -28,14 +28,18 @@ from hwci.ci.results.xml.evidence import (
     State,
     could_not_run,
     count,
-    counted,
+    failures_counted,
     is_failure,
+    is_unclear,
+    joined,
     local,
-    said,
+    may_be_empty,
+    names_failure,
+    state_of,
 )
 from hwci.ci.results.xml.pytest_cases import PARTS, TEARDOWN, CaseEntry
 from hwci.engine.vocabulary import Verdict
-from hwci.said import counted as in_words
+from hwci.said import counted
 
 VAGUE_TYPES = {"", "failure", "error", "fail", "failed"}
 """Types that add nothing to the name of their element."""
@@ -43,7 +47,6 @@ VAGUE_MESSAGES = VAGUE_TYPES
 """Messages that say nothing of the cause, as LAVA's `failed`: the text counts, if there is one."""
 SHOWN = 60
 """Characters of a name in a line for people."""
-_STATE_MAX = 40
 _YES = frozenset(("true", "yes"))
 _PLACES = frozenset((*BOARDS, *VARIANTS))
 
@@ -67,10 +70,10 @@ class Words:
             self.room -= len(text)
 
     def __str__(self) -> str:
-        said = self.plain
-        if self.type in VAGUE_TYPES or said.startswith(self.type):
-            return said
-        return f"{self.type}: {said}"
+        plain = self.plain
+        if self.type in VAGUE_TYPES or plain.startswith(self.type):
+            return plain
+        return f"{self.type}: {plain}"
 
     @property
     def plain(self) -> str:
@@ -84,20 +87,31 @@ class Words:
             return True
         text = self.plain
         if not text:
-            return self.tag not in LISTS
+            return not may_be_empty(self.tag)
         return is_failure(text) and not (self.tag in LIMITS and count(text))
 
 
 def words_of(tag: str, attributes: Mapping[str, str]) -> Words:
     """Return what an element says by its attributes; its text is still to come."""
-    many = sum(count(value) or 0 for value in attributes.values()) if tag in LISTS else 0
+    many = sum(count(value) or 0 for value in attributes.values()) if may_be_empty(tag) else 0
     message = attributes.get("message", "")[:MESSAGE_MAX]
     return Words(tag, attributes.get("type", ""), message, many)
 
 
+def is_failure_by_name(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Return whether an element of no known name is a failure: an assertion may have passed."""
+    return names_failure(tag) and not any(
+        state_of(local(name), value) is State.PASSED for name, value in attributes.items()
+    )
+
+
 def _is_failed(name: str, value: str) -> bool:
     """Return whether an attribute of an element of no known name says that it failed."""
-    return (key := local(name)) in STATES and said(key, value) is State.FAILED
+    return (key := local(name)) in STATES and state_of(key, value, exact=True) is State.FAILED
+
+
+def _shown(name: str, value: str) -> str:
+    return f"{name} {value[:SHOWN]!r}"
 
 
 def _first(places: Mapping[str, str], names: Iterable[str]) -> str:
@@ -121,6 +135,8 @@ class Suite:
     """What it counts."""
     says: str = ""
     """What says that it failed as a whole."""
+    unclear: str = ""
+    """A word of which is not known what it says."""
     outside: list[Words] = field(default_factory=list)
     """Failures outside any test."""
     values: list[Words] = field(default_factory=list)
@@ -141,17 +157,24 @@ class Suite:
             self._place = place
         return place
 
-    def take(self, attributes: Mapping[str, str]) -> None:
-        """Take what attributes or properties say of it."""
+    def take(self, attributes: Mapping[str, str], *, exact: bool = False) -> None:
+        """Take what attributes or properties say of it. `exact`: see `state_of`."""
         named = {local(name): value for name, value in attributes.items()}
-        self.failures = max(self.failures, counted(named, FAILURE_COUNTS))
-        self.errors = max(self.errors, counted(named, ERROR_COUNTS))
+        self.failures = max(self.failures, failures_counted(named, FAILURE_COUNTS))
+        self.errors = max(self.errors, failures_counted(named, ERROR_COUNTS))
         self.host = named.get("hostname", self.host)
         if places := {name: value for name, value in named.items() if name in _PLACES}:
             self.places, self._place = {**self.places, **places}, None
         for name, value in named.items():
-            if name in TELLING and count(value) is None and said(name, value) is State.FAILED:
-                self.says = self.says or f"{name} {value[:SHOWN]!r}"
+            state = state_of(name, value, exact=exact) if count(value) is None else None
+            if state is State.FAILED:
+                self.says = (
+                    self.says or f"failed ({_shown(name, value)}), and none of its tests did"
+                )
+            elif state is State.NOT_RUN:
+                self.says = self.says or f"did not pass ({_shown(name, value)})"
+            elif is_unclear(name, value, exact=exact):
+                self.unclear = self.unclear or _shown(name, value)
 
     def take_inside(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Take what an element of no known name says, beside the tests: such as a summary, or how
@@ -180,11 +203,11 @@ class Suite:
         shown = max(self.failed_tests, self.shown_failures + self.shown_errors)
         if unshown := max(0, self._counted() - shown):
             self.shown_failures += unshown
-            many = f"{in_words(self.failures, 'failure')} and {in_words(self.errors, 'error')}"
+            many = f"{counted(self.failures, 'failure')} and {counted(self.errors, 'error')}"
             return f"{name} counts {many}, its tests show {shown:,}"
         if self.says and not self.failed_tests:
             self.failed_tests += 1
-            return f"{name} failed ({self.says}), and none of its tests did"
+            return f"{name} {self.says}"
         return ""
 
     def _counted(self) -> int:
@@ -206,6 +229,8 @@ class Case:
     status: str = ""
     says: dict[State, str] = field(default_factory=dict)
     """What says each thing of it."""
+    unclear: str = ""
+    """A word of which is not known what it says."""
     places: dict[str, str] = field(default_factory=dict)
     verdict: Verdict | None = None
     own: Words = field(default_factory=lambda: Words("testcase"))
@@ -213,6 +238,8 @@ class Case:
     retried: list[Words] = field(default_factory=list)
     skips: list[Words] = field(default_factory=list)
     values: list[Words] = field(default_factory=list)
+    inner_values: list[Words] = field(default_factory=list)
+    """Those inside other elements."""
     output: Words = field(default_factory=lambda: Words("output"))
     tries: int = 0
     """How often it was tried before, without a word of each."""
@@ -236,25 +263,46 @@ class Case:
             number = count(value)
             self.nth = int(is_failure(value)) if number is None else max(number, 0)
 
-    def say(self, name: str, value: str) -> None:
-        """Take what an attribute, an element or a property says of how it ended."""
-        state = said(name, value)
-        if state is not None:
-            self.says.setdefault(state, f"{name} {value[:SHOWN]!r}")
+    def say(self, name: str, value: str, *, exact: bool = False) -> None:
+        """Take what an attribute or an element says of how it ended."""
+        if (state := state_of(name, value, exact=exact)) is not None:
+            self.says.setdefault(state, _shown(name, value))
+        elif is_unclear(name, value, exact=exact):
+            self.unclear = self.unclear or _shown(name, value)
+
+    def take_property(self, name: str, value: str) -> None:
+        """Take what a property says: people have some of their own, such as `error`."""
+        key = local(name)
+        if key not in TELLING:
+            self.take(name, value)
+        elif key in STATES and state_of(key, value, exact=True) in (State.FAILED, None):
+            self.say(key, value, exact=True)
 
     def take_inside(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Take what an element of no known name says, such as a step: its failure."""
         for name, value in attributes.items():
             if _is_failed(name, value):
-                self.says.setdefault(State.FAILED, f"<{tag}> {name} {value[:SHOWN]!r}")
+                self.says.setdefault(State.FAILED, f"<{tag}> {_shown(name, value)}")
                 self.own.message = self.own.message or attributes.get("message", "")[:MESSAGE_MAX]
+            elif is_unclear(local(name), value, exact=True):
+                self.unclear = self.unclear or f"<{tag}> {_shown(name, value)}"
 
     def end(self) -> None:
         """Sum up what was said in whole elements."""
+        self._end_values()
+        self._end_failures()
+        if self.skips:
+            self.says.setdefault(State.SKIPPED, f"<{self.skips[0].tag}>")
+
+    def _end_values(self) -> None:
         for words in self.values:
-            self.say(words.tag, words.plain or "true")
-        if self.own.text and not self.says and len(text := self.own.plain) <= _STATE_MAX:
+            self.say(words.tag, words.plain or ("" if words.tag in STATES else "true"))
+        for words in self.inner_values:
+            self.say(words.tag, words.plain, exact=True)
+        if self.own.text and not self.says and joined(text := self.own.plain) in BARE:
             self.say("status", text)
+
+    def _end_failures(self) -> None:
         self.failures = [words for words in self.failures if words.is_failure]
         if any(words.message == MAY_FAIL for words in self.skips):
             self.failures = []
@@ -264,8 +312,6 @@ class Case:
             self.says.setdefault(State.FAILED, f"<{self.failures[0].tag}>")
         elif State.FAILED in self.says:
             self.failures.append(self.own)
-        if self.skips:
-            self.says.setdefault(State.SKIPPED, f"<{self.skips[0].tag}>")
 
     @property
     def missing(self) -> str:

@@ -30,16 +30,24 @@ ZEROS = {
     (True, False, True, False): "utf-16-be",
 }
 """Which of the first four bytes are zero: letters of ASCII in each of these."""
-WIDE = {"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"}
-SAME = {
-    **dict.fromkeys(("gb2312", "gbk", "936"), "gb18030"),
-    **dict.fromkeys(("shift_jis", "sjis", "31j", "932"), "cp932"),
-    **dict.fromkeys(("euc_kr", "949"), "cp949"),
-    **dict.fromkeys(("ascii", "utf-8-sig", *WIDE), "utf-8"),
-    **dict.fromkeys(("ucs-2", "ucs-4", "iso-10646-ucs-2", "iso-10646-ucs-4", "unicode"), "utf-8"),
+_IN_PLACE_OF = {
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "936": "gb18030",
+    "shift_jis": "cp932",
+    "sjis": "cp932",
+    "31j": "cp932",
+    "932": "cp932",
+    "euc_kr": "cp949",
+    "949": "cp949",
+    "ascii": "utf-8",
+    "utf-8-sig": "utf-8",
 }
-"""What is read in place of an encoding: what holds all its letters and more, as tools write it. A
-declaration that was read byte by byte is none of UTF-16, whatever it says: .NET writes such."""
+"""What is read in place of an encoding: one that holds all its letters and more, as tools write."""
+_WIDE = re.compile(r"utf-(?:16|32)(?:-[lb]e)?|(?:iso-10646-)?ucs-[24]|unicode")
+"""Encodings of several bytes for each letter. A file that could be read byte by byte up to such a
+declaration is in none of them, as .NET writes it, and is read as UTF-8.
+"""
 _PREFIX = re.compile(r"x-|windows-|ms-?(?=\d)")
 """What some names have in front, beside those that Python knows."""
 KNOWN = re.compile(
@@ -143,22 +151,23 @@ def _encoding_of(head: bytes) -> str:
     if declared is None:
         return "utf-8"
     name = declared[1].decode("ascii", "replace")
-    if (known := _known(name.lower())) is None:
+    if (codec := codec_of(name)) is None:
         place = Position(head.count(b"\n", 0, declared.start(1)) + 1, 1)
         what = f"Its encoding cannot be read: {name[:40]!r} is not known"
         raise ContentError(what, "Write UTF-8", place)
-    return known
+    return codec
 
 
-def _known(name: str) -> str | None:
+def codec_of(name: str) -> str | None:
     """Return what to read for the name of an encoding, None if nobody knows it."""
+    name = name.lower()
     bare = _PREFIX.sub("", name)
     for spelling in (name, bare, f"cp{bare}"):
         try:
-            found = codecs.lookup(spelling).name
+            codec = codecs.lookup(spelling).name
         except (LookupError, ValueError):
-            found = spelling
-        found = SAME.get(found, found)
-        if KNOWN.fullmatch(found):
-            return found
+            codec = spelling
+        codec = "utf-8" if _WIDE.fullmatch(codec) else _IN_PLACE_OF.get(codec, codec)
+        if KNOWN.fullmatch(codec):
+            return codec
     return None

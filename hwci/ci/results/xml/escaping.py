@@ -35,11 +35,11 @@ class OpenTag:
         if not self._quote:
             return chunk
         value, quote, rest = chunk.partition(self._quote)
-        kept = _whole_letters(value, max(0, self._room))
+        start = _whole_letters(value, max(0, self._room))
         self._room -= len(value)
-        lost = value[len(kept) :]
+        lost = value[len(start) :]
         self._left_out.update(lost)
-        given = kept + b"\n" * lost.count(b"\n")
+        given = start + b"\n" * lost.count(b"\n")
         if not quote:
             return given
         if self._room < 0:
@@ -95,7 +95,7 @@ _QUOTE = re.compile(b"[\"']")
 CONTROLS = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20)])
 """The control characters that XML 1.0 forbids."""
 _ALLOWED = (
-    *(range(one, one + 1) for one in b"\t\n\r"),
+    *(range(code, code + 1) for code in b"\t\n\r"),
     range(0x20, 0xD800),
     range(0xE000, 0xFFFE),
     range(0x10000, 0x110000),
@@ -146,15 +146,15 @@ class EscapedControls:
             self._lines_before += content.count(b"\n")
         return escaped
 
-    def _in_words(self, found: re.Match[bytes]) -> bytes:
-        if found[1] or found[2]:
-            number = int(found[1]) if found[1] else int(found[2], 16)
+    def _in_words(self, control: re.Match[bytes]) -> bytes:
+        if control[1] or control[2]:
+            number = int(control[1]) if control[1] else int(control[2], 16)
         else:
-            number = found[0][0]
-        if any(number in allowed for allowed in _ALLOWED) or len(found[0]) >= _HOLE:
-            return found[0]
+            number = control[0][0]
+        if any(number in allowed for allowed in _ALLOWED) or len(control[0]) >= _HOLE:
+            return control[0]
         if not self.many:
-            self.line = self._lines_before + found.string.count(b"\n", 0, found.start())
+            self.line = self._lines_before + control.string.count(b"\n", 0, control.start())
         self.many += 1
         return b"\\x%02x" % number
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a file may say of a test, and which of it wins (semantics, 1.6).
 
-This module is the closed table: the elements, attributes and words by which tools say that a test
-failed, passed, was skipped, or could not run. A failure wins over all else, whoever says it. How
-elements follow each other, it does not know.
+This module is the table of the elements, attributes and words by which tools say that a test
+failed, passed, was skipped, or could not run, and of the stems by which names and words that are
+not in it say that something failed. A failure wins over all else, whoever says it. A word that is
+in no table is unclear, and said. How elements follow each other, it does not know.
 """
 
 import re
@@ -17,7 +18,7 @@ class State(Enum):
 
     FAILED = "failed"
     NOT_RUN = "not run"
-    """It could not run: what it needs was missing."""
+    """It could not run, as what it needs was missing, or not to the end."""
     SKIPPED = "skipped"
     PASSED = "passed"
 
@@ -34,13 +35,15 @@ ERRORS = frozenset(
     (
         *("error", "errors", "errored", "exception", "fatal", "panic", "unexpectederror"),
         *("errormessage", "errordetails", "unexpectedexception", "crash", "crashed", "aborted"),
-        *("timeout", "timedout"),
+        *("timeout", "timedout", "segfault", "segmentationfault", "killed"),
     )
 )
 LISTS = frozenset(
     ("failures", "errors", "failuremessage", "failuredetails", "errormessage", "errordetails")
 )
 """Elements that may hold failures, and none: an empty one says nothing."""
+_LISTS = re.compile(r".*(?:s|message|trace|text|info|detail|reason|type|description|count)")
+"""Those of no known name: more than one, or what is told of one."""
 LIMITS = frozenset(("timeout",))
 """Elements in which a number is a limit."""
 CERTAIN = frozenset(("failure", "error"))
@@ -78,12 +81,19 @@ TRY = frozenset(("retry", "rerun", "attempt", "try", "retrycount", "rerunindex",
 WORDS: Mapping[State, frozenset[str]] = {
     State.FAILED: frozenset(
         (
-            *("ko", "nok", "ng", "notok", "unsuccessful", "notpassed", "broken", "crash"),
-            *("crashed", "fatal", "panic", "timeout", "timedout", "abort", "aborted"),
-            *("interrupted", "incomplete", "regression", "erroneous"),
+            *("fail", "fails", "failed", "failing", "failure", "failures", "f", "e", "false"),
+            *("error", "errors", "errored", "erroneous", "exception", "assert", "mismatch"),
+            *("ko", "nok", "ng", "notok", "bad", "unsuccessful", "notpassed", "notpass", "broken"),
+            *("crash", "crashed", "fatal", "panic", "fault", "segfault", "segmentationfault"),
+            *("segv", "sigsegv", "sigabrt", "sigbus", "sigill", "sigfpe", "sigkill", "sigterm"),
+            *("abort", "aborted", "killed", "died", "hang", "hung", "timeout", "timedout"),
+            *("interrupted", "incomplete", "regression", "rejected"),
+            *("unexpectedsuccess", "unexpectedpass", "xpass", "xpassed"),
         )
     ),
-    State.NOT_RUN: frozenset(("blocked",)),
+    State.NOT_RUN: frozenset(
+        ("blocked", "cancelled", "canceled", "stopped", "unresolved", "unknown")
+    ),
     State.SKIPPED: frozenset(
         (
             *("notrun", "disabled", "skipped", "skip", "suppressed", "ignored", "pending"),
@@ -91,12 +101,60 @@ WORDS: Mapping[State, frozenset[str]] = {
             *("notexecuted", "notstarted", "untested", "inconclusive"),
         )
     ),
-    State.PASSED: frozenset(("pass", "passed", "ok", "success", "successful", "succeeded")),
+    State.PASSED: frozenset(("pass", "passed", "ok", "success", "successful", "succeeded", "true")),
 }
-"""Words of other meanings (`run`, `completed`) say nothing."""
-_FAILED = re.compile(r"(?!x|expected|known|no|without|zero|0)\w*(?:fail|error)\w*")
-"""What else is a word of failure: `failed`, `ERROR`, `SOFT_FAIL`, `setup failed`."""
+_NEUTRAL = frozenset(
+    (
+        *("", "none", "null", "nil", "run", "ran", "executed", "done", "complete", "completed"),
+        *("finished", "ended"),
+    )
+)
+"""Words that say nothing of how a test ended."""
+BARE = frozenset(
+    (
+        *("fail", "failed", "failure", "notok", "nok", "ko", "crashed", "aborted", "timedout"),
+        *("pass", "passed", "skip", "skipped", "ignored", "disabled", "notrun", "xfail"),
+    )
+)
+"""Words that say how a test ended where they are all of its text. Others are its output."""
 _BY_WORD = {word: state for state, words in WORDS.items() for word in words}
+_ALONE = frozenset(("f", "e", "ko", "ng", "false", "true"))
+"""Words that mean nothing beside others."""
+_ORDER = (State.FAILED, State.PASSED, State.NOT_RUN, State.SKIPPED)
+"""Which word of several wins: in `passed, 2 skipped` the first."""
+
+_DENIALS = frozenset(("no", "not", "non", "without", "never", "expected", "known"))
+_ZEROS = frozenset(("0", "zero"))
+_BEFORE_ZERO = frozenset(("with", "and", "passed", "ok"))
+_DENIED = r"(?!(?:x|no|non|not|without|zero|0|expected|known)(?:fail|error|exception))"
+_FAILED = re.compile(rf"{_DENIED}\w*(?:fail|error|exception)\w*")
+"""What else is a word of failure: `softfail`, `testerror`."""
+_EXIT = re.compile(
+    r"\b(?:exit(?:ed)?(?: with)?(?: ?code| ?status)?|return(?:ed)? ?(?:code|value)) (0x\w+|\d+)\b"
+)
+
+_NAMED = re.compile(rf"{_DENIED}\w*(?:fail(?!safe|over)|error|exception|assert(?!(?:ion)?s\b))\w*")
+"""Words of the names of elements that are failures, by any other name than those of the tables."""
+_NO_NAMES_BEHIND = _DENIALS | {"on", "if", "flaky", "ignore", "ignored", "allow", "allowed", "std"}
+_NO_NAMES_BEFORE = frozenset(
+    (
+        *(
+            "on",
+            "over",
+            "safe",
+            "if",
+            "fast",
+            "free",
+            "limit",
+            "threshold",
+            "tolerance",
+            "rate",
+            "injection",
+        ),
+        *("handler", "handling", "output", "log", "stream"),
+    )
+)
+"""What makes the name of a setting or a log of it: `failOnError`, `error-rate`."""
 _YES = frozenset(("true", "yes"))
 _NO = frozenset(("false", "no"))
 _NOTHING = frozenset(("", "none", "null", "nil", *_NO))
@@ -121,26 +179,98 @@ def local(tag: str) -> str:
     return tag.rpartition(":")[2].lower().replace("-", "").replace("_", "")
 
 
-def said(name: str, value: str) -> State | None:
-    """Return what an attribute, a property or an element with text says of a test."""
-    return _said(name, value[:_WORD_MAX])
+def state_of(name: str, value: str, *, exact: bool = False) -> State | None:
+    """Return what an attribute, a property or an element with text says of a test. `exact`: only a
+    word of the tables says it, as people's own properties and steps have words of their own.
+    """
+    return _state_of(name, value[:_WORD_MAX], exact)
+
+
+def is_unclear(name: str, value: str, *, exact: bool = False) -> bool:
+    """Return whether it is not known what a value that says nothing was to say: a word is in no
+    table, or would say that something failed if it had not to be exact.
+    """
+    if name not in STATES or state_of(name, value, exact=exact) is not None:
+        return False
+    return state_of(name, value) is State.FAILED if exact else joined(value) not in _NEUTRAL
 
 
 @lru_cache(maxsize=1024)
-def _said(name: str, value: str) -> State | None:
-    word = re.sub(r"[\W_]", "", value).lower()
-    if name in STATES:
-        return _BY_WORD.get(word) or (State.FAILED if _FAILED.fullmatch(word) else None)
+def _state_of(name: str, value: str, exact: bool) -> State | None:
+    word = joined(value)
     if name in SUCCESSES:
         if word in _NO or (word == "0" and name != "passed"):
             return State.FAILED
-        return State.PASSED if word in _YES else None
+        if word in _YES or count(value) is not None:
+            return State.PASSED if word in _YES else None
+    if name in STATES or name in SUCCESSES:
+        state = _BY_WORD.get(word) if exact or word in _BY_WORD else _state_of_words(value)
+        return None if exact and state is State.NOT_RUN else state
     if name in EXECUTED:
         return State.SKIPPED if word in _NO else None
     return State.FAILED if name in COUNTS and is_failure(value) else None
 
 
 _WORD_MAX = 100
+
+
+def joined(text: str) -> str:
+    """Return a text as the tables have its words."""
+    return re.sub(r"[\W_]", "", text).lower()
+
+
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])")
+
+
+def _words_of(text: str) -> Sequence[str]:
+    return re.findall(r"[^\W_]+", _CAPITAL.sub(" ", text).lower())
+
+
+def _state_of_words(text: str) -> State | None:
+    """Return what several words, or one of no table, say: `Setup Failed`, `with 0 errors`."""
+    words = _words_of(text)
+    code = _EXIT.search(" ".join(words))
+    states = {State.FAILED if code[1].strip("0x") else State.PASSED} if code else set()
+    for at, word in enumerate(words):
+        state = _BY_WORD.get("".join(words[at : at + 2]))
+        if state is None and word not in _ALONE:
+            state = _BY_WORD.get(word) or (State.FAILED if _FAILED.fullmatch(word) else None)
+        if state is State.FAILED and _is_denied(words, at):
+            state = State.PASSED
+        elif state is State.PASSED and words[max(0, at - 1)] in _DENIALS:
+            state = None
+        if state is not None:
+            states.add(state)
+    return next((state for state in _ORDER if state in states), None)
+
+
+def _is_denied(words: Sequence[str], at: int) -> bool:
+    """Return whether the word before denies a failure, or `free` after it. `step 0 failed` has a
+    number in its name.
+    """
+    before, after = (words[at - 1] if at else ""), words[at + 1 : at + 2]
+    if after == ["free"]:
+        return True
+    if before not in _ZEROS:
+        return before in _DENIALS
+    return words[at].endswith("s") or at == 1 or words[at - 2] in _BEFORE_ZERO
+
+
+@lru_cache(maxsize=1024)
+def names_failure(tag: str) -> bool:
+    """Return whether an element of no known name is one of failures, by a word of its name."""
+    words = ("", *_words_of(tag.rpartition(":")[2]), "")
+    return any(
+        _NAMED.fullmatch(word) and before not in _NO_NAMES_BEHIND and after not in _NO_NAMES_BEFORE
+        for before, word, after in zip(words[:-2], words[1:-1], words[2:], strict=True)
+    )
+
+
+def may_be_empty(tag: str) -> bool:
+    """Return whether an element of failures says nothing if it is empty."""
+    if tag in FAILURES or tag in ERRORS:
+        return tag in LISTS
+    return _NAMED.fullmatch(tag) is not None and _LISTS.fullmatch(tag) is not None
 
 
 def is_failure(text: str) -> bool:
@@ -158,7 +288,7 @@ def count(text: str) -> int | None:
 _NUMBER = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?", re.ASCII)
 
 
-def counted(attributes: Mapping[str, str], names: Sequence[str]) -> int:
+def failures_counted(attributes: Mapping[str, str], names: Sequence[str]) -> int:
     """Return how many failures a suite counts, by the first of its attributes that does."""
     numbers = (count(attributes[name]) for name in names if name in attributes)
     return next((number for number in numbers if number is not None), 0)

@@ -29,8 +29,16 @@ from hwci.ci.results.numbers import Numbers
 from hwci.ci.results.times import Stamp, stamp
 from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule
 from hwci.ci.results.xml.documents import Between, text_before
-from hwci.ci.results.xml.elements import SHOWN, Case, Suite, Words, entry_of, words_of
-from hwci.ci.results.xml.encoding import InUtf8
+from hwci.ci.results.xml.elements import (
+    SHOWN,
+    Case,
+    Suite,
+    Words,
+    entry_of,
+    is_failure_by_name,
+    words_of,
+)
+from hwci.ci.results.xml.encoding import InUtf8, codec_of
 from hwci.ci.results.xml.escaping import EscapedControls, OpenTag
 from hwci.ci.results.xml.evidence import (
     ERRORS,
@@ -40,11 +48,9 @@ from hwci.ci.results.xml.evidence import (
     SKIPS,
     STATES,
     SUCCESSES,
-    TELLING,
     State,
     count,
     local,
-    said,
 )
 from hwci.ci.results.xml.pytest_cases import FILE, SUITE, CaseEntry, tried
 from hwci.engine.vocabulary import Verdict
@@ -66,6 +72,7 @@ TWOFOLD = {State.PASSED: "have passed", State.SKIPPED: "be skipped"}
 NO_MORE_ELEMENTS = expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]
 JUNIT_FIX = "Give the JUnit XML file that the test runner writes"
 LOG_FIX = "Look at its log: what failed is not among the results"
+WORDS_FIX = "Let the tests write one such as passed, failed or skipped"
 NAMES_FIX = "Name every test"
 NOT_JUNIT = {"robot": "Let robot write one, with --xunit FILE"}
 """Elements that begin the XML of test runners that write JUnit XML as well."""
@@ -110,25 +117,31 @@ class _Document:
         self._of_pytest = False
         self._counts_of_pytest: dict[int, int | None] = {}
         self._case: Case | None = None
+        self._case_depth = 0
         self._text_of: str | None = None
         self._nameless: list[Position] = []
         self._faults: list[str] = []
+        self._unclear = 0
+        self._first_unclear = ""
         self._twofold: Counter[State] = Counter()
         self._first_twofold: dict[State, str] = {}
         self._text_from: int | None = None
         self._between: Between | None = None
         self._beside = Between()
+        self._codecs: list[str] = []
         self._lines_before = 0
         self._begin_document()
 
     def _begin_document(self) -> None:
         self._begun = self._ended = False
+        self._declared = ""
         self._root = Suite(0, "")
         self._depth = 0
         self._open_tag = OpenTag()
         self._given_bytes = 0
         self._parser = expat.ParserCreate("utf-8")  # whatever encoding it declares
         self._parser.buffer_text = True
+        self._parser.XmlDeclHandler = self._declaration
         self._parser.StartDoctypeDeclHandler = self._doctype
         self._parser.StartElementHandler = self._open
         self._parser.EndElementHandler = self._close
@@ -212,8 +225,8 @@ class _Document:
         """Leave out the last test if pytest wrote it: what seems to have passed is a try that
         failed, or that broke its teardown, if another case of it follows.
         """
-        entries = self._entries
-        if entries and entries[-1].place.number in self._counts_of_pytest:
+        entries, open_suites = self._entries, {suite.number for suite in self._suites}
+        if entries and entries[-1].place.number in self._counts_of_pytest.keys() & open_suites:
             last = entries[-1].test_id
             while entries and entries[-1].test_id == last:
                 entries.pop()
@@ -239,11 +252,18 @@ class _Document:
             tried=self._tried(),
             faults=tuple(self._faults),
         )
-        return replace(read, notes=tuple(self._contradictions()))
+        return replace(read, notes=(*self._contradictions(), *self._unclear_words()))
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on what was read otherwise than it stands."""
-        return (*self._beside.notes(), *self._numbers.note())
+        return (*self._beside.notes(), *self._encodings(), *self._numbers.note())
+
+    def _encodings(self) -> Iterator[str]:
+        """Yield a line if a document says that it is not in the encoding of the first one."""
+        if len(self._codecs) > 1:
+            first, other = (codec[:SHOWN].upper() for codec in self._codecs[:2])
+            what = f"Its first document is {first} and a later one {other}; it is read as the first"
+            yield one_line(None, what, "Let all of them be UTF-8")
 
     def _tried(self) -> Iterator[CaseEntry]:
         """Yield what ran, suite after suite. Only pytest's cases need interpretation."""
@@ -260,37 +280,56 @@ class _Document:
                 first = self._first_twofold[state]
                 yield one_line(None, f"{what} (first: {first})", "What failed wins")
 
+    def _unclear_words(self) -> Iterator[str]:
+        """Yield a line if it is not known what words of some results say."""
+        if many := self._unclear:
+            results = "1 result is" if many == 1 else f"{many:,} results are"
+            what = f"{results} given by a word that is not known (first: {self._first_unclear})"
+            yield one_line(None, f"{what}, which counts as none", WORDS_FIX)
+
+    def _note_unclear(self, name: str, word: str) -> None:
+        self._unclear += 1
+        self._first_unclear = self._first_unclear or f"{name[:SHOWN]!r}, {word}"
+
     def _broken(self, fault: expat.ExpatError) -> str:
         if fault.code != NO_MORE_ELEMENTS:
             return f"Its XML is broken: {expat.ErrorString(fault.code)}"
         return "It was cut short: not every element is closed" if self._begun else "It is empty"
 
-    def _fault(self, what: str, fix: str) -> ContentError:
-        return ContentError(what, fix, self._here())
+    def _fault(self, what: str, fix: str) -> CutError:
+        """Return a fault of one document; those before it hold."""
+        return CutError(what, fix, self._here())
 
     def _here(self) -> Position:
         parser = self._parser
         line = self._lines_before + parser.CurrentLineNumber
         return Position(line, parser.CurrentColumnNumber + 1)
 
+    def _declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
+        self._declared = encoding or ""
+
     def _doctype(self, *_: object) -> None:
         raise self._fault("It declares a document type, which may hide other files", "Remove it")
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        tag = local(tag)
+    def _start(self, raw_tag: str, attributes: dict[str, str]) -> None:
+        tag = local(raw_tag)
         if not self._begun:
             self._begin(tag, attributes)
         if self._case is not None:
-            self._inside(self._case, tag, attributes)
+            self._inside(self._case, raw_tag, attributes)
         elif tag == "testcase":
+            self._case_depth = self._depth
             self._case = self._new_case(attributes)
         elif tag in SUITES:
             self._begin_suite(tag, attributes)
         elif self._text_of not in OUTPUT:
-            self._outside(self._suites[-1] if self._suites else self._root, tag, attributes)
+            self._outside(self._suites[-1] if self._suites else self._root, raw_tag, attributes)
 
     def _begin(self, tag: str, attributes: dict[str, str]) -> None:
         self._begun = True
+        codec = codec_of(self._declared or "utf-8") or self._declared
+        if not self._codecs or (self._declared and codec not in self._codecs):
+            self._codecs.append(codec)
         self._of_pytest = attributes.get("name") == FILE
         if tag not in SUITES:
             what = f"It is not JUnit XML: its first element is <{tag[:40]}>"
@@ -333,10 +372,16 @@ class _Document:
         self._parser.CharacterDataHandler = case.own.take
         return case
 
-    def _inside(self, case: Case, tag: str, attributes: Mapping[str, str]) -> None:
+    def _inside(self, case: Case, raw_tag: str, attributes: Mapping[str, str]) -> None:
+        tag, is_direct = local(raw_tag), self._depth == self._case_depth + 1
         if self._text_of in RETRIED:
             return
-        if tag in FAILURES or tag in ERRORS or tag in RETRIED:
+        if (
+            tag in FAILURES
+            or tag in ERRORS
+            or tag in RETRIED
+            or (is_direct and is_failure_by_name(raw_tag, attributes))
+        ):
             words = words_of(tag, attributes)
             (case.retried if tag in RETRIED else case.failures).append(words)
             self._take_text(tag, words)
@@ -350,23 +395,24 @@ class _Document:
         else:
             case.take_inside(tag, attributes)
             if tag in STATES or tag in SUCCESSES:
-                case.values.append(Words(tag, message=attributes.get("value", "")))
-                self._take_text(tag, case.values[-1])
+                values = case.values if is_direct else case.inner_values
+                values.append(Words(tag, message=attributes.get("value", "")))
+                self._take_text(tag, values[-1])
 
     def _property(self, case: Case, name: str, value: str) -> None:
-        key = local(name)
         if name == VERDICT_PROPERTY:
             case.verdict = self._verdict_of(value)
-        elif key not in TELLING or (key in STATES and said(key, value) is State.FAILED):
-            case.take(name, value)  # properties such as `error` are of the people's own
+        else:
+            case.take_property(name, value)
 
-    def _outside(self, suite: Suite, tag: str, attributes: Mapping[str, str]) -> None:
+    def _outside(self, suite: Suite, raw_tag: str, attributes: Mapping[str, str]) -> None:
         """Take an element beside the tests of a suite."""
-        if tag in FAILURES or tag in ERRORS:
+        tag = local(raw_tag)
+        if tag in FAILURES or tag in ERRORS or is_failure_by_name(raw_tag, attributes):
             suite.outside.append(words_of(tag, attributes))
             self._take_text(tag, suite.outside[-1])
         elif tag == "property":
-            suite.take({attributes.get("name", ""): attributes.get("value", "")})
+            suite.take({attributes.get("name", ""): attributes.get("value", "")}, exact=True)
         elif tag in STATES or tag in SUCCESSES:
             suite.values.append(Words(tag, message=attributes.get("value", "")))
             self._take_text(tag, suite.values[-1])
@@ -416,6 +462,8 @@ class _Document:
         errors = sum(words.tag in ERRORS for words in case.failures)
         suite.shown_errors += errors
         suite.shown_failures += len(case.failures) - errors + len(case.retried)
+        if case.unclear and not entry.failed:
+            self._note_unclear(case.test_id, case.unclear)
         if entry.failed:
             for state in TWOFOLD.keys() & case.says.keys():
                 says = f"{case.says[state]} and {case.says[State.FAILED]}"
@@ -433,6 +481,8 @@ class _Document:
         self._end_outside(suite)
         if whole and (what := suite.contradiction(is_file=suite is self._root)):
             self._faults.append(one_line(None, what, LOG_FIX))
+        if suite.unclear:
+            self._note_unclear(suite.name, suite.unclear)
         if suite is self._root:
             return
         (self._suites[-1] if self._suites else self._root).add(suite)

@@ -3,6 +3,7 @@
 "The audit log").
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -108,8 +109,10 @@ def new_key(database: Database = None) -> None:
     """
     with server_errors("The audit log has no new key"):
         from hwci.server.app import new_audit_key
+        from hwci.server.settings import read_settings
 
-        first = new_audit_key(database_of(database), secret_key_file())
+        settings = read_settings(os.environ)
+        first = new_audit_key(database or settings.database, settings)
     note(f"The audit log goes on under a new key from row {first} on. Back the key up.")
 
 

@@ -127,13 +127,14 @@ def copy(
     with server_errors("The copy is not whole"):
         from hwci.server.app import audit_key_of
         from hwci.server.app import copy as copy_all
+        from hwci.server.settings import read_settings
         from hwci.server.storage.location import Location
 
-        keys, copied = secret_key_file(), _Copied()
-        where = database_of(database)
+        settings, copied = read_settings(os.environ), _Copied()
+        where = database or settings.database
         with progress(lambda: f"Copying: {copied}"):
-            total = copy_all(where, to, copied.tell, secret_key_file=keys)
-        shown, key = Location(to).shown, audit_key_of(to, keys)
+            total = copy_all(where, to, copied.tell, settings=settings)
+        shown, key = Location(to).shown, audit_key_of(to, settings.secret_key_file)
     note(
         f"{shown} is now a copy of {Location(where).shown}: {counted(total, 'row')}, all compared."
     )

@@ -157,12 +157,12 @@ class Operator:
         quotas = bytes_of(self._settings.quota_hour), bytes_of(self._settings.quota_all)
 
         def line(reader: Reader, org_id: UUID) -> UsageLine:
-            found = reader.usage(org_id) or Usage(hour, 0, 0)
+            usage = reader.usage(org_id) or Usage(hour, 0, 0)
             return UsageLine(
                 org_id=org_id,
                 organization=_require_organization(reader, org_id).name,
-                hour_bytes=found.hour_bytes if found.hour == hour else 0,
-                all_bytes=found.all_bytes,
+                hour_bytes=usage.hour_bytes if usage.hour == hour else 0,
+                all_bytes=usage.all_bytes,
                 hour_quota=quotas[0],
                 all_quota=quotas[1],
             )

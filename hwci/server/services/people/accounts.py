@@ -14,7 +14,7 @@ from hwci.server.clock import Clock
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.tokens import AccessTokens, token_digest
-from hwci.server.services.people.invitations import join, usable_invite
+from hwci.server.services.people.invitations import any_stands, join, usable_invite
 from hwci.server.services.people.organizations import add_organization
 from hwci.server.services.people.sessions import (
     Started,
@@ -31,7 +31,7 @@ from hwci.wire import accounts as wire
 from hwci.wire import limits
 from hwci.wire.queries import OwnOrganizationsQuery, PageQuery
 
-REFUSALS = {
+_REFUSALS = {
     Registration.INVITE: "Registration needs an invitation; ask an owner of your organization",
     Registration.CLOSED: "Registration is closed; ask the operator of this server for an account",
 }
@@ -67,16 +67,20 @@ class Accounts:
         """
         # Checked before the password is hashed, which is costly, and again when it is written.
         now = self._clock()
-        asked = await self._storage.read(lambda reader: self._admit(reader, body, now), short=True)
-        org_id = None if asked is None or asked.offer is None else asked.offer.org_id
+
+        def admit(reader: Reader) -> Invite | None:
+            return admitted(reader, self._policy, body.email, body.invite_token, now)
+
+        usable = await self._storage.read(admit, short=True)
+        org_id = None if usable is None or usable.offer is None else usable.offer.org_id
         hashed = await self._passwords.hash(body.password)
         # Whoever invites an e-mail sees the token: using it proves nothing. The operator sees the
         # set-up token.
-        is_set_up = asked is not None and asked.offer is None
+        is_set_up = usable is not None and usable.offer is None
         user = new_user(body.email, body.name, hashed, now, proved=is_set_up)
 
         def work(writer: Writer) -> Started:
-            invite = self._admit(writer, body, now)
+            invite = admit(writer)
             writer.add_user(user)
             founded = invited = None
             if body.organization is not None:
@@ -87,9 +91,6 @@ class Accounts:
 
         started = await self._storage.write(work, organization=org_id, person=user.id)
         return signed_in(self._tokens, started)
-
-    def _admit(self, reader: Reader, body: wire.Registration, now: datetime) -> Invite | None:
-        return admitted(reader, self._policy, body.email, body.invite_token, now)
 
     def device(self, tokens: Iterable[str], email_key: str) -> str | None:
         """Return the name of a device that has signed in to this account; None if unknown."""
@@ -179,14 +180,23 @@ def new_user(
 
 
 def admitted(
-    reader: Reader, policy: Registration, email: str, token: str | None, now: datetime
+    reader: Reader,
+    policy: Registration,
+    email: str,
+    token: str | None,
+    now: datetime,
+    *,
+    verified: bool = False,
 ) -> Invite | None:
-    """Return the invitation of a person who may register, if any. Raises `ForbiddenError`."""
-    invite = None
-    if token is not None:
-        invite = usable_invite(reader, token, email_key(email), now)
+    """Return the invitation that a person who may register uses, if any. Whoever's e-mail a
+    provider `verified` needs no token of one: they accept or decline it later. Raises
+    `ForbiddenError`.
+    """
+    key = email_key(email)
+    invite = None if token is None else usable_invite(reader, token, key, now)
     is_set_up = invite is not None and invite.offer is None
+    is_invited = invite is not None or (verified and any_stands(reader, key, now))
     closed = policy is Registration.CLOSED and not is_set_up
-    if closed or (policy is Registration.INVITE and invite is None):
-        raise ForbiddenError(REFUSALS[policy])
+    if closed or (policy is Registration.INVITE and not is_invited):
+        raise ForbiddenError(_REFUSALS[policy])
     return invite

@@ -271,6 +271,12 @@ def still_stands(reader: Reader, offer: Offer) -> bool:
     return let_in and inviter is not None and may_give(inviter.role, offer.role)
 
 
+def any_stands(reader: Reader, email_key: str, now: datetime) -> bool:
+    """Return whether an organization invites this e-mail, by an offer that still stands."""
+    invites = reader.open_invites(email_key, now, 0, limits.INTEGER_MAX).items
+    return any(still_stands(reader, _offer(invite)) for invite in invites)
+
+
 def join(writer: Writer, invite: Invite, user: User, now: datetime) -> Membership | None:
     """Use up an invitation and return the membership; None for the set-up token, which is of no
     organization. A member keeps their role, and their other invitations to the organization are

@@ -32,16 +32,28 @@ _OF_MICROSOFT = frozenset(
 _ONE_TENANT = re.compile(rf"/(?!{_CONSUMERS})(?:{_GUID})(?:/v2\.0)?/?", re.ASCII | re.IGNORECASE)
 _OPEN_TO_ALL = frozenset(
     {
+        "access.line.me",
         "accounts.google.com",
+        "accounts.huawei.com",
+        "api.login.yahoo.com",
         "appleid.apple.com",
+        "auth.atlassian.com",
+        "auth.login.yahoo.co.jp",
         "codeberg.org",
+        "discord.com",
         "gitea.com",
         "gitlab.com",
+        "huggingface.co",
         "id.twitch.tv",
         "login.salesforce.com",
+        "login.yahoo.com",
+        "orcid.org",
         "slack.com",
+        "test.salesforce.com",
+        "www.dropbox.com",
         "www.facebook.com",
         "www.linkedin.com",
+        "www.paypal.com",
     }
 )
 """Issuers that anybody may have an account at: each has one name for all its customers."""

@@ -116,7 +116,7 @@ class RelyingParty:
         self.provider = provider
         self._fetch = fetch
         self._clock = clock
-        self._found: tuple[_Discovery, datetime] | None = None
+        self._discovery: tuple[_Discovery, datetime] | None = None
         self._keys: tuple[Sequence[Key], datetime] | None = None
         self._asking_keys = asyncio.Lock()
 
@@ -137,20 +137,20 @@ class RelyingParty:
 
     async def require_issuer(self, issuer: str | None) -> None:
         """Raise `ProviderError` for an answer of another provider (RFC 9207)."""
-        found = await self._discovered()
-        needed = issuer is not None or found.authorization_response_iss_parameter_supported
+        discovery = await self._discovered()
+        needed = issuer is not None or discovery.authorization_response_iss_parameter_supported
         if needed and issuer != self.provider.issuer:
             raise ProviderError(f"the browser came back from {issuer!r}, not from the issuer")
 
     async def person(self, code: str, binding: Binding, redirect_uri: str) -> Person:
         """Return who signed in, for the code that the browser brought. Raises `ProviderError`."""
-        found = await self._discovered()
-        exchange = self._exchange(found, code, binding.verifier, redirect_uri)
+        discovery = await self._discovered()
+        exchange = self._exchange(discovery, code, binding.verifier, redirect_uri)
         tokens = _read(_Tokens, await self._fetch(exchange), "its token answer")
-        claims = await self._claims(found, tokens.id_token, binding.nonce)
+        claims = await self._claims(discovery, tokens.id_token, binding.nonce)
         userinfo = None
         if not {"email", "email_verified"} <= claims.keys():
-            userinfo = await self._userinfo(found, tokens, claims["sub"])
+            userinfo = await self._userinfo(discovery, tokens, claims["sub"])
         issuer, trusted = self.provider.issuer, self.provider.trust_email
         stated = stated_email(issuer, claims, userinfo, trusted=trusted)
         name = (userinfo or claims).get("name") or claims.get("name")
@@ -160,16 +160,18 @@ class RelyingParty:
 
     async def _discovered(self) -> _Discovery:
         now = self._clock()
-        if self._found is None or now >= self._found[1] + _KEPT_FOR:
+        if self._discovery is None or now >= self._discovery[1] + _KEPT_FOR:
             issuer = self.provider.issuer
             url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
-            found = _read(_Discovery, await self._fetch(Outgoing(url)), url)
-            if found.issuer != issuer:
-                raise ProviderError(f"{url} is of the issuer {found.issuer!r}, not {issuer!r}")
-            self._found = found, now
-        return self._found[0]
+            discovery = _read(_Discovery, await self._fetch(Outgoing(url)), url)
+            if discovery.issuer != issuer:
+                raise ProviderError(f"{url} is of the issuer {discovery.issuer!r}, not {issuer!r}")
+            self._discovery = discovery, now
+        return self._discovery[0]
 
-    def _exchange(self, found: _Discovery, code: str, verifier: str, redirect_uri: str) -> Outgoing:
+    def _exchange(
+        self, discovery: _Discovery, code: str, verifier: str, redirect_uri: str
+    ) -> Outgoing:
         """Return the request for tokens, authenticated in a way that the provider supports."""
         own = {"client_id": self.provider.client_id, "client_secret": self.provider.client_secret}
         form = {
@@ -178,37 +180,41 @@ class RelyingParty:
             "redirect_uri": redirect_uri,
             "code_verifier": verifier,
         }
-        methods = found.token_endpoint_auth_methods_supported
+        methods = discovery.token_endpoint_auth_methods_supported
         if _BASIC not in methods and _POST in methods:
-            return Outgoing(found.token_endpoint, {**form, **own})
+            return Outgoing(discovery.token_endpoint, {**form, **own})
         pair = ":".join(quote_plus(text) for text in own.values())
-        return Outgoing(found.token_endpoint, form, f"Basic {b64encode(pair.encode()).decode()}")
+        return Outgoing(
+            discovery.token_endpoint, form, f"Basic {b64encode(pair.encode()).decode()}"
+        )
 
-    async def _claims(self, found: _Discovery, token: str, nonce: str) -> Mapping[str, Any]:
+    async def _claims(self, discovery: _Discovery, token: str, nonce: str) -> Mapping[str, Any]:
         expected = Expected(self.provider.issuer, self.provider.client_id, nonce)
-        keys = await self._keys_of(found, _KEPT_FOR)
+        keys = await self._keys_of(discovery, _KEPT_FOR)
         try:
             return read_id_token(token, keys, expected, self._clock())
         except UnknownKeyError:  # the provider may have changed its keys
-            keys = await self._keys_of(found, _NEWER_KEYS_AFTER)
+            keys = await self._keys_of(discovery, _NEWER_KEYS_AFTER)
             return read_id_token(token, keys, expected, self._clock())
 
-    async def _keys_of(self, found: _Discovery, kept_for: timedelta) -> Sequence[Key]:
+    async def _keys_of(self, discovery: _Discovery, kept_for: timedelta) -> Sequence[Key]:
         """Return the provider's keys, fetched again if they are older than `kept_for`."""
         async with self._asking_keys:
             now = self._clock()
             if self._keys is None or now >= self._keys[1] + kept_for:
-                self._keys = published_keys(await self._fetch(Outgoing(found.jwks_uri))), now
+                self._keys = published_keys(await self._fetch(Outgoing(discovery.jwks_uri))), now
             return self._keys[0]
 
     async def _userinfo(
-        self, found: _Discovery, tokens: _Tokens, subject: str
+        self, discovery: _Discovery, tokens: _Tokens, subject: str
     ) -> Mapping[str, Any] | None:
-        if found.userinfo_endpoint is None or tokens.access_token is None:
+        if discovery.userinfo_endpoint is None or tokens.access_token is None:
             return None
-        asked = Outgoing(found.userinfo_endpoint, authorization=f"Bearer {tokens.access_token}")
+        outgoing = Outgoing(
+            discovery.userinfo_endpoint, authorization=f"Bearer {tokens.access_token}"
+        )
         try:
-            profile = _CLAIMS.validate_json(await self._fetch(asked))
+            profile = _CLAIMS.validate_json(await self._fetch(outgoing))
         except ValidationError as fault:
             raise ProviderError("its userinfo is not a JSON object") from fault
         if profile.get("sub") != subject:
@@ -225,10 +231,10 @@ def _read(model: type[_Model], data: bytes, what: str) -> _Model:
 
 
 def _subject(text: str) -> str:
-    found = _fitting(text)
-    if found is None:
+    subject = _fitting(text)
+    if subject is None:
         raise ProviderError("the sub claim of its ID token is empty, too long or not valid text")
-    return found
+    return subject
 
 
 def _fitting(value: object) -> str | None:

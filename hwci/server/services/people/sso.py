@@ -26,9 +26,9 @@ from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens, new_token, same_token
 from hwci.server.services.audit import entry_of, record_everywhere
 from hwci.server.services.people import sessions
-from hwci.server.services.people.accounts import REFUSALS, admitted, new_user
+from hwci.server.services.people.accounts import admitted, new_user
 from hwci.server.services.people.handover import refusal_url, waiting_ticket
-from hwci.server.services.people.invitations import join, still_stands
+from hwci.server.services.people.invitations import join
 from hwci.server.services.people.relying_party import (
     ERROR_CODE,
     Binding,
@@ -63,6 +63,10 @@ _UNVERIFIED = (
 _HAS_ACCOUNT = (
     "This e-mail has an account here, which an invitation does not open; sign in to it, and accept"
     " the invitation there"
+)
+_NOT_USED = (
+    "Your sign-in has an account here, so the invitation was not used; to join with this account,"
+    " ask who sent it to invite the e-mail of this account"
 )
 _AMBIGUOUS = (
     "Your e-mail has letters that stand for others when e-mails are compared, so it may be taken"
@@ -297,25 +301,35 @@ def user_of(
     writer: Writer, person: Person, invited: Invited | None, policy: Registration, now: datetime
 ) -> User:
     """Return the user of a person: the linked one, else the one whose e-mail was proved to be
-    theirs, else a new one if the operator's policy or an invitation allows it, or in place of one
-    whose e-mail nobody proved. Raises `ForbiddenError`: the e-mail does not count, the policy does
-    not allow it, or the account in place of which it would be is disabled.
+    theirs, else a new one if an invitation or the operator's policy allows it, or in place of one
+    whose e-mail nobody proved. Whoever has an account is told that an invitation was not used.
+    Raises `ForbiddenError`: the e-mail does not count, the policy does not allow it, or the account
+    in place of which it would be is disabled.
     """
     linked = writer.user_by_identity(person.issuer, person.subject)
     if linked is not None:
-        return linked
-    if person.email is None:
-        if invited is None:
-            raise ForbiddenError(_UNVERIFIED) from ProviderError(person.email_fault)
+        return _told_of_unused(linked, invited)
+    former = None
+    if person.email is not None:
+        former = writer.user_by_email(email_key(person.email))
+        proved = [former.email] if former and former.proved else []
+        _require_own_letters(person.email, *proved)
+    if former is None and invited is not None:
         user = _register(writer, person, invited, policy, now)
     else:
-        known = writer.user_by_email(email_key(person.email))
-        _require_own_letters(person.email, *([known.email] if known and known.proved else []))
-        user = known if known and known.proved else _new(writer, person, known, policy, now)
+        user = former if former and former.proved else _new(writer, person, former, policy, now)
+        user = _told_of_unused(user, invited)
     writer.add_identity(Identity(person.issuer, person.subject, user.id, now))
     entry = entry_of(user, now, "identity.linked", user.id, issuer=person.issuer)
     record_everywhere(writer, user.id, entry)
     return user
+
+
+def _told_of_unused(user: User, invited: Invited | None) -> User:
+    """Return a user who reads after the sign-in that the invitation, if any, was not used."""
+    if invited is None:
+        return user
+    return replace(user, notice=". ".join(filter(None, [user.notice, _NOT_USED])))
 
 
 def _invited(claims: Mapping[str, str]) -> Invited | None:
@@ -343,9 +357,13 @@ def invited_user(
 def _register(
     writer: Writer, person: Person, invited: Invited, policy: Registration, now: datetime
 ) -> User:
-    """Make the user of a person who was invited, as registering with a password does."""
+    """Make the user of a person who was invited, as registering with a password does; the provider
+    may have verified that the e-mail is theirs.
+    """
     user, invite = invited_user(writer, invited, policy, now)
     user = replace(user, name=person.name)
+    if person.email is not None and email_key(person.email) == user.email_key:
+        user = replace(user, email=person.email, proved=True)
     writer.add_user(user)
     join(writer, invite, user, now)
     return user
@@ -361,23 +379,14 @@ def _new(
     writer: Writer, person: Person, former: User | None, policy: Registration, now: datetime
 ) -> User:
     """Make the user of a person, in place of a former one whose e-mail nobody proved."""
-    assert person.email is not None, "it is verified"
+    if person.email is None:
+        raise ForbiddenError(_UNVERIFIED) from ProviderError(person.email_fault)
     user = new_user(person.email, person.name, None, now, proved=True)
     if former is None:
-        _require_admission(writer, user.email_key, policy, now)
+        admitted(writer, policy, person.email, None, now, verified=True)
     elif former.disabled_at is not None:
         raise ForbiddenError(sessions.DISABLED)
     else:
         user = replace(user, notice=set_apart(writer, former, now))
     writer.add_user(user)
     return user
-
-
-def _require_admission(reader: Reader, email_key: str, policy: Registration, now: datetime) -> None:
-    """Raise `ForbiddenError` if a person may not register. An invitation lets them; they accept or
-    decline it later.
-    """
-    found = reader.open_invites(email_key, now, 0, limits.INTEGER_MAX).items
-    invited = any(one.offer is not None and still_stands(reader, one.offer) for one in found)
-    if policy is not Registration.OPEN and not (policy is Registration.INVITE and invited):
-        raise ForbiddenError(REFUSALS[policy])

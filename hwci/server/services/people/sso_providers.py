@@ -5,9 +5,10 @@ This module decides the grammar of the file, and which addresses may be trusted 
 speaks with no provider.
 """
 
+import logging
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Self
@@ -20,6 +21,8 @@ from hwci.server.errors import SettingsError
 from hwci.server.services.people.provider_emails import of_one_tenant
 from hwci.server.settings import Settings
 from hwci.wire.errors import message_of
+
+LOG = logging.getLogger("hwci.server")
 
 _NAME = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
 _FIX = "correct the file, then try again"
@@ -102,7 +105,19 @@ def providers_of(settings: Settings) -> Mapping[str, Provider]:
             " providers send people back to",
             "set HWCI_BASE_URL to the address that people use, or unset HWCI_SSO_FILE",
         )
-    return read_providers(settings.sso_file)
+    providers = read_providers(settings.sso_file)
+    _log_trusted(providers.values())
+    return providers
+
+
+def _log_trusted(providers: Iterable[Provider]) -> None:
+    """Log whose each e-mail counts: no list names all issuers at which strangers have accounts."""
+    issuers = [provider.issuer for provider in providers if provider.trust_email]
+    if issuers:
+        LOG.warning(
+            "with trust_email, whoever may set an e-mail at %s can sign in here as whoever has it",
+            ", ".join(issuers),
+        )
 
 
 def read_providers(path: Path) -> Mapping[str, Provider]:

@@ -6,10 +6,13 @@ waits for, what is kept in a session (nothing, if a pooler is between), and what
 database is to a caller. A message names the database without its user and password.
 """
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from math import ceil
+from socket import SHUT_RDWR, socket
+from threading import Timer
 from typing import Any
 
 import psycopg
@@ -96,8 +99,15 @@ class Connection(Base):
 
     new_audit_key = f"take that of another server of this database, {NEW_KEY}"
 
-    def __init__(self, location: Location, audit_key: AuditKey | None = None) -> None:
-        """Connect. Raises `psycopg.Error`."""
+    def __init__(
+        self,
+        location: Location,
+        audit_key: AuditKey | None = None,
+        answer_seconds: float | None = None,
+    ) -> None:
+        """Connect. `answer_seconds`: for the first answer, which a pooler may keep for minutes.
+        Raises `psycopg.Error`.
+        """
         super().__init__(location.shown, location.audit_key_file)
         self.audit_key = audit_key
         self._names = count()
@@ -116,7 +126,8 @@ class Connection(Base):
             keepalives_interval=5,
             keepalives_count=3,
         )
-        alive = self.command(_ALIVE.format(process=self.raw.info.backend_pid))
+        with _ended_after(self.raw, answer_seconds):
+            alive = self.command(_ALIVE.format(process=self.raw.info.backend_pid))
         self.pooled = alive is None
         """Whether a pooler is between. The next transaction may then meet another session, so no
         statement is prepared.
@@ -247,6 +258,22 @@ class Connection(Base):
         """Read the answer to what `leave` has sent."""
         if self.raw.info.transaction_status is TransactionStatus.ACTIVE:
             self.raw.wait(fetch_many(self.raw.pgconn))
+
+
+@contextmanager
+def _ended_after(raw: psycopg.Connection[Any], seconds: float | None) -> Iterator[None]:
+    """Break a connection off if the block takes longer, if that may not be."""
+    if seconds is None:
+        yield
+        return
+    with socket(fileno=os.dup(raw.fileno())) as line:
+        timer = Timer(seconds, line.shutdown, (SHUT_RDWR,))
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
 
 
 def milliseconds(seconds: float) -> str:

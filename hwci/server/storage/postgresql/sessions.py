@@ -10,12 +10,15 @@ shows in no message which it is, or in which mode.
 import secrets
 from contextlib import closing
 
+import psycopg
+
 from hwci.server.errors import StorageError
 from hwci.server.storage.location import Location
 from hwci.server.storage.postgresql.connections import Connection
 from hwci.server.storage.postgresql.locks import hold, try_lock
 
 _LOOKS = 3
+_SECOND_SECONDS = 5.0
 _PROCESS = "SELECT pg_backend_pid()"
 _FIX = (
     "set HWCI_DATABASE_SESSION to an address of PostgreSQL itself, or of a pool with `pool_mode ="
@@ -31,7 +34,7 @@ def require_session(connection: Connection, location: Location, fix: str = _FIX)
     """
     if not connection.pooled:
         return
-    with closing(Connection(location)) as other:
+    with closing(_second(location)) as other:
         own, its = set[int](), set[int]()
         for _ in range(_LOOKS):
             own |= {_process(connection), _process(connection)}
@@ -42,6 +45,21 @@ def require_session(connection: Connection, location: Location, fix: str = _FIX)
             " (`pool_mode = transaction`): nothing is heard over it, and no lock is held",
             fix,
         )
+
+
+def _second(location: Location) -> Connection:
+    """Return a connection beside another. Raises `StorageError` if a pooler lends none: with a
+    session for each, each keeps one of its connections.
+    """
+    try:
+        return Connection(location, answer_seconds=_SECOND_SECONDS)
+    except psycopg.OperationalError as error:
+        raise StorageError(
+            f"The pooler at {location.shown} lends no second connection to a server within"
+            f" {_SECOND_SECONDS:g} seconds",
+            "give its pool 30 connections for each server (`default_pool_size` of PgBouncer), and"
+            " look at its log if it has them",
+        ) from error
 
 
 def require_same_database(session: Connection, other: Connection) -> None:

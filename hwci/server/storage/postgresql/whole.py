@@ -107,7 +107,10 @@ def _require_present(location: Location, connection: Connection) -> None:
 
 @contextmanager
 def _alone(location: Location) -> Iterator[Connection]:
-    """Yield a connection while no other part of hwci uses the database, or begins to."""
+    """Yield a connection while no other part of hwci uses the database, or begins to. It is one to
+    the address with sessions, if there is one.
+    """
+    location = location.session
     with _guarded(location), closing(Connection(location)) as connection:
         require_session(connection, location, "name an address of PostgreSQL itself")
         until = time.monotonic() + _ENDING_SECONDS

@@ -79,9 +79,9 @@ class PageSums:
         head = b"" if main is None else os.pread(main, 100, 0)
         self.page_bytes = _page_bytes(head)
         self._anew = not head or not self._read_head()
-        found = Log() if log is None or not head else read_log(log, self.page_bytes)
-        self._lost = () if self._has_all(found) else (self._lacking(found),)
-        self._logged.update(found.pages)
+        wal = Log() if log is None or not head else read_log(log, self.page_bytes)
+        self._lost = () if self._has_all(wal) else (self._lacking(wal),)
+        self._logged.update(wal.pages)
 
     def _read_head(self) -> bool:
         """Return whether the sums can be used; log it if not all of them can."""
@@ -218,11 +218,11 @@ class PageSums:
         log = self._file("-wal")
         if log is None or not frames:
             return ()
-        found = read_log(log, self.page_bytes)
+        wal = read_log(log, self.page_bytes)
         # The writer may have begun to overwrite it meanwhile, which changes the head first.
-        if found.salts != salts or found.frames >= frames or read_salts(log) != salts:
+        if wal.salts != salts or wal.frames >= frames or read_salts(log) != salts:
             return ()
-        return (self._lacking(found),)
+        return (self._lacking(wal),)
 
     def closed(self) -> None:
         """Note that the database is closed, and has no log."""
@@ -256,10 +256,10 @@ class PageSums:
             known = known[: len(known) // _SUM_BYTES * _SUM_BYTES]
             count = max(len(data) // size, len(known) // _SUM_BYTES)
             expected = struct.unpack(f"<{count}I", known.ljust(count * _SUM_BYTES, b"\0"))
-            found = [_sum(data[at : at + size]) for at in range(0, count * size, size)]
+            sums = [_sum(data[at : at + size]) for at in range(0, count * size, size)]
             damaged, unknown = [], {}
-            if (*found,) != expected:
-                for page, (was, now) in enumerate(zip(expected, found, strict=True), first):
+            if (*sums,) != expected:
+                for page, (was, now) in enumerate(zip(expected, sums, strict=True), first):
                     if was and was != now and page not in self._logged:
                         damaged.append(self._not_written(page))
                     elif now and not was:
