@@ -1,9 +1,11 @@
 # HWCI_CI_KEY is a secret of the CI. In a job that needs no hardware, on each push:
 export HWCI_URL={url}
-{install} "{wheel}"
+export HWCI_WHEEL="{wheel}"
+{install}
 {hwci} merge-announce
 # in the job at the bench:
 export HWCI_URL={url}
-{install} "{wheel}"
+export HWCI_WHEEL="{wheel}"
+{install}
 # {needs}
-{hwci} exec --box bench-1 {tests}
+{exec} --box bench-1 {tests}

@@ -11,6 +11,7 @@ from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
 from hwci.wire import limits
+from hwci.wire.errors import NO_KEY_CAME
 
 _SCHEME = "bearer "
 
@@ -51,7 +52,7 @@ def api_key(request: web.Request) -> str:
     """Return the key of CI or of a box. Raises `UnauthenticatedError`."""
     values = request.headers.getall("X-API-Key", [])
     if len(values) != 1:
-        raise UnauthenticatedError("Send one header X-API-Key with a key")
+        raise UnauthenticatedError(NO_KEY_CAME)
     return values[0].strip()
 
 
