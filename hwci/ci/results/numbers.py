@@ -27,7 +27,7 @@ _PART = re.compile(
     rf"([0-9.,]+)\s*(?:{'|'.join(f'({unit})' for unit in _UNITS)})\s*", re.IGNORECASE
 )
 """`150ms`, and each part of `1m 2.5s` or of ISO 8601's `PT1M2.5S`."""
-_CLOCK = re.compile(r"([0-9]+):([0-5]?[0-9]):([0-5]?[0-9](?:[.,][0-9]+)?)")
+_CLOCK = re.compile(r"(?:([0-9]+):)?([0-5]?[0-9]):([0-5]?[0-9](?:[.,][0-9]+)?)")
 _OPEN = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
 
 
@@ -64,7 +64,7 @@ class Numbers:
     def _in_parts(self, text: str) -> float | None:
         """Return the seconds of hours, minutes and seconds, or of numbers with units."""
         if clock := _CLOCK.fullmatch(text):
-            parts = list(zip(clock.groups(), (3600.0, 60.0, 1.0), strict=True))
+            parts = list(zip(clock.groups("0"), (3600.0, 60.0, 1.0), strict=True))
         else:
             text = text.upper().removeprefix("PT")
             if not text or _PART.sub("", text):

@@ -41,6 +41,7 @@ _IN_PLACE_OF = {
     "euc_kr": "cp949",
     "949": "cp949",
     "ascii": "utf-8",
+    "ansi": "cp1252",
     "utf-8-sig": "utf-8",
 }
 """What is read in place of an encoding: one that holds all its letters and more, as tools write."""

@@ -64,15 +64,22 @@ STATES = frozenset(
     )
 )
 """Their value is a word of `WORDS`."""
-SUCCESSES = frozenset(("success", "successful", "succeeded", "passed", "ok"))
+SUCCESSES = frozenset(("success", "successful", "succeeded", "passed", "pass", "ok"))
 """Their value is yes or no; `passed` may be a number of tests as well."""
 EXECUTED = frozenset(("executed", "run"))
 """Their value is yes or no."""
-FAILURE_COUNTS = ("failures", "failed", "fail", "failure", "failuremessage")
-ERROR_COUNTS = ("errors", "error", "errored", "crashed", "aborted", "errormessage")
+FAILURE_COUNTS = (
+    *("failures", "failed", "fail", "failure", "failuremessage", "failurecount", "failedcount"),
+    *("numfailed", "numfailures", "failedtests", "failedassertions", "unexpected"),
+)
+ERROR_COUNTS = (
+    *("errors", "error", "errored", "errormessage", "errorcount", "numerrors"),
+    *("crashed", "crashes", "aborted", "timeouts", "timedout"),
+)
 """A number of tests, yes or no, or the message itself."""
 COUNTS = frozenset((*FAILURE_COUNTS, *ERROR_COUNTS))
-TELLING = STATES | SUCCESSES | EXECUTED | COUNTS
+EXIT_CODES = frozenset(("exitcode", "exitstatus", "returncode", "retcode", "rc"))
+TELLING = STATES | SUCCESSES | EXECUTED | COUNTS | EXIT_CODES
 TRIES = frozenset(("retries", "reruns"))
 """How often a test was tried again: until it passed, or for nothing."""
 TRY = frozenset(("retry", "rerun", "attempt", "try", "retrycount", "rerunindex", "attemptnumber"))
@@ -87,7 +94,9 @@ WORDS: Mapping[State, frozenset[str]] = {
             *("crash", "crashed", "fatal", "panic", "fault", "segfault", "segmentationfault"),
             *("segv", "sigsegv", "sigabrt", "sigbus", "sigill", "sigfpe", "sigkill", "sigterm"),
             *("abort", "aborted", "killed", "died", "hang", "hung", "timeout", "timedout"),
-            *("interrupted", "incomplete", "regression", "rejected"),
+            *("interrupted", "incomplete", "regression", "rejected", "red", "stuck", "lockup"),
+            *("watchdog", "watchdogreset", "hardfault", "fehlgeschlagen", "fehler"),
+            *("失败", "失敗", "不合格", "不通过", "실패", "불합격"),
             *("unexpectedsuccess", "unexpectedpass", "xpass", "xpassed"),
         )
     ),
@@ -101,7 +110,12 @@ WORDS: Mapping[State, frozenset[str]] = {
             *("notexecuted", "notstarted", "untested", "inconclusive"),
         )
     ),
-    State.PASSED: frozenset(("pass", "passed", "ok", "success", "successful", "succeeded", "true")),
+    State.PASSED: frozenset(
+        (
+            *("pass", "passed", "ok", "success", "successful", "succeeded", "true", "green"),
+            *("bestanden", "erfolgreich", "通过", "通過", "合格", "成功", "통과", "성공", "합격"),
+        )
+    ),
 }
 _NEUTRAL = frozenset(
     (
@@ -124,6 +138,7 @@ _ORDER = (State.FAILED, State.PASSED, State.NOT_RUN, State.SKIPPED)
 """Which word of several wins: in `passed, 2 skipped` the first."""
 
 _DENIALS = frozenset(("no", "not", "non", "without", "never", "expected", "known"))
+_NOT = frozenset(("no", "not", "never"))
 _ZEROS = frozenset(("0", "zero"))
 _BEFORE_ZERO = frozenset(("with", "and", "passed", "ok"))
 _DENIED = r"(?!(?:x|no|non|not|without|zero|0|expected|known)(?:fail|error|exception))"
@@ -208,6 +223,8 @@ def _state_of(name: str, value: str, exact: bool) -> State | None:
         return None if exact and state is State.NOT_RUN else state
     if name in EXECUTED:
         return State.SKIPPED if word in _NO else None
+    if name in EXIT_CODES:
+        return None if exact or count(value) in {0, None} else State.FAILED
     return State.FAILED if name in COUNTS and is_failure(value) else None
 
 
@@ -238,7 +255,7 @@ def _state_of_words(text: str) -> State | None:
         if state is State.FAILED and _is_denied(words, at):
             state = State.PASSED
         elif state is State.PASSED and words[max(0, at - 1)] in _DENIALS:
-            state = None
+            state = State.FAILED if words[at - 1] in _NOT else None
         if state is not None:
             states.add(state)
     return next((state for state in _ORDER if state in states), None)
@@ -289,9 +306,9 @@ _NUMBER = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?", re.ASCII)
 
 
 def failures_counted(attributes: Mapping[str, str], names: Sequence[str]) -> int:
-    """Return how many failures a suite counts, by the first of its attributes that does."""
+    """Return how many failures a suite counts, by the attribute that counts most."""
     numbers = (count(attributes[name]) for name in names if name in attributes)
-    return next((number for number in numbers if number is not None), 0)
+    return max(filter(None, numbers), default=0)
 
 
 def could_not_run(status: str, reason: str, output: str) -> bool:
