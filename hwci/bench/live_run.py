@@ -73,7 +73,9 @@ def live_run(
     # A key of the environment has no name: of several boxes it is not known which is its own.
     own = credential.name or (boxes[0] if len(boxes) == 1 else None)
     patterns = [pattern for box, pattern in placed(job, request.files) if box == own]
-    tests = TestsSoFar(patterns, request.before or {}, by_file=request.by_file)
+    tests = TestsSoFar(
+        patterns, request.before or {}, by_file=request.by_file, platforms=request.platforms
+    )
     stop = threading.Event()
     # A daemon thread: a server that does not answer delays nothing.
     threading.Thread(

@@ -12,6 +12,7 @@ from functools import partial
 from hwci.bench.box_key import BoxCredential, NotInstalledError
 from hwci.bench.child import BY_SIGNAL, Ended, Signals, check_executable, signals_taken
 from hwci.bench.live_run import live_run, no_live_run
+from hwci.ci.project import names_by_file
 from hwci.ci.reporting import (
     CommandContext,
     Done,
@@ -79,7 +80,8 @@ def run_tests(
             )
             done = _report_of(replace(request, flags=flags), ended, sending(), signals, context)
         else:
-            done = Done(messages=(unreported.message,))
+            # The tests ran: their exit code stays, as where a server refuses.
+            done = Done(messages=(replace(unreported.message, code=ExitCode.FAILED),))
         return Ran(done, _code(signals, ended.code))
 
 
@@ -93,10 +95,15 @@ def _reportable(
     """
     flags = request.flags
     assert flags.started_at is not None
-    job, boxes, by_file = check_run(flags, request.files, flags.started_at, context)
+    job, boxes, project = check_run(flags, request.files, flags.started_at, context)
     if how.to is not None:
         how.to.check("The run cannot be reported")
-    request = replace(request, before=times_of(request.files), by_file=by_file)
+    request = replace(
+        request,
+        before=times_of(request.files),
+        by_file=names_by_file(project),
+        platforms=project.platforms if project else None,
+    )
     return request, partial(_live, box, (job, boxes, request), context)
 
 

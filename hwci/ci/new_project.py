@@ -22,10 +22,22 @@ _BUILDS = re.compile(
     r"Cargo\.(toml|lock)|build\.rs|.*\.(ioc|ld|cmake)"
 )
 _MANIFEST = "west.yml"
+_HEAD = (
+    "# Which files are the firmware, and which test it. `hwci init` guessed it from the",
+    "# names of the files: correct it, then run `hwci suite-config check`.",
+    "",
+)
 _TARGETS = (
     "# The target lines of the charts, in percent: so many of the merges checked on hardware at",
     "# least, so many run reports of runs that never reached it at most.",
     "targets = { merges_checked = 95, infra_runs = 5 }",
+    "",
+)
+_PLATFORMS = (
+    "# Twister's platform stands before each test's name, whatever else a file holds.",
+    '# "as-boxes" names the boxes after it instead: bench-1:nucleo_f767zi.',
+    "[tests]",
+    'platforms = "in-names"',
     "",
 )
 _RULES = {"relay .* stuck": "infra", "watchdog reset|hard fault": "device"}
@@ -54,15 +66,14 @@ class Guess:
         return "".join(f"{line}\n" if line else "\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield "# Which files are the firmware, and which test it. `hwci init` guessed it from the"
-        yield "# names of the files: correct it, then run `hwci suite-config check`."
-        yield ""
+        yield from _HEAD
         if self.repo_key is not None:
             yield "# No remote yet. Another name later begins a new history."
             yield f"repo_key = {_quoted(self.repo_key)}"
         else:
             yield '# repo_key = "acme/firmware"   # without it, the name that CI or git has'
         yield ""
+        yield from _PLATFORMS if self.twister else ()
         yield "[[product]]"
         yield f"suite = {_quoted(self.suite)}"
         yield '# box = "bench-1"   # the bench, where the CI does not name it'

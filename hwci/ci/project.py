@@ -15,12 +15,13 @@ from functools import reduce
 from itertools import islice
 from operator import getitem
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from hwci import __version__
+from hwci.ci.results.platforms import Platforms
 from hwci.client.files import read_whole
 from hwci.engine.vocabulary import Verdict
 from hwci.said import counted
@@ -124,18 +125,26 @@ class Names(StrEnum):
     BY_FILE = "by-file"
 
 
-def _names(value: object) -> Names:
-    try:
-        return Names(str(value))
-    except ValueError as fault:
-        known = ", ".join(Names)
-        raise PydanticCustomError("names", "Should be one of {known}", {"known": known}) from fault
+Word = TypeVar("Word", bound=StrEnum)
+
+
+def _one_of(words: type[Word]) -> PlainValidator:
+    def read(value: object) -> Word:
+        try:
+            return words(str(value))
+        except ValueError as fault:
+            known = ", ".join(words)
+            text = "Should be one of {known}"
+            raise PydanticCustomError("word", text, {"known": known}) from fault
+
+    return PlainValidator(read)
 
 
 class Tests(_Table):
     """The table `[tests]`."""
 
-    names: Annotated[Names, PlainValidator(_names)] = Names.APART
+    names: Annotated[Names, _one_of(Names)] = Names.APART
+    platforms: Annotated[Platforms | None, _one_of(Platforms)] = None
 
 
 class _File(_Table):
@@ -163,7 +172,7 @@ class Project:
     """What a project file holds. `verdicts`: the first that matches counts. `messages`: those of
     failed tests are reported. `links`: as written; reports do without, so that they are checked
     only where they are sent. `unknown`: which keys were left out, in one line; empty if none.
-    `names`: how tests of several files are told apart.
+    `names`: how tests of several files are told apart. `platforms`: where those of one file stand.
     """
 
     path: Path
@@ -176,6 +185,7 @@ class Project:
     firmware: Path | None = None
     """The folder of the firmware's checkout; None if it is that of the file."""
     names: Names = Names.APART
+    platforms: Platforms | None = None
 
 
 def names_by_file(project: Project | None) -> bool:
@@ -243,6 +253,7 @@ def read_project(path: Path) -> Project:
         unknown,
         path.parent / file.firmware.checkout if file.firmware else None,
         file.tests.names,
+        file.tests.platforms,
     )
 
 

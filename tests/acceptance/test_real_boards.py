@@ -64,7 +64,8 @@ def read(server: RunningServer, *arguments: str) -> Any:
 def test_every_file_is_stored_and_two_are_named_for_what_xml_forbids(
     boards: tuple[RunningServer, list[str]],
 ) -> None:
-    server, said = boards
+    server, lines = boards
+    said = [line for line in lines if "days after it began" not in line]  # they grow old
 
     assert {name for name in NOTED if any(name in line for line in said)} == NOTED
     assert len(said) == len(NOTED)

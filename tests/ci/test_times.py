@@ -141,7 +141,7 @@ def test_the_zone_that_was_taken_is_said(read: Write, zone: timedelta, shown: st
     assert f"that is {shown}. To correct it, set --started-at" in note
 
 
-@pytest.mark.parametrize("later", [25 * MINUTE, 5 * HOUR + 20 * MINUTE, 3 * DAY, 400 * DAY])
+@pytest.mark.parametrize("later", [25 * MINUTE, 5 * HOUR + 20 * MINUTE, 3 * DAY, 1_200 * DAY])
 def test_a_file_that_was_copied_since_is_in_utc_and_that_is_said(
     read: Write, later: timedelta
 ) -> None:
@@ -151,7 +151,7 @@ def test_a_file_that_was_copied_since_is_in_utc_and_that_is_said(
     assert file.started_at == NOON - HOUR
     zone, *age = file.notes
     assert "They are read as UTC: when it was written does not tell" in zone
-    assert ["400 days after it began" in note for note in age] == [True] * (later > 365 * DAY)
+    assert ["1,200 days after it began" in note for note in age] == [True] * (later > 1_095 * DAY)
 
 
 @pytest.mark.parametrize("boards", [["2021-03-04T05:06:07Z"] * 2, ["2020-02-02T02:02:02Z"] * 5])

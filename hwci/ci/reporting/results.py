@@ -5,7 +5,7 @@ the start of a run that no file has. How a file is read is decided in `hwci.ci.r
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from glob import glob, has_magic
 from pathlib import Path
@@ -15,6 +15,7 @@ from hwci.ci.project import Project, names_by_file
 from hwci.ci.reporting.bodies import OF_RESULTS, OF_RUN, missing_error
 from hwci.ci.reporting.context import JobContext
 from hwci.ci.results.model import BoxResults, FileResults, merged
+from hwci.ci.results.platforms import by_box as parts_of
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.times import APART_FILES_MAX, APART_MAX, Stamp, agreeing
 from hwci.ci.results.verdicts import with_built_in
@@ -39,6 +40,8 @@ class Results:
     faults: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    whole: Mapping[str, str] = field(default_factory=dict)
+    """The box of the files of each box that was read: one may be several by their platforms."""
 
     def conclusion(self) -> str:
         """Return the result of a run whose CI does not report it."""
@@ -130,7 +133,10 @@ def results_of(
     expected = job.value("hello_ok") is False
     absent, notices = _absent(found, ran=before is not None, expected=expected)
     # A box whose files hold nothing that can be read ran, too: what writes them may be killed.
-    by_box = {box: read.boxes.get(box) or BoxResults() for box in boxes}
+    by_box: dict[str, BoxResults] = {}
+    for box in boxes:
+        parts = {key: read.boxes[key] for key, whole in read.whole.items() if whole == box}
+        by_box |= parts or {box: BoxResults()}
     whole = Results(by_box, (*absent, *read.faults), read.notes, (*read.notices, *notices))
     return _with_starts(whole, job, context.command.clock())
 
@@ -278,6 +284,7 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
     faults: list[str] = []
     idle: list[tuple[str, Path, FileResults]] = []
     notes_of: dict[str, list[Path]] = {}
+    split: dict[str, str] = {}
     with with_built_in(project.verdicts if project else ()) as rules:
         for box, path in there:
             try:
@@ -285,7 +292,9 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
             except ResultsFileError as fault:
                 faults.append(str(fault))
                 continue
-            by_box.setdefault(box, []).append(read)
+            for key, part in parts_of(box, read, project.platforms if project else None).items():
+                by_box.setdefault(key, []).append(part)
+                split[key] = box
             for note in read.notes:
                 notes_of.setdefault(note.removeprefix(str(path)), []).append(path)
             faults += read.faults
@@ -298,14 +307,19 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
     notes = [*_each_once(notes_of), *(line for of_box in boxes.values() for line in of_box.notes)]
     notices = [*cut, *(f"warning: {line}" for line in faults)]
     notices += [f"warning: {line}" for of_box in boxes.values() for line in _not_run(of_box)]
-    notices += [_none_ran(path, read, alone=not boxes[box].tests) for box, path, read in idle]
+    notices += [_none_ran(path, read, alone=_is_alone(boxes.get(box))) for box, path, read in idle]
     if skipped := sum(one.skipped for files in by_box.values() for one in files if one.attempts):
         many = counted(skipped, "skipped test")
         notices.append(f"note: Left out: {many}. Only tests that ran count.")
     notices += [f"note: {_cut(test_id)}" for one in boxes.values() for test_id in one.cut]
     notices += [f"note: {_odd(box, of_box)}" for box, of_box in boxes.items() if of_box.odd_starts]
     notices += [f"note: {line}" for line in notes]
-    return Results(boxes, tuple(faults), tuple(notes), tuple(notices))
+    return Results(boxes, tuple(faults), tuple(notes), tuple(notices), split)
+
+
+def _is_alone(box: BoxResults | None) -> bool:
+    """Return whether no other file of a box holds a test."""
+    return box is not None and not box.tests
 
 
 def _not_run(results: BoxResults) -> Iterator[str]:

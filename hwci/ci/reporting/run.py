@@ -12,7 +12,7 @@ from math import inf
 from pathlib import Path
 
 from hwci.ci.job import Job, Sourced
-from hwci.ci.project import names_by_file
+from hwci.ci.project import Project
 from hwci.ci.reporting import bodies, clock, summary
 from hwci.ci.reporting.attempts import with_attempt
 from hwci.ci.reporting.base import NOBODY
@@ -28,6 +28,7 @@ from hwci.ci.reporting.report import draft, head_of, reports_of, written_reports
 from hwci.ci.reporting.results import Results, missing_of_run, placed, results_of
 from hwci.ci.reporting.under_test import UnderTest, given, remembered, under_test
 from hwci.ci.results.model import BoxResults
+from hwci.ci.results.platforms import Platforms
 from hwci.ci.systems.api import get_json
 from hwci.client._call import written
 from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_early
@@ -49,8 +50,8 @@ class RunRequest:
     """What to report. `files`: result files, as `FILE` or `BOX=FILE`; `body`: a file that holds
     the whole report, in place of all else; `messages`: whether those of failed tests are reported,
     None: as hwci.toml has it; `before`: the result files that were there before the
-    run, with the time of their last change, None if the command did not run it; `by_file`: how
-    their tests are named while they run.
+    run, with the time of their last change, None if the command did not run it; `by_file` and
+    `platforms`: how their tests are named while they run.
 
     Raises:
         ExplainedError: wrong usage: a flag is empty. A shell calls an empty check a success.
@@ -65,6 +66,7 @@ class RunRequest:
     messages: bool | None = None
     before: Mapping[Path, int] | None = None
     by_file: bool = False
+    platforms: Platforms | None = None
 
     def __post_init__(self) -> None:
         not_empty(self.changes_file, "--changes")
@@ -163,9 +165,9 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
 
 def check_run(
     flags: JobFlags, files: Sequence[str], started_at: datetime, command: CommandContext
-) -> tuple[Job, Sequence[str], bool]:
+) -> tuple[Job, Sequence[str], Project | None]:
     """Check, before a run, that it can be reported with what is known now. Return its job, the
-    boxes that it will be reported of, and whether each file names its tests by itself.
+    boxes that it will be reported of, and the project, which names its tests.
 
     Raises:
         ExplainedError: wrong usage: a field is missing or breaks its rule.
@@ -188,7 +190,7 @@ def check_run(
     _, error = reports_of(job, results, given(job))
     if error is not None:
         raise error
-    return job, boxes, names_by_file(context.project)
+    return job, boxes, context.project
 
 
 # What is reported

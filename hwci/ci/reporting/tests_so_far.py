@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hwci.ci.reporting.results import files_of
 from hwci.ci.results.model import FileResults, merged, named
+from hwci.ci.results.platforms import Platforms, with_names
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.wire import limits
 from hwci.wire.runs import RunEvents, TestEvent
@@ -21,17 +22,24 @@ BYTES_MAX = 16 * 1024 * 1024
 
 class TestsSoFar:
     """What is known of the tests of one box. `before`: the files that were there before the run,
-    with the time of their last change; they are not of it. `by_file`: how tests are named.
+    with the time of their last change; they are not of it. `by_file` and `platforms`: how tests are
+    named.
     """
 
     __test__ = False  # pytest: not a test class
 
     def __init__(
-        self, patterns: Sequence[str], before: Mapping[Path, int], *, by_file: bool = False
+        self,
+        patterns: Sequence[str],
+        before: Mapping[Path, int],
+        *,
+        by_file: bool = False,
+        platforms: Platforms | None = None,
     ) -> None:
         self._patterns = patterns
         self._before = before
         self._by_file = by_file
+        self._platforms = platforms
         self._seen: dict[Path, tuple[int, int]] = {}
         self._files: dict[Path, FileResults] = {}
         self._taken: dict[str, TestEvent] = {}
@@ -60,7 +68,7 @@ class TestsSoFar:
         state = (found.st_mtime_ns, found.st_size)
         if state != self._seen.get(path) and found.st_size <= BYTES_MAX:
             self._seen[path] = state
-            self._files[path] = read_results(path, ())
+            self._files[path] = with_names(read_results(path, ()), self._platforms)
 
     def _events(self) -> Iterator[TestEvent]:
         files = list(self._files.values())

@@ -216,7 +216,7 @@ OFFSETS = tuple(
     )
 )
 """How far the zones of the world are from UTC."""
-OLD = timedelta(days=365)
+OLD = timedelta(days=3 * 365)
 """How long before the file was written a time is worth a note, though it is believed."""
 WRITTEN_WITHIN = timedelta(minutes=10)
 """How long after its tests a file is written that was not copied since."""
