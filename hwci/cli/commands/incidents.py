@@ -155,10 +155,8 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
         "incidents",
         "Incidents",
         [
-            column("ID", lambda row: str(row.id), whole=True),
-            column(
-                "Since (UTC)", lambda row: tables.when(row.since, view.now), width=tables.TIME_WIDTH
-            ),
+            tables.id_column(lambda row: row.id),
+            tables.time_column("Since", lambda row: row.since, view.now),
             *tables.product_columns(view),
             column("Branch", lambda row: row.branch, spare=2),
             column("Merged to", _merged, spare=2),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 orgs = typer.Typer(no_args_is_help=True)
 
 
-def _layout(_: tables.View) -> "tables.Layout[OrganizationAnswer]":
+def _layout(view: tables.View) -> "tables.Layout[OrganizationAnswer]":
     column = tables.Column
     return tables.Layout(
         "orgs",
@@ -43,7 +43,7 @@ def _layout(_: tables.View) -> "tables.Layout[OrganizationAnswer]":
             column("Name", lambda row: row.name),
             column("Role", lambda row: row.role),
             column("CI Metrics", lambda row: "on" if row.ci_metrics_enabled else "off"),
-            column("Created (UTC)", lambda row: tables.moment(row.created_at), spare=1),
+            tables.time_column("Created", lambda row: row.created_at, view.now, spare=1),
         ],
         "id name role ciMetricsEnabled createdAt",
         "You belong to no organization yet: hwci orgs create NAME",
@@ -110,13 +110,13 @@ def show_org(
     write(f"  created: {tables.moment(found.created_at)} UTC")
 
 
-def _audit_layout(_: tables.View) -> "tables.Layout[AuditEntryAnswer]":
+def _audit_layout(view: tables.View) -> "tables.Layout[AuditEntryAnswer]":
     column = tables.Column
     return tables.Layout(
         "audit-log",
         "Audit log",
         [
-            column("At (UTC)", lambda row: tables.moment(row.at)),
+            tables.time_column("At", lambda row: row.at, view.now),
             column("Who", lambda row: row.actor.name),
             column("Did", lambda row: row.action, whole=True),
             column("To", lambda row: row.target, whole=True),
@@ -249,10 +249,10 @@ def keys_layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
         "keys",
         "Keys",
         [
-            tables.Column("ID", lambda row: str(row.id), whole=True),
+            tables.id_column(lambda row: row.id),
             tables.Column("Name", lambda row: row.name),
             tables.Column("Kind", reads, spare=1),
-            tables.Column("Created (UTC)", lambda row: tables.moment(row.created_at), spare=1),
+            tables.time_column("Created", lambda row: row.created_at, view.now, spare=1),
             tables.Column("Last used", used, spare=1),
             tables.Column("State", state),
         ],

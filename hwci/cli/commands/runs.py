@@ -23,7 +23,7 @@ from hwci.said import counted, short
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hwci.wire.base import ListPage
     from hwci.wire.runs import RunAnswer, RunDetail, RunEvent, RunItem, RunTest
@@ -143,14 +143,18 @@ def list_runs(
         **options.pages(page, limit, every=every),
     )
     found = _searched(_all(server, call) if every else server.send(call), ci_run)
-    layout = run_tables.runs(tables.View(options.now()), of_test=test is not None)
+    view = tables.View(options.now(), suite is not None, tables.only_repo(_rows(found)))
+    layout = run_tables.runs(view, of_test=test is not None)
     render.emit_found(found, layout, form, "run", server.links)
+
+
+def _rows(found: "Found") -> "Sequence[RunAnswer]":
+    return found if isinstance(found, list) else found.items
 
 
 def _searched(found: "Found", ci_run: int | None) -> "Found":
     """Refuse runs of other numbers: a server of the version before ignores `ciRun`."""
-    rows = found if isinstance(found, list) else found.items
-    numbers = {run.run_id if run.ci_run is None else run.ci_run for run in rows}
+    numbers = {tables.run_number(run) for run in _rows(found)}
     if ci_run is not None and numbers - {ci_run}:
         raise command_error(
             "The server does not search by --ci-run",

@@ -9,15 +9,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal.tables import (
-    TIME_WIDTH,
     Column,
     Layout,
     View,
+    commit_column,
     duration,
     product,
     product_columns,
     run_number,
-    when,
+    time_column,
 )
 from hwci.said import counted, short
 
@@ -33,10 +33,10 @@ def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
         "unchecked-merges",
         "Merges not checked on hardware",
         [
-            Column("Merged (UTC)", lambda row: when(row.merged_at, view.now), width=TIME_WIDTH),
+            time_column("Merged", lambda row: row.merged_at, view.now),
             *product_columns(view),
             Column("Branch", lambda row: row.branch, spare=2),
-            Column("Commit", lambda row: short(row.sha), whole=True),
+            commit_column("Commit", lambda row: row.sha),
             Column("Subject", lambda row: row.subject or "", spare=1),
             Column("Why", lambda row: row.cause_text),
             Column("Run", _run, spare=1),

@@ -294,12 +294,16 @@ def _terminal(found: Overview, server: str, links: Links | None) -> None:
     render.draw(*parts, links=links([found.page, found.pending]) if links else None)
 
 
-def _panels(found: Sequence[Tile]) -> RenderableType:
-    """Lay the tiles out in one row, or in two where the terminal is narrow."""
+def _panels(found: Sequence[Tile]) -> RenderableType | render.Grid:
+    """Lay the tiles out in one row, or in two where the terminal is narrow; for a program, a line
+    each.
+    """
     from rich.panel import Panel
     from rich.table import Table
     from rich.text import Text
 
+    if render.piped():
+        return render.Grid(render.tabbed(tile._replace(below=_joined(tile)) for tile in found))
     width = render.console().width
     columns = len(found) if width >= ROW_OF_TILES_WIDTH else 2
     laid = Table.grid(expand=True)
@@ -318,6 +322,10 @@ def _panels(found: Sequence[Tile]) -> RenderableType:
     return laid
 
 
+def _joined(tile: Tile) -> str:
+    return tile.below.replace("\n", " ")
+
+
 def _csv(found: Overview) -> None:
     """Write the tiles and the tables as blocks, a blank line between them."""
     render.emit_csv(TILE_KEYS, tile_rows(found))
@@ -331,7 +339,7 @@ def _markdown(found: Overview, server: str) -> None:
     render.write(f"## {render.md(header(found.page, server))}")
     render.write()
     shown = tiles(found)
-    rows = [tile._replace(below=tile.below.replace("\n", " ")) for tile in shown]
+    rows = [tile._replace(below=_joined(tile)) for tile in shown]
     render.emit_md(["", "", ""], rows)
     for block in _blocks(found):
         render.write()
