@@ -30,8 +30,6 @@ boxes = typer.Typer(no_args_is_help=True)
 box = typer.Typer(no_args_is_help=True)
 
 Box = Annotated[str, typer.Argument(metavar="BOX", help="The box, by id or name.")]
-DAYS = 90
-"""As the page of a box shows."""
 ONLINE_FOR_S = int(limits.BOX_ONLINE_FOR.total_seconds())
 _WAYS = "--token-stdin, or as HWCI_INSTALL_TOKEN (in a file: HWCI_INSTALL_TOKEN_FILE)"
 
@@ -182,7 +180,7 @@ def show(
     server: Connection,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The box, as its runs name it.")],
     *,
-    days: options.Days = DAYS,
+    days: options.Days = limits.DAYS_DEFAULT,
     product: options.Product = None,
     repo: options.Repo = None,
     as_of: options.AsOf = None,

@@ -13,6 +13,7 @@ from uuid import UUID
 import typer
 
 from hwci import client
+from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected, listing
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.render import emit_json, note, write
@@ -20,7 +21,7 @@ from hwci.client.explained import wrong_usage
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from hwci.wire.accounts import (
         AuditEntryAnswer,
@@ -270,9 +271,12 @@ def list_keys(server: Connection) -> "Iterable[CiKeyAnswer]":
 
       hwci keys list
     """
+    return _keys(server, server.org_id())
+
+
+def _keys(server: Connection, org_id: UUID) -> "Iterator[CiKeyAnswer]":
     from hwci.client.errors import NotFoundError
 
-    org_id = server.org_id()
     yield from server.items(client.calls.list_ci_keys(org_id))
     with suppress(NotFoundError):  # a server of the version before has no reader keys
         yield from server.items(client.calls.list_reader_keys(org_id))
@@ -283,20 +287,22 @@ def list_keys(server: Connection) -> "Iterable[CiKeyAnswer]":
 def revoke_key(
     server: Connection,
     key_id: Annotated[
-        UUID, typer.Argument(metavar="ID", help="Id of the key, as `hwci keys list` shows it.")
+        str, typer.Argument(metavar="ID", help="The key, by its id, or the start of it.")
     ],
 ) -> None:
     """Revoke a key: it stops working at once, for good. Owners and admins only.
 
     For example:
 
-      hwci keys revoke 8a7f6f4e-5c1d-4d0b-9d5e-0b6f1f2a3c4d
+      hwci keys revoke 8a7f6f4e
     """
     from hwci.client.errors import NotFoundError
 
     org_id = server.org_id()
+    named = ids.Named("key", "hwci keys list", "of the organization", "Check --org, or use")
+    found = ids.complete(key_id, named, lambda: (key.id for key in _keys(server, org_id)))
     try:
-        server.send(client.calls.revoke_ci_key(org_id, key_id))
+        server.send(client.calls.revoke_ci_key(org_id, found))
     except NotFoundError:
-        server.send(client.calls.revoke_reader_key(org_id, key_id))
-    note(f"Key {key_id} is revoked.")
+        server.send(client.calls.revoke_reader_key(org_id, found))
+    note(f"Key {found} is revoked.")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 tests = typer.Typer(no_args_is_help=True)
 
-DAYS = 90
-"""As the page of a test shows."""
 Search = Annotated[
     str | None,
     typer.Option("--search", metavar="TEXT", help="Only tests in which every word occurs."),
@@ -34,7 +32,7 @@ def show(
     test: Test,
     *,
     product: options.Product = None,
-    days: options.Days = DAYS,
+    days: options.Days = limits.DAYS_DEFAULT,
     as_of: options.AsOf = None,
     json: options.Json = False,
     output: options.Output = None,

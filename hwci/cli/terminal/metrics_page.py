@@ -130,7 +130,7 @@ class Block(NamedTuple):
         """The lines below the rows."""
         rest = self.rows.total - len(self.rows.items)
         flakiest = self.layout.name == TableName.FLAKIEST_TESTS
-        legend = BROKEN if flakiest and any(row.broken for row in self.rows.items) else ()
+        legend = _legend(self.rows.items) if flakiest else []
         more = [f"… {rest:,} more: {self.more}"] if rest > 0 else []
         return [*legend, *more, *self.beside]
 
@@ -268,9 +268,21 @@ def pending_command(scope: Scope, of: str = "failures") -> str:
     return in_full(shlex.join(words))
 
 
+def _legend(rows: Sequence[RankedTestAnswer]) -> list[str]:
+    """Explain the words behind the rows of the flakiest tests."""
+    unseen = any(not (row.broken or row.flaky_failures or row.retry_passes) for row in rows)
+    broken = BROKEN if any(row.broken for row in rows) else ()
+    return [*broken, *(NO_FLAKE if unseen else ())]
+
+
 BROKEN = (
     "broken: it never passed in this period (without these: --table flakiest-tests --hide-broken);",
     "a failure is flaky only if the test also passed on the same commit and box",
+)
+
+
+NO_FLAKE = (
+    "no flake seen: no failure of it is a flake, and no retry passed; it is or was broken there",
 )
 
 

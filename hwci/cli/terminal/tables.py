@@ -316,12 +316,19 @@ def flakiest_tests(view: View, *, sure: bool) -> Layout[RankedTestAnswer]:
             Column("Failed attempts", lambda row: str(row.failed_attempts), right=True),
             Column("Retry passes", lambda row: str(row.retry_passes), right=True, spare=1),
             _sure_rate(lambda row: within(row.flake_rate, row.low, row.high)) if sure else rate,
-            Column("", lambda row: "broken" if row.broken else ""),
+            Column("", _no_flake),
         ],
         "repoKey suite testId boxes runReports attempts failedAttempts retryPasses "
         "flakyFailures flakeRate low high",
         "No test of the period had a failed attempt, or none was reported (hwci report-run).",
     )
+
+
+def _no_flake(row: RankedTestAnswer) -> str:
+    """Say, as the page does, of which test no flake was seen."""
+    if row.broken:
+        return "broken"
+    return "" if row.flaky_failures or row.retry_passes else "no flake seen"
 
 
 def ranked_tests(view: View) -> Layout[RankedTestAnswer]:
