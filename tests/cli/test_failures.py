@@ -307,7 +307,9 @@ def test_reviews_move_a_failure_and_reset_brings_it_back(signed_in: Command) -> 
 
     dismissed = signed_in("failures", "dismiss", bug[:8])
     assert dismissed.code == 0
-    assert "now counts as: dismissed (Dismissed by an admin). Status: Olga Owner." in dismissed.out
+    assert (
+        "now counts as: dismissed (Dismissed by an admin), reviewed by Olga Owner." in dismissed.out
+    )
 
     code, _, err = signed_in("failures", "dismiss", bug)
     assert code == 1

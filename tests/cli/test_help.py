@@ -107,6 +107,7 @@ CONTRACT = {
     "runs list",
     "runs show",
     "runs watch",
+    "merges list",
     "merges unchecked",
     "merges plan",
     "bisect start",

@@ -39,6 +39,7 @@ TABLES = {
     "keys list": "",
     "members invited": "",
     "members list": "",
+    "merges list": "",
     "merges unchecked": "",
     "metrics": "",
     "orgs audit-log": "",

@@ -52,7 +52,12 @@ class Review(NamedTuple):
 
 
 @failures.command("list")
-@listing_of_a_period("failure")
+@listing_of_a_period(
+    "failure",
+    box=lambda row: [row.box_key],
+    branch=lambda row: [row.branch],
+    sha=lambda row: [row.sha],
+)
 def list_failures(
     server: Connection,
     *,

@@ -39,7 +39,12 @@ NAMED_MAX = 2
 
 
 @incidents.command("list")
-@listing_of_a_period("incident")
+@listing_of_a_period(
+    "incident",
+    box=lambda row: {*row.boxes, *(failure.box_key for failure in row.failures)},
+    branch=lambda row: [row.branch],
+    sha=lambda row: [row.first_commit.sha],
+)
 def list_incidents(
     server: Connection,
     *,

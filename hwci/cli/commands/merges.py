@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci merges`: why each merge that no run checked is unchecked, and the runs that would check
-them. `merge_tables.py` decides how they look.
+"""`hwci merges`: the announced merges, why each that no run checked is unchecked, and the runs that
+would check them. `merge_tables.py` decides how they look.
 """
 
 from typing import TYPE_CHECKING, Annotated, Unpack
@@ -21,9 +21,40 @@ if TYPE_CHECKING:
 merges = typer.Typer(no_args_is_help=True)
 
 
+@merges.command("list")
+@listing_of_a_period(
+    "merge",
+    box=lambda row: row.boxes,
+    branch=lambda row: [row.branch],
+    sha=lambda row: [row.sha],
+)
+def list_merges(
+    server: Connection, **period: "Unpack[TableFilters]"
+) -> "Listed[merge_tables.AnnouncedMerge]":
+    """List the announced merges, the latest first: the run that checked each, or why none did.
+
+    For example:
+
+      hwci merges list --days 7
+
+      hwci merges list --branch main --box bench-2
+    """
+    whole: TableFilters = {**period, "page": 1, "limit": limits.PAGE_LIMIT_MAX}
+    whole["as_of"] = period["as_of"] or options.now()
+    org_id = server.org_id()
+    checked = server.items(client.calls.checked_merges(org_id, **whole))
+    unchecked = server.items(client.calls.explain_unchecked_merges(org_id, **whole))
+    return merge_tables.announced(checked, unchecked), merge_tables.merges
+
+
 @merges.command("unchecked")
-@listing_of_a_period("merge")
-def unchecked(
+@listing_of_a_period(
+    "merge",
+    box=lambda row: [row.run.box_key, *row.other_boxes] if row.run else [],
+    branch=lambda row: [row.branch],
+    sha=lambda row: [row.sha],
+)
+def list_unchecked(
     server: Connection, **period: "Unpack[TableFilters]"
 ) -> "Listed[ExplainedMergeAnswer]":
     """List the merges not checked on hardware, each with the reason why.
