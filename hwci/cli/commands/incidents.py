@@ -171,7 +171,7 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
             column("Commits", lambda row: str(row.commits), right=True, spare=1),
             column("Times", lambda row: str(row.times), right=True, spare=1),
             column("First failed on", _first, spare=2),
-            column("May have broken it", lambda row: tables.broken_by(row.suspects)),
+            tables.broken_by_column("May have broken it", lambda row: row.suspects),
             column("Verdict", lambda row: ", ".join(row.verdicts), spare=1),
             column("Run again", _again, spare=1),
         ],

@@ -14,7 +14,7 @@ import typer
 
 from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, connected, listing
+from hwci.cli.session.connection import Connection, connected, listing, uuid_in
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.render import emit_json, note, write
 from hwci.client.explained import wrong_usage
@@ -120,12 +120,16 @@ def _audit_layout(view: tables.View) -> "tables.Layout[AuditEntryAnswer]":
             tables.time_column("At", lambda row: row.at, view.now),
             column("Who", lambda row: row.actor.name),
             column("Did", lambda row: row.action, whole=True),
-            column("To", lambda row: row.target, whole=True),
+            column("To", lambda row: row.target, whole=True, brief=_target),
             column("Details", _details),
         ],
         "at actor.id actor.name action target details",
         "Nothing is recorded yet",
     )
+
+
+def _target(row: "AuditEntryAnswer") -> str:
+    return row.target[: ids.PREFIX_MIN] if uuid_in(row.target) else row.target
 
 
 def _details(row: "AuditEntryAnswer") -> str:

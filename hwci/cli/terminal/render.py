@@ -412,13 +412,15 @@ def _widths(
     for at, column in enumerate(layout.columns):
         texts = [column.header, *(line[at] for line in cells)]
         longest = max(map(len, texts))
+        cell = max(map(len, texts[1:]))  # a header may stand in several lines
         word = max((len(word) for text in texts for word in text.split()), default=0)
         piece = max((len(one.strip()) for text in texts for one in _PIECE.findall(text)), default=0)
+        of_header = max(map(len, column.header.split()), default=0)
         fixed = column.width if width < WITHOUT_TERMINAL else None
         wanted[at] = fixed or longest
-        pieces[at] = longest if column.whole else fixed or piece
+        pieces[at] = max(cell, of_header) if column.whole else fixed or piece
         names[at] = max(pieces[at], min(word, fixed or NAME_LETTERS))
-        roomy[at] = max(names[at], min(longest, fixed or _SENTENCE))
+        roomy[at] = max(names[at], min(cell, fixed or _SENTENCE))
         words[at] = max(roomy[at], fixed or word)
     spare = [
         (column.spare - _all_alike(cells, at), -at)

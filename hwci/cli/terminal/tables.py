@@ -231,6 +231,19 @@ def broken_by(found: BrokenByAnswer | None) -> str:
     return f"{short(found.start)} .. {short(found.end)} ({len(found.commits)} commits)"
 
 
+def broken_by_column(header: str, of: Callable[[Row], BrokenByAnswer | None]) -> Column[Row]:
+    """Return the column of the commit that broke a test; briefly, without its subject."""
+
+    def brief(row: Row) -> str:
+        found = of(row)
+        if found is None:
+            return "unknown"
+        ends = dict.fromkeys((shortest(found.start), shortest(found.end)))
+        return " .. ".join(ends) if len(found.commits) > 1 else shortest(found.start)
+
+    return Column(header, lambda row: broken_by(of(row)), brief=brief)
+
+
 def product_columns(view: View) -> list[Column[Any]]:
     """Return the column of the product, if the rows may be of several."""
     if view.one_product:
@@ -259,10 +272,10 @@ _RESOLVED_KEYS = (
 def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
     return [
         id_column(lambda row: row.id),
-        time_column("First failed", lambda row: row.first_failure.started_at, view.now, spare=1),
+        time_column("First failed", lambda row: row.first_failure.started_at, view.now, spare=2),
         *product_columns(view),
         Column("Test", lambda row: row.test_id),
-        Column("Box", lambda row: row.box_key, spare=1),
+        Column("Box", lambda row: row.box_key, spare=2),
     ]
 
 
@@ -273,8 +286,13 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
         "Real FW bugs caught",
         [
             *_resolved_columns(view),
-            Column("Broken by", lambda row: broken_by(row.broken_by)),
-            Column("Fixed by", lambda row: short(row.fix.sha) if row.fix else "not known", spare=2),
+            broken_by_column("Broken by", lambda row: row.broken_by),
+            Column(
+                "Fixed by",
+                lambda row: short(row.fix.sha) if row.fix else "not known",
+                spare=1,
+                brief=lambda row: shortest(row.fix.sha) if row.fix else "not known",
+            ),
             Column("Verdict", lambda row: row.verdict, spare=1),
         ],
         _RESOLVED_KEYS,
@@ -498,15 +516,16 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
         "Merges checked on hardware",
         [
             *_merge_columns(view),
-            Column("Subject", lambda row: row.subject or "", spare=2),
+            Column("Subject", lambda row: row.subject or "", spare=1),
             time_column("First run", lambda row: row.first_run.started_at, view.now, spare=1),
             id_column(lambda row: row.first_run.run_record_id),
             Column(
                 "Run",
                 lambda row: f"{run_number(row.first_run)} ({row.first_run.run_attempt})",
                 right=True,
+                spare=1,
             ),
-            Column("Box", lambda row: row.first_run.box_key, spare=1),
+            Column("Box", lambda row: row.first_run.box_key, spare=2),
         ],
         f"{_MERGE_KEYS} subject firstRun.runRecordId firstRun.runId firstRun.runAttempt "
         "firstRun.suite firstRun.boxKey firstRun.sha firstRun.startedAt firstRun.ciRun",
