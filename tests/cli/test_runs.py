@@ -255,7 +255,7 @@ def test_an_id_that_names_no_run_is_refused_whole_and_abbreviated(signed_in: Com
     whole = signed_in("runs", "show", "00000000-0000-4000-8000-000000000000")
 
     assert (short.code, whole.code) == (1, 1)
-    assert "00000000 names no run among the latest 500" in short.err
+    assert "00000000 names no run among the latest 10,000" in short.err
     assert "cause: 404 Not Found: Run not found" in whole.err
 
 

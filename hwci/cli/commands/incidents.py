@@ -3,7 +3,9 @@
 The server decides which these are.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Unpack
+from uuid import UUID
 
 import typer
 
@@ -31,7 +33,7 @@ incidents = typer.Typer(no_args_is_help=True)
 IncidentId = Annotated[
     str,
     typer.Argument(
-        metavar="ID", help="Id of the incident, or its first 8 digits if it is of the period."
+        metavar="ID", help="Id of the incident, or the start of it, eight digits or more."
     ),
 ]
 NAMED_MAX = 2
@@ -130,18 +132,26 @@ def reset(
 def _review(server: Connection, review: Review, text: str, days: int) -> None:
     from hwci.client.errors import ConflictError
 
-    org_id = server.org_id()
-    call = client.calls.list_incidents(
-        org_id, days=days, as_of=options.now(), limit=limits.PAGE_LIMIT_MAX
-    )
-    listed = {one.id: one for one in server.items(call)}
-    named = ids.Named(
-        "incident", "hwci incidents list", f"of the last {days} days", "Look further back, or use"
-    )
-    wanted = ids.complete(text, named, lambda: listed)
+    org_id, now = server.org_id(), options.now()
+    listed: dict[UUID, IncidentAnswer] = {}
+
+    def of_period(back: int) -> list[UUID]:
+        call = client.calls.list_incidents(
+            org_id, days=back, as_of=now, limit=limits.PAGE_LIMIT_MAX
+        )
+        listed.update({one.id: one for one in server.items(call)})
+        return [*listed]
+
+    among = f"of the last {days} days, nor an earlier one"
+    named = ids.Named("incident", "hwci incidents list", among, "Use")
+    lists = [partial(of_period, back) for back in (days, limits.DAYS_MAX)]
+    wanted = ids.complete(text, named, *lists)
+    for look in lists:  # a whole id was looked for nowhere yet
+        if wanted not in listed:
+            look()
     if wanted not in listed:
-        fix = "Look further back with --days; hwci incidents list shows them"
-        raise command_error(f"{text} names no incident", f"of the last {days} days", fix)
+        fix = "hwci incidents list shows them; look further back with --days"
+        raise command_error(f"{text} names no incident", "none has this id", fix)
     found, reviewed = listed[wanted], 0
     for failure in found.failures:
         try:

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     Found = ListPage[RunAnswer] | list[RunAnswer]
 
 LATEST = 500
-"""How many runs, the latest ones, are looked through for an abbreviated id."""
+FARTHEST = 10_000
+"""How many runs, the latest ones, are looked through for an abbreviated id, and how many if it is
+none of these.
+"""
 
 runs = typer.Typer(no_args_is_help=True)
 
@@ -45,9 +48,7 @@ class Hello(StrEnum):
 
 RunId = Annotated[
     str,
-    typer.Argument(
-        metavar="ID", help=f"Id of the run, or its first 8 digits if it is of the latest {LATEST}."
-    ),
+    typer.Argument(metavar="ID", help="Id of the run, or the start of it, eight digits or more."),
 ]
 Status = Annotated[RunStatus | None, typer.Option(help="Only running, reported or lost runs.")]
 Sha = Annotated[
@@ -195,9 +196,13 @@ def show_run(
 
 def _resolve(server: Connection, org_id: UUID, text: str) -> UUID:
     """Complete an abbreviated id from the latest runs; with a bound key, of each product."""
-    named = ids.Named("run", "hwci runs list", f"among the latest {LATEST}", "Use")
+    named = ids.Named("run", "hwci runs list", f"among the latest {FARTHEST:,}", "Use")
     call = partial(client.calls.list_runs, org_id, limit=limits.PAGE_LIMIT_MAX)
-    return ids.complete(text, named, lambda: [run.id for run in server.readable(call, LATEST)])
+
+    def listed(most: int) -> "list[UUID]":
+        return [run.id for run in server.readable(call, most)]
+
+    return ids.complete(text, named, partial(listed, LATEST), partial(listed, FARTHEST))
 
 
 def _draw(run: "RunDetail", links: "Mapping[str, str]", *, all_tests: bool) -> None:
@@ -223,7 +228,7 @@ Watched = Annotated[
     str | None,
     typer.Argument(
         metavar="ID",
-        help=f"Id of the run, or its first 8 digits if it is of the latest {LATEST} [all runs].",
+        help="Id of the run, or the start of it, eight digits or more [all runs].",
     ),
 ]
 
