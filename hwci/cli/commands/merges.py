@@ -9,12 +9,13 @@ import typer
 
 from hwci import client
 from hwci.cli.session.connection import Connection, connected, listing_of_a_period
-from hwci.cli.terminal import merge_tables, options, render
+from hwci.cli.terminal import options, render
 from hwci.client.explained import not_empty
 from hwci.wire import limits
 
 if TYPE_CHECKING:
     from hwci.cli.session.connection import Listed
+    from hwci.cli.terminal import merge_tables
     from hwci.client.calls import TableFilters
     from hwci.wire.analysis.merges import ExplainedMergeAnswer
 
@@ -39,6 +40,8 @@ def list_merges(
 
       hwci merges list --branch main --box bench-2
     """
+    from hwci.cli.terminal import merge_tables
+
     whole: TableFilters = {**period, "page": 1, "limit": limits.PAGE_LIMIT_MAX}
     whole["as_of"] = period["as_of"] or options.now()
     org_id = server.org_id()
@@ -68,6 +71,8 @@ def list_unchecked(
 
       hwci merges unchecked --product acme/firmware:sensor-fw --all --output csv
     """
+    from hwci.cli.terminal import merge_tables
+
     return client.calls.explain_unchecked_merges(server.org_id(), **period), merge_tables.unchecked
 
 
@@ -102,6 +107,8 @@ def plan(
 
       hwci merges plan --days 90 --json
     """
+    from hwci.cli.terminal import merge_tables
+
     repo_key, suite = options.scope_of(product, repo)
     call = client.calls.plan_merges(
         server.org_id(),
