@@ -8,6 +8,8 @@ from decimal import ROUND_HALF_UP, Decimal
 
 _SHOWN = 12
 """Digits of a commit."""
+_SHORTEST = 8
+"""Digits of a commit in a line that is short."""
 _LONG = timedelta(days=2)
 """From here on a time is said in days."""
 _WHOLE, _TENTH = Decimal(1), Decimal("0.1")
@@ -21,6 +23,11 @@ def counted(number: int, one: str) -> str:
 def short(sha: str) -> str:
     """Abbreviate a commit; what a program reads carries it whole."""
     return sha[:_SHOWN]
+
+
+def shortest(sha: str) -> str:
+    """Abbreviate a commit for a line that is short."""
+    return sha[:_SHORTEST]
 
 
 def day(at: datetime) -> str:

@@ -6,13 +6,20 @@ importing all takes longer than most of them do.
 
 import io
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module
 from keyword import iskeyword
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
+
+from hwci.cli.terminal.grouped import Group, in_words
+
+if TYPE_CHECKING:
+    from hwci.client.explained import ErrorMessage
 
 COMMANDS = {
     "metrics": "Show which merges ran on hardware, which failures were firmware bugs, which tests"
@@ -41,7 +48,7 @@ COMMANDS = {
     "runs": "Runs: list, show, watch.",
     "bisect": "Find the commit that broke a test, also one that fails only now and then: start,"
     " next, status.",
-    "merges": "Merges not checked on hardware: unchecked (and why), plan (the runs that would).",
+    "merges": "Merges: list, unchecked (and why), plan (the runs that would check them).",
     "spool": "Pending reports on this machine: list, flush, show, remove.",
     "suite-config": "Suite configurations of products: check, plan, apply, list, show.",
     "profiles": "Kept sign-ins: list, use.",
@@ -81,6 +88,8 @@ ADMIN = {
     "rotate-secret": "Sign access tokens with a new key, also while the server runs.",
     "audit": "The audit log: verify, export, new-key.",
 }
+ASKED_FOR_HELP = "NoArgsIsHelpError"
+"""The library raises it for a group without a command: its text is the help."""
 MODULES = {
     "account": {"register", "login", "logout", "whoami", "password", "sessions"},
     "boxes": {"box"},
@@ -125,8 +134,6 @@ class Later(TyperCommand):
     @cached_property
     def itself(self) -> Any:  # noqa: ANN401 - of the library that typer is built on
         """The command itself, for what asks more of it than its name and sentence."""
-        from hwci.cli.terminal.grouped import in_words
-
         name = str(self.name)
         attribute = name.replace("-", "_") + "_" * iskeyword(name)
         module = next((one for one, names in MODULES.items() if name in names), attribute)
@@ -141,13 +148,13 @@ class Later(TyperCommand):
         return typer.main.get_group(room).commands[name]
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """The root of all commands: here their errors become lines and an exit code."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - typer's own signature
         super().__init__(**settings)
         self.commands = _listed(COMMANDS)
-        self.commands["admin"] = TyperGroup(
+        self.commands["admin"] = Group(
             name="admin",
             commands=_listed(ADMIN),
             help=COMMANDS["admin"],
@@ -161,7 +168,8 @@ class Commands(TyperGroup):
         """
         for flag in self.get_params(ctx):
             flag.default = False
-        return super().parse_args(ctx, args)
+        with _called_rightly():
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - typer's own signature
         """Run a command."""
@@ -170,13 +178,30 @@ class Commands(TyperGroup):
 
         again.begin(ctx)
         try:
-            with explained():
+            with _called_rightly(), explained():
                 return super().invoke(ctx)
         except ExplainedError as fault:
-            from hwci.cli.terminal.errors import report
+            _end(fault.message)
 
-            report(fault.message)
-            raise typer.Exit(fault.message.code) from fault
+
+@contextmanager
+def _called_rightly() -> Iterator[None]:
+    """End with what the library says of a wrong call, as the three lines of every error."""
+    try:
+        yield
+    except typer.TyperException as fault:
+        if type(fault).__name__ == ASKED_FOR_HELP:
+            raise
+        from hwci.cli.terminal.usage import message_of
+
+        _end(message_of(fault))
+
+
+def _end(message: "ErrorMessage") -> NoReturn:
+    from hwci.cli.terminal.errors import report
+
+    report(message)
+    raise typer.Exit(message.code)
 
 
 def _listed(commands: dict[str, str]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from tests.support.asking import ask, bearer, ci_key
 from tests.support.commands import HWCI, environment, started
 from tests.support.held_port import held_port
 from tests.support.running import RunningServer, report, running_in_thread
+from tests.support.scene import BOX
 
 
 @pytest.fixture
@@ -406,3 +407,11 @@ def test_the_unit_of_the_example_starts_a_command_that_there_is(
         check=False,
     )
     assert unit.name not in found.stdout + found.stderr  # it may have a word on other units
+
+
+@pytest.mark.usefixtures("busy_server")
+def test_a_box_that_only_reported_was_seen(signed_in: Command) -> None:
+    out = signed_in("boxes", "list", COLUMNS="200").out
+    (reported,) = (line for line in out.splitlines() if f" {BOX} " in line)
+
+    assert "never" not in reported

@@ -108,6 +108,7 @@ CONTRACT = {
     "runs list",
     "runs show",
     "runs watch",
+    "merges list",
     "merges unchecked",
     "merges plan",
     "bisect start",
@@ -188,12 +189,43 @@ def test_the_version_is_shown(cli: Command) -> None:
     assert cli("--version").out == f"hwci {build_version()}\n"
 
 
-@pytest.mark.parametrize("arguments", [("metric",), ("--nonsense",), ("keys", "revoke", "no-id")])
+@pytest.mark.parametrize("arguments", [("metric",), ("--nonsense",), ("tests", "show")])
 def test_an_unknown_word_is_wrong_usage(cli: Command, arguments: tuple[str, ...]) -> None:
     code, out, err = cli(*arguments)
 
     assert (code, out) == (2, "")
-    assert "Error" in err
+    assert [line.partition(": ")[0] for line in err.splitlines()] == ["error", "cause", "fix"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("runs", "shwo"), "show"),
+        (("rnus", "list"), "runs"),
+        (("admin", "backp"), "backup"),
+        (("runs", "list", "--bx", "x"), "--box"),
+    ],
+)
+def test_a_word_that_is_not_known_is_answered_with_the_one_that_is_meant(
+    cli: Command, arguments: tuple[str, ...], meant: str
+) -> None:
+    code, out, err = cli(*arguments)
+
+    assert (code, out) == (2, "")
+    assert f"cause: did you mean {meant}" in err
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+@pytest.mark.parametrize("group", [(), ("admin",), ("boxes",)])
+def test_a_list_of_commands_cuts_no_sentence(
+    cli: Command, group: tuple[str, ...], columns: str
+) -> None:
+    out = cli(*group, "--help", COLUMNS=columns).out
+    words = " ".join(out[out.index("\nCommands:") :].split())
+
+    assert "..." not in words
+    for listed in (imported(ROOT.commands[group[0]]) if group else ROOT).commands.values():
+        assert listed.get_short_help_str(limit=10_000) in words
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -207,15 +239,11 @@ def test_the_help_of_a_group_names_only_commands_that_it_has(group: str) -> None
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (("metrics", "--days", "x"), "'--days': it should be a whole number"),
-        (
-            ("report-run", "--deadline", "x"),
-            "'--deadline' (env var: 'HWCI_DEADLINE'): it should be a",
-        ),
-        (("keys", "revoke", "x"), "'ID': it should be a whole id, as the list shows it"),
-        (("metrics", "--days", "0"), "'--days': it should be at least 1"),
-        (("metrics", "--days", "3651"), "'--days': it should be at most 3650"),
-        (("runs", "list", "--status", "x"), "'--status': 'x' is not one of 'running', 'reported',"),
+        (("metrics", "--days", "x"), "--days: it should be a whole number"),
+        (("report-run", "--deadline", "x"), "--deadline (or HWCI_DEADLINE): it should be a"),
+        (("metrics", "--days", "0"), "--days: it should be at least 1"),
+        (("metrics", "--days", "3651"), "--days: it should be at most 3650"),
+        (("runs", "list", "--status", "x"), "--status: 'x' is not one of 'running', 'reported',"),
     ],
 )
 def test_a_value_that_does_not_fit_its_flag_is_answered_in_words(
@@ -224,4 +252,5 @@ def test_a_value_that_does_not_fit_its_flag_is_answered_in_words(
     answer = cli(*arguments)
 
     assert (answer.code, answer.out) == (2, "")
-    assert f"Error: Invalid value for {fault}" in answer.err
+    flag, _, cause = fault.partition(": ")
+    assert answer.err.startswith(f"error: {flag} is not understood\ncause: {cause}")

@@ -49,6 +49,7 @@ CALLS = {
     "members invite": "json@example.org",
     "members invited": "",
     "members list": "",
+    "merges list": "--days 3650",
     "merges plan": "--days 3650",
     "merges unchecked": "--days 3650",
     "metrics": "--days 3650",

@@ -70,3 +70,22 @@ def test_a_name_that_nothing_has_is_an_error_with_the_nearest(
 
     assert (code, out) == (1, "")
     assert "did you mean" in err
+
+
+@pytest.mark.parametrize("name", ["failures", "incidents"])
+def test_a_list_is_narrowed_by_box_branch_and_commit_of_its_rows(
+    signed_in: Command, name: str
+) -> None:
+    def total(*flags: str) -> int:
+        return int(
+            json.loads(signed_in(name, "list", *flags, "--limit", "1", "--json").out)["total"]
+        )
+
+    row = json.loads(signed_in(name, "list", "--json").out)["items"][0]
+    box = row.get("boxKey") or row["boxes"][0]
+    sha = row.get("sha") or row["firstCommit"]["sha"]
+
+    assert total() == total("--box", box) == total("--branch", row["branch"])
+    assert 0 < total("--sha", sha[:4]) < total()
+    assert total("--box", "nowhere") == 0
+    assert signed_in(name, "list", "--sha", "").code == 2

@@ -138,3 +138,26 @@ def test_a_period_without_an_unchecked_merge_plans_nothing(signed_in: Command) -
     assert signed_in("merges", "plan", "--as-of", before).out.splitlines() == [
         "# No merge of the period is unchecked, or none was announced (hwci merge-announce)."
     ]
+
+
+def test_all_merges_are_listed_with_the_box_that_checked_each_or_why_none_did(
+    signed_in: Command,
+) -> None:
+    rows = [*csv.DictReader(io.StringIO(signed_in("merges", "list", "--all", "-o", "csv").out))]
+    unchecked = [row for row in rows if row["checked"] == "false"]
+
+    assert [row["mergedAt"] for row in rows] == sorted(
+        (row["mergedAt"] for row in rows), reverse=True
+    )
+    assert all(row["causeText"] for row in unchecked)
+    assert all(row["boxes"] and not row["causeText"] for row in rows if row not in unchecked)
+    assert 0 < len(unchecked) < len(rows)
+
+
+def test_a_page_of_merges_is_of_those_that_were_asked_for(signed_in: Command) -> None:
+    asked = ("merges", "list", "--branch", HOSTILE_BRANCH, "--limit", "2")
+    page = json.loads(signed_in(*asked, "--json").out)
+
+    assert (page["total"], page["limit"], len(page["items"])) == (3, 2, 2)
+    assert {row["branch"] for row in page["items"]} == {HOSTILE_BRANCH}
+    assert len(json.loads(signed_in(*asked[:-2], "--sha", "8888", "--all", "--json").out)) == 1

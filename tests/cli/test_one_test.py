@@ -4,13 +4,16 @@ test, a product or a period that is not there (contract, "Answers beside the rul
 """
 
 import json
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
+from hwci.client import Client, calls
 from tests.cli.conftest import Command
 from tests.support.asking import Reply, ask, bearer, ci_key
-from tests.support.running import RunningServer, report
+from tests.support.running import RunningServer, report, running_in_thread
+from tests.support.scene import report as scene_report
 
 PRODUCT = ("--product", "acme/firmware:hardware")
 
@@ -71,7 +74,6 @@ def test_what_is_not_there_is_named_with_what_to_do(signed_in: Command) -> None:
         code, out, err = signed_in("tests", "show", *PRODUCT, *asked)
         assert (code != 0, out) == (True, ""), asked
         assert said in err
-    assert "Use --product" in signed_in("tests", "show", "i2c").err
     earlier = signed_in("tests", "show", "i2c", *PRODUCT, "--as-of", "2001-01-01T00:00:00Z")
     assert (earlier.code, earlier.out) == (0, "")
     assert "No run of this period had the test." in earlier.err
@@ -131,3 +133,21 @@ def test_another_name_that_a_test_may_have_is_shown_with_its_counts(
     taken = "2026-01-01 10:02 UTC, 000000000000"
     assert f"It may have been called old until {taken} (2 runs, 1 failed; not counted" in before
     assert f"It may be called new since {taken} (1 run, 0 failed; not counted here)." in since
+
+
+def test_a_product_is_asked_for_only_where_several_have_the_test(
+    cli: Command, tmp_path: Path
+) -> None:
+    with running_in_thread(tmp_path) as server:
+        given = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token}
+        with Client(server.url, ci_key=server.ci_key) as job:
+            job.send(calls.report_run(scene_report(1, "a" * 40, {"i2c": "pass", "adc": "pass"})))
+            alone = cli("tests", "show", "i2c", **given)
+            other = scene_report(2, "b" * 40, {"i2c": "pass", "spi": "pass"})
+            job.send(calls.report_run(other.model_copy(update={"suite": "boot"})))
+        of_one = cli("tests", "show", "spi", **given)
+        of_two = cli("tests", "show", "i2c", **given)
+
+    assert (alone.code, of_one.code, of_two.code) == (0, 0, 2)
+    assert "acme/firmware:boot, acme/firmware:sensor-fw" in of_two.err
+    assert "fix: Use --product" in of_two.err

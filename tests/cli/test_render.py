@@ -71,6 +71,14 @@ def test_a_spreadsheet_gets_numbers_as_people_write_them(
     assert capsys.readouterr().out.split() == written
 
 
+def test_a_spreadsheet_gets_a_list_as_people_write_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    render.emit_csv(["a", "b"], [[["bench-1", "bench-2"], ["bench-2"]]])
+
+    assert capsys.readouterr().out.splitlines()[1] == '"bench-1, bench-2",bench-2'
+
+
 def test_a_spreadsheet_runs_no_formula(capsys: pytest.CaptureFixture[str]) -> None:
     render.emit_csv(["a", "b", "c"], [["=1+1", -5, None], ["@x", "a,b", 'say "hi"']])
 

@@ -50,7 +50,7 @@ def test_failures_that_would_be_seen_otherwise_are_shown_with_both_classes(
     assert title == f"{PRODUCT}, last 90 days: 2 failures would be seen otherwise."
     assert counts == ("real firmware bug 1 → 0, bench or harness 1 → 2, ambiguous 0, dismissed 0")
     (i2c,) = (line for line in table if " i2c " in line)
-    assert "bbbbbbbbbbbb" in i2c
+    assert "bbbbbbbb" in i2c
     named = signed_in("failures", "show", i2c.split()[0], "--days", "90")
     assert named.out.startswith("i2c on bench-1")
     assert "real firmware bug" in i2c

@@ -62,7 +62,7 @@ def test_a_terminal_of_ascii_is_shown_all_of_it(tmp_path: Path, server: RunningS
     access = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token, "PYTHONIOENCODING": "ascii"}
 
     def run(*arguments: str) -> str:
-        env = environment(tmp_path) | access
+        env = environment(tmp_path) | access | {"COLUMNS": "160"}
         done = subprocess.run(
             [*HWCI, *arguments], capture_output=True, check=True, cwd=ROOT, env=env
         )

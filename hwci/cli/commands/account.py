@@ -295,16 +295,16 @@ def change_password(
     note(f"Your password is changed. {_ended_words(done.ended)}")
 
 
-def _layout(_: tables.View) -> "tables.Layout[SessionAnswer]":
+def _layout(view: tables.View) -> "tables.Layout[SessionAnswer]":
     column = tables.Column
     return tables.Layout(
         "sessions",
         "Sessions",
         [
-            column("ID", lambda row: str(row.id), whole=True),
+            tables.id_column(lambda row: row.id),
             column("From", lambda row: row.client or "unknown"),
-            column("Began (UTC)", lambda row: tables.moment(row.created_at), spare=1),
-            column("Last used (UTC)", lambda row: tables.moment(row.last_used_at)),
+            tables.time_column("Began", lambda row: row.created_at, view.now, spare=1),
+            tables.time_column("Last used", lambda row: row.last_used_at, view.now),
             column("", lambda row: "this one" if row.current else ""),
         ],
         "id client createdAt lastUsedAt current",

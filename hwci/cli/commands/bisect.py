@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 bisect = typer.Typer(no_args_is_help=True)
 
 Test = Annotated[str, typer.Argument(metavar="TEST", help="Id of the test.")]
-Product = Annotated[str, typer.Option("--product", metavar="REPO:SUITE", help="Its product.")]
+Product = Annotated[
+    str | None,
+    typer.Option(
+        "--product", metavar="REPO:SUITE", help="Its product [the only one that has the test]."
+    ),
+]
 Good = Annotated[
     str | None,
     typer.Option(
@@ -56,7 +61,7 @@ class Wanted(NamedTuple):
     """What is looked for, as the flags have it."""
 
     test: str
-    product: str
+    product: str | None
     good: str | None
     bad: str | None
     box: str | None
@@ -72,15 +77,16 @@ class Wanted(NamedTuple):
                 "one of --good and --bad is given without the other",
                 "Give both, or neither: then its runs suggest them",
             )
-        repo_key, suite = options.scope_of(self.product, None)
+        test = str(not_empty(self.test, "TEST"))
+        repo_key, suite = server.product(self.product, test)
         return server.send(
             client.calls.bisection(
                 server.org_id(),
-                str(not_empty(self.test, "TEST")),
+                test,
                 self.good,
                 self.bad,
-                repo_key=str(repo_key),
-                suite=str(suite),
+                repo_key=repo_key,
+                suite=suite,
                 box_key=self.box,
                 boxes=self.boxes,
                 days=self.days,
@@ -95,7 +101,7 @@ def start(
     server: Connection,
     test: Test,
     *,
-    product: Product,
+    product: Product = None,
     good: Good = None,
     bad: Bad = None,
     box: Box = None,
@@ -111,7 +117,7 @@ def start(
 
     For example:
 
-      hwci bisect start boot --product acme/fw:hil
+      hwci bisect start boot
 
       hwci bisect start boot --product acme/fw:hil --good a1b2c3d --bad 9f8e7d6
     """
@@ -125,7 +131,7 @@ def next_run(
     server: Connection,
     test: Test,
     *,
-    product: Product,
+    product: Product = None,
     good: Good = None,
     bad: Bad = None,
     box: Box = None,
@@ -153,7 +159,7 @@ def status(
     server: Connection,
     test: Test,
     *,
-    product: Product,
+    product: Product = None,
     good: Good = None,
     bad: Bad = None,
     box: Box = None,
@@ -162,10 +168,11 @@ def status(
     json: options.Json = False,
     output: options.Output = None,
 ) -> None:
-    """List the commits with their runs, and the chance of each that the test fails since it.
+    """List the commits with their runs, and which of them may have broken the test.
 
-    Of the good commit it is the chance that the test failed there already. Runs count by their
-    first attempt; what the harness blames on the bench does not count.
+    How sure it is of one commit, hwci tests show says, which weighs all runs. CSV and JSON have the
+    chance of each by these runs alone; of the good commit, that the test failed there already. Runs
+    count by their first attempt; what the harness blames on the bench does not count.
 
     For example:
 

@@ -22,6 +22,7 @@ from hwci.wire import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer
 
@@ -29,8 +30,6 @@ boxes = typer.Typer(no_args_is_help=True)
 box = typer.Typer(no_args_is_help=True)
 
 Box = Annotated[str, typer.Argument(metavar="BOX", help="The box, by id or name.")]
-DAYS = 90
-"""As the page of a box shows."""
 ONLINE_FOR_S = int(limits.BOX_ONLINE_FOR.total_seconds())
 _WAYS = "--token-stdin, or as HWCI_INSTALL_TOKEN (in a file: HWCI_INSTALL_TOKEN_FILE)"
 
@@ -102,27 +101,23 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
         "boxes",
         "Boxes",
         [
-            column("ID", lambda row: str(row.id or ""), whole=True),
+            tables.id_column(lambda row: row.id),
             column("Name", lambda row: row.name),
             column("Status", lambda row: row.status),
-            column(
-                "Last seen",
-                lambda row: tables.ago(row.last_seen_at, view.now) if row.last_seen_at else "never",
+            tables.time_column("Last seen", _last_seen, view.now, none="never"),
+            tables.time_column(
+                "Last report", lambda row: row.last_report_at, view.now, spare=2, none="none"
             ),
-            column(
-                "Last report (UTC)",
-                lambda row: tables.moment(row.last_report_at) if row.last_report_at else "none",
-                spare=1,
-            ),
-            column(
-                "Created (UTC)",
-                lambda row: tables.moment(row.created_at) if row.created_at else "",
-                spare=1,
-            ),
+            tables.time_column("Created", lambda row: row.created_at, view.now, spare=1),
         ],
         "id name status lastSeenAt lastReportAt createdAt",
         "No box yet: hwci boxes create NAME",
     )
+
+
+def _last_seen(row: "BoxAnswer") -> "datetime | None":
+    """Return when a box was last heard of: by a heartbeat, or by its report."""
+    return max(filter(None, (row.last_seen_at, row.last_report_at)), default=None)
 
 
 @boxes.command("list")
@@ -184,7 +179,7 @@ def show(
     server: Connection,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The box, as its runs name it.")],
     *,
-    days: options.Days = DAYS,
+    days: options.Days = limits.DAYS_DEFAULT,
     product: options.Product = None,
     repo: options.Repo = None,
     as_of: options.AsOf = None,
@@ -316,15 +311,15 @@ def add_note(
     note(f"Noted of {kept.box_key} at {tables.moment(kept.at)} UTC: {kept.text}")
 
 
-def _notes_layout(_: tables.View) -> "tables.Layout[BoxNoteAnswer]":
+def _notes_layout(view: tables.View) -> "tables.Layout[BoxNoteAnswer]":
     column = tables.Column
     return tables.Layout(
         "notes",
         "Notes of boxes",
         [
-            column("ID", lambda row: str(row.id), whole=True),
+            tables.id_column(lambda row: row.id),
             column("Box", lambda row: row.box_key),
-            column("When (UTC)", lambda row: tables.moment(row.at)),
+            tables.time_column("When", lambda row: row.at, view.now),
             column("What was done", lambda row: row.text),
             column("By", lambda row: row.by.name, spare=1),
         ],

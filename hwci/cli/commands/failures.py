@@ -31,7 +31,7 @@ failures = typer.Typer(no_args_is_help=True)
 FailureId = Annotated[
     str,
     typer.Argument(
-        metavar="ID", help="Id of the failure, or its first 8 digits if it is of the period."
+        metavar="ID", help="Id of the failure, or the start of it, eight digits or more."
     ),
 ]
 
@@ -52,7 +52,12 @@ class Review(NamedTuple):
 
 
 @failures.command("list")
-@listing_of_a_period("failure")
+@listing_of_a_period(
+    "failure",
+    box=lambda row: [row.box_key],
+    branch=lambda row: [row.branch],
+    sha=lambda row: [row.sha],
+)
 def list_failures(
     server: Connection,
     *,
@@ -282,18 +287,17 @@ def _is_ambiguous(server: Connection, org_id: UUID, failure_id: UUID) -> bool:
 
 
 def _resolve(server: Connection, org_id: UUID, text: str, days: int) -> UUID:
-    """Complete an abbreviated id from the failures of the period, all read as of one instant."""
-    call = partial(
-        client.calls.list_failures,
-        org_id,
-        days=days,
-        as_of=options.now(),
-        limit=limits.PAGE_LIMIT_MAX,
-    )
-    named = ids.Named(
-        "failure",
-        "hwci failures list",
-        f"of the last {days} days",
-        "Look further back with --days, or use",
-    )
-    return ids.complete(text, named, lambda: [item.id for item in server.readable(call)])
+    """Complete an abbreviated id from the failures of the period, else from all, read as of one
+    instant.
+    """
+    now = options.now()
+
+    def listed(back: int) -> "list[UUID]":
+        call = partial(
+            client.calls.list_failures, org_id, days=back, as_of=now, limit=limits.PAGE_LIMIT_MAX
+        )
+        return [item.id for item in server.readable(call)]
+
+    among = f"of the last {days} days, nor an earlier one"
+    named = ids.Named("failure", "hwci failures list", among, "Use")
+    return ids.complete(text, named, partial(listed, days), partial(listed, limits.DAYS_MAX))

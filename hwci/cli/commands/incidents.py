@@ -3,7 +3,9 @@
 The server decides which these are.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Unpack
+from uuid import UUID
 
 import typer
 
@@ -31,7 +33,7 @@ incidents = typer.Typer(no_args_is_help=True)
 IncidentId = Annotated[
     str,
     typer.Argument(
-        metavar="ID", help="Id of the incident, or its first 8 digits if it is of the period."
+        metavar="ID", help="Id of the incident, or the start of it, eight digits or more."
     ),
 ]
 NAMED_MAX = 2
@@ -39,7 +41,12 @@ NAMED_MAX = 2
 
 
 @incidents.command("list")
-@listing_of_a_period("incident")
+@listing_of_a_period(
+    "incident",
+    box=lambda row: {*row.boxes, *(failure.box_key for failure in row.failures)},
+    branch=lambda row: [row.branch],
+    sha=lambda row: [row.first_commit.sha],
+)
 def list_incidents(
     server: Connection,
     *,
@@ -125,18 +132,26 @@ def reset(
 def _review(server: Connection, review: Review, text: str, days: int) -> None:
     from hwci.client.errors import ConflictError
 
-    org_id = server.org_id()
-    call = client.calls.list_incidents(
-        org_id, days=days, as_of=options.now(), limit=limits.PAGE_LIMIT_MAX
-    )
-    listed = {one.id: one for one in server.items(call)}
-    named = ids.Named(
-        "incident", "hwci incidents list", f"of the last {days} days", "Look further back, or use"
-    )
-    wanted = ids.complete(text, named, lambda: listed)
+    org_id, now = server.org_id(), options.now()
+    listed: dict[UUID, IncidentAnswer] = {}
+
+    def of_period(back: int) -> list[UUID]:
+        call = client.calls.list_incidents(
+            org_id, days=back, as_of=now, limit=limits.PAGE_LIMIT_MAX
+        )
+        listed.update({one.id: one for one in server.items(call)})
+        return [*listed]
+
+    among = f"of the last {days} days, nor an earlier one"
+    named = ids.Named("incident", "hwci incidents list", among, "Use")
+    lists = [partial(of_period, back) for back in (days, limits.DAYS_MAX)]
+    wanted = ids.complete(text, named, *lists)
+    for look in lists:  # a whole id was looked for nowhere yet
+        if wanted not in listed:
+            look()
     if wanted not in listed:
-        fix = "Look further back with --days; hwci incidents list shows them"
-        raise command_error(f"{text} names no incident", f"of the last {days} days", fix)
+        fix = "hwci incidents list shows them; look further back with --days"
+        raise command_error(f"{text} names no incident", "none has this id", fix)
     found, reviewed = listed[wanted], 0
     for failure in found.failures:
         try:
@@ -155,10 +170,8 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
         "incidents",
         "Incidents",
         [
-            column("ID", lambda row: str(row.id), whole=True),
-            column(
-                "Since (UTC)", lambda row: tables.when(row.since, view.now), width=tables.TIME_WIDTH
-            ),
+            tables.id_column(lambda row: row.id),
+            tables.time_column("Since", lambda row: row.since, view.now),
             *tables.product_columns(view),
             column("Branch", lambda row: row.branch, spare=2),
             column("Merged to", _merged, spare=2),
@@ -168,7 +181,7 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
             column("Commits", lambda row: str(row.commits), right=True, spare=1),
             column("Times", lambda row: str(row.times), right=True, spare=1),
             column("First failed on", _first, spare=2),
-            column("May have broken it", lambda row: tables.broken_by(row.suspects)),
+            tables.broken_by_column("May have broken it", lambda row: row.suspects),
             column("Verdict", lambda row: ", ".join(row.verdicts), spare=1),
             column("Run again", _again, spare=1),
         ],

@@ -36,17 +36,17 @@ Invitation = Annotated[
 ]
 
 
-def _members_layout(_: tables.View) -> "tables.Layout[MemberAnswer]":
+def _members_layout(view: tables.View) -> "tables.Layout[MemberAnswer]":
     column = tables.Column
     return tables.Layout(
         "members",
         "Members",
         [
-            column("ID", lambda row: str(row.user.id), whole=True),
+            tables.id_column(lambda row: row.user.id),
             column("E-mail", lambda row: row.user.email, whole=True),
             column("Name", lambda row: row.user.name),
             column("Role", lambda row: row.role),
-            column("Joined (UTC)", lambda row: tables.moment(row.joined_at), spare=1),
+            tables.time_column("Joined", lambda row: row.joined_at, view.now, spare=1),
         ],
         "user.id user.email user.name role joinedAt",
         "No members",
@@ -168,7 +168,7 @@ def _invited_layout(_: tables.View) -> "tables.Layout[SentInvite]":
         "invitations",
         "Open invitations",
         [
-            column("ID", lambda row: str(row.id), whole=True),
+            tables.id_column(lambda row: row.id),
             column("E-mail", lambda row: row.email, whole=True),
             column("Role", lambda row: row.role),
             column("By", lambda row: row.invited_by.email),
@@ -227,7 +227,7 @@ def _received_layout(_: tables.View) -> "tables.Layout[ReceivedInvite]":
         "invitations",
         "Invitations that wait for you",
         [
-            column("ID", lambda row: str(row.id), whole=True),
+            tables.id_column(lambda row: row.id),
             column("Organization", lambda row: row.organization.name),
             column("Role", lambda row: row.role),
             column("By", lambda row: row.invited_by.email),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci merges`: why each merge that no run checked is unchecked, and the runs that would check
-them. `merge_tables.py` decides how they look.
+"""`hwci merges`: the announced merges, why each that no run checked is unchecked, and the runs that
+would check them. `merge_tables.py` decides how they look.
 """
 
 from typing import TYPE_CHECKING, Annotated, Unpack
@@ -9,21 +9,55 @@ import typer
 
 from hwci import client
 from hwci.cli.session.connection import Connection, connected, listing_of_a_period
-from hwci.cli.terminal import merge_tables, options, render
+from hwci.cli.terminal import options, render
 from hwci.client.explained import not_empty
 from hwci.wire import limits
 
 if TYPE_CHECKING:
     from hwci.cli.session.connection import Listed
+    from hwci.cli.terminal import merge_tables
     from hwci.client.calls import TableFilters
     from hwci.wire.analysis.merges import ExplainedMergeAnswer
 
 merges = typer.Typer(no_args_is_help=True)
 
 
+@merges.command("list")
+@listing_of_a_period(
+    "merge",
+    box=lambda row: row.boxes,
+    branch=lambda row: [row.branch],
+    sha=lambda row: [row.sha],
+)
+def list_merges(
+    server: Connection, **period: "Unpack[TableFilters]"
+) -> "Listed[merge_tables.AnnouncedMerge]":
+    """List the announced merges, the latest first: the run that checked each, or why none did.
+
+    For example:
+
+      hwci merges list --days 7
+
+      hwci merges list --branch main --box bench-2
+    """
+    from hwci.cli.terminal import merge_tables
+
+    whole: TableFilters = {**period, "page": 1, "limit": limits.PAGE_LIMIT_MAX}
+    whole["as_of"] = period["as_of"] or options.now()
+    org_id = server.org_id()
+    checked = server.items(client.calls.checked_merges(org_id, **whole))
+    unchecked = server.items(client.calls.explain_unchecked_merges(org_id, **whole))
+    return merge_tables.announced(checked, unchecked), merge_tables.merges
+
+
 @merges.command("unchecked")
-@listing_of_a_period("merge")
-def unchecked(
+@listing_of_a_period(
+    "merge",
+    box=lambda row: [row.run.box_key, *row.other_boxes] if row.run else [],
+    branch=lambda row: [row.branch],
+    sha=lambda row: [row.sha],
+)
+def list_unchecked(
     server: Connection, **period: "Unpack[TableFilters]"
 ) -> "Listed[ExplainedMergeAnswer]":
     """List the merges not checked on hardware, each with the reason why.
@@ -37,6 +71,8 @@ def unchecked(
 
       hwci merges unchecked --product acme/firmware:sensor-fw --all --output csv
     """
+    from hwci.cli.terminal import merge_tables
+
     return client.calls.explain_unchecked_merges(server.org_id(), **period), merge_tables.unchecked
 
 
@@ -71,6 +107,8 @@ def plan(
 
       hwci merges plan --days 90 --json
     """
+    from hwci.cli.terminal import merge_tables
+
     repo_key, suite = options.scope_of(product, repo)
     call = client.calls.plan_merges(
         server.org_id(),

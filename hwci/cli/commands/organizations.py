@@ -13,14 +13,15 @@ from uuid import UUID
 import typer
 
 from hwci import client
-from hwci.cli.session.connection import Connection, connected, listing
+from hwci.cli.session import ids
+from hwci.cli.session.connection import Connection, connected, listing, uuid_in
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.render import emit_json, note, write
 from hwci.client.explained import wrong_usage
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from hwci.wire.accounts import (
         AuditEntryAnswer,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 orgs = typer.Typer(no_args_is_help=True)
 
 
-def _layout(_: tables.View) -> "tables.Layout[OrganizationAnswer]":
+def _layout(view: tables.View) -> "tables.Layout[OrganizationAnswer]":
     column = tables.Column
     return tables.Layout(
         "orgs",
@@ -43,7 +44,7 @@ def _layout(_: tables.View) -> "tables.Layout[OrganizationAnswer]":
             column("Name", lambda row: row.name),
             column("Role", lambda row: row.role),
             column("CI Metrics", lambda row: "on" if row.ci_metrics_enabled else "off"),
-            column("Created (UTC)", lambda row: tables.moment(row.created_at), spare=1),
+            tables.time_column("Created", lambda row: row.created_at, view.now, spare=1),
         ],
         "id name role ciMetricsEnabled createdAt",
         "You belong to no organization yet: hwci orgs create NAME",
@@ -110,21 +111,25 @@ def show_org(
     write(f"  created: {tables.moment(found.created_at)} UTC")
 
 
-def _audit_layout(_: tables.View) -> "tables.Layout[AuditEntryAnswer]":
+def _audit_layout(view: tables.View) -> "tables.Layout[AuditEntryAnswer]":
     column = tables.Column
     return tables.Layout(
         "audit-log",
         "Audit log",
         [
-            column("At (UTC)", lambda row: tables.moment(row.at)),
+            tables.time_column("At", lambda row: row.at, view.now),
             column("Who", lambda row: row.actor.name),
             column("Did", lambda row: row.action, whole=True),
-            column("To", lambda row: row.target, whole=True),
+            column("To", lambda row: row.target, whole=True, brief=_target),
             column("Details", _details),
         ],
         "at actor.id actor.name action target details",
         "Nothing is recorded yet",
     )
+
+
+def _target(row: "AuditEntryAnswer") -> str:
+    return row.target[: ids.PREFIX_MIN] if uuid_in(row.target) else row.target
 
 
 def _details(row: "AuditEntryAnswer") -> str:
@@ -249,10 +254,10 @@ def keys_layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
         "keys",
         "Keys",
         [
-            tables.Column("ID", lambda row: str(row.id), whole=True),
+            tables.id_column(lambda row: row.id),
             tables.Column("Name", lambda row: row.name),
             tables.Column("Kind", reads, spare=1),
-            tables.Column("Created (UTC)", lambda row: tables.moment(row.created_at), spare=1),
+            tables.time_column("Created", lambda row: row.created_at, view.now, spare=1),
             tables.Column("Last used", used, spare=1),
             tables.Column("State", state),
         ],
@@ -270,9 +275,12 @@ def list_keys(server: Connection) -> "Iterable[CiKeyAnswer]":
 
       hwci keys list
     """
+    return _keys(server, server.org_id())
+
+
+def _keys(server: Connection, org_id: UUID) -> "Iterator[CiKeyAnswer]":
     from hwci.client.errors import NotFoundError
 
-    org_id = server.org_id()
     yield from server.items(client.calls.list_ci_keys(org_id))
     with suppress(NotFoundError):  # a server of the version before has no reader keys
         yield from server.items(client.calls.list_reader_keys(org_id))
@@ -283,20 +291,22 @@ def list_keys(server: Connection) -> "Iterable[CiKeyAnswer]":
 def revoke_key(
     server: Connection,
     key_id: Annotated[
-        UUID, typer.Argument(metavar="ID", help="Id of the key, as `hwci keys list` shows it.")
+        str, typer.Argument(metavar="ID", help="The key, by its id, or the start of it.")
     ],
 ) -> None:
     """Revoke a key: it stops working at once, for good. Owners and admins only.
 
     For example:
 
-      hwci keys revoke 8a7f6f4e-5c1d-4d0b-9d5e-0b6f1f2a3c4d
+      hwci keys revoke 8a7f6f4e
     """
     from hwci.client.errors import NotFoundError
 
     org_id = server.org_id()
+    named = ids.Named("key", "hwci keys list", "of the organization", "Check --org, or use")
+    found = ids.complete(key_id, named, lambda: (key.id for key in _keys(server, org_id)))
     try:
-        server.send(client.calls.revoke_ci_key(org_id, key_id))
+        server.send(client.calls.revoke_ci_key(org_id, found))
     except NotFoundError:
-        server.send(client.calls.revoke_reader_key(org_id, key_id))
-    note(f"Key {key_id} is revoked.")
+        server.send(client.calls.revoke_reader_key(org_id, found))
+    note(f"Key {found} is revoked.")

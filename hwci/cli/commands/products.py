@@ -21,11 +21,8 @@ def _layout(view: tables.View) -> "tables.Layout[ProductAnswer]":
         "Products",
         [
             column("Product", lambda row: tables.product(row.repo_key, row.suite)),
-            column(
-                "Last report (UTC)",
-                lambda row: (
-                    tables.when(row.last_report_at, view.now) if row.last_report_at else "none"
-                ),
+            tables.time_column(
+                "Last report", lambda row: row.last_report_at, view.now, none="none"
             ),
             column("Suite configuration", lambda row: "yes" if row.configured else "none"),
         ],

@@ -23,7 +23,7 @@ from hwci.said import counted, short
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hwci.wire.base import ListPage
     from hwci.wire.runs import RunAnswer, RunDetail, RunEvent, RunItem, RunTest
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     Found = ListPage[RunAnswer] | list[RunAnswer]
 
 LATEST = 500
-"""How many runs, the latest ones, are looked through for an abbreviated id."""
+FARTHEST = 10_000
+"""How many runs, the latest ones, are looked through for an abbreviated id, and how many if it is
+none of these.
+"""
 
 runs = typer.Typer(no_args_is_help=True)
 
@@ -45,9 +48,7 @@ class Hello(StrEnum):
 
 RunId = Annotated[
     str,
-    typer.Argument(
-        metavar="ID", help=f"Id of the run, or its first 8 digits if it is of the latest {LATEST}."
-    ),
+    typer.Argument(metavar="ID", help="Id of the run, or the start of it, eight digits or more."),
 ]
 Status = Annotated[RunStatus | None, typer.Option(help="Only running, reported or lost runs.")]
 Sha = Annotated[
@@ -143,14 +144,18 @@ def list_runs(
         **options.pages(page, limit, every=every),
     )
     found = _searched(_all(server, call) if every else server.send(call), ci_run)
-    layout = run_tables.runs(tables.View(options.now()), of_test=test is not None)
+    view = tables.View(options.now(), suite is not None, tables.only_repo(_rows(found)))
+    layout = run_tables.runs(view, of_test=test is not None)
     render.emit_found(found, layout, form, "run", server.links)
+
+
+def _rows(found: "Found") -> "Sequence[RunAnswer]":
+    return found if isinstance(found, list) else found.items
 
 
 def _searched(found: "Found", ci_run: int | None) -> "Found":
     """Refuse runs of other numbers: a server of the version before ignores `ciRun`."""
-    rows = found if isinstance(found, list) else found.items
-    numbers = {run.run_id if run.ci_run is None else run.ci_run for run in rows}
+    numbers = {tables.run_number(run) for run in _rows(found)}
     if ci_run is not None and numbers - {ci_run}:
         raise command_error(
             "The server does not search by --ci-run",
@@ -191,9 +196,13 @@ def show_run(
 
 def _resolve(server: Connection, org_id: UUID, text: str) -> UUID:
     """Complete an abbreviated id from the latest runs; with a bound key, of each product."""
-    named = ids.Named("run", "hwci runs list", f"among the latest {LATEST}", "Use")
+    named = ids.Named("run", "hwci runs list", f"among the latest {FARTHEST:,}", "Use")
     call = partial(client.calls.list_runs, org_id, limit=limits.PAGE_LIMIT_MAX)
-    return ids.complete(text, named, lambda: [run.id for run in server.readable(call, LATEST)])
+
+    def listed(most: int) -> "list[UUID]":
+        return [run.id for run in server.readable(call, most)]
+
+    return ids.complete(text, named, partial(listed, LATEST), partial(listed, FARTHEST))
 
 
 def _draw(run: "RunDetail", links: "Mapping[str, str]", *, all_tests: bool) -> None:
@@ -219,7 +228,7 @@ Watched = Annotated[
     str | None,
     typer.Argument(
         metavar="ID",
-        help=f"Id of the run, or its first 8 digits if it is of the latest {LATEST} [all runs].",
+        help="Id of the run, or the start of it, eight digits or more [all runs].",
     ),
 ]
 

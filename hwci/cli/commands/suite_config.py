@@ -15,7 +15,7 @@ from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import command_error, explained, wrong_usage
-from hwci.said import counted, short
+from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -249,11 +249,11 @@ def _change(now: int, then: int) -> str:
 
 def _plan_layout(rows: "Sequence[ReclassifiedFailure]") -> "tables.Layout[ReclassifiedFailure]":
     columns: list[tables.Column[ReclassifiedFailure]] = [
-        tables.Column("ID", lambda row: str(row.id), whole=True),
+        tables.id_column(lambda row: row.id),
         tables.Column("Test", lambda row: row.test_id),
         tables.Column("Box", lambda row: row.box_key),
         tables.Column("Branch", lambda row: row.branch, spare=1),
-        tables.Column("Commit", lambda row: short(row.sha), whole=True, spare=1),
+        tables.commit_column("Commit", lambda row: row.sha, spare=1),
         tables.Column("First failed (UTC)", lambda row: tables.moment(row.started_at), spare=1),
         tables.Column("Class now", lambda row: _class(row.before)),
         tables.Column("Class then", lambda row: _class(row.after)),
@@ -272,7 +272,7 @@ def _review(review: "ReviewAnswer | None") -> str:
     return f"{REVIEWED[review.action]} by {review.by.name}" if review else ""
 
 
-def _layout(_view: tables.View) -> "tables.Layout[SuiteConfigAnswer]":
+def _layout(view: tables.View) -> "tables.Layout[SuiteConfigAnswer]":
     column = tables.Column
     return tables.Layout(
         "suite-configs",
@@ -286,7 +286,7 @@ def _layout(_view: tables.View) -> "tables.Layout[SuiteConfigAnswer]":
             ),
             column("Harness patterns", lambda row: str(len(row.harness_paths)), right=True),
             column("Tests merges", lambda row: "yes" if row.merge_trigger else "no"),
-            column("Sent (UTC)", lambda row: tables.moment(row.updated_at), whole=True),
+            tables.time_column("Sent", lambda row: row.updated_at, view.now),
         ],
         "repoKey suite mergeTrigger updatedAt",
         "No suite configuration yet: hwci suite-config apply",

@@ -8,7 +8,6 @@ import typer
 from hwci import client
 from hwci.cli.session.connection import Connection, connected, listing
 from hwci.cli.terminal import one_test, options, tables
-from hwci.client.explained import wrong_usage
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
 tests = typer.Typer(no_args_is_help=True)
 
-DAYS = 90
-"""As the page of a test shows."""
 Search = Annotated[
     str | None,
     typer.Option("--search", metavar="TEXT", help="Only tests in which every word occurs."),
@@ -34,7 +31,7 @@ def show(
     test: Test,
     *,
     product: options.Product = None,
-    days: options.Days = DAYS,
+    days: options.Days = limits.DAYS_DEFAULT,
     as_of: options.AsOf = None,
     json: options.Json = False,
     output: options.Output = None,
@@ -46,18 +43,12 @@ def show(
 
     For example:
 
-      hwci tests show test_boot --product acme/firmware:sensor-fw
+      hwci tests show test_boot
 
       hwci tests show test_boot --product acme/firmware:sensor-fw --days 7 --json
     """
     form = options.form_of(json, output)
-    repo_key, suite = options.scope_of(product, None)
-    if repo_key is None or suite is None:
-        raise wrong_usage(
-            "The test was not looked for",
-            "a test belongs to a product, and none is named",
-            "Use --product REPO:SUITE (hwci products lists them)",
-        )
+    repo_key, suite = server.product(product, test)
     end = options.time_of(as_of, "--as-of")
     call = client.calls.one_test(server.org_id(), repo_key, suite, test, days=days, as_of=end)
     one_test.show(server.send(call), form, server.links)

@@ -24,6 +24,7 @@ from hwci.client.explained import (
     command_error,
     explain,
     explained,
+    not_empty,
     wrong_usage,
 )
 from hwci.wire import limits
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from hwci.wire.accounts import OwnOrganization, OwnReaderKey
     from hwci.wire.base import ListPage
 
-    Listed = tuple["Call[ListPage[T]]", Callable[[View], "Layout[T]"]]
-    """The call that lists rows, and their table."""
+    Listed = tuple["Call[ListPage[T]] | list[T]", Callable[[View], "Layout[T]"]]
+    """The call that lists rows, or all rows, and their table."""
 
 T = TypeVar("T")
 
@@ -129,6 +130,36 @@ class Connection:
         for one in self.reader_key.products:
             with suppress(NotFoundError):  # nothing was reported of it yet
                 yield from islice(self.items(listed(repo_key=one.repo_key, suite=one.suite)), most)
+
+    def product(self, named: str | None, test: str) -> tuple[str, str]:
+        """Return repository and suite of the product that is meant: the one that is named, the only
+        one, or the only one whose reports have the test.
+        """
+        from hwci.client import calls
+        from hwci.client.errors import NotFoundError
+
+        repo_key, suite = options.scope_of(named, None)
+        if repo_key is not None and suite is not None:
+            return repo_key, suite
+        org_id = self.org_id()
+        known = {
+            (one.repo_key, one.suite)
+            for one in self.items(calls.list_products(org_id, limit=limits.PAGE_LIMIT_MAX))
+        }
+        if len(known) > 1:
+            with suppress(NotFoundError):  # a server of the version before does not list tests
+                tests = self.items(calls.list_tests(org_id, search=test))
+                known = {(one.repo_key, one.suite) for one in tests if one.test_id == test} or known
+        if len(known) == 1:
+            return known.pop()
+        names = ", ".join(sorted(product(*one) for one in known))
+        raise wrong_usage(
+            "The test was not looked for",
+            f"a test belongs to a product, and several are known: {names}"
+            if known
+            else "a test belongs to a product, and none is known yet",
+            "Use --product REPO:SUITE (hwci products lists them)",
+        )
 
     def links(self, answer: "BaseModel | Sequence[BaseModel]") -> Mapping[str, str]:
         """Return where the words of an answer lead, if stdout is a terminal that may show links."""
@@ -333,29 +364,77 @@ _OF_A_PERIOD: Mapping[str, tuple[Any, object]] = {
 """The flags of a list of a period, and what they are if they are not set."""
 
 
-def listing_of_a_period(noun: str) -> "Callable[[Callable[..., Listed[Any]]], Command]":
+Values = Callable[[Any], Iterable[str]]
+"""What a row has of what a flag names."""
+_NARROWING: Mapping[str, Any] = {
+    "box": options.OfBox,
+    "branch": options.OfBranch,
+    "sha": options.OfSha,
+}
+"""Flags of lists whose rows have such a value; the API does not ask for it."""
+
+
+def listing_of_a_period(
+    noun: str, **values: Values
+) -> "Callable[[Callable[..., Listed[Any]]], Command]":
     """Make a command that lists a page of what a period has, or all of it with --all. The function
-    gets what its call takes of the flags, and returns that call and the table of its rows.
+    gets what its call takes of the flags, and returns that call, or all rows, and their table.
+    `values`: of the flags --box, --branch and --sha those that it has, with what a row has of them.
     """
 
     def decorate(function: "Callable[..., Listed[Any]]") -> Command:
         def show(connection: Connection, **given: Any) -> None:  # noqa: ANN401 - as above
             asked = {name: given.pop(name) for name in _OF_A_PERIOD}
+            wanted = {name: not_empty(given.pop(name), f"--{name}") for name in values}
             every, form = asked["every"], options.form_of(asked["json"], asked["output"])
             repo_key, suite = options.scope_of(asked["product"], asked["repo"])
             end = options.time_of(asked["as_of"], "--as-of")
             now = end or options.now()
-            pages = options.pages(asked["page"], asked["limit"], every=every)
-            period = {"days": asked["days"], "repo_key": repo_key, "suite": suite, **pages}
-            call, layout = function(connection, **given, as_of=now if every else end, **period)
-            found = list(connection.items(call)) if every else connection.send(call)
-            rows = found if isinstance(found, list) else found.items
-            view = View(now, suite is not None, only_repo(rows))
+            narrowed = any(wanted.values())
+            page = options.pages(asked["page"], asked["limit"], every=every)
+            read = options.pages(1, page["limit"], every=every or narrowed)
+            period = {"days": asked["days"], "repo_key": repo_key, "suite": suite}
+            period |= read if narrowed else page
+            as_of = now if every or narrowed else end
+            listed, layout = function(connection, **given, as_of=as_of, **period)
+            found: ListPage[Any] | list[Any]
+            if isinstance(listed, list) or every or narrowed:
+                rows = listed if isinstance(listed, list) else connection.items(listed)
+                kept = [row for row in rows if _fits(row, wanted, values)]
+                found = kept if every else _page_of(kept, page)
+            else:
+                found = connection.send(listed)
+            shown = found if isinstance(found, list) else found.items
+            view = View(now, suite is not None, only_repo(shown))
             emit_found(found, layout(view), form, noun, connection.links)
 
         parameters = inspect.signature(function).parameters.values()
         own = [one for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        added = [options.flag(name, *of) for name, of in _OF_A_PERIOD.items()]
+        added = [options.flag(name, _NARROWING[name]) for name in values]
+        added += [options.flag(name, *of) for name, of in _OF_A_PERIOD.items()]
         return connected(by_key=True)(options.described(show, function, [*own, *added]))
 
     return decorate
+
+
+def _fits(row: object, wanted: Mapping[str, str | None], values: Mapping[str, Values]) -> bool:
+    """Return whether a row has what is wanted: of a commit its first digits are enough."""
+    for name, text in wanted.items():
+        of_row = values[name](row)
+        if text is None:
+            continue
+        if name == "sha":
+            if not any(sha.startswith(text.lower()) for sha in of_row):
+                return False
+        elif text not in of_row:
+            return False
+    return True
+
+
+def _page_of(rows: Sequence[Any], page: options.Pages) -> "ListPage[Any]":
+    """Return a page of rows that were read whole, as the API returns one."""
+    from hwci.wire.base import ListPage
+
+    start = (page["page"] - 1) * page["limit"]
+    items = tuple(rows[start : start + page["limit"]])
+    return ListPage[Any](items=items, total=len(rows), **page)

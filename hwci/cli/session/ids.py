@@ -27,14 +27,18 @@ class Named(NamedTuple):
     """How to reach one that is not among these: `Look further back with --days, or use`."""
 
 
-def complete(text: str, named: Named, listed: Callable[[], Iterable[UUID]]) -> UUID:
-    """Complete an id from those listed if it is abbreviated."""
+def complete(text: str, named: Named, *lists: Callable[[], Iterable[UUID]]) -> UUID:
+    """Complete an id if it is abbreviated: from the first of these lists, each longer than the one
+    before, that has it.
+    """
     prefix = text.lower()
     if len(prefix) == UUID_LENGTH:
         return _uuid(prefix, named)
     if len(prefix) < PREFIX_MIN or set(prefix) - set("0123456789abcdef-"):
         raise _no_id(text, named)
-    found = {known for known in listed() if str(known).startswith(prefix)}
+    found: set[UUID] = set()
+    for listed in lists:
+        found = found or {known for known in listed() if str(known).startswith(prefix)}
     return _only(text, named, found, f"{len(found)} ids begin with it")
 
 

@@ -102,6 +102,10 @@ STEPS = (
 )
 
 
+AUTOMATIC = "Automatic"
+"""The status of a failure that nobody reviewed."""
+
+
 def standing(found: ResolvedFailureAnswer) -> str:
     """Return the line about a failure after a review."""
     test = f"{found.test_id} on {found.box_key}"
@@ -109,7 +113,8 @@ def standing(found: ResolvedFailureAnswer) -> str:
         return f"{test} is now {LABEL_WORDS[found.label]}."
     reason = f" ({found.reason_text})" if found.reason_text else ""
     known = CLASS_WORDS[found.failure_class]
-    return f"{test} now counts as: {known}{reason}. Status: {found.status}."
+    by = "decided by the rules" if found.status == AUTOMATIC else f"reviewed by {found.status}"
+    return f"{test} now counts as: {known}{reason}, {by}."
 
 
 def next_steps(found: FailureEvidence) -> Iterator[str]:

@@ -8,8 +8,9 @@ import re
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+_WHOLE = 10_000  # letters
 _TYPES = {"str": "TEXT", "int": "NUMBER", "int range": "NUMBER", "path": "FILE", "UUID": "ID"}
 """A word for each type of Python; a choice is shown as its words."""
 _FAULTS = (
@@ -28,8 +29,33 @@ def in_words(room: typer.Typer) -> None:
     for command in room.registered_commands:
         command.cls = Grouped
     for group in room.registered_groups:
+        group.cls = Group
         if group.typer_instance is not None:
             in_words(group.typer_instance)
+
+
+class Group(TyperGroup):
+    """A group of commands as people read it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - typer's own signature
+        """Return the command that a word names; of one that names none, tell the nearest."""
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            from hwci.cli.terminal.usage import no_command
+            from hwci.client.explained import ExplainedError
+
+            raise ExplainedError(no_command(ctx.command_path, args[0], self.list_commands(ctx)))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's own signature
+        """Write each command with the whole of its sentence: the library cuts it to a line."""
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [
+            (name, command.get_short_help_str(limit=_WHOLE))
+            for name, command in commands
+            if command is not None and not command.hidden
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 class Grouped(TyperCommand):
@@ -39,7 +65,8 @@ class Grouped(TyperCommand):
         """Parse the command line; what a value has to be is stated in words."""
         try:
             return super().parse_args(ctx, args)
-        except typer.BadParameter as fault:
+        except typer.TyperException as fault:
+            fault.ctx = ctx  # type: ignore[attr-defined]  # the library forgets it here and there
             for pattern, words in _FAULTS:
                 fault.message = re.sub(pattern, words, fault.message)
             raise

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from hwci.said import short
+from hwci.said import short, shortest
 from hwci.wire.links import is_address
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _commits(value: Mapping[str, Any], repo: str, links: LinksAnswer) -> Iterato
         for sha in shas if isinstance(shas, list) else [shas]:
             if links.commit and isinstance(sha, str):
                 address = _filled(links.commit, repo=repo, sha=sha)
-                yield from ((word, address) for word in (sha, short(sha)))
+                yield from ((word, address) for word in (sha, short(sha), shortest(sha)))
     sha, files = value.get("sha"), value.get("files")
     for file in files if links.file and isinstance(files, list) else ():
         path = file if isinstance(file, str) else file["path"]

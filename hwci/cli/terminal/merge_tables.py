@@ -1,30 +1,97 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What unchecked merges look like in a terminal: their causes, and as lines of a shell script the
-runs that would check them. It computes no figure and prints nothing.
+"""What merges look like in a terminal: which run checked them, the causes of others, and as lines
+of a shell script the runs that would check them. It computes no figure and prints nothing.
 """
 
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hwci.cli.terminal.tables import (
-    TIME_WIDTH,
     Column,
     Layout,
     View,
+    commit_column,
     duration,
     product,
     product_columns,
     run_number,
-    when,
+    time_column,
 )
 from hwci.said import counted, short
+from hwci.wire.metrics import CheckingRun, MergeAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from hwci.wire.analysis.merges import ExplainedMergeAnswer, MergePlanAnswer, PlannedRunAnswer
+    from hwci.wire.metrics import CheckedMergeAnswer
+
+
+class AnnouncedMerge(MergeAnswer):
+    """An announced merge, checked or not. `run`: the first that checked it, or the one that tells
+    why none did; `boxes`: those with such a run.
+    """
+
+    subject: str | None
+    checked: bool
+    run: CheckingRun | None
+    cause_text: str | None
+    boxes: tuple[str, ...]
+
+
+def announced(
+    checked: Iterable[CheckedMergeAnswer], unchecked: Iterable[ExplainedMergeAnswer]
+) -> list[AnnouncedMerge]:
+    """Return all announced merges, the latest first."""
+    rows = [
+        AnnouncedMerge(
+            **_of_merge(row),
+            checked=True,
+            run=row.first_run,
+            cause_text=None,
+            boxes=(row.first_run.box_key,),
+        )
+        for row in checked
+    ]
+    rows += [
+        AnnouncedMerge(
+            **_of_merge(row),
+            checked=False,
+            run=row.run,
+            cause_text=row.cause_text,
+            boxes=(row.run.box_key, *row.other_boxes) if row.run else (),
+        )
+        for row in unchecked
+    ]
+    return sorted(rows, key=lambda row: row.merged_at, reverse=True)
+
+
+def _of_merge(row: CheckedMergeAnswer | ExplainedMergeAnswer) -> dict[str, Any]:
+    names = ("repo_key", "suite", "sha", "branch", "merged_at", "ci_url", "subject")
+    return {name: getattr(row, name) for name in names}
+
+
+def merges(view: View) -> Layout[AnnouncedMerge]:
+    """Announced merges, checked and not."""
+    return Layout(
+        "merges",
+        "Merges",
+        [
+            time_column("Merged", lambda row: row.merged_at, view.now),
+            *product_columns(view),
+            Column("Branch", lambda row: row.branch, spare=1),
+            commit_column("Commit", lambda row: row.sha),
+            Column("Checked", lambda row: "yes" if row.checked else "no", whole=True),
+            Column("Box", lambda row: ", ".join(row.boxes), spare=2),
+            Column("Why not", lambda row: row.cause_text or "", spare=2),
+            Column("Subject", lambda row: row.subject or "", spare=1),
+        ],
+        "repoKey suite sha branch mergedAt ciUrl subject checked run.runRecordId run.runId"
+        " run.runAttempt run.boxKey causeText boxes",
+        "No merge was announced in this period (hwci merge-announce).",
+    )
 
 
 def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
@@ -33,10 +100,10 @@ def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
         "unchecked-merges",
         "Merges not checked on hardware",
         [
-            Column("Merged (UTC)", lambda row: when(row.merged_at, view.now), width=TIME_WIDTH),
+            time_column("Merged", lambda row: row.merged_at, view.now),
             *product_columns(view),
             Column("Branch", lambda row: row.branch, spare=2),
-            Column("Commit", lambda row: short(row.sha), whole=True),
+            commit_column("Commit", lambda row: row.sha),
             Column("Subject", lambda row: row.subject or "", spare=1),
             Column("Why", lambda row: row.cause_text),
             Column("Run", _run, spare=1),

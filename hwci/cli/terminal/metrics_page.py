@@ -130,7 +130,7 @@ class Block(NamedTuple):
         """The lines below the rows."""
         rest = self.rows.total - len(self.rows.items)
         flakiest = self.layout.name == TableName.FLAKIEST_TESTS
-        legend = BROKEN if flakiest and any(row.broken for row in self.rows.items) else ()
+        legend = _legend(self.rows.items) if flakiest else []
         more = [f"… {rest:,} more: {self.more}"] if rest > 0 else []
         return [*legend, *more, *self.beside]
 
@@ -268,9 +268,21 @@ def pending_command(scope: Scope, of: str = "failures") -> str:
     return in_full(shlex.join(words))
 
 
+def _legend(rows: Sequence[RankedTestAnswer]) -> list[str]:
+    """Explain the words behind the rows of the flakiest tests."""
+    unseen = any(not (row.broken or row.flaky_failures or row.retry_passes) for row in rows)
+    broken = BROKEN if any(row.broken for row in rows) else ()
+    return [*broken, *(NO_FLAKE if unseen else ())]
+
+
 BROKEN = (
     "broken: it never passed in this period (without these: --table flakiest-tests --hide-broken);",
     "a failure is flaky only if the test also passed on the same commit and box",
+)
+
+
+NO_FLAKE = (
+    "no flake seen: no failure of it is a flake, and no retry passed; it is or was broken there",
 )
 
 
@@ -294,12 +306,16 @@ def _terminal(found: Overview, server: str, links: Links | None) -> None:
     render.draw(*parts, links=links([found.page, found.pending]) if links else None)
 
 
-def _panels(found: Sequence[Tile]) -> RenderableType:
-    """Lay the tiles out in one row, or in two where the terminal is narrow."""
+def _panels(found: Sequence[Tile]) -> RenderableType | render.Grid:
+    """Lay the tiles out in one row, or in two where the terminal is narrow; for a program, a line
+    each.
+    """
     from rich.panel import Panel
     from rich.table import Table
     from rich.text import Text
 
+    if render.piped():
+        return render.Grid(render.tabbed(tile._replace(below=_joined(tile)) for tile in found))
     width = render.console().width
     columns = len(found) if width >= ROW_OF_TILES_WIDTH else 2
     laid = Table.grid(expand=True)
@@ -318,6 +334,10 @@ def _panels(found: Sequence[Tile]) -> RenderableType:
     return laid
 
 
+def _joined(tile: Tile) -> str:
+    return tile.below.replace("\n", " ")
+
+
 def _csv(found: Overview) -> None:
     """Write the tiles and the tables as blocks, a blank line between them."""
     render.emit_csv(TILE_KEYS, tile_rows(found))
@@ -331,7 +351,7 @@ def _markdown(found: Overview, server: str) -> None:
     render.write(f"## {render.md(header(found.page, server))}")
     render.write()
     shown = tiles(found)
-    rows = [tile._replace(below=tile.below.replace("\n", " ")) for tile in shown]
+    rows = [tile._replace(below=_joined(tile)) for tile in shown]
     render.emit_md(["", "", ""], rows)
     for block in _blocks(found):
         render.write()

@@ -83,6 +83,14 @@ Product = Annotated[
 Repo = Annotated[
     str | None, typer.Option("--repo-key", metavar="REPO", help="All products of one repository.")
 ]
+OfBox = Annotated[str | None, typer.Option("--box", metavar="NAME", help="Only of this box.")]
+OfBranch = Annotated[
+    str | None, typer.Option("--branch", metavar="NAME", help="Only of this branch.")
+]
+OfSha = Annotated[
+    str | None,
+    typer.Option("--sha", metavar="COMMIT", help="Only of this commit, by its first digits."),
+]
 AsOf = Annotated[
     str | None,
     typer.Option(

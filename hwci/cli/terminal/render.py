@@ -36,6 +36,8 @@ Row = TypeVar("Row", bound="BaseModel")
 Links = Callable[[Sequence["BaseModel"]], Mapping[str, str]]
 
 WITHOUT_TERMINAL = 100_000  # letters in a line: what reads a pipe breaks lines itself
+ID_DIGITS = 8
+"""As many digits of an id a list shows at least; each command takes them."""
 NAME_LETTERS = 24
 """As many letters of a name stand in one line before a column of less use is left out for it."""
 DELETE = 0x7F  # the one control character that JSON leaves as it is
@@ -172,9 +174,16 @@ def _csv_cell(cell: object) -> str:
         return f"{cell:.3f}".rstrip("0").rstrip(".")  # as people write it: 33.333, 12.5, 12
     if isinstance(cell, int):
         return str(cell)
-    plain = json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict) else cell
+    plain = _csv_text(cell)
     text = _FORMULA.sub(r"\1'", safe(plain))
     return '"{}"'.format(text.replace('"', '""')) if any(sign in text for sign in ',;"') else text
+
+
+def _csv_text(cell: object) -> object:
+    """Return a list of words as people write one, and what else has parts as JSON."""
+    if isinstance(cell, list) and all(isinstance(part, str) for part in cell):
+        return ", ".join(cell)
+    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else cell
 
 
 def emit_md(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -205,17 +214,24 @@ def console() -> "Console":
     from rich.console import Console
 
     width, height = shutil.get_terminal_size()
-    if not (sys.stdout.isatty() or os.environ.get("COLUMNS")):
+    if piped():
         width = WITHOUT_TERMINAL
     return Console(
         width=width, height=height, highlight=False, markup=False, emoji=False, soft_wrap=False
     )
 
 
-class Grid(NamedTuple):
-    """Rows that are laid out. `left_out`: a note about the columns that have no room."""
+def piped() -> bool:
+    """Return whether stdout is read by a program: no terminal, and no width is given."""
+    return not (sys.stdout.isatty() or os.environ.get("COLUMNS"))
 
-    table: "Table"
+
+class Grid(NamedTuple):
+    """Rows that are laid out; for a program, as lines with a tab between two cells. `left_out`: a
+    note about the columns that have no room.
+    """
+
+    table: "Table | str"
     left_out: str = ""
 
 
@@ -226,15 +242,22 @@ def draw(*parts: "RenderableType | Grid", links: Mapping[str, str] | None = None
     from hwci.cli.terminal.links import linked
 
     target = console()
-    with target.capture() as drawn:
-        for part in parts:
-            target.print(part.table if isinstance(part, Grid) else part)
-    text = linked(drawn.get(), links) if links else drawn.get()
+    text = "".join(_drawn(target, part) for part in parts)
+    text = linked(text, links) if links else text
     for line in text.removesuffix("\n").split("\n"):
         _put(sys.stdout, line)
     for part in parts:
         if isinstance(part, Grid) and part.left_out:
             note(part.left_out)
+
+
+def _drawn(target: "Console", part: "RenderableType | Grid") -> str:
+    shape = part.table if isinstance(part, Grid) else part
+    if isinstance(shape, str):  # a console would write blanks for its tabs
+        return shape
+    with target.capture() as drawn:
+        target.print(shape)
+    return drawn.get()
 
 
 def indented(lines: Iterable[str]) -> "Text":
@@ -256,17 +279,34 @@ def unicode_fits() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
 
 
-def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> Grid:
+def grid(layout: "Layout[Row]", rows: Sequence[Row]) -> Grid:
     """Lay rows out for people: as a table, or one below the other where a line is too short."""
+    if piped():
+        return Grid(tabbed((layout.headers(), *map(layout.shown, rows))))
+    width = console().width
+    cells = _cells(layout, rows)
+    widths = _in_one_line(layout, cells, width)
+    if widths is None:
+        layout = layout.briefly()
+        cells = _cells(layout, rows)
+        widths = _widths(layout, cells, width)
+    if widths is None:
+        return Grid(_records(layout, cells, width))
+    return Grid(_table(layout, cells, widths), _left_out(layout, cells, widths))
+
+
+def tabbed(lines: Iterable[Sequence[str]]) -> str:
+    """Return rows for `cut` and `awk`: a line each, a tab between two cells."""
+    return "".join("\t".join(map(safe, line)) + "\n" for line in lines)
+
+
+def _table(
+    layout: "Layout[Row]", cells: Sequence[Sequence[str]], widths: Mapping[int, int]
+) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    cells = [[safe(cell) for cell in layout.shown(row)] for row in rows]
-    width = console().width
-    widths = _widths(layout, cells, width)
-    if widths is None:
-        return Grid(_records(layout, cells, width))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for at, letters in widths.items():
         column = layout.columns[at]
@@ -275,12 +315,53 @@ def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> Grid:
         table.add_column(header, justify=justify, width=letters, overflow="fold")
     for line in cells:
         table.add_row(*(Text(_broken(line[at], letters)) for at, letters in widths.items()))
-    left_out = [one.header for at, one in enumerate(layout.columns) if at not in widths]
-    if not left_out:
-        return Grid(table)
-    names = ", ".join(left_out)
-    why = "left out, as the terminal is narrow (all: --output csv)"
-    return Grid(table, f"{layout.title}: {names} {why}")
+    return table
+
+
+def _cells(layout: "Layout[Row]", rows: Iterable[Row]) -> list[list[str]]:
+    """Return the cells of the rows, their ids cut to as many digits as tell those of this list
+    apart.
+    """
+    cells = [[*map(safe, layout.shown(row))] for row in rows]
+    for at, column in enumerate(layout.columns):
+        if column.unique:
+            ids = {line[at] for line in cells}
+            digits = ID_DIGITS
+            while len({text[:digits] for text in ids}) < len(ids):
+                digits += 1
+            for line in cells:
+                line[at] = line[at][:digits].rstrip("-")
+    return cells
+
+
+def _in_one_line(
+    layout: "Layout[Row]", cells: Sequence[Sequence[str]], width: int
+) -> dict[int, int] | None:
+    """Return all columns with their letters if a line holds a row with all of it."""
+    widths = {
+        at: max(len(column.header), *(len(line[at]) for line in cells))
+        for at, column in enumerate(layout.columns)
+    }
+    return widths if sum(widths.values()) + _BETWEEN * len(widths) <= width else None
+
+
+def _left_out(
+    layout: "Layout[Row]", cells: Sequence[Sequence[str]], widths: Mapping[int, int]
+) -> str:
+    """Say which columns have no room: of one whose rows are alike, the value."""
+    alike, others = [], []
+    for at, column in enumerate(layout.columns):
+        if at in widths or not column.header:
+            continue
+        values = {line[at] for line in cells}
+        if len(cells) > 1 and len(values) == 1 and (value := values.pop()):
+            alike.append(f"{column.header} {value}")
+        else:
+            others.append(column.header)
+    said = [f"in all rows {', '.join(alike)}"] if alike else []
+    if others:
+        said.append(f"{', '.join(others)} left out, as the terminal is narrow (all: --output csv)")
+    return f"{layout.title}: {'; '.join(said)}" if said else ""
 
 
 def _records(layout: "Layout[Row]", cells: Iterable[Sequence[str]], width: int) -> "Table":
@@ -301,6 +382,7 @@ def _records(layout: "Layout[Row]", cells: Iterable[Sequence[str]], width: int) 
 
 
 _BETWEEN = 2  # letters
+_SPARE_MOST = 2
 _SENTENCE = 14
 """As many letters of several words stand in one line, if the words are shorter."""
 _PIECE = re.compile(r"\s*\S+?(?=\s|$|(?<=[/:._-])[^\W\d_])")
@@ -330,15 +412,21 @@ def _widths(
     for at, column in enumerate(layout.columns):
         texts = [column.header, *(line[at] for line in cells)]
         longest = max(map(len, texts))
+        cell = max(map(len, texts[1:]))  # a header may stand in several lines
         word = max((len(word) for text in texts for word in text.split()), default=0)
         piece = max((len(one.strip()) for text in texts for one in _PIECE.findall(text)), default=0)
+        of_header = max(map(len, column.header.split()), default=0)
         fixed = column.width if width < WITHOUT_TERMINAL else None
         wanted[at] = fixed or longest
-        pieces[at] = longest if column.whole else fixed or piece
+        pieces[at] = max(cell, of_header) if column.whole else fixed or piece
         names[at] = max(pieces[at], min(word, fixed or NAME_LETTERS))
-        roomy[at] = max(names[at], min(longest, fixed or _SENTENCE))
+        roomy[at] = max(names[at], min(cell, fixed or _SENTENCE))
         words[at] = max(roomy[at], fixed or word)
-    spare = [(column.spare, -at) for at, column in enumerate(layout.columns) if column.spare]
+    spare = [
+        (column.spare - _all_alike(cells, at), -at)
+        for at, column in enumerate(layout.columns)
+        if column.spare
+    ]
     gone = [-at for _, at in sorted(spare)]
     choices = [[at for at in wanted if at not in gone[:n]] for n in range(len(gone) + 1)]
     ways = [*product((words, roomy), choices), (names, choices[-1]), (pieces, choices[-1])]
@@ -347,6 +435,13 @@ def _widths(
         if (room := width - sum(least.values()) - _BETWEEN * len(least)) >= 0:
             return _shared(least, wanted, room)
     return None
+
+
+def _all_alike(cells: Sequence[Sequence[str]], at: int) -> int:
+    """Return more than any rank of a spare column if all rows have the same value: it tells rows
+    apart by nothing, so it is left out first.
+    """
+    return _SPARE_MOST if len(cells) > 1 and len({line[at] for line in cells}) == 1 else 0
 
 
 def _shared(least: Mapping[int, int], wanted: Mapping[int, int], room: int) -> dict[int, int]:

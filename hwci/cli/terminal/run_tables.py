@@ -39,23 +39,18 @@ def runs(view: View, *, of_test: bool) -> Layout[RunAnswer]:
         "runs",
         "Runs",
         [
-            Column("ID", lambda row: str(row.id), whole=True),
-            Column(
-                "Started (UTC)",
-                lambda row: when(row.started_at, view.now),
-                width=tables.TIME_WIDTH,
-                spare=1,
-            ),
-            Column("Status", status),
+            tables.id_column(lambda row: row.id),
+            tables.time_column("Started", lambda row: row.started_at, view.now, spare=2),
+            Column("Status", status, brief=_brief_status),
             *([result] if of_test else []),
-            Column("Product", lambda row: tables.product(row.repo_key, row.suite), spare=1),
-            Column("Run", _number, right=True),
+            *tables.product_columns(view),
             Column("Box", lambda row: row.box_key),
             Column("Branch", lambda row: row.branch, spare=1),
-            Column("Commit", lambda row: short(row.sha), whole=True, spare=1),
-            Column("Tests", lambda row: str(row.tests.total), right=True, spare=1),
+            tables.commit_column("Commit", lambda row: row.sha, spare=2),
             Column("Failed", lambda row: str(row.tests.failed), right=True),
+            Column("Tests", lambda row: str(row.tests.total), right=True, spare=1),
             Column("Retried", lambda row: str(row.tests.retried), right=True, spare=1),
+            Column("Run", _number, right=True, spare=1),
         ],
         "id repoKey suite workflow runId runAttempt boxKey trigger branch sha status "
         "startedAt endedAt conclusion helloOk tests.total tests.passed tests.failed "
@@ -71,6 +66,10 @@ def status(run: RunAnswer) -> str:
     """
     words = run.conclusion or run.status
     return f"{words}, never reached the hardware" if run.hello_ok is False else words
+
+
+def _brief_status(run: RunAnswer) -> str:
+    return "never reached" if run.hello_ok is False else status(run)
 
 
 def _result(run: RunAnswer) -> str:

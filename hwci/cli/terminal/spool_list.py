@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic.alias_generators import to_camel
 
-from hwci.cli.terminal.tables import Column, Layout, View, when
+from hwci.cli.terminal.tables import Column, Layout, View, time_column
 from hwci.client.store import UNKNOWN, PendingReport, fingerprint_of
 from hwci.said import short
 from hwci.wire.base import Answer, Time
@@ -101,7 +101,7 @@ def layout(view: View) -> Layout[SpooledReport]:
             Column("Report", lambda row: row.name),
             Column("Run", _what, whole=True),
             Column("Server", lambda row: row.address or "not known yet", spare=1),
-            Column("Since (UTC)", lambda row: when(row.created_at, view.now), spare=1),
+            time_column("Since", lambda row: row.created_at, view.now, spare=1),
             Column("Tries", lambda row: str(row.tries), right=True, spare=1),
             Column("Why", lambda row: row.reason),
         ],

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from hwci.engine.vocabulary import UNASSIGNED, Label
-from hwci.said import counted, short, tenths
+from hwci.said import counted, short, shortest, tenths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", bound="BaseModel")
 
 INTERVAL_WIDTH = len("10.0 % (10.0-10.0)")
-TIME_WIDTH = 16  # the clock's time in one line, and how long ago it was below
 CLASS_WORDS = {
     "real_fw_bug": "real firmware bug",
     "bench_or_harness": "bench or harness",
     "ambiguous": "ambiguous",
     "dismissed": "dismissed",
 }
+UTC = " (UTC)"
 SKEW_MAX = timedelta(minutes=5)
 """So far ahead a clock may be: what it calls its present is ours."""
 _UNITS = (
@@ -71,7 +71,7 @@ class View(NamedTuple):
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """A column that people see."""
+    """A column that people see. `brief`: its cells in a terminal that is too narrow for all."""
 
     header: str
     show: Callable[[Row], str]
@@ -79,6 +79,16 @@ class Column(Generic[Row]):
     whole: bool = False  # never broken over lines
     spare: int = 0  # 1: left out of a narrow terminal, from the right; 2: after all of these
     width: int | None = None  # letters in a line, whatever else has to share the rest
+    brief: Callable[[Row], str] | None = None
+    unique: bool = False  # an id, of which a terminal shows as much as its list needs
+
+    def briefly(self) -> Column[Row]:
+        """Return the column as a narrow terminal shows it: how long ago knows no time zone."""
+        if self.brief is None:
+            return self
+        return replace(
+            self, header=self.header.removesuffix(UTC), show=self.brief, whole=True, width=None
+        )
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,10 @@ class Layout(Generic[Row]):
     def shown(self, row: Row) -> list[str]:
         """Return the cells that people see."""
         return [column.show(row) for column in self.columns]
+
+    def briefly(self) -> Layout[Row]:
+        """Return the table as a narrow terminal shows it."""
+        return replace(self, columns=[column.briefly() for column in self.columns])
 
     def exact(self, row: Row) -> list[object]:
         """Return the cells of a spreadsheet."""
@@ -163,6 +177,40 @@ def when(at: datetime, now: datetime) -> str:
     return f"{moment(at)} ({ago(at, now)})"
 
 
+def id_column(of: Callable[[Row], object]) -> Column[Row]:
+    """Return the column of an id; a row may have none."""
+    return Column("ID", lambda row: str(of(row) or ""), whole=True, unique=True)
+
+
+def time_column(
+    header: str,
+    of: Callable[[Row], datetime | None],
+    now: datetime,
+    spare: int = 0,
+    none: str = "",
+) -> Column[Row]:
+    """Return the column of a time: as a clock says it and how long ago, or this alone where the
+    terminal is narrow. `none`: for a row without one.
+    """
+    return Column(
+        f"{header}{UTC}",
+        lambda row: when(at, now) if (at := of(row)) else none,
+        spare=spare,
+        brief=lambda row: ago(at, now) if (at := of(row)) else none,
+    )
+
+
+def commit_column(header: str, of: Callable[[Row], str], spare: int = 0) -> Column[Row]:
+    """Return the column of a commit."""
+    return Column(
+        header,
+        lambda row: short(of(row)),
+        whole=True,
+        spare=spare,
+        brief=lambda row: shortest(of(row)),
+    )
+
+
 def product(repo_key: str, suite: str | None) -> str:
     """Name a product as `--product` takes it; a merge announced without one is Unassigned."""
     return f"{repo_key}:{suite}" if suite is not None else f"{repo_key} ({UNASSIGNED})"
@@ -183,14 +231,34 @@ def broken_by(found: BrokenByAnswer | None) -> str:
     return f"{short(found.start)} .. {short(found.end)} ({len(found.commits)} commits)"
 
 
+def broken_by_column(header: str, of: Callable[[Row], BrokenByAnswer | None]) -> Column[Row]:
+    """Return the column of the commit that broke a test; briefly, without its subject."""
+
+    def brief(row: Row) -> str:
+        found = of(row)
+        if found is None:
+            return "unknown"
+        ends = dict.fromkeys((shortest(found.start), shortest(found.end)))
+        return " .. ".join(ends) if len(found.commits) > 1 else shortest(found.start)
+
+    return Column(header, lambda row: broken_by(of(row)), brief=brief)
+
+
 def product_columns(view: View) -> list[Column[Any]]:
     """Return the column of the product, if the rows may be of several."""
     if view.one_product:
         return []
-    if view.only_repo is None:
-        return [Column("Product", lambda row: product(row.repo_key, row.suite), spare=1)]
-    named = f"Product of {view.only_repo}"
-    return [Column(named, lambda row: row.suite or UNASSIGNED, spare=1)]
+    return [product_column(view)]
+
+
+def product_column(view: View) -> Column[Any]:
+    """Return the column of the product: its suite is enough where all are of one repository."""
+    return Column(
+        "Product",
+        lambda row: product(row.repo_key, row.suite),
+        spare=1,
+        brief=None if view.only_repo is None else lambda row: row.suite or UNASSIGNED,
+    )
 
 
 _RESOLVED_KEYS = (
@@ -203,16 +271,11 @@ _RESOLVED_KEYS = (
 
 def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
     return [
-        Column("ID", lambda row: str(row.id), whole=True),
-        Column(
-            "First failed (UTC)",
-            lambda row: when(row.first_failure.started_at, view.now),
-            width=TIME_WIDTH,
-            spare=1,
-        ),
+        id_column(lambda row: row.id),
+        time_column("First failed", lambda row: row.first_failure.started_at, view.now, spare=2),
         *product_columns(view),
         Column("Test", lambda row: row.test_id),
-        Column("Box", lambda row: row.box_key, spare=1),
+        Column("Box", lambda row: row.box_key, spare=2),
     ]
 
 
@@ -223,8 +286,13 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
         "Real FW bugs caught",
         [
             *_resolved_columns(view),
-            Column("Broken by", lambda row: broken_by(row.broken_by)),
-            Column("Fixed by", lambda row: short(row.fix.sha) if row.fix else "not known", spare=2),
+            broken_by_column("Broken by", lambda row: row.broken_by),
+            Column(
+                "Fixed by",
+                lambda row: short(row.fix.sha) if row.fix else "not known",
+                spare=1,
+                brief=lambda row: shortest(row.fix.sha) if row.fix else "not known",
+            ),
             Column("Verdict", lambda row: row.verdict, spare=1),
         ],
         _RESOLVED_KEYS,
@@ -266,12 +334,19 @@ def flakiest_tests(view: View, *, sure: bool) -> Layout[RankedTestAnswer]:
             Column("Failed attempts", lambda row: str(row.failed_attempts), right=True),
             Column("Retry passes", lambda row: str(row.retry_passes), right=True, spare=1),
             _sure_rate(lambda row: within(row.flake_rate, row.low, row.high)) if sure else rate,
-            Column("", lambda row: "broken" if row.broken else ""),
+            Column("", _no_flake),
         ],
         "repoKey suite testId boxes runReports attempts failedAttempts retryPasses "
         "flakyFailures flakeRate low high",
         "No test of the period had a failed attempt, or none was reported (hwci report-run).",
     )
+
+
+def _no_flake(row: RankedTestAnswer) -> str:
+    """Say, as the page does, of which test no flake was seen."""
+    if row.broken:
+        return "broken"
+    return "" if row.flaky_failures or row.retry_passes else "no flake seen"
 
 
 def ranked_tests(view: View) -> Layout[RankedTestAnswer]:
@@ -375,13 +450,13 @@ def _failure_columns(
     view: View, dated: str, at: Callable[[FailureAnswer], datetime]
 ) -> list[Column[FailureAnswer]]:
     return [
-        Column("ID", lambda row: str(row.id), whole=True),
-        Column(dated, lambda row: when(at(row), view.now), width=TIME_WIDTH, spare=1),
+        id_column(lambda row: row.id),
+        time_column(dated, at, view.now, spare=2),
         *product_columns(view),
         Column("Test", lambda row: row.test_id),
         Column("Box", lambda row: row.box_key, spare=2),
         Column("Branch", lambda row: row.branch, spare=1),
-        Column("Commit", lambda row: short(row.sha), whole=True, spare=1),
+        commit_column("Commit", lambda row: row.sha, spare=2),
     ]
 
 
@@ -397,7 +472,7 @@ def failures(view: View, label: Label | None = None) -> Layout[FailureAnswer]:
         "failures",
         "Failures",
         [
-            *_failure_columns(view, "Last failed (UTC)", lambda row: row.last_started_at),
+            *_failure_columns(view, "Last failed", lambda row: row.last_started_at),
             Column("Label", lambda row: row.label, whole=True),
         ],
         _FAILURE_KEYS,
@@ -411,7 +486,7 @@ def pending(view: View) -> Layout[FailureAnswer]:
         "pending",
         "Still failing (pending)",
         [
-            *_failure_columns(view, "First failed (UTC)", lambda row: row.first_started_at),
+            *_failure_columns(view, "First failed", lambda row: row.first_started_at),
             Column("Verdict", lambda row: row.verdict, whole=True, spare=1),
         ],
         _FAILURE_KEYS,
@@ -441,20 +516,16 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
         "Merges checked on hardware",
         [
             *_merge_columns(view),
-            Column("Subject", lambda row: row.subject or "", spare=2),
-            Column(
-                "First run (UTC)",
-                lambda row: when(row.first_run.started_at, view.now),
-                width=TIME_WIDTH,
-                spare=1,
-            ),
-            Column("ID", lambda row: str(row.first_run.run_record_id), whole=True),
+            Column("Subject", lambda row: row.subject or "", spare=1),
+            time_column("First run", lambda row: row.first_run.started_at, view.now, spare=1),
+            id_column(lambda row: row.first_run.run_record_id),
             Column(
                 "Run",
                 lambda row: f"{run_number(row.first_run)} ({row.first_run.run_attempt})",
                 right=True,
+                spare=1,
             ),
-            Column("Box", lambda row: row.first_run.box_key, spare=1),
+            Column("Box", lambda row: row.first_run.box_key, spare=2),
         ],
         f"{_MERGE_KEYS} subject firstRun.runRecordId firstRun.runId firstRun.runAttempt "
         "firstRun.suite firstRun.boxKey firstRun.sha firstRun.startedAt firstRun.ciRun",
@@ -465,8 +536,8 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
 
 def _merge_columns(view: View) -> list[Column[Any]]:
     return [
-        Column("Merged (UTC)", lambda row: when(row.merged_at, view.now), width=TIME_WIDTH),
+        time_column("Merged", lambda row: row.merged_at, view.now),
         *product_columns(view),
         Column("Branch", lambda row: row.branch, spare=1),
-        Column("Commit", lambda row: short(row.sha), whole=True),
+        commit_column("Commit", lambda row: row.sha),
     ]
