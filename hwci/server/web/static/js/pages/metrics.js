@@ -21,6 +21,7 @@ import { LEFT_OUT } from "./metrics/first_page.js";
 import { Merges } from "./metrics/merges.js";
 import { OtherFailures, useOtherCauses } from "./metrics/other.js";
 import { useReviews } from "./metrics/review.js";
+import { useSwitches } from "./metrics/switches.js";
 import { Tiles } from "./metrics/tiles.js";
 import { WaysOn } from "./metrics/ways_on.js";
 
@@ -42,6 +43,7 @@ export function Metrics(props) {
 }
 
 function MetricsOf({ address, orgId, organization, me }) {
+  const turn = useSwitches(me, address);
   const scope = scopeOf(address.query);
   const base = `/api/orgs/${orgId}/ci-metrics`;
   const page = useAnswer(base, scope);
@@ -80,7 +82,8 @@ function MetricsOf({ address, orgId, organization, me }) {
     ${page.error && html`<${Refused} page=${page} orgId=${orgId} address=${address} />`}
     ${!page.error && !isThere && html`<${Waiting} />`}
     ${isThere && !isRefused(page.error) &&
-      html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, products, reviews, figures, causes, isWhole }} />`}
+      html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, products, reviews, figures, causes, turn }}
+        isWhole=${isWhole} />`}
     <div class="toast" role="status" tabindex="-1" ref=${reviews.toast}>${reviews.message}</div>
   `;
 }
