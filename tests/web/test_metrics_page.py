@@ -765,6 +765,36 @@ def announce(own: Site, *shas: str, **product: str) -> None:
         ask(server.url, "POST", "/api/ci/merge-announce", key, json_body={**body, "sha": sha})
 
 
+def test_unassigned_merges_name_their_repository_once_there_is_a_second(
+    page: Page, tmp_path: Path
+) -> None:
+    sha, (ours, other) = "c0ffee" + "0" * 34, ("acme/firmware", "acme/gateway")
+    products = rows(page, "merges").locator("td[data-title=Product]")
+    selector = page.get_by_label("Product", exact=True)
+    with site(page, tmp_path) as own:
+        own.benches.report()
+        announce(own, sha)
+        own.open("metrics")
+        expect(products).to_have_text(["Unassigned"])
+        expect(selector.locator("optgroup")).to_have_count(0)
+
+        announce(own, sha, repo_key=other)  # no report, no suite: nothing else names it
+        own.open("metrics")
+
+        expect(products).to_contain_text([ours, other])
+        expect(selector.locator("optgroup")).to_have_count(2)
+        page.keyboard.press("Control+k")
+        page.keyboard.type(sha[:7])
+        merges = page.get_by_role("dialog").get_by_role("group", name="Merges not checked")
+        expect(merges.get_by_role("option")).to_contain_text([ours, other])
+        page.keyboard.press("Escape")
+        selector.select_option(label=f"All of {other}")
+        expect(products).to_have_count(1)
+        expect(products).to_contain_text([other])
+        expect(page).to_have_url(re.compile("repoKey=acme%2Fgateway"))
+        expect(selector).to_have_value(json.dumps([other, None], separators=(",", ":")))
+
+
 def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
     page: Page, tmp_path: Path
 ) -> None:

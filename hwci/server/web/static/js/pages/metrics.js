@@ -68,7 +68,10 @@ function MetricsOf({ address, orgId, organization, me }) {
   useEffect(() => {
     if (isWhole) showSection(window.location.hash.slice(1));
   }, [address, isWhole]);
-  const several = severalRepositories(products);
+  // A merge may be the first that names its repository, and name no product of it.
+  const unassigned = figures.data?.unassignedRepositories ?? [];
+  const known = products && [...products, ...unassigned.map((repoKey) => ({ repoKey, suite: null }))];
+  const several = severalRepositories(known);
   return html`
     <div class="page-head">
       <h1>Metrics</h1>
@@ -76,7 +79,7 @@ function MetricsOf({ address, orgId, organization, me }) {
       <p class="quiet period">${page.data && html`<${PeriodShown} ...${page.data.period} />`}</p>
       <${UpToNow} address=${address} scope=${scope} />
       <${ExactTimes} />
-      <${Products} products=${products} scope=${scope} several=${several} />
+      <${Products} products=${known} scope=${scope} several=${several} />
       <${Periods} days=${scope.days} />
     </div>
     ${page.error && html`<${Refused} page=${page} orgId=${orgId} address=${address} />`}
