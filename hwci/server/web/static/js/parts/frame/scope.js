@@ -109,7 +109,8 @@ export function Periods({ days, usual = DAYS_DEFAULT }) {
 
 /**
  * The product selector: all products, those of one repository where there are several, or one. A product without a suite
- * is a repository of which no product is known. `onChoose` takes the choice, by default the scope of the page; `first`: a reference to the field.
+ * is a repository of which no product is known. `onChoose` takes the choice, by default the scope of the page; `first`: a
+ * reference to the field.
  */
 export function Products({ products, scope, several, onChoose = changeScope, first }) {
   const chosen = scope.repoKey || scope.suite ? optionValue(scope) : "";
