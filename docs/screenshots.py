@@ -43,12 +43,14 @@ PAGES: Sequence[Picture] = (
     Picture("metrics-light", "/metrics", _COMPARED),
     Picture("metrics-dark", "/metrics", _COMPARED, scheme="dark"),
     Picture("metrics-phone", "/metrics", _COMPARED, width=390, height=844),
-    Picture("flakiest-tests", "/metrics#flaky", "#flaky .whom:text('flaky')"),
+    Picture("flakiest-tests", "/metrics?flaky.rows=all#flaky", "#flaky .whom:text('flaky')"),
     Picture("failure", "/metrics", _COMMITS, by="#bugs tr:has-text('Automatic') a"),
     Picture("failures", "/failures", _ROW),
     Picture("runs", "/runs", _ROW),
     Picture("run", "/runs", f"#tests {_ROW}", by="td[data-title=Run] a"),
-    Picture("test", "/metrics", ".over-time rect", by="#flaky .name a:text('lora_join')"),
+    Picture(
+        "test", "/metrics?flaky.rows=all", ".over-time rect", by="#flaky .name a:text('lora_join')"
+    ),
     Picture("review", "/review", ".inbox [aria-expanded=true]"),
     Picture("boxes", "/boxes", "[aria-label='Boxes compared'] " + _ROW),
     Picture("box", "/boxes", _ROW, by="[aria-label='Boxes compared'] td[data-title=Box] a"),

@@ -431,3 +431,8 @@ class History(Protocol):
 
     def products(self) -> Sequence[ProductState]:
         """Every product, by repository and suite."""
+
+    def unassigned_repositories(self) -> Sequence[str]:
+        """The repositories with a merge that was announced without a suite, by name: no product
+        may tell of them.
+        """

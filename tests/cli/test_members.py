@@ -157,7 +157,7 @@ def test_a_person_who_is_a_member_already_is_led_to_the_other_way(signed_in: Com
     known = signed_in("members", "invite", MEMBER_EMAIL)
 
     assert known.code == 1
-    assert "409 Conflict: This e-mail is of a member already" in known.err
+    assert "409 Conflict: A member with this email already exists" in known.err
     assert "hwci members role EMAIL ROLE" in known.err.splitlines()[-1]
 
 

@@ -468,6 +468,13 @@ def test_products_known_by_report_announcement_or_configuration() -> None:
     assert [one.config for one in states] == [None, None, config]
 
 
+def test_a_repository_that_a_merge_without_a_suite_alone_names_is_known() -> None:
+    other = Announcement("zephyr", None, "m", MAIN, START)
+    past = Past([report("a:L", 3)]).announced(merge("m", suite="boot"))
+    assert past.history.unassigned_repositories() == []
+    assert past.announced(other).history.unassigned_repositories() == ["zephyr"]
+
+
 def test_only_the_rows_that_are_shown_are_described() -> None:
     described: list[str] = []
 

@@ -318,7 +318,7 @@ def test_a_note_is_kept_listed_and_removed_by_owners_and_admins(bench: Bench) ->
     assert later.json["at"] == bench.hands.now.isoformat().replace("+00:00", "Z")
 
     again = bench.ask_for("POST", "box-notes", None, said)
-    assert again.error == (409, "A record with this note already exists")
+    assert again.error == (409, "A record with this text already exists")
     bench.remove(made["boxId"])  # what was done stays
     listed = bench.ask_for("GET", "box-notes", server.member_token).json["items"]
     assert [one["text"] for one in listed] == ["new board", "new cable"]

@@ -47,7 +47,7 @@ INVITER_GONE = (
     "Who invited you may not give this role any more; ask an owner for a new invitation",
 )
 OWNERS_ONLY = (403, "Only an owner makes or unmakes owners; you are admin")
-MEMBER_ALREADY = (409, "This e-mail is of a member already; change their role instead")
+MEMBER_ALREADY = (409, "A member with this email already exists; change their role instead")
 
 
 def account(server: RunningServer, email: str, **fields: str) -> str:

@@ -42,6 +42,16 @@ def test_an_unknown_repository_or_product_is_404(benches: Benches, read: str) ->
     )
 
 
+def test_a_suite_where_none_was_named_is_404_without_a_guess(benches: Benches) -> None:
+    status, message = benches.member("GET", "ci-metrics?repoKey=other/gateway&suite=boot").error
+
+    assert status == 404
+    assert message == (
+        "Nothing that was reported to this organization names the product 'boot' in other/gateway;"
+        " only merges that were announced without a suite are known there; leave the suite out"
+    )
+
+
 @pytest.mark.parametrize("repository", ["acme/sensor", "other/live", "other/gateway"])
 def test_what_was_reported_opened_or_announced_is_known(benches: Benches, repository: str) -> None:
     for read in READS:

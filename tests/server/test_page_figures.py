@@ -49,6 +49,12 @@ def test_each_figure_is_that_of_its_own_route(
     if product is not None:
         asked |= {name: products["items"][product][name] for name in ("repoKey", "suite")}
 
+    ever = {"days": 3650, "limit": 100}
+    merges = [read(f"ci-metrics/{table}", ever) for table in ("unchecked-merges", "checked-merges")]
+    assert all(one["total"] <= 100 for one in merges)
+    every = [merge for one in merges for merge in one["items"]]
+    unassigned = sorted({one["repoKey"] for one in every if one["suite"] is None})
+    assert unassigned
     table = "ci-metrics/flakiest-tests"
     flaked = read(table, {**asked, "flaked": "true", **ROWS})
     if not flaked["total"]:
@@ -63,5 +69,6 @@ def test_each_figure_is_that_of_its_own_route(
         "uncheckedMerges": read("ci-analysis/unchecked-merges", {**asked, **ROWS}),
         "flakyTests": flaked,
         "products": products,
+        "unassignedRepositories": unassigned,
         "notComputed": [],
     }

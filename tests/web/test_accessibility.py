@@ -195,7 +195,7 @@ def test_the_metrics_page(page: Page, home: str, query: str) -> None:
 
 
 def test_an_unfolded_cause_and_what_to_do_about_a_merge(page: Page, home: str) -> None:
-    page.goto(f"{home}/metrics?days=90&other=open")
+    page.goto(f"{home}/metrics?days=90&other=open&other.by=cause&bugs.by=cause")
     page.locator("#other tbody .fold").first.click()
     expect(page.locator("#other .of-cause")).to_be_visible()
     page.locator("#merges").get_by_role("link", name="What to do about").first.click()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of resolved failures open with a row for each cause, and the specification's rows, one
-for each failure, are one click away and in the address (ADR 0104). That each row is the API's,
+"""The tables of resolved failures have a row for each cause where that is chosen: one click away,
+in the address and remembered (ADR 0104, 0124). That each row is the API's,
 `test_metrics_figures.py` claims.
 """
 
@@ -41,7 +41,7 @@ def shows(page: Page, table: str, number: int, name: re.Pattern[str]) -> None:
     expect(rows(page, table)).to_have_count(number)
 
 
-def test_the_first_table_asks_for_nothing_and_the_collapsed_one_when_it_is_opened(
+def test_the_first_table_asks_for_nothing_and_the_collapsed_one_when_causes_are_chosen(
     reader: Reader, period: dict[str, Any]
 ) -> None:
     page = reader.page
@@ -58,14 +58,20 @@ def test_the_first_table_asks_for_nothing_and_the_collapsed_one_when_it_is_opene
     assert sent == []
 
     part(page, "other").get_by_role("button").first.click()
-
+    choice(page, "bugs", BY_CAUSE).check()
     expect(rows(page, "other").first).to_be_visible()
+    expect(rows(page, "bugs").get_by_role("button", name="Review: ").first).to_be_visible()
+    assert sent == []
+
+    choice(page, "other", BY_CAUSE).check()
+
+    expect(rows(page, "other").get_by_role("button", name="Review: ").first).to_be_visible()
     assert len(sent) == 1
     assert "table=otherFailures" in sent[0]
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_each_failure_is_a_key_away_stays_in_the_address_and_a_key_leads_back(
+def test_causes_are_a_key_away_stay_in_the_address_and_a_key_leads_back(
     reader: Reader, period: dict[str, Any], table: str
 ) -> None:
     page = reader.page
@@ -74,22 +80,22 @@ def test_each_failure_is_a_key_away_stays_in_the_address_and_a_key_leads_back(
     assert causes < failures
     everything = {"other": "open", f"{table}.rows": "all", f"{table}.limit": 100}
     reader.open(**period, **everything)
-    shows(page, table, causes, BY_CAUSE)
+    shows(page, table, failures, EACH_FAILURE)
 
-    choice(page, table, BY_CAUSE).focus()
+    choice(page, table, EACH_FAILURE).focus()
     page.keyboard.press("ArrowRight")
 
-    shows(page, table, failures, EACH_FAILURE)
-    expect(choice(page, table, EACH_FAILURE)).to_be_focused()
-    expect(page).to_have_url(re.compile(rf"[?&]{table}\.by=failure"))
-    page.reload()
-    shows(page, table, failures, EACH_FAILURE)
-    choice(page, table, EACH_FAILURE).focus()
-    page.keyboard.press("ArrowLeft")
     shows(page, table, causes, BY_CAUSE)
-    expect(page).not_to_have_url(re.compile(r"\.by="))
-    page.go_back()
+    expect(choice(page, table, BY_CAUSE)).to_be_focused()
+    expect(page).to_have_url(re.compile(rf"[?&]{table}\.by=cause"))
+    page.reload()
+    shows(page, table, causes, BY_CAUSE)
+    choice(page, table, BY_CAUSE).focus()
+    page.keyboard.press("ArrowLeft")
     shows(page, table, failures, EACH_FAILURE)
+    expect(page).to_have_url(re.compile(rf"[?&]{table}\.by=failure"))
+    page.go_back()
+    shows(page, table, causes, BY_CAUSE)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -100,12 +106,13 @@ def test_an_address_from_before_opens_what_it_opened(
     rest = {**period, "other": "open", f"{table}.rows": "all", f"{table}.limit": 100}
     causes = reader.ask("ci-analysis/causes", **period, table=TABLES[table])["total"]
     failures = reader.ask("ci-metrics", **period)[TABLES[table]]["total"]
+    [cause] = reader.ask("ci-analysis/causes", **period, table=TABLES[table], limit=1)["items"]
 
-    reader.open(**rest, **{f"{table}.by": "cause"})
+    reader.open(**rest, **{f"{table}.cause": cause["id"]})
     shows(page, table, causes, BY_CAUSE)
-    expect(page).not_to_have_url(re.compile(r"\.by="))
+    expect(part(page, table).locator("tr.below").first).to_be_visible()
 
-    reader.open(**rest, **{f"{table}.sort": "testId"})
+    reader.open(**rest, **{f"{table}.by": "cause", f"{table}.sort": "testId"})
     shows(page, table, failures, EACH_FAILURE)
     heading = part(page, table).get_by_role("columnheader", name="Test and box")
     expect(heading).to_have_attribute("aria-sort", "ascending")
@@ -113,6 +120,39 @@ def test_an_address_from_before_opens_what_it_opened(
         heading.get_by_role("button").click()
         expect(heading).to_have_attribute("aria-sort", order)
         shows(page, table, failures, EACH_FAILURE)
+
+
+def test_a_choice_is_of_the_person_who_made_it_and_an_address_goes_before_it(
+    reader: Reader, period: dict[str, Any]
+) -> None:
+    page = reader.page
+    reader.open(**period, other="open")
+    choice(page, "bugs", BY_CAUSE).check()
+    expect(page).to_have_url(re.compile(r"[?&]bugs\.by=cause"))
+    [key] = page.evaluate("Object.keys(localStorage).filter(key => /switches/.test(key))")
+
+    reader.open(**period, other="open")  # no word of it in the address
+    expect(choice(page, "bugs", BY_CAUSE)).to_be_checked()
+    expect(choice(page, "other", EACH_FAILURE)).to_be_checked()
+    expect(page).to_have_url(re.compile(r"[?&]bugs\.by=cause"))
+    page.goto(f"{reader.home}/metrics#other")
+    expect(choice(page, "bugs", BY_CAUSE)).to_be_checked()
+    expect(page).to_have_url(re.compile(r"bugs\.by=cause#other$"))
+
+    for said in ({"bugs.by": "failure"}, {"bugs.search": "o"}, {"bugs.sort": "testId"}):
+        reader.open(**period, **said)
+        expect(choice(page, "bugs", EACH_FAILURE)).to_be_checked()
+
+    for damaged in ('{"bugs.by": "x", "days": "7"}', "null", "[1", '"no"'):
+        page.evaluate("pair => localStorage.setItem(...pair)", [key, damaged])
+        reader.open(**period)
+        expect(choice(page, "bugs", EACH_FAILURE)).to_be_checked()
+
+    page.evaluate("pair => localStorage.setItem(...pair)", [key, '{"bugs.by": "cause"}'])
+    page.evaluate("key => localStorage.setItem(`${key}0`, localStorage.getItem(key))", key)
+    page.evaluate("key => localStorage.removeItem(key)", key)
+    reader.open(**period)  # as somebody else
+    expect(choice(page, "bugs", EACH_FAILURE)).to_be_checked()
 
 
 def test_what_counts_failures_leads_to_a_row_for_each_and_what_counts_causes_to_these(
@@ -142,7 +182,7 @@ def test_a_file_has_a_row_for_each_failure_with_the_fields_of_the_columns_that_a
     reader: Reader, period: dict[str, Any]
 ) -> None:
     page = reader.page
-    reader.open(**period, other="open")
+    reader.open(**period, **{"other": "open", "bugs.by": "cause", "other.by": "cause"})
     for table, listed, label in (
         ("bugs", "real-bugs", "Real FW bugs caught"),
         ("other", "other-failures", "Resolved by a bench or harness change"),
@@ -173,7 +213,7 @@ def test_where_the_figures_do_not_come_the_causes_are_asked_for_and_counted_belo
     causes = reader.ask("ci-analysis/causes", **period, table="realBugs")["total"]
     page.route("**/ci-analysis/page?*", lambda route: route.abort())
 
-    reader.open(**period)
+    reader.open(**period, **{"bugs.by": "cause"})
 
     shows(page, "bugs", causes, re.compile("^By cause$"))
     expect(part(page, "bugs").get_by_role("status").first).to_have_text(f"{causes} causes")
@@ -185,7 +225,7 @@ def test_a_cause_of_one_failure_leads_to_it_and_any_is_unfolded_to_its_review(
 ) -> None:
     page = reader.page
     causes = reader.ask("ci-analysis/causes", **period, table="realBugs")["items"]
-    reader.open(**period, **{"bugs.rows": "all"})
+    reader.open(**period, **{"bugs.by": "cause", "bugs.rows": "all"})
     expect(rows(page, "bugs")).to_have_count(len(causes))
     for number, cause in enumerate(causes):
         row, failures = rows(page, "bugs").nth(number), cause["failures"]

@@ -143,7 +143,7 @@ WITHOUT = (
         "id repoKey suite testId boxKey branch groupId",
     ),
     (
-        "metrics?days=90&bugs.by=failure",
+        "metrics?days=90",
         "Real FW bugs caught",
         ["Test and box", "Product"],
         "class reason reasonText id repoKey suite testId boxKey branch automatic label",

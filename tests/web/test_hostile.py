@@ -154,6 +154,20 @@ def test_the_metrics_page_shows_all_of_them_as_text(visitor: Visitor) -> None:
     assert branches == set(SIXTY)
 
 
+def test_the_tables_by_cause_show_all_of_them_as_text(visitor: Visitor) -> None:
+    tests: set[str] = set()
+    named = (pages(name, rows=3) for name in ("bugs", "other"))
+    for tables in map("&".join, zip(*named, strict=True)):
+        visitor.open(f"metrics?other=open&bugs.by=cause&other.by=cause&{tables}")
+        for table in ("#bugs", "#other"):
+            expect(visitor.page.locator(f"{table} tbody tr, {table} .empty").first).to_be_visible()
+        expect(visitor.page.locator(".waiting")).to_have_count(0)
+        visitor.settled()
+        tests |= visitor.texts("#bugs td > a") | visitor.texts("#other td > a")
+
+    assert tests == {test for text in SIXTY for test in ids_of(text)}
+
+
 def test_the_page_of_failures_shows_all_of_them_as_text(visitor: Visitor) -> None:
     seeded = visitor.ask("ci-failures")
     tests: set[str] = set()

@@ -133,7 +133,7 @@ def test_a_person_who_is_a_member_already_is_named_at_the_form(
     page.get_by_label("Invite").fill(EMAIL)
     page.keyboard.press("Enter")
 
-    expect(page.get_by_role("alert")).to_contain_text("of a member already")
+    expect(page.get_by_role("alert")).to_contain_text("with this email already exists")
     assert all("status of 409" in line for line in quiet_console if line)
     quiet_console.clear()
 

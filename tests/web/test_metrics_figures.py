@@ -5,7 +5,6 @@ every table.
 """
 
 import re
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -17,19 +16,11 @@ from playwright.sync_api import Page, Route, expect
 from tests.support.moved import INSTANT
 from tests.web.conftest import Dashboard
 from tests.web.reading import TABLES, Asked, between, of_each_period_and_product, percent
+from tests.web.written import CAUSES, CELLS, WRITTEN, bare, counted, on_box
 
-ALL_ROWS = {"other": "open", "flaky.tests": "all", **{f"{name}.rows": "all" for name in TABLES}}
 # What shows all rows of the specification's tables.
-OPEN = {**ALL_ROWS, "bugs.by": "failure", "other.by": "failure"}
-NO: Any = {"commits": []}
-VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
-# What stands in the cells, but for blanks and for times, which are told from now.
-CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {
-    const read = cell.cloneNode(true);
-    const later = "time, .copy-status, .heat, .why, .one-line, .history, .sure, .whom";
-    read.querySelectorAll(later).forEach(one => one.remove());
-    return read.textContent.replace(/\\s/g, "");
-}))"""
+OPEN = {"other": "open", **{f"{name}.rows": "all" for name in TABLES}}
+BY_CAUSE = {"bugs.by": "cause", "other.by": "cause"}
 FIRST_ROWS = 5  # of the failures on the page of a test
 ADDRESSES = "all => all.map(one => one.getAttribute('href'))"
 TITLES = "all => all.map(one => one.title)"
@@ -94,13 +85,13 @@ def test_every_figure_on_the_page_is_the_apis(
 
 
 @of_each_period_and_product
-def test_the_tables_of_resolved_failures_open_with_the_causes_of_the_api(
+def test_the_tables_of_resolved_failures_by_cause_have_the_causes_of_the_api(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
     org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
-    address = f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **ALL_ROWS})}"
+    address = f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **OPEN, **BY_CAUSE})}"
     pages = {table: list(asked.pages_of_causes(table)) for table in CAUSES}
     page.goto(address)
     for number in range(1, max(map(len, pages.values())) + 1):
@@ -124,11 +115,18 @@ def test_the_choice_above_a_table_says_how_many_rows_each_way_has(
     asked = Asked(demo, demo.token(), org, query)
     figures = asked.page()
     page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, 'other': 'open'})}")
-    for table, listed in (("bugs", "realBugs"), ("other", "otherFailures")):
-        failures = figures[listed]["total"]
-        choice = page.locator(f"#{table} fieldset.choice label")
-        expect(choice).to_have_text(
-            [f"By cause ({asked.causes(table)})", f"Each failure ({failures})"] if failures else []
+    for table, listed, chosen in (
+        ("bugs", "realBugs", False),
+        ("other", "otherFailures", False),
+        ("other", "otherFailures", True),
+    ):
+        failures, part = figures[listed]["total"], page.locator(f"#{table}")
+        if failures and chosen:
+            part.get_by_role("radio", name="By cause").check()
+        # How many causes the collapsed table has is asked for where they are chosen.
+        causes = f" ({asked.causes(table)})" if table == "bugs" or chosen else ""
+        expect(part.locator("fieldset.choice label")).to_have_text(
+            [f"Each failure ({failures})", f"By cause{causes}"] if failures else []
         )
 
 
@@ -414,131 +412,6 @@ def times_to_fix(row: Any) -> list[str]:
 def before(row: Any, of: str) -> str:
     """Write what it was in the period before."""
     return "" if row["before"] is None else f" · before: {row['before'][of]['half']}"
-
-
-def merge(row: Any, all_products: bool) -> list[str]:
-    """Write an unchecked merge."""
-    product = [row["suite"] or "Unassigned"] if all_products else []
-    return [row["sha"][:12] + " runs", *product, row["branch"], "", ""]
-
-
-def bug(row: Any, all_products: bool) -> list[str]:
-    """Write a real bug."""
-    commits = [f"{one['sha'][:12]} {one['subject']}" for one in row["brokenBy"]["commits"]]
-    range_of = [f"one of {len(commits)} firmware commits"] if len(commits) > 1 else []
-    fix = row["fix"]["sha"][:12]
-    return [*failure(row, all_products), "".join(range_of + commits), fix, *judged(row)]
-
-
-def bug_cause(cause: Any, all_products: bool) -> list[str]:
-    """Write the cause of real bugs."""
-    verdicts = each(cause, lambda row: VERDICTS[row["verdict"]])
-    return [*known(cause, all_products), *ends(cause), verdicts, *reviewed(cause)]
-
-
-def other_cause(cause: Any, all_products: bool) -> list[str]:
-    """Write the cause of other resolved failures."""
-    return [*known(cause, all_products), each(cause, reason), *ends(cause), *reviewed(cause)]
-
-
-def known(cause: Any, all_products: bool) -> list[str]:
-    """Write by what a cause is known."""
-    rows = cause["failures"]
-    box = f"{rows[0]['boxKey']} · {rows[0]['branch']}"
-    test = f"{rows[0]['testId']} {box}"
-    if len(rows) > 1:
-        boxes = f"{cause['boxesTotal']} boxes · {rows[0]['branch']}"
-        on = boxes if cause["boxesTotal"] > 1 else box
-        tests = sorted({row["testId"] for row in rows})
-        more = f" and {len(tests) - 2} more tests" if len(tests) > 3 else ""
-        test = f"{', '.join(tests[:2] if more else tests)}{more} {len(rows)} failures on {on}"
-    product = [rows[0]["suite"]] if all_products else []
-    return [test, *product, rows[0]["firstFailure"]["sha"][:12]]
-
-
-def ends(cause: Any) -> list[str]:
-    """Write what broke the tests of a cause, and what fixed them."""
-    first = cause["failures"][0]
-    commits = [
-        f"{one['sha'][:12]} {one['subject']}" for one in (first["brokenBy"] or NO)["commits"]
-    ]
-    range_of = [f"one of {len(commits)} firmware commits"] if len(commits) > 1 else []
-    return ["".join(range_of + commits) or "unknown", first["fix"]["sha"][:12]]
-
-
-def reviewed(cause: Any) -> list[str]:
-    """Write who decided, and what unfolds a cause to its review."""
-    return [each(cause, lambda row: str(row["status"])), "Review"]
-
-
-def each(cause: Any, of: Callable[[Any], str]) -> str:
-    """Write what the failures of a cause have, each different thing once."""
-    return "".join(dict.fromkeys(map(of, cause["failures"])))
-
-
-def other(row: Any, all_products: bool) -> list[str]:
-    """Write another resolved failure."""
-    return [*failure(row, all_products), reason(row), *judged(row)]
-
-
-def reason(row: Any) -> str:
-    """Write the class of a failure, and why."""
-    classes = {"bench_or_harness": "Bench or harness", "ambiguous": "Ambiguous"}
-    return {**classes, "dismissed": "Dismissed"}[row["class"]] + str(row["reasonText"])
-
-
-def failure(row: Any, all_products: bool) -> list[str]:
-    """Write which failure a row is about."""
-    last = f"{counted(row['failingCommits'], 'commit')}, to {row['lastFailingSha'][:12]}"
-    commits = last if row["failingCommits"] > 1 else ""
-    product = [row["suite"]] if all_products else []
-    test = f"{row['testId']} {row['boxKey']} · {row['branch']}"
-    return [test, *product, row["firstFailure"]["sha"][:12] + commits]
-
-
-def judged(row: Any) -> list[str]:
-    """Write the verdict, who said so, and what the demo's owner may do about it."""
-    actions = {
-        "Confirm as firmware bug": row["class"] != "real_fw_bug",
-        "Dismiss": row["class"] in {"ambiguous", "real_fw_bug"},
-        "Reset": row["review"] is not None,
-    }
-    offered = "".join(name for name, fits in actions.items() if fits)
-    return [VERDICTS[row["verdict"]], row["status"], offered]
-
-
-def flaky(row: Any, all_products: bool) -> list[str]:
-    """Write a flaky test."""
-    product = [row["suite"]] if all_products else []
-    never_both = row["flakyFailures"] == 0 == row["retryPasses"]
-    broken = " no flake seen" if never_both else ""
-    if row["failedAttempts"] == row["attempts"]:
-        broken = " broken"
-    counts = ("boxes", "runReports", "attempts", "failedAttempts", "retryPasses")
-    figures = [f"{row[name]:,}" for name in counts]
-    rate = percent(Decimal(str(row["flakeRate"])))
-    return [row["testId"] + broken, *product, *figures, rate, ""]
-
-
-def on_box(box: Any, runs: int) -> list[str]:
-    """Write what a test did on a box in so many runs, as its row in "Flakiest tests" unfolded."""
-    figures = [runs, box["attempts"], box["failedAttempts"], box["retried"]]
-    rate = percent(Decimal(100 * box["failedAttempts"]) / box["attempts"])
-    return [box["boxKey"], *(f"{one:,}" for one in figures), rate, ""]
-
-
-WRITTEN = {"merges": merge, "bugs": bug, "other": other, "flaky": flaky}
-CAUSES = {"bugs": bug_cause, "other": other_cause}
-
-
-def bare(cells: list[str]) -> list[str]:
-    """Leave out blanks."""
-    return ["".join(cell.split()) for cell in cells]
-
-
-def counted(value: int, word: str) -> str:
-    """Write a number of things."""
-    return f"{value:,} {word}{'' if value == 1 else 's'}"
 
 
 def share(figure: Any) -> str:

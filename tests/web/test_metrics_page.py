@@ -16,11 +16,9 @@ from playwright.sync_api import Page, Request, Route, expect
 from tests.support.asking import ask, ci_key
 from tests.web.conftest import Dashboard, module
 from tests.web.live import Site, site
-from tests.web.reading import between, part, percent, rows
+from tests.web.reading import between, part, percent, rows, saved
 
 OTHER = "Resolved by a bench or harness change, ambiguous or dismissed"
-# The address of both tables with the specification's rows.
-EACH_FAILURE = "other=open&other.by=failure&bugs.by=failure"
 PLACES = "cells => cells.map(cell => cell.getBoundingClientRect().left)"
 # What is told for a moment stays, however long a test takes to look.
 NEVER_AFTER_A_COPY = """
@@ -54,7 +52,6 @@ def test_a_reviewer_opens_a_failure_confirms_it_sees_it_among_the_bugs_and_reset
     expect(page.locator(".page-head")).not_to_contain_text("Loading")
     page.get_by_role("button", name=OTHER).click()
     for table in ("bugs", "other"):
-        part(page, table).get_by_text("Each failure").click()
         expect(
             part(page, table).get_by_role("columnheader", name="Test and box")
         ).to_have_attribute("aria-sort", "none")
@@ -86,7 +83,7 @@ def test_a_reviewer_opens_a_failure_confirms_it_sees_it_among_the_bugs_and_reset
 def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_it_back(
     page: Page, metrics: str
 ) -> None:
-    page.goto(f"{metrics}?{EACH_FAILURE}&other.rows=all")
+    page.goto(f"{metrics}?other=open&other.rows=all")
     row = rows(page, "bugs").filter(has_text="Automatic").first
     test = row.get_by_role("link").first.inner_text()
 
@@ -104,7 +101,7 @@ def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_
 
 
 def test_focus_goes_to_a_row_nearby_when_the_reviewed_one_leaves(page: Page, metrics: str) -> None:
-    page.goto(f"{metrics}?{EACH_FAILURE}&bugs.rows=all")
+    page.goto(f"{metrics}?other=open&bugs.rows=all")
     button = rows(page, "other").first.get_by_role("button", name=re.compile("^Confirm"))
     test = rows(page, "other").first.get_by_role("link").first.inner_text()
     button.focus()
@@ -122,7 +119,7 @@ def test_focus_goes_to_a_row_nearby_when_the_reviewed_one_leaves(page: Page, met
 def test_what_the_server_refuses_is_shown_beside_the_row(
     page: Page, metrics: str, quiet_console: list[str]
 ) -> None:
-    page.goto(f"{metrics}?{EACH_FAILURE}")
+    page.goto(f"{metrics}?other=open")
     row = rows(page, "other").first
     page.route(
         "**/ci-reviews",
@@ -247,7 +244,7 @@ def test_each_flaky_test_says_whether_it_fails_now_or_whom_to_suspect(
     items = asked(demo, metrics, "ci-analysis/flaky-tests?days=90&limit=100")["items"]
     answers = {one["testId"]: one["answer"] for one in items}
     assert {"fixed", "fails now on bench-2", "flaky on bench-2 only"} <= {*answers.values()}
-    page.goto(f"{metrics}?days=90&flaky.tests=all&flaky.rows=all")
+    page.goto(f"{metrics}?days=90&flaky.rows=all")
     part(page, "flaky").scroll_into_view_if_needed()
     shown = rows(page, "flaky").locator(".whom")
     expect(shown.first).not_to_be_empty()
@@ -261,7 +258,7 @@ def test_flaky_tests_are_ranked_by_what_their_rate_is_at_least_if_that_is_chosen
     query = "ci-analysis/ranked-tests?days=90&flaked=true"
     told = asked(demo, metrics, query)["items"]
     table, tests = part(page, "flaky"), rows(page, "flaky").locator("td:first-child > a")
-    page.goto(f"{metrics}?days=90&flaky.rows=all")
+    page.goto(f"{metrics}?days=90&flaky.tests=flaked&flaky.rows=all")
     expect(tests).to_have_count(len(told))
     plain = tests.all_inner_texts()
     # Two products may have a test of the same name.
@@ -445,7 +442,7 @@ OWN_ORDERS = {
 def test_a_table_marks_the_order_that_it_has_to_begin_with(
     page: Page, metrics: str, demo: Dashboard
 ) -> None:
-    page.goto(f"{metrics}?{EACH_FAILURE}")
+    page.goto(f"{metrics}?other=open")
     token, api = demo.token(), metrics.removeprefix(demo.url).replace("/metrics", "/ci-metrics")
     for anchor, (table, title, column) in OWN_ORDERS.items():
         marked = part(page, anchor).locator("th[aria-sort=descending]")
@@ -460,7 +457,7 @@ def test_a_table_marks_the_order_that_it_has_to_begin_with(
     merged = part(page, "merges").locator("th", has_text="Merged")
     for order, sort in (
         ("ascending", r"merges\.sort=mergedAt$"),
-        ("descending", f"{EACH_FAILURE}$"),
+        ("descending", "other=open$"),
     ):
         merged.get_by_role("button").click()
         expect(merged).to_have_attribute("aria-sort", order)
@@ -631,7 +628,7 @@ def test_a_fault_is_shown_with_its_request_and_a_second_try(
 def test_a_second_click_at_the_same_place_reviews_no_other_failure(
     page: Page, metrics: str
 ) -> None:
-    page.goto(f"{metrics}?days=90&{EACH_FAILURE}")
+    page.goto(f"{metrics}?days=90&other=open")
     confirm = rows(page, "other").get_by_role("button", name=re.compile("^Confirm")).first
     named = str(confirm.get_attribute("aria-label")).removeprefix("Confirm as firmware bug ")
     confirm.scroll_into_view_if_needed()
@@ -768,6 +765,36 @@ def announce(own: Site, *shas: str, **product: str) -> None:
         ask(server.url, "POST", "/api/ci/merge-announce", key, json_body={**body, "sha": sha})
 
 
+def test_unassigned_merges_name_their_repository_once_there_is_a_second(
+    page: Page, tmp_path: Path
+) -> None:
+    sha, (ours, other) = "c0ffee" + "0" * 34, ("acme/firmware", "acme/gateway")
+    products = rows(page, "merges").locator("td[data-title=Product]")
+    selector = page.get_by_label("Product", exact=True)
+    with site(page, tmp_path) as own:
+        own.benches.report()
+        announce(own, sha)
+        own.open("metrics")
+        expect(products).to_have_text(["Unassigned"])
+        expect(selector.locator("optgroup")).to_have_count(0)
+
+        announce(own, sha, repo_key=other)  # no report, no suite: nothing else names it
+        own.open("metrics")
+
+        expect(products).to_contain_text([ours, other])
+        expect(selector.locator("optgroup")).to_have_count(2)
+        page.keyboard.press("Control+k")
+        page.keyboard.type(sha[:7])
+        merges = page.get_by_role("dialog").get_by_role("group", name="Merges not checked")
+        expect(merges.get_by_role("option")).to_contain_text([ours, other])
+        page.keyboard.press("Escape")
+        selector.select_option(label=f"All of {other}")
+        expect(products).to_have_count(1)
+        expect(products).to_contain_text([other])
+        expect(page).to_have_url(re.compile("repoKey=acme%2Fgateway"))
+        expect(selector).to_have_value(json.dumps([other, None], separators=(",", ":")))
+
+
 def test_an_unchecked_merge_says_why_and_leads_to_the_run_that_tells_it(
     page: Page, tmp_path: Path
 ) -> None:
@@ -859,17 +886,27 @@ def test_a_test_that_never_passed_stands_apart_from_flaky_ones(page: Page, tmp_p
     with site(page, tmp_path) as own:
         own.benches.report(tests=[boot, retried])
         own.open("metrics")
-        found, switch = (
-            rows(page, "flaky"),
-            part(page, "flaky").get_by_role("button", pressed=False),
-        )
-        expect(found).to_contain_text(["retried"])
-
-        switch.filter(has_text="Add the 1 without a flake").click()
-
-        expect(page).to_have_url(re.compile(r"flaky\.tests=all"))
+        found, total = rows(page, "flaky"), part(page, "flaky").locator(".total")
+        switch = part(page, "flaky").get_by_role("button", name="Leave out the 1 without a flake")
         expect(found).to_contain_text(["boot", "retried"])
         expect(found.filter(has=page.get_by_text("broken", exact=True))).to_contain_text(["boot"])
+        expect(total).to_have_text("2")
+        assert len(saved(page, "Flakiest tests")[1]) == 1 + 2
+
+        switch.click()
+
+        expect(switch).to_have_attribute("aria-pressed", "true")
+        expect(page).to_have_url(re.compile(r"flaky\.tests=flaked"))
+        expect(found).to_contain_text(["retried"])
+        expect(total).to_have_text("1 of 2")
+        assert len(saved(page, "Flakiest tests")[1]) == 1 + 1
+        own.open("metrics")  # it is remembered
+        expect(total).to_have_text("1 of 2")
+        expect(page).to_have_url(re.compile(r"flaky\.tests=flaked"))
+        switch.click()
+        expect(found).to_contain_text(["boot", "retried"])
+        own.open("metrics")
+        expect(found).to_contain_text(["boot", "retried"])
 
 
 def test_a_test_that_was_broken_until_its_fix_is_told_apart_from_flaky_ones(
@@ -887,11 +924,11 @@ def test_a_test_that_was_broken_until_its_fix_is_told_apart_from_flaky_ones(
         own.open("metrics")
 
         names = rows(page, "flaky").locator("td.name > a")
-        expect(names).to_have_text(["flake", "retried"])
-        part(page, "flaky").get_by_role("button", name="Add the 1 without a flake").click()
         expect(names).to_have_text(["fixed", "flake", "retried"])
         told = page.get_by_text("no flake seen", exact=True)
         expect(rows(page, "flaky").filter(has=told).locator("td.name > a")).to_have_text(["fixed"])
+        part(page, "flaky").get_by_role("button", name="Leave out the 1 without a flake").click()
+        expect(names).to_have_text(["flake", "retried"])
 
 
 def test_where_no_test_is_broken_nothing_is_asked_for_and_no_switch_is_shown(
@@ -905,7 +942,7 @@ def test_where_no_test_is_broken_nothing_is_asked_for_and_no_switch_is_shown(
         own.open("metrics")
         expect(rows(page, "flaky")).to_contain_text(["retried"])
 
-        expect(part(page, "flaky").get_by_role("button", name="Add the")).to_have_count(0)
+        expect(part(page, "flaky").get_by_role("button", name="Leave out")).to_have_count(0)
         assert not [path for path in asked if path.endswith("/flakiest-tests")]
 
 
@@ -914,14 +951,14 @@ def test_where_each_failing_test_is_broken_the_table_says_so(page: Page, tmp_pat
     with site(page, tmp_path) as own:
         own.benches.report(tests=[failed])
         own.open("metrics")
-        expect(part(page, "flaky")).to_contain_text("Each test with a failed attempt is broken")
-
-        part(page, "flaky").get_by_role("button", name="Add the 1 broken").click()
-
         expect(rows(page, "flaky")).to_contain_text("boot")
 
+        part(page, "flaky").get_by_role("button", name="Leave out the 1 broken").click()
 
-def test_where_nothing_is_tried_again_all_that_are_not_broken_are_shown(
+        expect(part(page, "flaky")).to_contain_text("Each test with a failed attempt is broken")
+
+
+def test_where_nothing_is_tried_again_broken_tests_may_be_left_out(
     page: Page, tmp_path: Path
 ) -> None:
     def test(name: str, outcome: str) -> dict[str, object]:
@@ -933,9 +970,9 @@ def test_where_nothing_is_tried_again_all_that_are_not_broken_are_shown(
             own.benches.report(run_id=number, sha=f"{number:040x}", tests=tests)
         own.open("metrics")
 
-        expect(rows(page, "flaky").locator("td.name > a")).to_have_text(["fixed"])
-        part(page, "flaky").get_by_role("button", name="Add the 1 broken").click()
         expect(rows(page, "flaky").locator("td.name > a")).to_have_text(["broken", "fixed"])
+        part(page, "flaky").get_by_role("button", name="Leave out the 1 broken").click()
+        expect(rows(page, "flaky").locator("td.name > a")).to_have_text(["fixed"])
 
 
 def test_a_product_without_a_configuration_is_named_above_the_bugs(

@@ -306,7 +306,7 @@ def test_an_unfolded_cause_leads_to_the_box_and_the_test_of_each_failure(reader:
     query = {"days": 90, "toReview": "true", "limit": 100}
     causes = reader.ask("ci-analysis/causes", **query)["items"]
     for address, within in (
-        ("metrics?days=90&other=open", "#other"),
+        ("metrics?days=90&other=open&other.by=cause", "#other"),
         ("review?days=90", ".cause"),
     ):
         page.goto(f"{reader.home}/{address}")

@@ -335,7 +335,7 @@ def test_the_keys_confirm_where_a_cause_stands_in_a_table_and_on_the_page_of_a_f
     own: Site,
 ) -> None:
     page = own.page
-    own.open("metrics?other=open")
+    own.open("metrics?other=open&other.by=cause")
     page.get_by_role("button", name="Review: boot, i2c on bench-1").click()
     expect(page.get_by_label("Note (optional)")).to_be_focused()
     page.keyboard.type("seen on the bench")
@@ -945,7 +945,7 @@ def test_a_server_that_stops_in_each_step_loses_nothing_and_does_nothing_twice(
 
 def test_a_table_by_cause_is_unfolded_reviewed_together_and_reset(own: Site) -> None:
     page = own.page
-    own.open("metrics?other=open")
+    own.open("metrics?other=open&other.by=cause")
     part = page.locator("#other")
     expect(part.locator("tbody tr")).to_have_count(2)
     expect(part.locator(".total")).to_have_text("4")  # the title counts failures, as the tiles do
@@ -984,7 +984,7 @@ def test_a_row_by_cause_has_each_different_reason_and_status_of_its_failures_onc
     assert made.status == 200, made
     told = own.ask("ci-analysis/causes?days=30&search=boot")["items"][0]["failures"]
 
-    own.open("metrics?other=open")
+    own.open("metrics?other=open&other.by=cause")
 
     row = own.page.locator("#other tbody tr", has_text="boot, i2c")
     expect(row.locator("[data-title=Status] > div")).to_have_text([one["status"] for one in told])
@@ -998,7 +998,7 @@ def test_a_row_by_cause_has_each_different_reason_and_status_of_its_failures_onc
 
 def test_a_table_by_cause_resets_the_review_of_a_cause(own: Site) -> None:
     page = confirmed_by_keys(own)
-    own.open("metrics")
+    own.open("metrics?bugs.by=cause")
     part = page.locator("#bugs")
 
     part.get_by_role("button", name="boot, i2c on bench-1", exact=True).click()
@@ -1014,7 +1014,7 @@ def test_a_note_is_written_where_a_cause_stands_and_is_kept_by_each_of_its_failu
     own: Site, quiet_console: list[str]
 ) -> None:
     page = own.page
-    own.open("metrics?other=open")
+    own.open("metrics?other=open&other.by=cause")
     part = page.locator("#other")
 
     part.get_by_role("button", name="Review: boot, i2c on bench-1").click()

@@ -25,7 +25,7 @@ NOT_YET = "The server has not answered yet; still waiting"
 DISMISS = re.compile("^Dismiss")
 PLACES = {
     "page": "failures/{failure}",
-    "table": "metrics?other=open&other.by=failure&bugs.by=failure",
+    "table": "metrics?other=open",
     "causes": "metrics?other=open&other.cause={failure}&bugs.cause={failure}",
     "inbox": "review",
 }

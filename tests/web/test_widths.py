@@ -211,10 +211,13 @@ def test_names_of_boxes_and_branches_are_whole_in_the_list_of_runs(
         assert bottoms.count(max(bottoms)) > 1, f"no filter stands alone in a row of {width}"
 
 
-def test_a_table_by_cause_shows_its_buttons_at_1024_pixels(page: Page, demo: Dashboard) -> None:
+@pytest.mark.parametrize("by", ["failure", "cause"])
+def test_a_table_of_failures_shows_its_buttons_at_1024_pixels(
+    page: Page, demo: Dashboard, by: str
+) -> None:
     organization = demo.sign_in(page.context)
     page.set_viewport_size({"width": 1024, "height": 800})
-    query = "days=90&other=open&other.rows=all&bugs.rows=all"
+    query = f"days=90&other=open&other.rows=all&bugs.rows=all&other.by={by}&bugs.by={by}"
     page.goto(f"{demo.url}/orgs/{organization}/metrics?{query}")
     for part in ("#bugs", "#other"):
         expect(page.locator(f"{part} [data-title=Review] button").first).to_be_visible()

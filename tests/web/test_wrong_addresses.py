@@ -224,7 +224,8 @@ def test_a_choice_that_there_is_not_is_taken_out_of_the_address(page: Page, home
         ("metrics?merges=nope&failing=nope&days=7", "metrics?days=7"),
         (f"metrics?flaky.rank={LONG}&bugs.by=x&zone=x&bugs.rows=x#flaky", "metrics#flaky"),
         ("metrics?merges=checked&other=open&flaky.rank=low&bugs.by=failure&bugs.rows=all",) * 2,
-        ("metrics?bugs.by=cause&other.by=cause&days=7#bugs", "metrics?days=7#bugs"),
+        ("metrics?bugs.by=cause&other.by=x&days=7#bugs", "metrics?bugs.by=cause&days=7#bugs"),
+        ("metrics?flaky.tests=flaked&days=7",) * 2,
         ("review?list=nope&times=nope", "review"),
     ):
         page.goto(f"{home}/{asked}")
@@ -244,7 +245,7 @@ def test_a_row_that_an_address_unfolds_and_is_not_there_is_named_until_it_is_lef
         ).to_be_visible()
         section.get_by_role("button", name="Leave it out").click()
         expect(section.get_by_text("of this address")).to_have_count(0)
-    expect(page).to_have_url(f"{home}/metrics?days=90")
+    expect(page).to_have_url(f"{home}/metrics?days=90&bugs.by=cause")
 
     page.locator("#bugs").get_by_role("button", name=re.compile("^Review: ")).first.click()
     expect(page).to_have_url(re.compile("bugs.cause="))

@@ -6,7 +6,8 @@ nothing yet knows no name, so there any name passes. It passes, too, for a key t
 products: who made the key named them, and its holder is told no other name.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
+from typing import NoReturn
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Product
@@ -16,6 +17,8 @@ from hwci.server.services.access import Viewer, is_bound, require_product
 from hwci.server.storage.ports import Reader
 from hwci.wire.nearest import hint
 from hwci.wire.queries import ProductQuery
+
+_NO_SUITE = "only merges that were announced without a suite are known there; leave the suite out"
 
 
 def known_scope(reader: Reader, viewer: Viewer, query: ProductQuery) -> Scope:
@@ -36,11 +39,14 @@ def require_known_product(
         if Scope(repo_key, suite).holds(repo, of):
             return
         seen.add((repo, of))
+    if not seen:
+        return
+    repositories = {repo for repo, _ in seen}
+    if repo_key is not None and repo_key not in repositories:
+        _refuse(f"repository {repo_key!r}", repo_key, repositories)
     suites = {of for repo, of in seen if of is not None and repo_key in {None, repo}}
-    if suites:
-        _refuse(f"product {suite!r}{f' in {repo_key}' if repo_key else ''}", suite, suites)
-    if seen:
-        _refuse(f"repository {repo_key!r}", repo_key, {repo for repo, _ in seen})
+    where = f" in {repo_key}" if repo_key else ""
+    _refuse(f"product {suite!r}{where}", suite, suites, _NO_SUITE)
 
 
 def require_known_box(reader: Reader, viewer: Viewer, name: str | None) -> None:
@@ -63,6 +69,7 @@ def require_known_test(history: RecordedRuns, product: Product, test_id: str) ->
         _refuse(f"test {test_id!r} of {product.suite} in {product.repo_key}", test_id, names)
 
 
-def _refuse(what: str, name: str | None, known: Iterable[str]) -> None:
+def _refuse(what: str, name: str | None, known: Collection[str], none: str = "") -> NoReturn:
     said = f"Nothing that was reported to this organization names the {what}"
-    raise NotFoundError("; ".join(filter(None, (said, hint(name or "", sorted(known))))))
+    help_ = hint(name or "", sorted(known)) if known else none
+    raise NotFoundError("; ".join(filter(None, (said, help_))))

@@ -146,7 +146,7 @@ class BoxesWriter(Boxes, Protocol):
         """Record that a box sent something; its live runs that are not lost stay alive with it."""
 
     def add_box_note(self, note: BoxNote) -> None:
-        """Keep a new note. Raises `ClashError("note")`: there is the same one."""
+        """Keep a new note. Raises `ClashError("text")`: there is the same one."""
 
     def remove_box_note(self, org_id: UUID, note_id: UUID) -> BoxNote | None:
         """Delete a note and return it; None if there is none."""

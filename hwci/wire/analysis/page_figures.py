@@ -4,6 +4,8 @@
 computed here.
 """
 
+from collections.abc import Sequence
+
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable
@@ -58,8 +60,9 @@ class PageFiguresAnswer(Answer):
     `causes_to_review`: how many causes wait for a review; `incidents`: those that still fail, 100
     at most; `pending_failures`: how many failures these are one by one; `flaky_tests`: those of
     which a flake was seen, or where there are none, those that are not broken; `products`: 100 at
-    most. `not_computed`: those that took too long for one answer, and are null; without
-    `incidents` there are no `pending_failures` either.
+    most; `unassigned_repositories`: those with a merge that was announced without a suite, 100 at
+    most: there may be no product of them. `not_computed`: those that took too long for one answer,
+    and are null; without `incidents` there are no `pending_failures` either.
     """
 
     days: DaysAnswer | None
@@ -71,4 +74,5 @@ class PageFiguresAnswer(Answer):
     unchecked_merges: ListPage[ExplainedMergeAnswer] | None
     flaky_tests: ListPage[FlakyTestAnswer] | None
     products: ListPage[ProductAnswer]
+    unassigned_repositories: Sequence[str]
     not_computed: list[str]

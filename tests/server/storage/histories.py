@@ -207,6 +207,7 @@ def questions(
     yield from _about_failures(history, asked)
     yield from _about_commits(history, facts)
     yield "products", list(history.products())
+    yield "unassigned repositories", list(history.unassigned_repositories())
     yield "reviews", dict(history.reviews())
 
 

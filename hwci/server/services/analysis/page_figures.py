@@ -22,6 +22,7 @@ from hwci.server.services.analysis.trends import against_before, tiles_by_day
 from hwci.server.services.ci_metrics.metrics import products_of
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
+from hwci.wire import limits
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
 from hwci.wire.base import ListPage
@@ -32,6 +33,7 @@ Figure = TypeVar("Figure")
 
 _FIGURES = 7
 """Those that may take long."""
+_REPOSITORIES = limits.PAGE_LIMIT_MAX
 _SHARED = 0.9
 """Of the time: the answer has to be made of them, too."""
 
@@ -72,6 +74,7 @@ class PageFigures(Analysis):
                 unchecked_merges=merges,
                 flaky_tests=flaky,
                 products=products_of(about.history, member, query.products),
+                unassigned_repositories=about.history.unassigned_repositories()[:_REPOSITORIES],
                 not_computed=figures.not_computed,
             )
             if found.not_computed:

@@ -31,7 +31,7 @@ _UNUSABLE = "The invitation is unknown, was used or withdrawn, or has expired; a
 _ANOTHERS = "The invitation is for another e-mail; register with the one that was invited"
 _INVITER_GONE = "Who invited you may not give this role any more; ask an owner for a new invitation"
 _SET_UP_OVER = "The set-up token works only while there is no user; ask for an invitation"
-_MEMBER_ALREADY = "This e-mail is of a member already; change their role instead"
+_MEMBER_ALREADY = "A member with this email already exists; change their role instead"
 _NOT_OPEN = (
     "Invitation not found: it was accepted, declined or withdrawn, has expired, or is for another"
     " e-mail; ask for a new one"

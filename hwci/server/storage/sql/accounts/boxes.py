@@ -176,7 +176,7 @@ class BoxRows(Rows):
             ),
         )
         if not added.rowcount:
-            raise ClashError("note")
+            raise ClashError("text")
 
     def remove_box_note(self, org_id: UUID, note_id: UUID) -> BoxNote | None:
         one = (org_id.bytes, note_id.bytes)

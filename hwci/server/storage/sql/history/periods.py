@@ -262,6 +262,13 @@ class PeriodAnswers(ChangesAnswers):
             for product in sorted(last)
         ]
 
+    def unassigned_repositories(self) -> Sequence[str]:
+        found = self._connection.rows(
+            "SELECT DISTINCT repo_key FROM announcement WHERE org_id = ? AND suite = ''",
+            (self._org,),
+        )
+        return sorted(name for (name,) in found)
+
 
 def announcement_of(row: Sequence[Any]) -> Announcement:
     """Return the announcement that a row holds."""

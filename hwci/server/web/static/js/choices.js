@@ -16,26 +16,39 @@ const CHOICES = {
   other: OPEN,
   "other.gaps": OPEN,
   "flaky.rank": ["low"],
-  "flaky.tests": ["all"],
+  "flaky.tests": ["all", "flaked"],
   list: ["reviewed"],
   commits: ["all"],
   checks: OPEN,
 };
-const OF_TABLES = { by: ["failure"], rows: ["all"] }; // after the name of a table and a dot
-const BY_CAUSE = ["bugs", "other"]; // tables with a row for each cause, unless a row for each failure is chosen
+const OF_TABLES = { by: ["failure", "cause"], rows: ["all"] }; // after the name of a table and a dot
+const BY_CAUSE = ["bugs", "other"]; // tables with a row for each failure, or for each cause where that is chosen
 
 /**
- * Return the query of an address, with its "?", without what chooses nothing. Causes cannot be sorted: an address that
- * sorts a table of them is from before they came first, and chooses failures.
+ * Return the query of an address, with its "?", without what chooses nothing. Causes cannot be sorted: an address that sorts
+ * a table of them means failures. One that unfolds a cause and chooses no rows is from when causes came first.
  */
 export function chosen(search) {
   const query = new URLSearchParams(search);
-  const idle = [...query].filter(([name, value]) => !(valuesOf(name)?.includes(value) ?? true)).map(([name]) => name);
-  const sorted = BY_CAUSE.filter((table) => query.get(`${table}.sort`) && query.get(`${table}.by`) !== "failure");
-  if (idle.length === 0 && sorted.length === 0) return search;
+  const idle = [...query].filter(([name, value]) => !mayBe(name, value)).map(([name]) => name);
   for (const name of idle) query.delete(name);
-  for (const table of sorted) query.set(`${table}.by`, "failure");
+  const rows = BY_CAUSE.map((table) => [`${table}.by`, rowsOf(table, query)]);
+  const other = rows.filter(([name, value]) => query.get(name) !== value);
+  if (idle.length === 0 && other.length === 0) return search;
+  for (const [name, value] of other) query.set(name, value);
   return query.size > 0 ? `?${query}` : "";
+}
+
+/** Whether a parameter of an address may have a value. */
+export function mayBe(name, value) {
+  return valuesOf(name)?.includes(value) ?? true;
+}
+
+/** What an address says that the rows of a table are; null: nothing. */
+function rowsOf(table, query) {
+  const by = query.get(`${table}.by`);
+  if (query.get(`${table}.sort`)) return by && "failure";
+  return by ?? (query.get(`${table}.cause`) ? "cause" : null);
 }
 
 function valuesOf(name) {

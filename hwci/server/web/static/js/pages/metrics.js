@@ -21,6 +21,7 @@ import { LEFT_OUT } from "./metrics/first_page.js";
 import { Merges } from "./metrics/merges.js";
 import { OtherFailures, useOtherCauses } from "./metrics/other.js";
 import { useReviews } from "./metrics/review.js";
+import { useSwitches } from "./metrics/switches.js";
 import { Tiles } from "./metrics/tiles.js";
 import { WaysOn } from "./metrics/ways_on.js";
 
@@ -42,6 +43,7 @@ export function Metrics(props) {
 }
 
 function MetricsOf({ address, orgId, organization, me }) {
+  const turn = useSwitches(me, address);
   const scope = scopeOf(address.query);
   const base = `/api/orgs/${orgId}/ci-metrics`;
   const page = useAnswer(base, scope);
@@ -66,7 +68,10 @@ function MetricsOf({ address, orgId, organization, me }) {
   useEffect(() => {
     if (isWhole) showSection(window.location.hash.slice(1));
   }, [address, isWhole]);
-  const several = severalRepositories(products);
+  // A merge may be the first that names its repository, and name no product of it.
+  const unassigned = figures.data?.unassignedRepositories ?? [];
+  const known = products && [...products, ...unassigned.map((repoKey) => ({ repoKey, suite: null }))];
+  const several = severalRepositories(known);
   return html`
     <div class="page-head">
       <h1>Metrics</h1>
@@ -74,13 +79,14 @@ function MetricsOf({ address, orgId, organization, me }) {
       <p class="quiet period">${page.data && html`<${PeriodShown} ...${page.data.period} />`}</p>
       <${UpToNow} address=${address} scope=${scope} />
       <${ExactTimes} />
-      <${Products} products=${products} scope=${scope} several=${several} />
+      <${Products} products=${known} scope=${scope} several=${several} />
       <${Periods} days=${scope.days} />
     </div>
     ${page.error && html`<${Refused} page=${page} orgId=${orgId} address=${address} />`}
     ${!page.error && !isThere && html`<${Waiting} />`}
     ${isThere && !isRefused(page.error) &&
-      html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, products, reviews, figures, causes, isWhole }} />`}
+      html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, products, reviews, figures, causes, turn }}
+        isWhole=${isWhole} />`}
     <div class="toast" role="status" tabindex="-1" ref=${reviews.toast}>${reviews.message}</div>
   `;
 }

@@ -17,7 +17,7 @@ const NONE_RESOLVED =
   "No failure of this period is resolved yet: a test that failed has to pass on a later commit, on the same box.";
 
 /** The table. */
-export function RealBugs({ address, base, scope, several, page, figures, products, orgId, reviews }) {
+export function RealBugs({ address, base, scope, several, page, figures, products, orgId, reviews, turn }) {
   const { total } = page.realBugs;
   const path = `${base}/real-bugs`;
   const table = {
@@ -26,7 +26,7 @@ export function RealBugs({ address, base, scope, several, page, figures, product
   };
   return html`<${Section} title="Real FW bugs caught" total=${total} anchor="bugs">
     <${Unconfigured} products=${(products ?? []).filter((one) => !one.configured && one.lastReportAt && isOf(one, page.product))} />
-    ${total > 0 && html`<${CauseSwitch} ...${table} causes=${figures.data?.realBugCauses?.total} failures=${total} />`}
+    ${total > 0 && html`<${CauseSwitch} ...${{ ...table, turn }} causes=${figures.data?.realBugCauses?.total} failures=${total} />`}
     <${ToReview} ...${{ orgId, scope, total: page.tiles.realFwBugs.ambiguous, before: total > 0 && "Not among these, " }} />
     ${isByCause("bugs", address.query)
       ? html`<${ByCause} ...${table} query=${{ ...scope, table: "realBugs" }} first=${firstOf(figures, (all) => all.realBugCauses)}

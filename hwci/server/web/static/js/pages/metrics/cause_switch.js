@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a table of resolved failures has a row for each cause, as it has at first (ADR 0104), or the specification's
-// for each failure. The titles of the tables count failures, as the tiles do.
+// Whether a table of resolved failures has a row for each failure, as the specification says, or for each cause
+// (ADR 0104, 0124). The titles of the tables count failures, as the tiles do.
 
-import { change } from "../../address.js";
 import { html } from "../../html.js";
 import { showAll } from "../../parts/table/table.js";
 import { Choice } from "./choice.js";
 
-const CAUSES = { value: null, short: "By cause" };
 const FAILURES = { value: "failure", short: "Each failure" };
+const CAUSES = { value: "cause", short: "By cause" };
 
 /** Whether a table shows causes. */
 export function isByCause(name, query) {
-  return query.get(`${name}.by`) !== FAILURES.value;
+  return query.get(`${name}.by`) === CAUSES.value;
 }
 
 /** What an address is changed by to show all causes of a table. */
@@ -34,9 +33,9 @@ function toKind(name, value) {
   return { ...Object.fromEntries(["page", "sort", "cause"].map((part) => [`${name}.${part}`, null])), [`${name}.by`]: value };
 }
 
-/** The choice of the two, each with how many rows it has, undefined where nobody knows it yet. */
-export function CauseSwitch({ name, label, address, causes, failures }) {
+/** The choice of the two, each with how many rows it has, undefined where nobody knows it yet. `turn`: of `useSwitches`. */
+export function CauseSwitch({ name, label, address, turn, causes, failures }) {
   return html`<${Choice} name=${`${name}.by`} legend=${`Rows of ${label}`}
-    kinds=${[{ ...CAUSES, total: causes }, { ...FAILURES, total: failures }]}
-    shown=${(isByCause(name, address.query) ? CAUSES : FAILURES).value} choose=${(value) => change(toKind(name, value))} />`;
+    kinds=${[{ ...FAILURES, total: failures }, { ...CAUSES, total: causes }]}
+    shown=${(isByCause(name, address.query) ? CAUSES : FAILURES).value} choose=${(value) => turn(toKind(name, value))} />`;
 }

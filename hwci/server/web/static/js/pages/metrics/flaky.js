@@ -22,9 +22,10 @@ const ALL_BROKEN = "Each test with a failed attempt is broken: none is flaky.";
 const BROKEN = "It never passed in this period";
 const NO_FLAKE = "None of its failures is a flake, and no retry passed: it is or was broken on the commits where it failed";
 const NEAR = "400px"; // below the visible part
+const FEWER = "flaked"; // in the address: tests that never flaked are left out
 
 /** The table. The strips are asked for when it comes near, once for each page of it. */
-export function FlakiestTests({ address, base, orgId, scope, several, page, figures, reviews }) {
+export function FlakiestTests({ address, base, orgId, scope, several, page, figures, reviews, turn }) {
   const { sort, whole, query: asked } = tableState("flaky", address.query);
   const analysis = `/api/orgs/${orgId}/ci-analysis/flaky-tests`;
   const ranked = address.query.get("flaky.rank") === "low";
@@ -32,12 +33,13 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const intervals = `/api/orgs/${orgId}/ci-analysis/ranked-tests`;
   const table = byLow ? intervals : `${base}/flakiest-tests`;
   const [place, near] = useNear();
-  const all = address.query.get("flaky.tests") === "all";
-  const usual = flaking(figures);
-  const kind = all ? {} : usual;
-  const first = byLow ? undefined : all ? page.flakiestTests : firstOf(figures, ({ flakyTests }) => flakyTests);
-  const hidden = page.flakiestTests.total - (figures.data?.flakyTests?.total ?? page.flakiestTests.total);
-  const wanted = near && page.flakiestTests.total > 0 && !(figures.loading && !all);
+  const { total } = page.flakiestTests;
+  const fewer = address.query.get("flaky.tests") === FEWER;
+  const flaked = flaking(figures);
+  const kind = fewer ? flaked : {};
+  const first = byLow ? undefined : fewer ? firstOf(figures, ({ flakyTests }) => flakyTests) : page.flakiestTests;
+  const others = total - (figures.data?.flakyTests?.total ?? total);
+  const wanted = near && total > 0 && !(figures.loading && fewer);
   const answer = useOwnDays(wanted ? `${table}/history` : null, { ...scope, ...asked, ...kind });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
   // Rows that are ranked by it have their interval themselves.
@@ -67,22 +69,22 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const suspected = (row) => suspects.data?.items.find((one) => keyOf(one) === keyOf(row));
   const below = (row) => unfolded === keyOf(row) && html`<${Unfolded} row=${row} history=${histories.get(keyOf(row))}
     suspect=${suspected(row)} ...${{ answer, suspects, orgId, period: page.period }} />`;
-  return html`<${Section} title="Flakiest tests" total=${page.flakiestTests.total - (all ? 0 : hidden)} anchor="flaky">
+  return html`<${Section} title="Flakiest tests" ...${{ total, shown: fewer ? total - others : total }} anchor="flaky">
     <div ref=${place}></div>
-    ${hidden > 0 && html`<${Others} all=${all} number=${hidden} what=${usual.flaked ? "without a flake" : "broken"} />`}
-    ${page.flakiestTests.total > 0 && html`<${Rank} on=${byLow} />`}
+    ${others > 0 && html`<${Others} ...${{ fewer, turn }} number=${others} what=${flaked.flaked ? "without a flake" : "broken"} />`}
+    ${total > 0 && html`<${Rank} on=${byLow} />`}
     ${answer.error?.isPassing &&
       html`<${Failed} error=${answer.error} again=${answer.again}><p>The failed attempts by day are not shown.</p><//>`}
     <${PagedTable} folds unfolds="flaky.boxes" name="flaky" label="Flakiest tests" thing="test" path=${table}
       query=${{ ...scope, ...kind }} first=${first} turn=${reviews.turn} address=${address}
       columns=${columns} below=${below} rowKey=${keyOf}
-      empty=${page.flakiestTests.total > 0 ? ALL_BROKEN : NONE} />
+      empty=${total > 0 ? ALL_BROKEN : NONE} />
   <//>`;
 }
 
 /**
- * Which tests are shown unless all are asked for (ADR 0099): those of which a flake was seen. The specification's table
- * has broken ones, too, and their rate is the highest. Where no flake was seen, those that passed at all.
+ * Which tests stay where those that never flaked are left out (ADR 0099, 0124): those of which a flake was seen. Where none was,
+ * those that passed at all.
  */
 function flaking({ data }) {
   return data?.flakyTests?.items.some((row) => !hasNoFlake(row)) ? { flaked: "true" } : { broken: "false" };
@@ -101,11 +103,11 @@ function useNear() {
   return [place, near];
 }
 
-/** The switch that shows all tests, with a sentence about those that it adds: a tooltip would be missed. */
-function Others({ all, number, what }) {
-  const turn = () => change({ "flaky.tests": all ? null : "all", "flaky.page": null });
-  return html`<p class="option"><button type="button" aria-pressed=${all ? "true" : "false"} onClick=${turn}>
-      Add the ${count(number)} ${what}</button>
+/** The switch that leaves tests out, with a sentence about them: a tooltip would be missed. `turn`: of `useSwitches`. */
+function Others({ fewer, turn, number, what }) {
+  const onClick = () => turn({ "flaky.tests": fewer ? "all" : FEWER, "flaky.page": null });
+  return html`<p class="option"><button type="button" aria-pressed=${fewer ? "true" : "false"} onClick=${onClick}>
+      Leave out the ${count(number)} ${what}</button>
     ${" "}<span class="quiet">A test that never passed where it failed was broken there, not flaky: fix it like a bug.</span></p>`;
 }
 

@@ -35,7 +35,7 @@ export function useOtherCauses({ address: { query }, orgId, scope, turn, may }) 
 }
 
 /** The table, collapsed until its title is clicked. `causes`: of `useOtherCauses`. */
-export function OtherFailures({ address, base, scope, several, page, causes, orgId, reviews }) {
+export function OtherFailures({ address, base, scope, several, page, causes, orgId, reviews, turn }) {
   const open = isOpen(address.query);
   const query = queryOf(scope, address.query);
   const ofClass = query.class;
@@ -49,7 +49,7 @@ export function OtherFailures({ address, base, scope, several, page, causes, org
   return html`<${Collapsed} title=${TITLE} total=${page.otherFailures.total} anchor="other" open=${open}
     onToggle=${() => change({ other: open ? null : "open" }, { replace: true })}>
     <${Classes} chosen=${ofClass} />
-    ${failures > 0 && html`<${CauseSwitch} ...${table} causes=${causes?.data?.total} failures=${failures} />`}
+    ${failures > 0 && html`<${CauseSwitch} ...${{ ...table, turn }} causes=${causes?.data?.total} failures=${failures} />`}
     ${isByCause("other", address.query)
       ? html`<${ByCause} ...${table} query=${{ ...query, ...OF_TABLE }} first=${causes ? firstOf(causes) : undefined}
         saves=${{ path, query, total: failures }} columns=${[REASON, ...endColumns]} />`

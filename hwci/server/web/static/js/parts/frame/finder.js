@@ -76,14 +76,15 @@ function useFound(orgId, organization, places, text) {
   const tests = useAnswer(isOn && settled ? `${base}/ci-analysis/tests` : null, { search: settled, limit: SHOWN });
   const runs = useAnswer(hash ? `${base}/runs` : null, { sha: hash, limit: 100 });
   const merges = useAnswer(hash && isOn ? `${base}/ci-analysis/unchecked-merges` : null, { search: hash, days: DAYS, limit: SHOWN });
-  const several = severalRepositories(products.data);
+  // A merge may be the first that names its repository, and name no product of it.
+  const several = severalRepositories([...(products.data ?? []), ...(merges.data?.items ?? [])]);
   const groups = useMemo(() => {
     const kinds = [
       ["Pages", places.map((place) => page(place, orgId)).filter(fits(text))],
       ["Products", text ? (products.data ?? []).map((one) => product(one, orgId, several)).filter(fits(text)) : []],
       ["Boxes", text ? (boxes.data ?? []).map((one) => box(one, orgId)).filter(fits(text)) : []],
       ["Commits", hash && runs.data ? commits(runs.data.items, orgId) : []],
-      ["Merges not checked", hash && merges.data ? merges.data.items.map((one) => merge(one, orgId)) : [], merges.data?.total],
+      ["Merges not checked", hash && merges.data ? merges.data.items.map((one) => merge(one, orgId, several)) : [], merges.data?.total],
       ["Tests", settled && tests.data ? tests.data.items.map((one) => test(one, orgId, several)) : [], tests.data?.total],
     ];
     const all = kinds.map(([title, items, total]) => ({ title, items: items.slice(0, SHOWN), total: total ?? items.length }));
@@ -137,8 +138,8 @@ function commits(runs, orgId) {
 }
 
 /** A merge with the cause for which it is unchecked: who looks it up asks for that. */
-function merge({ repoKey, suite, sha, branch, causeText }, orgId) {
+function merge({ repoKey, suite, sha, branch, causeText }, orgId, several) {
   const address = `${addressOf("metrics", { orgId }, { days: DAYS, "merges.search": sha })}#merges`;
-  const beside = `${causeText} · ${suite ?? "Unassigned"} · ${branch}`;
+  const beside = [causeText, productName({ repoKey, suite: suite ?? "Unassigned" }, several), branch].join(" · ");
   return { id: `merge ${repoKey} ${suite} ${sha}`, title: short(sha), beside, address };
 }

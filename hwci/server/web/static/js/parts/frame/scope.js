@@ -108,8 +108,9 @@ export function Periods({ days, usual = DAYS_DEFAULT }) {
 }
 
 /**
- * The product selector: all products, those of one repository where there are several, or one. `onChoose`
- * takes the choice, by default the scope of the page; `first`: a reference to the field.
+ * The product selector: all products, those of one repository where there are several, or one. A product without a suite
+ * is a repository of which no product is known. `onChoose` takes the choice, by default the scope of the page; `first`: a
+ * reference to the field.
  */
 export function Products({ products, scope, several, onChoose = changeScope, first }) {
   const chosen = scope.repoKey || scope.suite ? optionValue(scope) : "";
@@ -166,13 +167,13 @@ export function severalRepositories(products) {
 function repositories(products) {
   const suites = new Map();
   for (const { repoKey, suite } of [...products].sort(byName)) {
-    suites.set(repoKey, [...(suites.get(repoKey) ?? []), suite]);
+    suites.set(repoKey, [...(suites.get(repoKey) ?? []), ...(suite === null ? [] : [suite])]);
   }
   return suites;
 }
 
 function byName(a, b) {
-  return a.repoKey.localeCompare(b.repoKey) || a.suite.localeCompare(b.suite);
+  return a.repoKey.localeCompare(b.repoKey) || (a.suite ?? "").localeCompare(b.suite ?? "");
 }
 
 function optionValue({ repoKey, suite }) {
