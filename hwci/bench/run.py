@@ -7,12 +7,10 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 
 from hwci.bench.box_key import BoxCredential, NotInstalledError
 from hwci.bench.child import BY_SIGNAL, Ended, Signals, check_executable, signals_taken
 from hwci.bench.live_run import live_run, no_live_run
-from hwci.ci.project import names_by_file
 from hwci.ci.reporting import (
     CommandContext,
     Done,
@@ -45,79 +43,42 @@ def run_tests(
     sending: Callable[[], Sending],
     box: Callable[[], BoxCredential],
     context: CommandContext,
-    *,
-    strict: bool = False,
 ) -> Ran:
     """Run the tests and report them. `sending` is asked before and after the run, as the key may be
-    renewed meanwhile. `box` returns the key of this bench, or raises. Tests whose run cannot be
-    reported run all the same, as a bench does not depend on reports; `strict`: they do not.
+    renewed meanwhile. `box` returns the key of this bench, or raises.
 
     Raises:
-        ExplainedError: nothing was run, as it could not be, or, if strict, not be reported.
+        ExplainedError: nothing was run, as it could not be, or not be reported.
     """
     check_executable(command[0])
-    request = replace(request, flags=replace(request.flags, started_at=context.clock()))
-    live: Callable[[], AbstractContextManager[None]] = nullcontext
-    unreported: ExplainedError | None = None
-    try:
-        request, live = _reportable(request, sending(), box, context)
-    except ExplainedError as fault:
-        if strict:
-            raise
-        unreported = fault
+    started_at = context.clock()
+    flags = replace(request.flags, started_at=started_at)
+    job, boxes, by_file = check_run(flags, request.files, started_at, context)
+    if (to := sending().to) is not None:
+        to.check("Nothing was run: it could not be reported")
+    request = replace(request, flags=flags, before=times_of(request.files), by_file=by_file)
     with signals_taken() as signals:
-        ended = hello = _checked(request.hello_cmd, signals, context)
+        hello = _checked(request.hello_cmd, signals, context)
+        ended = hello
         if hello is None or hello.code == 0:
-            with live():
+            with _live(box, (job, boxes, request), context):
                 ended = signals.run(command)
         assert ended is not None
-        if unreported is None:
-            flags = replace(
-                request.flags,
-                ended_at=context.clock(),
-                conclusion=_conclusion(ended),
-                hello_ok=None if hello is None else hello.code == 0,
-            )
-            done = _report_of(replace(request, flags=flags), ended, sending(), signals, context)
-        else:
-            # The tests ran: their exit code stays, as where a server refuses.
-            done = Done(messages=(replace(unreported.message, code=ExitCode.FAILED),))
+        flags = replace(
+            flags,
+            ended_at=context.clock(),
+            conclusion=_conclusion(ended),
+            hello_ok=None if hello is None else hello.code == 0,
+        )
+        how = sending()
+        if ended.cancelled:
+            context.notify("The run was cancelled: reporting that.")
+            how = how.hurried()
+        try:
+            done = _reported(replace(request, flags=flags), how, signals, context)
+        except ExplainedError as fault:
+            done = Done(error=fault)
         return Ran(done, _code(signals, ended.code))
-
-
-def _reportable(
-    request: RunRequest, how: Sending, box: Callable[[], BoxCredential], context: CommandContext
-) -> tuple[RunRequest, Callable[[], AbstractContextManager[None]]]:
-    """Return the request with what is known before its run, and what opens its live run.
-
-    Raises:
-        ExplainedError: the run cannot be reported.
-    """
-    flags = request.flags
-    assert flags.started_at is not None
-    job, boxes, project = check_run(flags, request.files, flags.started_at, context)
-    if how.to is not None:
-        how.to.check("The run cannot be reported")
-    request = replace(
-        request,
-        before=times_of(request.files),
-        by_file=names_by_file(project),
-        platforms=project.platforms if project else None,
-    )
-    return request, partial(_live, box, (job, boxes, request), context)
-
-
-def _report_of(
-    request: RunRequest, ended: Ended, how: Sending, signals: Signals, context: CommandContext
-) -> Done:
-    """Report a run that ended."""
-    if ended.cancelled:
-        context.notify("The run was cancelled: reporting that.")
-        how = how.hurried()
-    try:
-        return _reported(request, how, signals, context)
-    except ExplainedError as fault:
-        return Done(error=fault)
 
 
 def check_and_report(

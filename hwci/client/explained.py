@@ -112,10 +112,6 @@ WHERE_FIX = "Check the address (--url or HWCI_URL): there is an hwci, which take
 BETWEEN_FIX = (
     "Check the address (--url or HWCI_URL), and the proxy or ingress that answered for hwci"
 )
-STRIPPED_FIX = (
-    "The key was sent and did not arrive: let the proxy or ingress before the server pass on the"
-    " header X-API-Key"
-)
 
 
 def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
@@ -173,7 +169,7 @@ def explain(
     if by_ci_key and isinstance(fault, errors.AnswerShapeError):
         fix = BETWEEN_FIX
     elif by_ci_key and isinstance(fault, errors.UnauthorizedError | errors.CredentialMissingError):
-        fix = STRIPPED_FIX if _came_without_its_key(fault) else CI_KEY_FIX
+        fix = CI_KEY_FIX
     elif isinstance(fault, errors.BadRequestError) and _names_a_newer_parameter(fault.issues):
         fix = OLDER_SERVER_FIX
     elif isinstance(fault, errors.ForbiddenError) and (
@@ -193,13 +189,6 @@ def explain(
     cause = f"{fault.status_code} {fault.error}: {fault.message}{request}"
     details = shortened(fault_lines(fault.issues))
     return ErrorMessage(what or "The server refused this", cause, fix, code, details)
-
-
-def _came_without_its_key(fault: "HwciError") -> bool:
-    from hwci.client.errors import UnauthorizedError
-    from hwci.wire.errors import NO_KEY_CAME
-
-    return isinstance(fault, UnauthorizedError) and fault.message == NO_KEY_CAME
 
 
 def _names_a_newer_parameter(issues: "Sequence[Issue]") -> bool:

@@ -18,8 +18,6 @@ Place = TypeVar("Place", str, int, str | int)
 
 NO_SUCH_PARAMETER = "There is no such parameter"
 """How the message of an issue begins whose query parameter does not exist."""
-NO_KEY_CAME = "Send one header X-API-Key with a key"
-"""The message of a request that came without the header of its key, or with several."""
 _MEMBER = re.compile(r"<\w+\.\w+: ('\w+')>")
 """A value of an enum, as Python shows it beside its name."""
 

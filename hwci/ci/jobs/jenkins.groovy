@@ -24,33 +24,23 @@ pipeline {
             parallel {
                 stage('Announce') {
                     when {
+                        beforeAgent true
                         expression { trigger() == 'merge' }
                     }
+                    agent { label '!bench-1' }
                     steps {
-                        script {
-                            try {
-                                timeout(time: 10, unit: 'MINUTES') {
-                                    node('!bench-1') {
-                                        def found = checkout(scm)
-                                        withEnv(found.collect { name, value -> "${name}=${value}" }) {
-                                            sh '{install}'
-                                            sh '{hwci} merge-announce'
-                                        }
-                                    }
-                                }
-                            } catch (fault) {
-                                echo "The merge is not announced: ${fault}"
-                            }
+                        catchError(buildResult: 'SUCCESS') {
+                            sh '{install} "$HWCI_WHEEL"'
+                            sh '{hwci} merge-announce'
                         }
                     }
                 }
                 stage('HIL') {
                     agent { label 'bench-1' } // {box} node
-                    options { timeout(time: 1, unit: 'DAYS') } // its wait for the bench, too
                     steps {
-                        sh '{install}'
+                        sh '{install} "$HWCI_WHEEL"'
                         // {needs}
-                        sh '{exec} {tests}'
+                        sh '{hwci} exec {tests}'
                     }
                 }
             }

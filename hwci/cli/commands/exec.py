@@ -65,7 +65,6 @@ def exec(  # noqa: A001 - named as the command
         lambda: sending(Flags(url, profile), deadline, summary=not no_summary),
         lambda: box_credential(url, key_file, os.environ),
         command_context(),
-        strict=strict,
     )
     raise typer.Exit(_show(ran, strict=strict))
 
@@ -77,9 +76,8 @@ It measures start and end, forwards signals, and also reports a run that was can
 files from before the run do not count; if the run wrote none, it is reported without tests.
 Only --hello-cmd can report that the box was not reached: when it fails or is cut short, COMMAND is
 not run, and the exit code is 1 or the signal's. If COMMAND cannot be run, nothing is reported, and
-the exit code is 127 (not found) or 126, as in a shell. Tests whose run cannot be reported, because
-a field is missing, run all the same; with --strict they do not. On a box that has its key, people
-can watch the run live.
+the exit code is 127 (not found) or 126, as in a shell. On a box that has its key, people can watch
+the run live.
 
 For example:
 

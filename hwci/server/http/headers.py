@@ -11,7 +11,6 @@ from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
 from hwci.wire import limits
-from hwci.wire.errors import NO_KEY_CAME
 
 _SCHEME = "bearer "
 
@@ -52,7 +51,7 @@ def api_key(request: web.Request) -> str:
     """Return the key of CI or of a box. Raises `UnauthenticatedError`."""
     values = request.headers.getall("X-API-Key", [])
     if len(values) != 1:
-        raise UnauthenticatedError(NO_KEY_CAME)
+        raise UnauthenticatedError("Send one header X-API-Key with a key")
     return values[0].strip()
 
 
