@@ -149,6 +149,8 @@ class PrintedBench:
             "PATH": f"{tools}:/usr/bin:/bin",
             "HOME": str(folder),
             "PIP_NO_INDEX": "1",
+            "PIP_NO_COMPILE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # the libraries are those of an hwci, too
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             **{name: value for name, value in given.items() if "${{" not in value},
             "HWCI_REPO_KEY": f"of/{system.read.__name__}",
