@@ -21,10 +21,11 @@ from hwci.ci.reporting import (
     report_run,
     times_of,
 )
-from hwci.client.explained import ExitCode, ExplainedError
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError
 
 NOT_RUN = (ExitCode.NOT_EXECUTABLE, ExitCode.NOT_FOUND)
 """A mistyped check blames no bench."""
+NOT_REPORTED = "The run was not reported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +44,27 @@ def run_tests(
     sending: Callable[[], Sending],
     box: Callable[[], BoxCredential],
     context: CommandContext,
+    *,
+    strict: bool,
 ) -> Ran:
     """Run the tests and report them. `sending` is asked before and after the run, as the key may be
-    renewed meanwhile. `box` returns the key of this bench, or raises.
+    renewed meanwhile. `box` returns the key of this bench, or raises. `strict`: nothing is run that
+    could not be reported.
 
     Raises:
-        ExplainedError: nothing was run, as it could not be, or not be reported.
+        ExplainedError: nothing was run, as it could not be, or not be reported to a strict caller.
     """
     check_executable(command[0])
     started_at = context.clock()
     flags = replace(request.flags, started_at=started_at)
-    job, boxes, by_file = check_run(flags, request.files, started_at, context)
-    if (to := sending().to) is not None:
-        to.check("Nothing was run: it could not be reported")
+    try:
+        job, boxes, by_file = check_run(flags, request.files, started_at, context)
+        if (to := sending().to) is not None:
+            to.check("Nothing was run: it could not be reported" if strict else NOT_REPORTED)
+    except ExplainedError as fault:
+        if strict:
+            raise
+        return _run_unreported(command, request.hello_cmd, fault.message, context)
     request = replace(request, flags=flags, before=times_of(request.files), by_file=by_file)
     with signals_taken() as signals:
         hello = _checked(request.hello_cmd, signals, context)
@@ -70,15 +79,28 @@ def run_tests(
             conclusion=_conclusion(ended),
             hello_ok=None if hello is None else hello.code == 0,
         )
-        how = sending()
-        if ended.cancelled:
-            context.notify("The run was cancelled: reporting that.")
-            how = how.hurried()
         try:
+            how = sending()
+            if ended.cancelled:
+                context.notify("The run was cancelled: reporting that.")
+                how = how.hurried()
             done = _reported(replace(request, flags=flags), how, signals, context)
         except ExplainedError as fault:
             done = Done(error=fault)
         return Ran(done, _code(signals, ended.code))
+
+
+def _run_unreported(
+    command: Sequence[str], hello_cmd: str | None, why: ErrorMessage, context: CommandContext
+) -> Ran:
+    """Run the tests of a run that cannot be reported: a bench is there to test."""
+    with signals_taken() as signals:
+        ended = _checked(hello_cmd, signals, context)
+        if ended is None or ended.code == 0:
+            ended = signals.run(command)
+    cause = why.cause if why.what == NOT_REPORTED else f"{why.what}: {why.cause}"
+    message = replace(why, what=NOT_REPORTED, cause=cause, code=ExitCode.FAILED)
+    return Ran(Done(messages=(message,)), _code(signals, ended.code))
 
 
 def check_and_report(

@@ -8,30 +8,55 @@ in `hwci.ci.systems`.
 import re
 from collections.abc import Sequence
 from importlib.resources import files as files_of
+from textwrap import indent
 from typing import NamedTuple
 
 from hwci.engine.vocabulary import CiSystem
 
+_HWCI = "../.hwci/bin/hwci"
+"""Beside the checkout, which a CI system empties before each job."""
+_INSTALL = (
+    "python3 -m venv ../.hwci &&"
+    ' ../.hwci/bin/pip install --quiet --retries 1 --timeout 10 "$HWCI_WHEEL"'
+)
+_INSTALL_OR_GO_ON = f"""\
+{_INSTALL} ||
+  echo "hwci is not installed anew (no answer, or another hash). The tests run all the same." >&2
+"""
+_TESTS = f"""\
+set -- {{command}} # the tests
+if {_HWCI} --version; then
+  set -- {_HWCI} exec --junit {{results}} -- "$@"
+else
+  echo "hwci is not here: this run is not reported. Run the job again, or report it by hand:" >&2
+  echo "hwci report-run --sha $(git rev-parse HEAD) --box NAME --junit {{results}}" >&2
+fi
+"$@"
+"""
+"""A job tests whatever becomes of the report: its exit code is that of the tests."""
 _NEEDS = "Install here what the tests need"
 _PYTEST = {
-    "needs": f"{_NEEDS}, as with .hwci/bin/pip install pytest, and the flash tool.",
-    "tests": "--junit out.xml -- .hwci/bin/pytest{in_folder} --junit-xml=out.xml",
+    "needs": f"{_NEEDS}, as with ../.hwci/bin/pip install pytest, and the flash tool.",
+    "command": "../.hwci/bin/pytest{in_folder} --junit-xml=out.xml",
+    "results": "out.xml",
 }
 _TWISTER = {
     "needs": f"{_NEEDS}: west, the packages of Zephyr, the flash tool. The map names the boards.",
-    "tests": "--junit twister-out/twister.json --"
-    " west twister -T {folder} --device-testing --hardware-map map.yml",
+    "command": "west twister -T {folder} --device-testing --hardware-map map.yml",
+    "results": "twister-out/twister.json",
 }
 
 
 class CiJob(NamedTuple):
     """A job to paste, by its file; `pattern`: which files the CI system has in a repository;
-    `host`: what is in the address of a repository that it is a part of.
+    `host`: what is in the address of a repository that it is a part of; `dollar`: how the system
+    wants the dollar of a shell.
     """
 
     pattern: str
     file: str
     host: str | None = None
+    dollar: str = "$"
 
     @property
     def text(self) -> str:
@@ -49,7 +74,7 @@ class CiJob(NamedTuple):
 JOBS = {
     CiSystem.GITHUB: CiJob(".github/workflows/**", "github.yml", "github.com"),
     CiSystem.GITLAB: CiJob(".gitlab-ci.yml", "gitlab.yml", "gitlab"),
-    CiSystem.BUILDKITE: CiJob(".buildkite/**", "buildkite.yml"),
+    CiSystem.BUILDKITE: CiJob(".buildkite/**", "buildkite.yml", dollar="$$"),
     CiSystem.CIRCLECI: CiJob(".circleci/**", "circleci.yml"),
     CiSystem.AZURE: CiJob("azure-pipelines.yml", "azure.yml"),
     CiSystem.JENKINS: CiJob("Jenkinsfile", "jenkins.groovy"),
@@ -77,20 +102,33 @@ def job_text(
     """Return the job to paste; None: lines of a shell. `twister`: it runs the tests, not pytest."""
     folders = [one.removesuffix("/**") for one in harness if one.endswith("/**") and one[0] != "."]
     values = {
-        "url": url,
-        "wheel": wheel,
-        "install": "python3 -m venv .hwci && .hwci/bin/pip install --quiet",
-        "hwci": ".hwci/bin/hwci",
-        "reach": "it must reach HWCI_URL, else take a machine of your own",
-        "box": "`hwci exec --box` names the box, else the",
+        "install": _INSTALL,
+        "install_or_go_on": _INSTALL_OR_GO_ON,
+        "tests": _TESTS,
         **(_TWISTER if twister else _PYTEST),
         "in_folder": "".join(f" {one}" for one in folders[:1]),
         "folder": next(iter(folders), "."),
+        "hwci": _HWCI,
+        "reach": "it must reach HWCI_URL, else take a machine of your own",
+        "box": "`hwci exec --box` names the box, else the",
+        "url": url,
+        "wheel": wheel,
     }
     text = job.text if job else _text_of("other.sh")
+    dollar = job.dollar if job else "$"
     for name, value in values.items():
-        text = text.replace(f"{{{name}}}", value)
+        text = _filled(text, name, value.replace("$", dollar))
     return text
+
+
+def _filled(text: str, name: str, value: str) -> str:
+    """Return the text with the value in place of its name; a line of a name alone takes several."""
+
+    def lines(place: re.Match[str]) -> str:
+        return indent(value.rstrip("\n"), place[1])
+
+    text = re.sub(rf"^( *)\{{{name}\}}$", lines, text, flags=re.MULTILINE)
+    return text.replace(f"{{{name}}}", value)
 
 
 def _text_of(file: str) -> str:

@@ -103,6 +103,8 @@ CI_KEY_FIX = (
     "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
     " `hwci keys create NAME` makes one"
 )
+_HEADER_NEVER_CAME = re.compile(r"Send one header (\S+)")
+"""What hwci says of a request without a credential; the client sends none without one."""
 OLDER_SERVER_FIX = (
     "Leave that out, or ask the operator of the server for an upgrade: it is older than this hwci"
 )
@@ -168,8 +170,8 @@ def explain(
     code, fix = next((code, fix) for kind, code, fix in _table() if isinstance(fault, kind))
     if by_ci_key and isinstance(fault, errors.AnswerShapeError):
         fix = BETWEEN_FIX
-    elif by_ci_key and isinstance(fault, errors.UnauthorizedError | errors.CredentialMissingError):
-        fix = CI_KEY_FIX
+    elif of_credential := _credential_fix(fault, by_ci_key=by_ci_key):
+        fix = of_credential
     elif isinstance(fault, errors.BadRequestError) and _names_a_newer_parameter(fault.issues):
         fix = OLDER_SERVER_FIX
     elif isinstance(fault, errors.ForbiddenError) and (
@@ -189,6 +191,20 @@ def explain(
     cause = f"{fault.status_code} {fault.error}: {fault.message}{request}"
     details = shortened(fault_lines(fault.issues))
     return ErrorMessage(what or "The server refused this", cause, fix, code, details)
+
+
+def _credential_fix(fault: "HwciError", *, by_ci_key: bool) -> str | None:
+    """Return what to do about a CI key, or about a credential that did not reach hwci although it
+    was sent; None: nothing that the kind of error does not say.
+    """
+    from hwci.client import errors
+
+    if isinstance(fault, errors.UnauthorizedError) and fault.own_form:
+        never_came = _HEADER_NEVER_CAME.match(fault.message)
+        if never_came:
+            return f"{never_came[1]} was sent, and something on the way took it: let it pass"
+    about_key = isinstance(fault, errors.UnauthorizedError | errors.CredentialMissingError)
+    return CI_KEY_FIX if by_ci_key and about_key else None
 
 
 def _names_a_newer_parameter(issues: "Sequence[Issue]") -> bool:

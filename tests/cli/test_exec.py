@@ -6,16 +6,22 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from http.client import HTTPConnection
+from http.server import ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from hwci.client import Client, calls
 from hwci.client.files import locked
 from tests.cli.benches import PASSES, Bench, bench, reports, shell, taking
-from tests.support.answering import Answer, AnsweringServer, answering, unused_url
+from tests.support.answering import Answer, AnsweringServer, RudeHandler, answering, unused_url
 from tests.support.running import RunningServer
 
 __all__ = ["bench", "taking"]  # fixtures
@@ -101,8 +107,10 @@ def test_tests_that_left_no_results_pass_only_without_strict(
     assert len(reports(taking)) == 3
 
 
-def test_a_box_that_no_file_is_of_is_wrong_usage_before_the_tests(bench: Bench) -> None:
-    code, out, err = bench.run("--box", "b9", "--junit", "b1=r.xml", *shell("echo ran"))
+def test_a_box_that_no_file_is_of_stops_no_test_but_of_a_strict_caller(bench: Bench) -> None:
+    named = ("--box", "b9", "--junit", "b1=r.xml")
+    assert bench.run(*named, *shell("echo ran; exit 7"))[:2] == (7, "ran\n")
+    code, out, err = bench.run("--strict", *named, *shell("echo ran"))
 
     assert (code, out) == (2, "")
     assert "--box names a box that no file is of" in err
@@ -204,33 +212,113 @@ def _take() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "unset", "named"),
-    [
-        (["--", "touch", "ran"], "HWCI_SHA", "--sha"),
-        (["--", "touch", "ran"], "HWCI_BOX", "--box"),
-        ([], "", "COMMAND"),
-    ],
-)
-def test_a_run_that_could_not_be_reported_does_not_begin(
-    bench: Bench, arguments: list[str], unset: str, named: str
+UNREPORTABLE = [
+    ({"HWCI_SHA": ""}, "--sha"),
+    ({"HWCI_BOX": ""}, "--box"),
+    ({"HWCI_REPO_KEY": "r" * 300}, "HWCI_REPO_KEY (or set --repo-key)"),
+    ({"HWCI_BOX": "b" * 300}, "HWCI_BOX (or set --box)"),
+    ({"HWCI_URL": "hwci.example.org"}, "is not a server address"),
+    ({"HWCI_URL": "http://hwci.example.org/?x=1"}, "is not a server address"),
+]
+
+
+@pytest.mark.parametrize(("sent", "named"), UNREPORTABLE)
+def test_a_run_that_cannot_be_reported_is_run_and_keeps_its_exit_code(
+    bench: Bench, taking: AnsweringServer, sent: dict[str, str], named: str
 ) -> None:
-    bench.environ.pop(unset, None)
-    code, _, err = bench.run(*arguments)
+    for ends in (0, 7):
+        code, _, err = bench.run(
+            "--junit=r.xml", *shell(f"echo the tests >&2; exit {ends}"), **sent
+        )
+
+        assert (code, err.count("warning: ")) == (ends, 1), err
+        assert err.startswith("the tests\nwarning: The run was not reported\ncause: ")
+        assert named in err
+    assert reports(taking) == []
+
+
+@pytest.mark.parametrize(("sent", "named"), UNREPORTABLE)
+def test_a_run_that_could_not_be_reported_to_a_strict_caller_does_not_begin(
+    bench: Bench, sent: dict[str, str], named: str
+) -> None:
+    code, _, err = bench.run("--strict", *shell("touch ran"), **sent)
 
     assert code == 2
     assert named in err
     assert not (bench.folder / "ran").exists()
 
 
-@pytest.mark.parametrize("url", ["hwci.example.org", "http://hwci.example.org/?x=1"])
-def test_a_run_whose_report_has_no_address_does_not_begin(bench: Bench, url: str) -> None:
-    code, _, err = bench.run("--junit", "r.xml", *shell("touch ran"), HWCI_URL=url)
+def test_without_a_command_nothing_is_run(bench: Bench) -> None:
+    code, _, err = bench.run()
 
-    assert code == 2
-    assert "Nothing was run" in err
-    assert "is not a server address" in err
-    assert not (bench.folder / "ran").exists()
+    assert (code, "COMMAND" in err) == (2, True)
+
+
+OTHER_PRODUCT = """\
+repo_key = "other/product"
+[[product]]
+suite = "other"
+firmware_paths = ["a/**"]
+harness_paths = ["b/**"]
+"""
+TOMLS = [
+    (OTHER_PRODUCT, 1, "mine"),
+    ('[tool.other]\nname = "x"\n', 1, "1 unknown key: tool"),
+    ("not toml\n", 0, "The run was not reported\ncause: "),
+]
+
+
+@pytest.mark.parametrize(("text", "sent", "named"), TOMLS)
+def test_an_hwci_toml_that_is_not_of_this_product_stops_no_test(
+    bench: Bench, taking: AnsweringServer, text: str, sent: int, named: str
+) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=bench.folder, check=True)
+    (bench.folder / "hwci.toml").write_text(text)
+    code, out, err = bench.run(*shell("echo ran; exit 7"), HWCI_SUITE="mine")
+
+    assert (code, out, len(reports(taking))) == (7, "ran\n", sent), err
+    assert named in err
+
+
+@contextmanager
+def proxy_without_key(upstream: str) -> Iterator[str]:
+    """A proxy on the way to a server, which passes on no header that it does not know."""
+
+    class Handler(RudeHandler):
+        def do_POST(self) -> None:  # noqa: N802 - the name of the method
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            known = ("Content-Type", "Content-Encoding", "User-Agent", "Accept")
+            headers = {name: self.headers[name] for name in known if name in self.headers}
+            to = HTTPConnection(urlsplit(upstream).netloc, timeout=30)
+            to.request("POST", self.path, body, headers)
+            answer = to.getresponse()
+            content = answer.read()
+            self.send_response(answer.status)
+            self.send_header("Content-Type", answer.headers["Content-Type"])
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+            to.close()
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as proxy:
+        serves = threading.Thread(target=proxy.serve_forever, kwargs={"poll_interval": 0.02})
+        serves.start()
+        try:
+            yield f"http://127.0.0.1:{proxy.server_port}"
+        finally:
+            proxy.shutdown()
+            serves.join()
+
+
+def test_a_proxy_that_takes_the_key_away_is_named_and_the_tests_keep_their_exit_code(
+    bench: Bench, server: RunningServer
+) -> None:
+    with proxy_without_key(server.url) as url:
+        code, _, err = bench.run(*shell("exit 7"), HWCI_URL=url, HWCI_CI_KEY=server.ci_key)
+
+    assert code == 7
+    assert "fix: X-API-Key was sent, and something on the way took it: let it pass" in err
+    assert "Pending reports are kept in" in err
 
 
 def test_tests_run_wherever_to_where_a_job_may_not_see_the_key(bench: Bench) -> None:

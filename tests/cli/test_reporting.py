@@ -662,7 +662,7 @@ def test_each_field_of_a_report_has_its_flag() -> None:
     [
         (("report-run", "--junit", "one.xml"), "report", ""),
         (("report-run", "--junit", "one.xml", "-n"), "report", "; what is known is printed above"),
-        (("exec", "--", "true"), "report", ""),
+        (("exec", "--strict", "--", "true"), "report", ""),
         (("merge-announce", "--repo-key", "r"), "announcement", ""),
     ],
 )

@@ -17,6 +17,8 @@ import yaml
 from hwci.client import Client, calls
 from tests.cli.jobs import git, junit
 from tests.examples.reading import stages
+from tests.support.comes_and_goes import ServerThatComesAndGoes
+from tests.support.held_port import held_port
 from tests.support.recorded import recorded
 from tests.support.running import RunningServer, running_in_thread
 
@@ -157,7 +159,12 @@ SCRIPTS = {
 
 
 def run(
-    system: str, job: str, checkout: Path, server: RunningServer, strict: str = "1"
+    system: str,
+    job: str,
+    checkout: Path,
+    server: RunningServer | ServerThatComesAndGoes,
+    strict: str = "1",
+    **variables: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run what the example runs in a job, as its system would."""
     script, given = SCRIPTS[system](job)
@@ -172,6 +179,7 @@ def run(
         "HWCI_CI_KEY": server.ci_key,
         "HWCI_REPO_KEY": f"{system}/{job}",
         "HWCI_STRICT": strict,
+        **variables,
     }
     return subprocess.run(
         ["bash", "-e", "-c", script],
@@ -241,6 +249,28 @@ def test_a_bench_without_hwci_fails_no_step_and_says_so(
     # What runs after a job of GitLab fails none.
     assert done.returncode == (127 if system == "gitlab" else 0)
     assert "hwci" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_report_while_the_server_is_away_fails_no_step_and_comes_with_the_next(
+    system: str, checkout: Path, tmp_path: Path
+) -> None:
+    """The tests are a step of their own; on GitHub pipx finds no server either."""
+    pipx = checkout.parent / "bin" / "pipx"
+    works = pipx.read_text()
+    with held_port() as port:
+        server = ServerThatComesAndGoes(tmp_path, port)
+        server.stop()
+        pipx.write_text("#!/bin/sh\nexit 1\n")
+        ended = [run(system, "hil", checkout, server, "", HWCI_RUN_ID="1", HWCI_DEADLINE="0")]
+        server.start()
+        pipx.write_text(works)
+        ended.append(run(system, "hil", checkout, server, "", HWCI_RUN_ID="2"))
+        runs = server.runs(f"{system}/hil")
+        server.stop()
+
+    assert [done.returncode for done in ended] == [0, 0], ended
+    assert [number for number, *_ in runs] == [1, 2]
 
 
 def jobs(system: str) -> tuple[object, object, object]:

@@ -24,23 +24,37 @@ pipeline {
             parallel {
                 stage('Announce') {
                     when {
-                        beforeAgent true
                         expression { trigger() == 'merge' }
                     }
-                    agent { label '!bench-1' }
                     steps {
-                        catchError(buildResult: 'SUCCESS') {
-                            sh '{install} "$HWCI_WHEEL"'
-                            sh '{hwci} merge-announce'
+                        script {
+                            try {
+                                timeout(time: 10, unit: 'MINUTES') { // also the wait for a node
+                                    node('!bench-1') {
+                                        def found = checkout(scm)
+                                        withEnv(found.collect { name, value -> "${name}=${value}" }) {
+                                            sh '{install}'
+                                            sh '{hwci} merge-announce'
+                                        }
+                                    }
+                                }
+                            } catch (fault) {
+                                echo "The merge is not announced: ${fault}"
+                            }
                         }
                     }
                 }
                 stage('HIL') {
+                    options { timeout(time: 24, unit: 'HOURS') } // also the wait for the bench
                     agent { label 'bench-1' } // {box} node
                     steps {
-                        sh '{install} "$HWCI_WHEEL"'
+                        sh '''
+                            {install_or_go_on}
+                        '''
                         // {needs}
-                        sh '{hwci} exec {tests}'
+                        sh '''
+                            {tests}
+                        '''
                     }
                 }
             }
