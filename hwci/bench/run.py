@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from hwci.bench.box_key import BoxCredential, NotInstalledError
 from hwci.bench.child import BY_SIGNAL, Ended, Signals, check_executable, signals_taken
 from hwci.bench.live_run import live_run, no_live_run
+from hwci.ci.project import names_by_file
 from hwci.ci.reporting import (
     CommandContext,
     Done,
@@ -58,14 +59,20 @@ def run_tests(
     started_at = context.clock()
     flags = replace(request.flags, started_at=started_at)
     try:
-        job, boxes, by_file = check_run(flags, request.files, started_at, context)
+        job, boxes, project = check_run(flags, request.files, started_at, context)
         if (to := sending().to) is not None:
             to.check("Nothing was run: it could not be reported" if strict else NOT_REPORTED)
     except ExplainedError as fault:
         if strict:
             raise
         return _run_unreported(command, request.hello_cmd, fault.message, context)
-    request = replace(request, flags=flags, before=times_of(request.files), by_file=by_file)
+    request = replace(
+        request,
+        flags=flags,
+        before=times_of(request.files),
+        by_file=names_by_file(project),
+        platforms=project.platforms if project else None,
+    )
     with signals_taken() as signals:
         hello = _checked(request.hello_cmd, signals, context)
         ended = hello
