@@ -148,6 +148,6 @@ def base_of(path: str) -> tuple[tuple[str, ...], int]:
     """
     *folders, name = PurePath(path).parts or ("",)
     parts = [*folders, _SUFFIXES.sub("", name)]
-    said = (match for part in parts for match in _TRY.finditer(part))
-    numbers = [int(match[1] or 1) for match in said]
+    words = (match for part in parts for match in _TRY.finditer(part))
+    numbers = [int(match[1] or 1) for match in words]
     return tuple(filter(None, (_steady(part)[0] for part in parts))), max(numbers, default=0)

@@ -68,7 +68,7 @@ def _without_copies(sources: Sequence[Source], notes: list[str]) -> Iterator[Sou
     for source in sources:
         copied = set[tuple[str, str]]()
         # Only files with such a test may be compared: there may be thousands.
-        took = ((one.test_id, one.duration_s) for one in source.attempts if one.duration_s)
+        took = ((it.test_id, it.duration_s) for it in source.attempts if it.duration_s)
         keys = dict.fromkeys((test_id, round(seconds / _CLOCK_S)) for test_id, seconds in took)
         keys[source.path, -1] = None
         near = ((test_id, clock + step) for test_id, clock in keys for step in (-1, 0, 1))
@@ -200,7 +200,7 @@ class _Group:
 
 
 def _failed(run: _Run) -> bool:
-    return any(one.outcome is Outcome.FAIL and not one.tried_again for one in run)
+    return any(it.outcome is Outcome.FAIL and not it.tried_again for it in run)
 
 
 _Holders = dict[_Key, dict[_Group, None]]

@@ -304,9 +304,9 @@ def revoke_key(
 
     org_id = server.org_id()
     named = ids.Named("key", "hwci keys list", "of the organization", "Check --org, or use")
-    found = ids.complete(key_id, named, lambda: (key.id for key in _keys(server, org_id)))
+    whole_id = ids.complete(key_id, named, lambda: (key.id for key in _keys(server, org_id)))
     try:
-        server.send(client.calls.revoke_ci_key(org_id, found))
+        server.send(client.calls.revoke_ci_key(org_id, whole_id))
     except NotFoundError:
-        server.send(client.calls.revoke_reader_key(org_id, found))
-    note(f"Key {found} is revoked.")
+        server.send(client.calls.revoke_reader_key(org_id, whole_id))
+    note(f"Key {whole_id} is revoked.")

@@ -397,16 +397,16 @@ def listing_of_a_period(
             period |= read if narrowed else page
             as_of = now if every or narrowed else end
             listed, layout = function(connection, **given, as_of=as_of, **period)
-            found: ListPage[Any] | list[Any]
+            answer: ListPage[Any] | list[Any]
             if isinstance(listed, list) or every or narrowed:
                 rows = listed if isinstance(listed, list) else connection.items(listed)
-                kept = [row for row in rows if _fits(row, wanted, values)]
-                found = kept if every else _page_of(kept, page)
+                rows = [row for row in rows if _fits(row, wanted, values)]
+                answer = rows if every else _page_of(rows, page)
             else:
-                found = connection.send(listed)
-            shown = found if isinstance(found, list) else found.items
-            view = View(now, suite is not None, only_repo(shown))
-            emit_found(found, layout(view), form, noun, connection.links)
+                answer = connection.send(listed)
+            items = answer if isinstance(answer, list) else answer.items
+            view = View(now, suite is not None, only_repo(items))
+            emit_found(answer, layout(view), form, noun, connection.links)
 
         parameters = inspect.signature(function).parameters.values()
         own = [one for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]

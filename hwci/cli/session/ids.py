@@ -36,10 +36,10 @@ def complete(text: str, named: Named, *lists: Callable[[], Iterable[UUID]]) -> U
         return _uuid(prefix, named)
     if len(prefix) < PREFIX_MIN or set(prefix) - set("0123456789abcdef-"):
         raise _no_id(text, named)
-    found: set[UUID] = set()
+    ids: set[UUID] = set()
     for listed in lists:
-        found = found or {known for known in listed() if str(known).startswith(prefix)}
-    return _only(text, named, found, f"{len(found)} ids begin with it")
+        ids = ids or {known for known in listed() if str(known).startswith(prefix)}
+    return _only(text, named, ids, f"{len(ids)} ids begin with it")
 
 
 def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]]]) -> UUID:
@@ -47,22 +47,22 @@ def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]
     case, else by the id.
     """
     known = list(listed())
-    found = {one for one, name in known if name == text}
-    found = found or {one for one, name in known if name.casefold() == text.casefold()}
-    if not found and len(text) >= PREFIX_MIN:
-        found = {one for one, _ in known if str(one).startswith(text.lower())}
-    cause = f"{len(found)} of {len(known)} have this name, or an id that begins with it"
-    if not found and (near := hint(text, (name for _, name in known))):
+    ids = {known_id for known_id, name in known if name == text}
+    ids = ids or {known_id for known_id, name in known if name.casefold() == text.casefold()}
+    if not ids and len(text) >= PREFIX_MIN:
+        ids = {known_id for known_id, _ in known if str(known_id).startswith(text.lower())}
+    cause = f"{len(ids)} of {len(known)} have this name, or an id that begins with it"
+    if not ids and (near := hint(text, (name for _, name in known))):
         cause = near
-    return _only(text, named, found, cause)
+    return _only(text, named, ids, cause)
 
 
-def _only(text: str, named: Named, found: set[UUID], cause: str) -> UUID:
-    if len(found) == 1:
-        return found.pop()
+def _only(text: str, named: Named, ids: set[UUID], cause: str) -> UUID:
+    if len(ids) == 1:
+        return ids.pop()
     raise command_error(
         f"{text} names more than one {named.thing}"
-        if found
+        if ids
         else f"{text} names no {named.thing} {named.among}",
         cause,
         f"{named.others} the whole id ({named.command} --output csv)",

@@ -358,10 +358,10 @@ def _left_out(
             alike.append(f"{column.header} {value}")
         else:
             others.append(column.header)
-    said = [f"in all rows {', '.join(alike)}"] if alike else []
+    parts = [f"in all rows {', '.join(alike)}"] if alike else []
     if others:
-        said.append(f"{', '.join(others)} left out, as the terminal is narrow (all: --output csv)")
-    return f"{layout.title}: {'; '.join(said)}" if said else ""
+        parts.append(f"{', '.join(others)} left out, as the terminal is narrow (all: --output csv)")
+    return f"{layout.title}: {'; '.join(parts)}" if parts else ""
 
 
 def _records(layout: "Layout[Row]", cells: Iterable[Sequence[str]], width: int) -> "Table":

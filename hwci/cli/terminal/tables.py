@@ -235,11 +235,11 @@ def broken_by_column(header: str, of: Callable[[Row], BrokenByAnswer | None]) ->
     """Return the column of the commit that broke a test; briefly, without its subject."""
 
     def brief(row: Row) -> str:
-        found = of(row)
-        if found is None:
+        commits = of(row)
+        if commits is None:
             return "unknown"
-        ends = dict.fromkeys((shortest(found.start), shortest(found.end)))
-        return " .. ".join(ends) if len(found.commits) > 1 else shortest(found.start)
+        ends = dict.fromkeys((shortest(commits.start), shortest(commits.end)))
+        return " .. ".join(ends) if len(commits.commits) > 1 else shortest(commits.start)
 
     return Column(header, lambda row: broken_by(of(row)), brief=brief)
 

@@ -39,13 +39,13 @@ class OpenTag:
         self._room -= len(value)
         lost = value[len(start) :]
         self._left_out.update(lost)
-        given = start + b"\n" * lost.count(b"\n")
+        text = start + b"\n" * lost.count(b"\n")
         if not quote:
-            return given
+            return text
         if self._room < 0:
-            given += b"~" + self._left_out.hexdigest().encode()
+            text += b"~" + self._left_out.hexdigest().encode()
         self._quote = b""
-        return given + quote + rest
+        return text + quote + rest
 
     @property
     def begun(self) -> bytes:
