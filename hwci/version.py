@@ -31,11 +31,12 @@ def package_files() -> Iterator[tuple[str, bytes]]:
 
 @cache
 def build_version() -> str:
-    """Return the version of these files, such as `0.1.0+3f2a9c1b`. Reads them all, once."""
+    """Return the version of these files, such as `0.1.0+g3f2a9c1b`. Reads them all, once."""
     digest = hashlib.sha256()
     for name, content in package_files():
         digest.update(b"%s %d\n%s" % (name.encode(), len(content), content))
-    return f"{__version__}+{digest.hexdigest()[:_DIGITS]}"
+    # With a letter, or a digest of digits alone would be a number to pip.
+    return f"{__version__}+g{digest.hexdigest()[:_DIGITS]}"
 
 
 def wheel_version() -> str:

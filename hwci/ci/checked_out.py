@@ -97,7 +97,11 @@ def chosen_elsewhere(named: Fields, chosen: str) -> Tested:
     """Return the fields where a person names a commit that no clone here has."""
     if "sha" in named and named["sha"].value == chosen:
         return Tested(named)
-    return Tested(_without(named, OF_THE_PUSH), is_other=True)
+    fields = _without(named, OF_ITS_COMMIT)
+    trigger = named.get("trigger")
+    if trigger is not None and trigger.value is Trigger.MERGE:  # what was pushed is another commit
+        fields["trigger"] = Sourced(Trigger.MANUAL, trigger.source)
+    return Tested(fields, is_other=True)
 
 
 def _without(fields: Fields, names: Collection[str]) -> dict[str, Sourced[Any]]:

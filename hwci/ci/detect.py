@@ -333,9 +333,8 @@ def _of_system(
     read = {name: _read(system, name, env, checkout) for name in system.readers}
     fields = system.in_place({name: value for name, value in read.items() if value}, env)
     if "sha" in fields and (sha := full_hash(fields["sha"].value, checkout)):
-        fields["sha"] = Sourced(
-            sha, fields["sha"].source
-        )  # a build may be started with a short one
+        # A build may be started with a short one.
+        fields["sha"] = Sourced(sha, fields["sha"].source)
     chosen = found["sha"].value if "sha" in found else None
     if checkout is None:
         return Tested(fields) if chosen is None else chosen_elsewhere(fields, chosen)

@@ -103,7 +103,7 @@ CI_KEY_FIX = (
     "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
     " `hwci keys create NAME` makes one"
 )
-_HEADER_NEVER_CAME = re.compile(r"Send one header (\S+)")
+_HEADER_NEVER_CAME = re.compile(r"Send one header ([\w-]+)")
 """What hwci says of a request without a credential; the client sends none without one."""
 OLDER_SERVER_FIX = (
     "Leave that out, or ask the operator of the server for an upgrade: it is older than this hwci"

@@ -165,7 +165,8 @@ def test_each_example_can_be_pasted_from_a_narrow_terminal(cli: Command, name: s
     assert shown
     for example in shown:
         one_line = example.replace("\\\n", "")
-        words = shlex.split(re.sub(r" [<>] \S+$", "", one_line))
+        typed = re.sub(r'^eval "\$\((.*)\)"$', r"\1", re.sub(r" [<>] \S+$", "", one_line))
+        words = shlex.split(typed)
         assert "\n" not in one_line
         assert words[: len(command)] == command
         COMMANDS[name].make_context(name, words[len(command) :])

@@ -99,4 +99,4 @@ def test_an_incident_that_is_not_of_the_period_is_named_with_the_way_to_it(
     answer = signed_in("incidents", "confirm", str(UUID(int=7)))
 
     assert answer.code == 1
-    assert "--days" in answer.err
+    assert "hwci incidents list shows them" in answer.err

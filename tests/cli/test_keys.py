@@ -44,7 +44,7 @@ def test_a_new_key_comes_with_the_install_of_a_job(
     signed_in: Command, server: RunningServer
 ) -> None:
     err = signed_in("keys", "create", "GitLab").err
-    address = rf"{re.escape(server.url)}/dist/\w{{12}}/hwci-[\d.]+\+\w{{8}}-py3-none-any\.whl"
+    address = rf"{re.escape(server.url)}/dist/\w{{12}}/hwci-[\d.]+\+g\w{{8}}-py3-none-any\.whl"
 
     assert re.search(rf'^  pip install "{address}#sha256=\w{{64}}"$', err, re.MULTILINE)
 

@@ -29,9 +29,8 @@ def firmware(tmp_path: Path) -> Path:
 
 def exported(out: str) -> Mapping[str, str]:
     """Return the variables that a shell has when it evaluated this."""
-    words = shlex.split(out)
-    assert words[0] == "export"
-    return dict(word.split("=", 1) for word in words[1:])
+    [line] = (line for line in out.splitlines() if "HWCI_URL" in line)
+    return dict(word.split("=", 1) for word in shlex.split(line)[1:])
 
 
 def test_the_key_of_the_shell_reports_to_an_organization_that_is_named_like_the_repositorys_owner(
@@ -93,6 +92,30 @@ def test_without_a_repository_or_a_server_nothing_is_made(
     body = {"email": "a@b.example", "password": PASSWORD.strip()}
     assert ask(server.url, "POST", "/api/auth/login", json_body=body).status == 401
     assert not (firmware / "hwci.toml").exists()
+
+
+def test_it_begins_with_the_server_that_is_named_whichever_the_shell_has(
+    server: RunningServer, firmware: Path
+) -> None:
+    """Else the new password would go to another server."""
+    elsewhere = {"HWCI_URL": "http://127.0.0.1:9"}
+    place = ("--url", server.url, "--database", str(server.database), "--email", "ed@a.example")
+
+    assert hwci(firmware, *START, *place, stdin=PASSWORD, **elsewhere).returncode == 0
+
+
+def test_a_project_file_that_cannot_be_read_is_named_before_anything_is_made(
+    server: RunningServer, firmware: Path
+) -> None:
+    (firmware / "hwci.toml").write_text("[[product]")
+    place = ("--url", server.url, "--database", str(server.database), "--email", "fy@a.example")
+    done = hwci(firmware, *START, *place, stdin=PASSWORD)
+    (firmware / "hwci.toml").unlink()
+
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert "hwci.toml" in done.stderr
+    assert hwci(firmware, *START, *place, stdin=PASSWORD).returncode == 0, "nothing was made"
 
 
 def test_a_second_time_it_says_that_the_account_is_there(

@@ -48,7 +48,8 @@ def completing(line: str) -> set[str]:
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("--version",)], ids=" ".join)
 def test_the_list_of_commands_imports_none_of_them(arguments: tuple[str, ...]) -> None:
-    assert own(imported(MAIN, *arguments)) - {"hwci.version"} == ROOT
+    reads = {"hwci.version"} if "--version" in arguments else set()
+    assert own(imported(MAIN, *arguments)) == ROOT | reads
 
 
 def test_a_list_of_a_group_imports_none() -> None:

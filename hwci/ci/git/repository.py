@@ -272,8 +272,8 @@ class Repository:
             place = self.run("rev-parse", "--git-path", "FETCH_HEAD").decode().rstrip("\n")
             text = read_whole(self._folder / place, FETCH_HEAD_BYTES_MAX).decode(errors="replace")
             for line in text.splitlines():
-                if line.startswith(sha) and (found := _FETCHED.search(line)):
-                    yield _REF.sub("", found["name"]), found["address"]
+                if line.startswith(sha) and (fetched := _FETCHED.search(line)):
+                    yield _REF.sub("", fetched["name"]), fetched["address"]
 
     def default_branch(self) -> str | None:
         """Return the default branch of the remote, if the clone knows it."""

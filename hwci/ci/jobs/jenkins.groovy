@@ -31,8 +31,8 @@ pipeline {
                             try {
                                 timeout(time: 10, unit: 'MINUTES') { // also the wait for a node
                                     node('!bench-1') {
-                                        def found = checkout(scm)
-                                        withEnv(found.collect { name, value -> "${name}=${value}" }) {
+                                        def commit = checkout(scm)
+                                        withEnv(commit.collect { name, value -> "${name}=${value}" }) {
                                             sh '{install}'
                                             sh '{hwci} merge-announce'
                                         }

@@ -166,13 +166,13 @@ def times(stamps: Sequence[Stamp], written_at: datetime) -> Times:
     """
     written = written_at if written_at >= EARLIEST else None  # archives may hold 1980
     latest = LATEST if written is None else written + APART_MAX
-    fit = {at: read for at, one in enumerate(stamps) if (read := _fitting(one, latest)) is not None}
-    local = _believed({key: one for key, one in fit.items() if one.local}, written)
+    fit = {key: read for key, it in enumerate(stamps) if (read := _fitting(it, latest)) is not None}
+    local = _believed({key: it for key, it in fit.items() if it.local}, written)
     zone = _zone([fit[key] for key in local], written)
-    placed = {key: _in_zone(one, zone or UTC_OFFSET) for key, one in fit.items()}
-    believed = _believed({key: one for key, one in placed.items() if one.at <= latest}, written)
+    placed = {key: _in_zone(it, zone or UTC_OFFSET) for key, it in fit.items()}
+    believed = _believed({key: it for key, it in placed.items() if it.at <= latest}, written)
     zone_notes = _zone_notes(zone) if local & believed else ()
-    odd = [one.at for key, one in enumerate(stamps) if key not in believed]
+    odd = [it.at for key, it in enumerate(stamps) if key not in believed]
     began = min((placed[key].at for key in believed), default=None)
     return Times(began, (*zone_notes, *_odd_notes(odd, len(stamps)), *_age_notes(began, written)))
 

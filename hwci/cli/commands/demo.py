@@ -7,8 +7,6 @@ those days is decided in `hwci.demo`.
 from __future__ import annotations
 
 import shlex
-import shutil
-import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -17,6 +15,7 @@ import typer
 
 from hwci.cli.commands.metrics import ask
 from hwci.cli.commands.serve import Port, server_errors
+from hwci.cli.session.settings import way_to_hwci
 from hwci.cli.terminal.metrics_page import Scope, show
 from hwci.cli.terminal.options import now
 from hwci.cli.terminal.render import Format, note, progress, write
@@ -230,7 +229,7 @@ def _introduce(url: str, account: Account, key: str) -> None:
         f"Sign-in   {EMAIL}, password {account.password}",
         "",
         "Try, in another terminal:",
-        *_way_to_hwci(),
+        *(f"  {line}" for line in way_to_hwci()),
         f"  echo {account.password} | hwci login --url {url} --email {EMAIL} --password-stdin",
         f"  hwci metrics --days {DAYS}",
         f"  hwci failures list --days {DAYS} --label pending",
@@ -241,13 +240,6 @@ def _introduce(url: str, account: Account, key: str) -> None:
         "",
     ):
         write(line)
-
-
-def _way_to_hwci() -> list[str]:
-    """Return how a shell finds this `hwci` if it would not, as after `make demo`."""
-    if shutil.which("hwci") is not None:
-        return []
-    return [f"  export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"]
 
 
 def _show_end(folder: Path | None, account: Account) -> None:

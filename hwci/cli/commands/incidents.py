@@ -150,7 +150,7 @@ def _review(server: Connection, review: Review, text: str, days: int) -> None:
         if wanted not in listed:
             look()
     if wanted not in listed:
-        fix = "hwci incidents list shows them; look further back with --days"
+        fix = "hwci incidents list shows them"
         raise command_error(f"{text} names no incident", "none has this id", fix)
     found, reviewed = listed[wanted], 0
     for failure in found.failures:

@@ -34,6 +34,8 @@ def list_merges(
 ) -> "Listed[merge_tables.AnnouncedMerge]":
     """List the announced merges, the latest first: the run that checked each, or why none did.
 
+    The box of a merge that several checked is that of the first run.
+
     For example:
 
       hwci merges list --days 7

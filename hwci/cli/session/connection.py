@@ -27,6 +27,7 @@ from hwci.client.explained import (
     not_empty,
     wrong_usage,
 )
+from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -392,16 +393,16 @@ def listing_of_a_period(
             now = end or options.now()
             narrowed = any(wanted.values())
             page = options.pages(asked["page"], asked["limit"], every=every)
-            read = options.pages(1, page["limit"], every=every or narrowed)
-            period = {"days": asked["days"], "repo_key": repo_key, "suite": suite}
-            period |= read if narrowed else page
-            as_of = now if every or narrowed else end
-            listed, layout = function(connection, **given, as_of=as_of, **period)
+            read = options.pages(1, page["limit"], every=True) if narrowed else page
+            period = {"days": asked["days"], "repo_key": repo_key, "suite": suite, **read}
+            period["as_of"] = now if every or narrowed else end
+            listed, layout = function(connection, **given, **period)
             answer: ListPage[Any] | list[Any]
             if isinstance(listed, list) or every or narrowed:
-                rows = listed if isinstance(listed, list) else connection.items(listed)
-                rows = [row for row in rows if _fits(row, wanted, values)]
+                whole = listed if isinstance(listed, list) else [*connection.items(listed)]
+                rows = [row for row in whole if _fits(row, wanted, values)]
                 answer = rows if every else _page_of(rows, page)
+                layout = layout if rows else _nothing_fits(layout, whole, wanted, noun)
             else:
                 answer = connection.send(listed)
             items = answer if isinstance(answer, list) else answer.items
@@ -415,6 +416,20 @@ def listing_of_a_period(
         return connected(by_key=True)(options.described(show, function, [*own, *added]))
 
     return decorate
+
+
+def _nothing_fits(
+    layout: "Callable[[View], Layout[Any]]",
+    rows: Sequence[object],
+    wanted: Mapping[str, str | None],
+    noun: str,
+) -> "Callable[[View], Layout[Any]]":
+    """Return a table that says, where there are rows, that none of them has what is wanted."""
+    named = ", ".join(f"--{name} {text}" for name, text in wanted.items() if text)
+    if not rows or not named:
+        return layout
+    empty = f"Of {counted(len(rows), noun)} none fits {named}"
+    return lambda view: replace(layout(view), empty=empty)
 
 
 def _fits(row: object, wanted: Mapping[str, str | None], values: Mapping[str, Values]) -> bool:

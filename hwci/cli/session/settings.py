@@ -5,6 +5,9 @@ profile is never shown to another server than the one that gave it.
 """
 
 import os
+import shlex
+import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -166,3 +169,10 @@ def _from_file(name: str, environ: Mapping[str, str]) -> str:
             f"{path}: {getattr(fault, 'strerror', None) or 'it is not text'}",
             f"Correct {name}, or unset it",
         ) from fault
+
+
+def way_to_hwci() -> list[str]:
+    """Return the line by which a shell finds this `hwci`; none if it does already."""
+    if shutil.which("hwci") is not None:
+        return []
+    return [f'export PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"']

@@ -339,7 +339,7 @@ def _in_one_line(
 ) -> dict[int, int] | None:
     """Return all columns with their letters if a line holds a row with all of it."""
     widths = {
-        at: max(len(column.header), *(len(line[at]) for line in cells))
+        at: max(map(len, (column.header, *(line[at] for line in cells))))
         for at, column in enumerate(layout.columns)
     }
     return widths if sum(widths.values()) + _BETWEEN * len(widths) <= width else None
@@ -412,7 +412,7 @@ def _widths(
     for at, column in enumerate(layout.columns):
         texts = [column.header, *(line[at] for line in cells)]
         longest = max(map(len, texts))
-        cell = max(map(len, texts[1:]))  # a header may stand in several lines
+        cell = max(map(len, texts[1:]), default=0)  # a header may stand in several lines
         word = max((len(word) for text in texts for word in text.split()), default=0)
         piece = max((len(one.strip()) for text in texts for one in _PIECE.findall(text)), default=0)
         of_header = max(map(len, column.header.split()), default=0)

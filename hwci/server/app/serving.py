@@ -37,7 +37,7 @@ from hwci.server.security.secret_key import KeyFile
 from hwci.server.services.operator.operator import Secret
 from hwci.server.services.people.invitations import new_set_up_token
 from hwci.server.services.wheels import Wheels
-from hwci.server.settings import DEFAULTS, Settings
+from hwci.server.settings import Settings
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import driver_doubt
 from hwci.server.storage.ports import Storage
@@ -47,8 +47,6 @@ from hwci.version import build_version
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
 # Python's search for cycles after every 700 would take a twentieth of the page's time (ADR 0106).
 _VALUES_PER_COLLECTION = 10_000
-_USUAL_URL = f"http://{DEFAULTS.host}:{DEFAULTS.port}"
-"""Where commands look for a server that nobody named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +164,14 @@ def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str
     else:
         location = Location(settings.database)
         database = shlex.quote(location.repeated)
-        beside = str(location.file.absolute()) if location.file else location.repeated
-        at = "" if url == _USUAL_URL else f" --url {url}"
+        at = f" --database {shlex.quote(str(location.file.absolute()))}" if location.file else ""
+        set_so = "" if location.file else " with HWCI_DATABASE set as here"
         announce(
             "There is no user yet. In another terminal, in the repository of your firmware, this"
-            " makes all that a first report needs:"
+            f" makes all that a first report needs{set_so}:"
         )
-        announce(
-            f'eval "$({this_program()} admin quick-start{at} --database {shlex.quote(beside)})"'
-        )
+        paste = f"{this_program()} admin quick-start --url {shlex.quote(url)}{at}"
+        announce(f'eval "$({paste})"')
         announce(
             "Or create the first user alone: hwci admin create-user --email EMAIL"
             f" --organization NAME --database {database}"

@@ -70,6 +70,6 @@ def require_known_test(history: RecordedRuns, product: Product, test_id: str) ->
 
 
 def _refuse(what: str, name: str | None, known: Collection[str], none: str = "") -> NoReturn:
-    said = f"Nothing that was reported to this organization names the {what}"
+    unknown = f"Nothing that was reported to this organization names the {what}"
     help_ = hint(name or "", sorted(known)) if known else none
-    raise NotFoundError("; ".join(filter(None, (said, help_))))
+    raise NotFoundError("; ".join(filter(None, (unknown, help_))))

@@ -3,9 +3,8 @@
 shell evaluates what it prints, and has the key then. Each step is that of a command of its own.
 """
 
+import os
 import shlex
-import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from uuid import UUID
@@ -18,7 +17,7 @@ from hwci.cli.commands.init import write_project
 from hwci.cli.commands.serve import Database
 from hwci.cli.session.prompts import asked, new_password
 from hwci.cli.session.reporter import command_context
-from hwci.cli.session.settings import RETRIES, Flags, Settings, resolve
+from hwci.cli.session.settings import DEFAULT_URL, RETRIES, Flags, Settings, resolve, way_to_hwci
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import note, write
 from hwci.client.explained import explained
@@ -62,27 +61,30 @@ def quick_start(
 
     For example:
 
-      hwci admin quick-start --database ~/hwci-data/hwci.db
+      eval "$(hwci admin quick-start --database ~/hwci-data/hwci.db)"
     """
     from hwci.ci.new_project import guess
-    from hwci.ci.reporting import tracked_files
+    from hwci.ci.reporting import PROJECT_FILE, read_configurations, tracked_files
     from hwci.client import Client, calls
 
-    context, settings = command_context(), resolve(Flags(url))
+    # The server is the one beside the database: whoever signed in elsewhere before does not matter.
+    address = url or os.environ.get("HWCI_URL") or DEFAULT_URL
+    context, settings = command_context(), resolve(Flags(address))
     root, files, remote = tracked_files(context.folder(), NOT_BEGUN)
     project = guess(files, root.name, remote)
+    if (root / PROJECT_FILE).exists():
+        read_configurations([root / PROJECT_FILE], "Correct it; nothing was made", context)
     settings.session.file  # noqa: B018 - fails where no sign-in can be kept
     with explained(NOT_BEGUN), Client(settings.url, retries=RETRIES) as client:
         client.send(calls.health())
     owner = _owner(context, email, organization or project.owner, from_stdin=password_stdin)
     org_id = _made(owner, database)
     key = _key(owner, org_id, settings)
+    write(f"export HWCI_URL={shlex.quote(settings.url)} HWCI_CI_KEY={shlex.quote(key)}")
+    for line in way_to_hwci():
+        write(line)
     _configure(root, project, context, settings.url, key)
     _note_next(project, settings.url)
-    write(f"export HWCI_URL={shlex.quote(settings.url)} HWCI_CI_KEY={shlex.quote(key)}")
-    program = Path(sys.argv[0]).absolute()
-    if program.name == "hwci" and shutil.which("hwci") != str(program):
-        write(f'export PATH={shlex.quote(str(program.parent))}:"$PATH"')
 
 
 def _owner(
@@ -109,6 +111,8 @@ def _made(owner: _Owner, database: str | None) -> UUID:
         command = checked(CreateUser, "The user was not created", **owner._asdict())
         org_id = ask(database, command).org_id
         assert org_id is not None, "its organization was named"
+    by_hand = f"Switch it on: hwci admin ci-metrics enable {org_id}"
+    with operator_errors("CI Metrics was not switched on", by_hand):
         ask(database, SetCiMetrics(org_id=org_id, enabled=True))
     note(f"{owner.email} owns {owner.organization}, in which CI Metrics is on.")
     return org_id
@@ -143,7 +147,10 @@ def _configure(root: Path, project: "Guess", context: "CommandContext", url: str
         write_project(root, project.text)
         note(f"{root / PROJECT_FILE} is written: read it, and correct what was guessed wrong.")
     fix = f"Correct {PROJECT_FILE}, then: hwci suite-config apply"
-    with explained("The configuration was not sent"), Client(url, ci_key=key) as client:
+    with (
+        explained("The configuration was not sent"),
+        Client(url, ci_key=key, retries=RETRIES) as client,
+    ):
         for config in read_configurations(files_or_found(None, context), fix, context):
             client.send(calls.put_suite_config(config))
             note(f"Its firmware and harness files are sent for {config.repo_key}:{config.suite}.")

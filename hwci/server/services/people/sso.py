@@ -64,9 +64,10 @@ _HAS_ACCOUNT = (
     "This e-mail has an account here, which an invitation does not open; sign in to it, and accept"
     " the invitation there"
 )
-_NOT_USED = (
-    "Your sign-in has an account here, so the invitation was not used; to join with this account,"
-    " ask who sent it to invite the e-mail of this account"
+_NOT_USED = "Your sign-in has an account here, so the invitation was not used"
+_ACCEPT = f"{_NOT_USED}; it waits for you under Invitations"
+_ASK_ANEW = (
+    f"{_NOT_USED}; to join with this account, ask who sent it to invite the e-mail of this account"
 )
 _AMBIGUOUS = (
     "Your e-mail has letters that stand for others when e-mails are compared, so it may be taken"
@@ -329,7 +330,8 @@ def _told_of_unused(user: User, invited: Invited | None) -> User:
     """Return a user who reads after the sign-in that the invitation, if any, was not used."""
     if invited is None:
         return user
-    return replace(user, notice=". ".join(filter(None, [user.notice, _NOT_USED])))
+    unused = _ACCEPT if email_key(invited.email) == user.email_key else _ASK_ANEW
+    return replace(user, notice=". ".join(filter(None, [user.notice, unused])))
 
 
 def _invited(claims: Mapping[str, str]) -> Invited | None:

@@ -36,7 +36,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const { total } = page.flakiestTests;
   const fewer = address.query.get("flaky.tests") === FEWER;
   const flaked = flaking(figures);
-  const kind = fewer ? flaked : {};
+  const kind = fewer && figures.data?.flakyTests ? flaked : {}; // else nothing says which to leave out
   const first = byLow ? undefined : fewer ? firstOf(figures, ({ flakyTests }) => flakyTests) : page.flakiestTests;
   const others = total - (figures.data?.flakyTests?.total ?? total);
   const wanted = near && total > 0 && !(figures.loading && fewer);
@@ -71,7 +71,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
     suspect=${suspected(row)} ...${{ answer, suspects, orgId, period: page.period }} />`;
   return html`<${Section} title="Flakiest tests" ...${{ total, shown: fewer ? total - others : total }} anchor="flaky">
     <div ref=${place}></div>
-    ${others > 0 && html`<${Others} ...${{ fewer, turn }} number=${others} what=${flaked.flaked ? "without a flake" : "broken"} />`}
+    ${(fewer || others > 0) && html`<${Others} ...${{ fewer, turn }} number=${others} what=${flaked.flaked ? "without a flake" : "broken"} />`}
     ${total > 0 && html`<${Rank} on=${byLow} />`}
     ${answer.error?.isPassing &&
       html`<${Failed} error=${answer.error} again=${answer.again}><p>The failed attempts by day are not shown.</p><//>`}

@@ -9,6 +9,7 @@ import { useLayoutEffect } from "../../html.js";
 import { keep, kept } from "../../kept.js";
 import { tableState } from "../../parts/table/table.js";
 
+const USUAL = { "bugs.by": "failure", "other.by": "failure", "flaky.tests": "all" }; // what a plain address shows
 const TABLES = { "bugs.by": "bugs", "other.by": "other", "flaky.tests": "flaky" }; // by the switch, in the address
 
 /**
@@ -26,7 +27,10 @@ export function useSwitches(me, address) {
   }, [key, address]);
   return (changes) => {
     const chosen = Object.entries(changes).filter(([name]) => name in TABLES);
-    keep("localStorage", key, JSON.stringify({ ...chosenBy(key), ...Object.fromEntries(chosen) }));
+    if (key) keep("localStorage", key, JSON.stringify({ ...chosenBy(key), ...Object.fromEntries(chosen) }));
+    // Back leads to what is shown now: a plain address would take what was chosen last.
+    const now = Object.fromEntries(chosen.filter(([name]) => !address.query.has(name)).map(([name]) => [name, USUAL[name]]));
+    if (Object.keys(now).length > 0) change(now, { replace: true });
     change(changes);
   };
 }
