@@ -97,9 +97,17 @@ def job_for(files: Sequence[str], remote: str | None) -> CiJob | None:
 
 
 def job_text(
-    job: CiJob | None, harness: Sequence[str], url: str, wheel: str, *, twister: bool = False
+    job: CiJob | None,
+    harness: Sequence[str],
+    url: str,
+    wheel: str,
+    *,
+    main: str = "main",
+    twister: bool = False,
 ) -> str:
-    """Return the job to paste; None: lines of a shell. `twister`: it runs the tests, not pytest."""
+    """Return the job to paste; None: lines of a shell. `main`: the default branch; `twister`: it
+    runs the tests, not pytest.
+    """
     folders = [one.removesuffix("/**") for one in harness if one.endswith("/**") and one[0] != "."]
     values = {
         "install": _INSTALL,
@@ -113,6 +121,7 @@ def job_text(
         "box": "`hwci exec --box` names the box, else the",
         "url": url,
         "wheel": wheel,
+        "main": main,
     }
     text = job.text if job else _text_of("other.sh")
     dollar = job.dollar if job else "$"

@@ -12,7 +12,7 @@ from hwci.ci.new_job import JOBS, job_text
 from hwci.cli.commands.init import SERVE
 from hwci.engine.vocabulary import CiSystem
 from tests.cli.conftest import Command
-from tests.cli.jobs import repository
+from tests.cli.jobs import git, repository
 from tests.examples.reading import accepted
 from tests.support.answering import unused_url
 
@@ -159,6 +159,18 @@ def test_a_pushed_branch_of_a_pull_request_runs_once_on_github() -> None:
     on = yaml.safe_load(job_text(JOBS[CiSystem.GITHUB], [], "", ""))[True]  # YAML's word for "on"
 
     assert on == {"push": {"branches": ["main"]}, "pull_request": None, "merge_group": None}
+
+
+@pytest.mark.parametrize("ci", ["github", "circleci", "azure"])
+def test_the_job_is_for_the_branch_that_the_repository_has(
+    cli: Command, tmp_path: Path, ci: str
+) -> None:
+    repository(tmp_path, "src/a.c")
+    git(tmp_path, "branch", "-m", "trunk")
+    text = cli("init", "--ci", ci).out
+
+    assert re.search(r"(branches|include|only): \[?trunk\b", text)
+    assert "main]" not in text
 
 
 def test_the_systems_that_there_is_a_job_for_are_named_with_the_command(

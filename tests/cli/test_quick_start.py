@@ -69,7 +69,7 @@ def test_a_project_file_that_is_there_is_sent_and_stays(
     assert done.returncode == 0, done.stderr
     assert (firmware / "hwci.toml").read_text() == project
     assert "acme/firmware:lamp" in done.stderr
-    assert "cy@a.example owns Lamps" in done.stderr
+    assert "The organization is Lamps" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -118,13 +118,17 @@ def test_a_project_file_that_cannot_be_read_is_named_before_anything_is_made(
     assert hwci(firmware, *START, *place, stdin=PASSWORD).returncode == 0, "nothing was made"
 
 
-def test_a_second_time_it_says_that_the_account_is_there(
+def test_another_shell_gets_a_key_of_its_own_for_the_same_account_and_organization(
     server: RunningServer, firmware: Path
 ) -> None:
     place = ("--url", server.url, "--database", str(server.database))
     start = (*START, *place, "--email", "di@a.example")
-    assert hwci(firmware, *start, stdin=PASSWORD).returncode == 0
-    again = hwci(firmware, *start, stdin=PASSWORD)
+    keys = [
+        exported(hwci(firmware, *start, stdin=PASSWORD).stdout)["HWCI_CI_KEY"] for _ in range(2)
+    ]
+    wrong = hwci(firmware, *start, stdin="another battery staple\n")
 
-    assert (again.returncode, again.stdout) == (1, "")
-    assert "fix: Sign in, if it is yours: hwci login" in again.stderr
+    assert len(set(keys)) == 2
+    assert hwci(firmware, "whoami", HWCI_URL=server.url).stdout.count("owner of acme") == 1
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert "fix: If that account is yours, its password is another one" in wrong.stderr

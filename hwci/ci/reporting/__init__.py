@@ -14,9 +14,8 @@ from hwci.ci.reporting.bodies import missing_fields, way
 from hwci.ci.reporting.configurations import (
     check_repository,
     files_or_found,
-    own_email,
     read_configurations,
-    tracked_files,
+    repository_of,
 )
 from hwci.ci.reporting.context import (
     CommandContext,
@@ -52,12 +51,11 @@ __all__ = [
     "hello_word",
     "look_around",
     "missing_fields",
-    "own_email",
     "placed",
     "read_configurations",
     "read_project",
     "report_run",
+    "repository_of",
     "times_of",
-    "tracked_files",
     "way",
 ]

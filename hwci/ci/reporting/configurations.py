@@ -6,7 +6,7 @@ project file. All faults of all files are found before anything else happens.
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -50,8 +50,20 @@ def files_or_found(files: Sequence[Path] | None, command: CommandContext) -> lis
         return [found]
 
 
-def tracked_files(folder: Path, what: str) -> tuple[Path, list[str], str | None]:
-    """Return the root of the repository around a folder, its tracked files and its remote.
+class LocalRepository(NamedTuple):
+    """A repository: its root, tracked files and remote, the branch that merges go into as far as
+    git knows it, and the e-mail of whoever commits here.
+    """
+
+    root: Path
+    files: Sequence[str]
+    remote: str | None
+    main: str
+    email: str | None
+
+
+def repository_of(folder: Path, what: str) -> LocalRepository:
+    """Return the repository around a folder.
 
     Raises:
         ExplainedError: there is no repository; `what`: what was not done.
@@ -63,12 +75,13 @@ def tracked_files(folder: Path, what: str) -> tuple[Path, list[str], str | None]
     except GitError as fault:
         fix = fault.fix or "Call it in the checkout of the firmware"
         raise wrong_usage(what, str(fault), fix) from fault
-    return root, [name for name in names.split("\0") if name], repository.remote_url()
-
-
-def own_email(folder: Path) -> str | None:
-    """Return the e-mail of whoever commits here, as git knows it."""
-    return Repository(folder).asked("config", "--get", "user.email")
+    return LocalRepository(
+        root,
+        [name for name in names.split("\0") if name],
+        repository.remote_url(),
+        repository.default_branch() or repository.branch() or "main",
+        repository.asked("config", "--get", "user.email"),
+    )
 
 
 def read_configurations(

@@ -54,12 +54,13 @@ def init(
     """
     from hwci.ci.new_job import JOBS, job_for, job_text
     from hwci.ci.new_project import guess
-    from hwci.ci.reporting import PROJECT_FILE, tracked_files
+    from hwci.ci.reporting import PROJECT_FILE, repository_of
 
-    root, files, remote = tracked_files(command_context().folder(), NOT_WRITTEN)
-    found = guess(files, root.name, remote, suite=suite)
+    repository = repository_of(command_context().folder(), NOT_WRITTEN)
+    root, files, remote = repository.root, repository.files, repository.remote
+    project = guess(files, root.name, remote, suite=suite)
     if ci is None or not (root / PROJECT_FILE).exists():
-        path = write_project(root, found.text)
+        path = write_project(root, project.text)
         note(f"{path} is written. Read it, and correct what was guessed wrong.")
     job = JOBS[ci] if ci else job_for(files, remote)
     settings = resolve(Flags(url, profile))
@@ -67,7 +68,9 @@ def init(
     wheel = None if settings.guessed else _wheel(settings)
     note("The job of the CI, with the key of `hwci keys create` as its secret HWCI_CI_KEY:")
     its_wheel = wheel or f"{server}/dist/…"
-    text = job_text(job, found.harness, server, its_wheel, twister=found.twister)
+    text = job_text(
+        job, project.harness, server, its_wheel, main=repository.main, twister=project.twister
+    )
     for line in text.splitlines():
         write(line)
     if job is None:

@@ -20,11 +20,13 @@ from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import DEFAULT_URL, RETRIES, Flags, Settings, resolve, way_to_hwci
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import note, write
-from hwci.client.explained import explained
+from hwci.client.explained import command_error, explained
+from hwci.engine.vocabulary import Role
 
 if TYPE_CHECKING:
     from hwci.ci.new_project import Guess
     from hwci.ci.reporting import CommandContext
+    from hwci.wire.accounts import SignedIn
 
 NOT_BEGUN = "Nothing was begun"
 BOX = "bench-1"
@@ -55,31 +57,37 @@ def quick_start(
 ) -> None:
     """Make all that a first report needs: user, organization, key, hwci.toml.
 
-    Call it in the repository of the firmware, beside a new server. It also turns CI Metrics on,
-    signs in, and sends hwci.toml. A shell evaluates what it prints, as in the line that the server
-    shows at its start, and has the address of the server and the key then.
+    Call it in the repository of the firmware, beside the server; again for another shell or
+    repository. It also turns CI Metrics on, signs in, and sends hwci.toml. A shell evaluates what
+    it prints, as in the line that a new server shows, and has address and key then.
 
     For example:
 
       eval "$(hwci admin quick-start --database ~/hwci-data/hwci.db)"
     """
     from hwci.ci.new_project import guess
-    from hwci.ci.reporting import PROJECT_FILE, read_configurations, tracked_files
+    from hwci.ci.reporting import PROJECT_FILE, read_configurations, repository_of
     from hwci.client import Client, calls
 
     # The server is the one beside the database: whoever signed in elsewhere before does not matter.
     address = url or os.environ.get("HWCI_URL") or DEFAULT_URL
     context, settings = command_context(), resolve(Flags(address))
-    root, files, remote = tracked_files(context.folder(), NOT_BEGUN)
-    project = guess(files, root.name, remote)
+    repository = repository_of(context.folder(), NOT_BEGUN)
+    root = repository.root
+    project = guess(repository.files, root.name, repository.remote)
     if (root / PROJECT_FILE).exists():
         read_configurations([root / PROJECT_FILE], "Correct it; nothing was made", context)
     settings.session.file  # noqa: B018 - fails where no sign-in can be kept
     with explained(NOT_BEGUN), Client(settings.url, retries=RETRIES) as client:
         client.send(calls.health())
-    owner = _owner(context, email, organization or project.owner, from_stdin=password_stdin)
-    org_id = _made(owner, database)
-    key = _key(owner, org_id, settings)
+    note(f"For {project.suite} of {project.owner}, in {root}.")
+    email = email or (repository.email if password_stdin else None)
+    person = _Owner(
+        email or asked("e-mail", "--email", usual=repository.email),
+        new_password("--password-stdin", from_stdin=password_stdin),
+        organization or project.owner,
+    )
+    key = _key(settings, *_signed_in(person, settings, database))
     write(f"export HWCI_URL={shlex.quote(settings.url)} HWCI_CI_KEY={shlex.quote(key)}")
     for line in way_to_hwci():
         write(line)
@@ -87,46 +95,56 @@ def quick_start(
     _note_next(project, settings.url)
 
 
-def _owner(
-    context: "CommandContext", email: str | None, organization: str, *, from_stdin: bool
-) -> _Owner:
-    from hwci.ci.reporting import own_email
-
-    usual = own_email(context.folder())
-    if email is None and from_stdin:
-        email = usual
-    return _Owner(
-        email or asked("e-mail", "--email", usual=usual),
-        new_password("--password-stdin", from_stdin=from_stdin),
-        organization,
-    )
-
-
-def _made(owner: _Owner, database: str | None) -> UUID:
-    """Create the user and the organization, with CI Metrics on, and return its id."""
-    fix = "Sign in, if it is yours: hwci login; or name another with --email"
-    with operator_errors("The user was not created", fix):
-        from hwci.server.app import CreateUser, SetCiMetrics
-
-        command = checked(CreateUser, "The user was not created", **owner._asdict())
-        org_id = ask(database, command).org_id
-        assert org_id is not None, "its organization was named"
-    by_hand = f"Switch it on: hwci admin ci-metrics enable {org_id}"
-    with operator_errors("CI Metrics was not switched on", by_hand):
-        ask(database, SetCiMetrics(org_id=org_id, enabled=True))
-    note(f"{owner.email} owns {owner.organization}, in which CI Metrics is on.")
-    return org_id
-
-
-def _key(owner: _Owner, org_id: UUID, settings: Settings) -> str:
-    """Sign in, keep that, and return a new CI key."""
+def _signed_in(person: _Owner, settings: Settings, database: str | None) -> "tuple[SignedIn, UUID]":
+    """Sign in, keep that, and return it with the organization. Who has no account yet gets one."""
     from hwci.client import Client, calls
+    from hwci.client.errors import UnauthorizedError
 
     began = options.now()
     with explained("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
-        answer = client.send(calls.login(owner.email, owner.password))
-    settings.session.keep(answer, began.timestamp(), use=True)
-    note(f"You are signed in at {settings.url}.")
+        login = calls.login(person.email, person.password)
+        try:
+            answer = client.send(login)
+        except UnauthorizedError:
+            _create(person, database)
+            answer = client.send(login)
+        settings.session.keep(answer, began.timestamp(), use=True)
+        note(f"You are signed in at {settings.url} as {person.email}.")
+    with (
+        explained("No organization was found"),
+        Client(settings.url, token=answer.access_token, retries=RETRIES) as client,
+    ):
+        own = [it for it in client.items(calls.list_orgs()) if it.role in {Role.OWNER, Role.ADMIN}]
+    if not own:
+        raise command_error(
+            "No CI key was made",
+            f"{person.email} is owner or admin of no organization",
+            "Ask an owner for a key (hwci keys create NAME), or name another --email",
+        )
+    named = [it for it in own if it.name == person.organization]
+    org = (named or own)[0]
+    by_hand = f"Switch it on: hwci admin ci-metrics enable {org.id}"
+    with operator_errors("CI Metrics was not switched on", by_hand):
+        from hwci.server.app import SetCiMetrics
+
+        ask(database, SetCiMetrics(org_id=org.id, enabled=True))
+    note(f"The organization is {org.name}, in which CI Metrics is on.")
+    return answer, org.id
+
+
+def _create(person: _Owner, database: str | None) -> None:
+    """Create the user and the organization."""
+    fix = "If that account is yours, its password is another one; else name another --email"
+    with operator_errors("The user was not created", fix):
+        from hwci.server.app import CreateUser
+
+        ask(database, checked(CreateUser, "The user was not created", **person._asdict()))
+
+
+def _key(settings: Settings, answer: "SignedIn", org_id: UUID) -> str:
+    """Return a new CI key."""
+    from hwci.client import Client, calls
+
     with (
         explained("No CI key was made"),
         Client(settings.url, token=answer.access_token, retries=RETRIES) as client,

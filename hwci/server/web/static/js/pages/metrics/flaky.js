@@ -71,7 +71,8 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
     suspect=${suspected(row)} ...${{ answer, suspects, orgId, period: page.period }} />`;
   return html`<${Section} title="Flakiest tests" ...${{ total, shown: fewer ? total - others : total }} anchor="flaky">
     <div ref=${place}></div>
-    ${(fewer || others > 0) && html`<${Others} ...${{ fewer, turn }} number=${others} what=${flaked.flaked ? "without a flake" : "broken"} />`}
+    ${(fewer || others > 0) && html`<${Others} ...${{ fewer, turn }} number=${others}
+      what=${flaked.flaked ? "without a flake" : "broken"} />`}
     ${total > 0 && html`<${Rank} on=${byLow} />`}
     ${answer.error?.isPassing &&
       html`<${Failed} error=${answer.error} again=${answer.again}><p>The failed attempts by day are not shown.</p><//>`}
