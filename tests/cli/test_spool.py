@@ -298,7 +298,7 @@ def test_runs_of_one_box_are_distinguished(in_ci: Command) -> None:
 def test_what_has_to_wait_says_every_few_seconds_how_far_it_is_and_how_long_it_tries(
     in_ci: Command, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    monkeypatch.setattr("hwci.client.delivery.sending.NOTICE_EVERY_S", 0.02)
+    monkeypatch.setattr("hwci.client.delivery.sending.NOTICE_AFTER_S", 0.02)
     with answering(Answer(204), Answer(silent=True)) as server:
         there = {"HWCI_URL": server.url}
         in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=unused_url())

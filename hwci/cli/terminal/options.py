@@ -89,7 +89,11 @@ OfBranch = Annotated[
 ]
 OfSha = Annotated[
     str | None,
-    typer.Option("--sha", metavar="COMMIT", help="Only of this commit, by its first digits."),
+    typer.Option(
+        "--sha",
+        metavar="COMMIT",
+        help="Only of this commit, by its first digits; of an incident, the one that began it.",
+    ),
 ]
 AsOf = Annotated[
     str | None,
@@ -231,7 +235,7 @@ def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | N
         raise wrong_usage(
             "The product is not understood",
             f"{product!r} is not of the form REPO:SUITE",
-            "Write --product acme/firmware:sensor-fw; --repo-key for all products of a repository",
+            "Write it whole (hwci products lists them); --repo-key for all of a repository",
         )
     if repo not in {None, repo_key}:
         raise wrong_usage(

@@ -31,7 +31,8 @@ def no_command(group: str, name: str, known: list[str]) -> ErrorMessage:
 
 def _told(fault: Any, context: Any, command: str) -> tuple[str, str]:  # noqa: ANN401 - of the library
     if hasattr(fault, "possibilities"):
-        flags = [flag for param in context.command.get_params(context) for flag in param.opts]
+        params = context.command.get_params(context)
+        flags = sorted(flag for param in params for flag in param.opts)
         near = hint(fault.option_name, flags)
         return f"{command} has no flag {fault.option_name}", near or "it is none of its flags"
     if hasattr(fault, "option_name"):

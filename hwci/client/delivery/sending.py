@@ -39,7 +39,8 @@ from hwci.said import counted
 UNREAD_KEY = "the-key-that-could-not-be-read"
 """Stands for the key of reports that are kept without one: no server issues it."""
 NO_KEY_NO_REPORT = "Nothing of it is kept"
-NOTICE_EVERY_S = 3.0
+NOTICE_AFTER_S = 3.0
+NOTICE_EVERY_S = 30.0
 """Seconds between two notices about a wait."""
 REFUSALS = frozenset({400, 404, 409, 413, 415})
 """hwci refuses the report or its address for good: the same again would be refused again. This
@@ -411,12 +412,16 @@ def _patience(deadline_s: float | None, lasts: bool) -> Patience:
 
 @contextmanager
 def _notices(dispatch: Dispatch, notify: Notify) -> Iterator[None]:
-    """Notify every few seconds, from another thread, how far the sending of this block is."""
+    """Notify, from another thread, how far the sending of this block is: after a few seconds, and
+    ever less often, as each notice is a line of a job's log.
+    """
     ended = threading.Event()
 
     def go_on() -> None:
-        while not ended.wait(NOTICE_EVERY_S):
+        pause = NOTICE_AFTER_S
+        while not ended.wait(pause):
             notify(dispatch.progress())
+            pause = min(2 * pause, NOTICE_EVERY_S)
 
     thread = threading.Thread(target=go_on, name="hwci-notices", daemon=True)
     thread.start()
