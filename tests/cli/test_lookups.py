@@ -43,6 +43,23 @@ def test_a_product_without_configuration_is_an_error_with_the_nearest(signed_in:
     assert f"cause: did you mean {PRODUCT}?" in err
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(("failures", "list"), ("runs", "list"), ("merges", "list"), ("incidents", "list")),
+        *(("boxes", "health"), ("tests", "list"), ("trends",), ("metrics",)),
+    ],
+)
+def test_the_suite_alone_names_a_product_as_lists_show_it(
+    signed_in: Command, command: tuple[str, ...]
+) -> None:
+    whole = signed_in(*command, "--product", PRODUCT)
+    short = signed_in(*command, "--product", SUITE)
+
+    assert (short.code, short.out) == (0, whole.out)
+    assert signed_in(*command, "--product", "sensr").code == 2
+
+
 @pytest.mark.parametrize("command", [("failures", "list"), ("runs", "list")])
 def test_all_writes_the_rows_of_every_page(signed_in: Command, command: tuple[str, str]) -> None:
     page = json.loads(signed_in(*command, "--limit", "2", "--json").out)

@@ -167,7 +167,7 @@ def health(
     from hwci.cli.terminal import box_health
 
     form = options.form_of(json, output)
-    scope = options.scope_of(product, repo)
+    scope = server.scope_of(product, repo)
     end = options.time_of(as_of, "--as-of")
     found = server.send(client.calls.box_health(server.org_id(), days, *scope, end))
     box_health.show(found, form, server.links)
@@ -200,7 +200,7 @@ def show(
     from hwci.cli.terminal import one_box
 
     form = options.form_of(json, output)
-    scope = options.scope_of(product, repo)
+    scope = server.scope_of(product, repo)
     end = options.time_of(as_of, "--as-of")
     found = server.send(client.calls.one_box(server.org_id(), name, days, *scope, end))
     one_box.show(found, form, server.links)

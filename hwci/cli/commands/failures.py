@@ -175,7 +175,7 @@ def gaps(
 
       hwci failures gaps --product acme/firmware:sensor-fw --days 90
     """
-    repo_key, suite = options.scope_of(product, repo)
+    repo_key, suite = server.scope_of(product, repo)
     end = options.time_of(as_of, "--as-of")
     found = server.send(client.calls.list_gaps(server.org_id(), days, repo_key, suite, end))
     if json:

@@ -111,7 +111,7 @@ def plan(
     """
     from hwci.cli.terminal import merge_tables
 
-    repo_key, suite = options.scope_of(product, repo)
+    repo_key, suite = server.scope_of(product, repo)
     call = client.calls.plan_merges(
         server.org_id(),
         not_empty(sha, "--sha"),

@@ -97,7 +97,7 @@ def metrics(
     """
     _require_table(table, hide_broken=hide_broken, lower_bound=lower_bound)
     form = options.form_of(json, output)
-    scope = Scope(days, *options.scope_of(product, repo), options.time_of(as_of, "--as-of"))
+    scope = Scope(days, *server.scope_of(product, repo), options.time_of(as_of, "--as-of"))
     if table is not None:
         _show_whole(server, table, scope, form, hide_broken=hide_broken, lower_bound=lower_bound)
     elif form is Format.JSON:

@@ -125,7 +125,7 @@ def list_runs(
       hwci runs list --product acme/firmware:sensor-fw --test boot --retry-pass
     """
     form = options.form_of(json, output)
-    repo_key, suite = options.scope_of(product, repo)
+    repo_key, suite = server.scope_of(product, repo)
     call = client.calls.list_runs(
         server.org_id(),
         repo_key=repo_key,

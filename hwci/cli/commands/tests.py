@@ -81,7 +81,7 @@ def listed(
 
       hwci tests list --search uart
     """
-    repo_key, suite = options.scope_of(product, None)
+    repo_key, suite = server.scope_of(product, None)
     most = limits.PAGE_LIMIT_MAX
     call = client.calls.list_tests(server.org_id(), repo_key, suite, search, limit=most)
     return server.items(call)

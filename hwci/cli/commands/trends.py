@@ -33,7 +33,7 @@ def trends(
     from hwci.cli.terminal import trend_tables
 
     form = options.form_of(json, output)
-    scope = options.scope_of(product, repo)
+    scope = server.scope_of(product, repo)
     end = options.time_of(as_of, "--as-of")
     found = server.send(client.calls.trends(server.org_id(), days, *scope, end))
     trend_tables.show(found, form, server.links)

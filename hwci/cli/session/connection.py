@@ -132,6 +132,19 @@ class Connection:
             with suppress(NotFoundError):  # nothing was reported of it yet
                 yield from islice(self.items(listed(repo_key=one.repo_key, suite=one.suite)), most)
 
+    def scope_of(self, product: str | None, repo: str | None) -> tuple[str | None, str | None]:
+        """Return repository and suite of a product. A suite alone, as lists show it, is enough
+        where one repository has it.
+        """
+        if product and ":" not in product:
+            from hwci.client import calls
+
+            listed = self.items(calls.list_products(self.org_id(), limit=limits.PAGE_LIMIT_MAX))
+            known = [it for it in listed if it.suite == product and repo in {None, it.repo_key}]
+            if len(known) == 1:
+                return known[0].repo_key, known[0].suite
+        return options.scope_of(product, repo)
+
     def product(self, named: str | None, test: str) -> tuple[str, str]:
         """Return repository and suite of the product that is meant: the one that is named, the only
         one, or the only one whose reports have the test.
@@ -139,7 +152,7 @@ class Connection:
         from hwci.client import calls
         from hwci.client.errors import NotFoundError
 
-        repo_key, suite = options.scope_of(named, None)
+        repo_key, suite = self.scope_of(named, None)
         if repo_key is not None and suite is not None:
             return repo_key, suite
         org_id = self.org_id()
@@ -388,7 +401,7 @@ def listing_of_a_period(
             asked = {name: given.pop(name) for name in _OF_A_PERIOD}
             wanted = {name: not_empty(given.pop(name), f"--{name}") for name in values}
             every, form = asked["every"], options.form_of(asked["json"], asked["output"])
-            repo_key, suite = options.scope_of(asked["product"], asked["repo"])
+            repo_key, suite = connection.scope_of(asked["product"], asked["repo"])
             end = options.time_of(asked["as_of"], "--as-of")
             now = end or options.now()
             narrowed = any(wanted.values())

@@ -78,7 +78,12 @@ Days = Annotated[
     int, typer.Option("--days", min=1, max=limits.DAYS_MAX, metavar="N", help="The last N days.")
 ]
 Product = Annotated[
-    str | None, typer.Option("--product", metavar="REPO:SUITE", help="One product only.")
+    str | None,
+    typer.Option(
+        "--product",
+        metavar="REPO:SUITE",
+        help="One product only; the SUITE alone where one repository has it.",
+    ),
 ]
 Repo = Annotated[
     str | None, typer.Option("--repo-key", metavar="REPO", help="All products of one repository.")
