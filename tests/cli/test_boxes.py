@@ -133,6 +133,20 @@ def test_a_box_gets_a_new_token_by_id_or_name(signed_in: Command, bench: Command
     assert bench("box", "install", "--token-stdin", stdin=out).code == 0
 
 
+def test_the_id_that_the_list_shows_names_a_box_of_which_something_is_asked(
+    signed_in: Command,
+) -> None:
+    signed_in("boxes", "create", "bench-noted")
+    listed = json.loads(signed_in("boxes", "list", "--json").out)
+    [box_id] = (box["id"] for box in listed if box["name"] == "bench-noted")
+
+    assert signed_in("boxes", "note", box_id[:8], "new cable").code == 0
+    assert "new cable" in signed_in("boxes", "notes", box_id[:8]).out
+    assert (
+        signed_in("boxes", "show", box_id[:8]).err == signed_in("boxes", "show", "bench-noted").err
+    )
+
+
 def test_a_box_of_just_this_name_is_meant_before_one_in_other_letters(signed_in: Command) -> None:
     for name in ("bench-Case", "bench-case"):
         assert signed_in("boxes", "create", name).code == 0

@@ -202,7 +202,8 @@ def show(
     form = options.form_of(json, output)
     scope = server.scope_of(product, repo)
     end = options.time_of(as_of, "--as-of")
-    found = server.send(client.calls.one_box(server.org_id(), name, days, *scope, end))
+    box = _key_of(server, name)
+    found = server.send(client.calls.one_box(server.org_id(), box, days, *scope, end))
     one_box.show(found, form, server.links)
 
 
@@ -305,7 +306,7 @@ def add_note(
       hwci boxes note bench-7 "new power supply" --at 2026-11-03T09:00:00Z
     """
     when = options.time_of(at, "--at")
-    kept = server.send(client.calls.add_box_note(server.org_id(), box, text, when))
+    kept = server.send(client.calls.add_box_note(server.org_id(), _key_of(server, box), text, when))
     if json:
         emit_json(kept)
     note(f"Noted of {kept.box_key} at {tables.moment(kept.at)} UTC: {kept.text}")
@@ -367,8 +368,20 @@ def remove_note(
 
 def _notes(server: Connection, box: str | None = None) -> "Iterable[BoxNoteAnswer]":
     return server.items(
-        client.calls.list_box_notes(server.org_id(), box, limit=limits.PAGE_LIMIT_MAX)
+        client.calls.list_box_notes(
+            server.org_id(), box and _key_of(server, box), limit=limits.PAGE_LIMIT_MAX
+        )
     )
+
+
+def _key_of(server: Connection, text: str) -> str:
+    """Return the name of a box, of which the start of its id is enough if it was created."""
+    prefix = text.lower()
+    if len(prefix) < ids.PREFIX_MIN or set(prefix) - set("0123456789abcdef-"):
+        return text
+    listed = server.items(client.calls.list_boxes(server.org_id(), limit=limits.PAGE_LIMIT_MAX))
+    names = [box.name for box in listed if box.id and str(box.id).startswith(prefix)]
+    return names[0] if len(names) == 1 else text
 
 
 def _found(server: Connection, org_id: UUID, box: str) -> tuple[UUID, str]:
