@@ -259,7 +259,7 @@ async def test_notes_are_listed_latest_first_in_their_organization_alone(storage
 
     with pytest.raises(ClashError) as clash:
         await storage.write(lambda w: w.add_box_note(later))
-    assert clash.value.field == "note"
+    assert clash.value.field == "text"
     assert await storage.write(lambda w: w.remove_box_note(ACME.id, later.id)) == later
     assert await storage.write(lambda w: w.remove_box_note(ACME.id, later.id)) is None
     assert await storage.write(lambda w: w.remove_box_note(ACME.id, elsewhere.id)) is None

@@ -36,13 +36,11 @@ from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.history.failures import FLAKY, IS_FLAKE
 
 _UNASSIGNED_REPOSITORIES = (
-    "WITH RECURSIVE repository (name) AS ("
-    "SELECT min(repo_key) FROM announcement WHERE org_id = ? UNION ALL"
-    " SELECT (SELECT min(a.repo_key) FROM announcement a"
-    " WHERE a.org_id = ? AND a.repo_key > repository.name)"
-    " FROM repository WHERE repository.name IS NOT NULL)"
-    " SELECT name FROM repository WHERE EXISTS (SELECT 1 FROM announcement a"
-    " WHERE a.org_id = ? AND a.repo_key = repository.name AND a.suite = '')"
+    "WITH RECURSIVE hit (key) AS (SELECT min(repo_key) FROM announcement WHERE org_id = ?"
+    " UNION ALL SELECT (SELECT min(a.repo_key) FROM announcement a"
+    " WHERE a.org_id = ? AND a.repo_key > hit.key) FROM hit WHERE hit.key IS NOT NULL)"
+    " SELECT key FROM hit WHERE EXISTS (SELECT 1 FROM announcement a"
+    " WHERE a.org_id = ? AND a.repo_key = hit.key AND a.suite = '')"
 )
 """Two steps in the index for each repository: DISTINCT would read every announcement."""
 _ANNOUNCED = (
