@@ -292,7 +292,7 @@ class FullHistory:
         return [ProductState(one, self.config(one), at) for one, at in sorted(last.items())]
 
     def unassigned_repositories(self) -> Sequence[str]:
-        return sorted({one.repo_key for one in self._facts.announcements if one.suite is None})
+        return sorted({it.repo_key for it in self._facts.announcements if it.suite is None})
 
     def _reports_of(self, scope: Scope, period: Period) -> Iterator[Report]:
         for report in self._reports:

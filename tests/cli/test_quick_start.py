@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.jobs import git, repository
+from tests.support.answering import unused_url
 from tests.support.asking import ask
 from tests.support.commands import hwci
 from tests.support.running import RunningServer
@@ -94,14 +95,18 @@ def test_without_a_repository_or_a_server_nothing_is_made(
     assert not (firmware / "hwci.toml").exists()
 
 
-def test_it_begins_with_the_server_that_is_named_whichever_the_shell_has(
-    server: RunningServer, firmware: Path
+def test_a_server_where_somebody_signed_in_before_gets_no_password(
+    server: RunningServer, firmware: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the new password would go to another server."""
-    elsewhere = {"HWCI_URL": "http://127.0.0.1:9"}
-    place = ("--url", server.url, "--database", str(server.database), "--email", "ed@a.example")
+    beside = ("--database", str(server.database), "--email", "ed@a.example")
+    assert hwci(firmware, *START, *beside, "--url", server.url, stdin=PASSWORD).returncode == 0
+    usual = unused_url()
+    monkeypatch.setattr("hwci.cli.commands.admin.quick_start.DEFAULT_URL", usual)
 
-    assert hwci(firmware, *START, *place, stdin=PASSWORD, **elsewhere).returncode == 0
+    done = hwci(firmware, *START, *beside, stdin=PASSWORD)
+
+    assert (done.returncode != 0, done.stdout) == (True, "")
+    assert f"No answer from {usual}" in done.stderr
 
 
 def test_a_project_file_that_cannot_be_read_is_named_before_anything_is_made(

@@ -203,8 +203,8 @@ def show(
     scope = server.scope_of(product, repo)
     end = options.time_of(as_of, "--as-of")
     box = _key_of(server, name)
-    found = server.send(client.calls.one_box(server.org_id(), box, days, *scope, end))
-    one_box.show(found, form, server.links)
+    answer = server.send(client.calls.one_box(server.org_id(), box, days, *scope, end))
+    one_box.show(answer, form, server.links)
 
 
 @boxes.command("create")
@@ -306,10 +306,12 @@ def add_note(
       hwci boxes note bench-7 "new power supply" --at 2026-11-03T09:00:00Z
     """
     when = options.time_of(at, "--at")
-    kept = server.send(client.calls.add_box_note(server.org_id(), _key_of(server, box), text, when))
+    added = server.send(
+        client.calls.add_box_note(server.org_id(), _key_of(server, box), text, when)
+    )
     if json:
-        emit_json(kept)
-    note(f"Noted of {kept.box_key} at {tables.moment(kept.at)} UTC: {kept.text}")
+        emit_json(added)
+    note(f"Noted of {added.box_key} at {tables.moment(added.at)} UTC: {added.text}")
 
 
 def _notes_layout(view: tables.View) -> "tables.Layout[BoxNoteAnswer]":

@@ -139,7 +139,7 @@ def _review(server: Connection, review: Review, text: str, days: int) -> None:
         call = client.calls.list_incidents(
             org_id, days=back, as_of=now, limit=limits.PAGE_LIMIT_MAX
         )
-        listed.update({one.id: one for one in server.items(call)})
+        listed.update({it.id: it for it in server.items(call)})
         return [*listed]
 
     among = f"of the last {days} days, nor an earlier one"

@@ -157,16 +157,16 @@ class Connection:
             return repo_key, suite
         org_id = self.org_id()
         known = {
-            (one.repo_key, one.suite)
-            for one in self.items(calls.list_products(org_id, limit=limits.PAGE_LIMIT_MAX))
+            (it.repo_key, it.suite)
+            for it in self.items(calls.list_products(org_id, limit=limits.PAGE_LIMIT_MAX))
         }
         if len(known) > 1:
             with suppress(NotFoundError):  # a server of the version before does not list tests
                 tests = self.items(calls.list_tests(org_id, search=test))
-                known = {(one.repo_key, one.suite) for one in tests if one.test_id == test} or known
+                known = {(it.repo_key, it.suite) for it in tests if it.test_id == test} or known
         if len(known) == 1:
             return known.pop()
-        names = ", ".join(sorted(product(*one) for one in known))
+        names = ", ".join(sorted(product(*it) for it in known))
         raise wrong_usage(
             "The test was not looked for",
             f"a test belongs to a product, and several are known: {names}"

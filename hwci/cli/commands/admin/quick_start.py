@@ -32,8 +32,8 @@ NOT_BEGUN = "Nothing was begun"
 BOX = "bench-1"
 
 
-class _Owner(NamedTuple):
-    """The first user, and their organization."""
+class _Person(NamedTuple):
+    """Who begins, and the name of the organization that is theirs if they have none yet."""
 
     email: str
     password: str
@@ -82,7 +82,7 @@ def quick_start(
         client.send(calls.health())
     note(f"For {project.suite} of {project.owner}, in {root}.")
     email = email or (repository.email if password_stdin else None)
-    person = _Owner(
+    person = _Person(
         email or asked("e-mail", "--email", usual=repository.email),
         new_password("--password-stdin", from_stdin=password_stdin),
         organization or project.owner,
@@ -95,7 +95,9 @@ def quick_start(
     _note_next(project, settings.url)
 
 
-def _signed_in(person: _Owner, settings: Settings, database: str | None) -> "tuple[SignedIn, UUID]":
+def _signed_in(
+    person: _Person, settings: Settings, database: str | None
+) -> "tuple[SignedIn, UUID]":
     """Sign in, keep that, and return it with the organization. Who has no account yet gets one."""
     from hwci.client import Client, calls
     from hwci.client.errors import UnauthorizedError
@@ -132,7 +134,7 @@ def _signed_in(person: _Owner, settings: Settings, database: str | None) -> "tup
     return answer, org.id
 
 
-def _create(person: _Owner, database: str | None) -> None:
+def _create(person: _Person, database: str | None) -> None:
     """Create the user and the organization."""
     fix = "If that account is yours, its password is another one; else name another --email"
     with operator_errors("The user was not created", fix):

@@ -41,16 +41,16 @@ class Tests(Analysis):
         def work(reader: Reader) -> OneTestAnswer:
             history, scope, _ = seen = asked(reader, viewer, query, period)
             runs = next(iter(history.outcomes(scope, period)), None)
-            found = one_test(history, runs, query.test_id, days)
-            if runs is None or found.all is None:
+            test = one_test(history, runs, query.test_id, days)
+            if runs is None or test.all is None:
                 require_known_test(history, product, query.test_id)
-                return OneTestAnswer.of(found, None, query, days)
+                return OneTestAnswer.of(test, None, query, days)
             pending = pending_by_test(history, scope, period).get((product, query.test_id), [])
             notes = notes_of(reader, viewer, period)
             failing = failing_incidents(*seen, query.test_id) if pending else []
             about = About(history, runs, query.test_id, pending, failing, notes)
-            says = concluded(about, found, found.all)
-            return OneTestAnswer.of(found, says, query, days)
+            says = concluded(about, test, test.all)
+            return OneTestAnswer.of(test, says, query, days)
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
