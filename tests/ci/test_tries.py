@@ -504,6 +504,9 @@ def test_a_number_of_tries_that_is_none_or_too_large_has_bounds(read: Read, many
         ("pytest/repeat-0.9.4.xml", {"ping[1-3]": ("pass", 1), "flaky[2-3]": ("fail", 1)}),
         ("nextest_stress.xml", {"bench::adc.boots": ("pass", 1), "bench::adc.reads": ("fail", 1)}),
         ("robot_suites.xml", {"R.Dup.Boots": ("fail", 1)}),
+        ("gotestsum.xml", {"TestEcho": ("pass", 1), "TestBaud/115200": ("fail", 1)}),
+        # It marks no rerun: TestFlaky failed and then passed, TestBaud failed three times.
+        ("gotestsum_rerun.xml", {"TestFlaky": ("fail", 1), "TestBaud": ("fail", 1)}),
         (
             "nextest_retries.xml",
             {"bench::adc.flaky": ("pass", 2), "bench::adc.broken": ("fail", 3)},
