@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which commit broke a test that may fail only now and then, and which runs tell most about it.
 
-The commits after a good one, up to a bad one, stand in the order in which runs listed them. What
-ordinary runs gave is weighed (`weighing.py`). This module decides which commits and runs count, and
-when there is no answer. It starts no run and knows no repository.
+The commits after a good one, up to a bad one, stand in the order in which runs listed them. How
+likely each is, the history of the test says (`suspects.py`), or where it does not, the runs on
+these commits (`weighing.py`). This module decides which commits and runs count, and when there is
+no answer. It starts no run and knows no repository.
 """
 
 from collections import defaultdict
@@ -13,7 +14,8 @@ from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple
 
-from hwci.analysis.flaky.suspects import Intermittent, SeenProduct
+from hwci.analysis.flaky.suspect_words import LIKELY, sure
+from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, Since
 from hwci.analysis.flaky.weighing import (
     Bracket,
     ByBox,
@@ -35,7 +37,6 @@ from hwci.said import counted, short
 COMMITS_MAX = 500
 BOXES_MAX = 20
 """So many boxes are thought of for the next runs: those that failed most, then the cheapest."""
-_LIKELY = 0.5
 _LEAST_BITS_SHARE = 0.05
 """A run beside the first is not worth its board if it tells less than this part of what the first
 tells for its time.
@@ -138,30 +139,34 @@ class NextRun(NamedTuple):
 class Progress:
     """How far a bisection is. `commits`: the good one, then all up to the bad one; of each its
     counts, and the chance that the test fails since it; of the good one, since then or before.
+    `of_history`: the chances are those that all runs of the product give, as they are shown
+    everywhere (`Since.chances`); else those of the runs on these commits alone.
     `next_runs`: to start at once, none if one commit is left, or where no box can be proposed.
     """
 
     commits: Sequence[Commit]
     counts: Sequence[Counts]
     chances: Sequence[float]
+    of_history: bool
     bracket: Bracket
     next_runs: Sequence[NextRun]
 
     @property
     def says(self) -> str:
-        """Where the commit is, in a sentence without a chance: beside what a test's whole history
-        says (`suspects.py`), which weighs more runs, a second one for the same commit contradicts.
-        """
+        """Where the commit is and how sure that is, in a sentence."""
         first, last = self.bracket.first, self.bracket.last
         runs = sum(sum(one) for one in self.counts)
         failed = sum(one.failed for one in self.counts)
-        told = f"({int(failed)} of {counted(int(runs), 'run')} failed)"
-        if first == last:
-            one = self.commits[first]
-            subject = f" {one.subject}" if one.subject else ""
-            return f"It began to fail in {short(one.sha)}{subject} {told}."
-        ends = f"from {short(self.commits[first].sha)} to {short(self.commits[last].sha)}"
-        return f"It began to fail in one of {last - first + 1} commits {ends} {told}."
+        told = f"{int(failed)} of {counted(int(runs), 'run')} on these commits failed"
+        if not self.of_history:
+            told += ", and they alone are weighed"
+        one = self.commits[first]
+        subject = f" {one.subject}" if one.subject else ""
+        where = f"{short(one.sha)}{subject}"
+        if first < last:
+            ends = f"from {short(one.sha)} to {short(self.commits[last].sha)}"
+            where = f"one of {last - first + 1} commits {ends}"
+        return f"It began to fail in {where}{sure(self.bracket.chance)}: {told}."
 
 
 class Asked(NamedTuple):
@@ -188,7 +193,9 @@ def progress(
     runs = [_Result(*tried) for one in found for tried in one.tried(asked.test_id)]
     if not runs:
         return MissingCommit.UNKNOWN_TEST
-    ends = _ends(history, product.repo_key, found, asked)
+    [of_product] = found
+    suggested = SeenProduct(history, of_product).suggested(asked.test_id)
+    ends = _ends(history, product.repo_key, found, asked, suggested)
     if isinstance(ends, MissingCommit):
         return ends
     good, bad = ends
@@ -203,16 +210,20 @@ def progress(
     commits = [Commit(good, files_truncated=True), *commits]
     here = {one.sha for one in commits}
     runs = [one for one in runs if one.run.sha in here]
-    return _judged(commits, runs, Offers(found).by_cost(product), asked.at_once)
+    since = None if isinstance(suggested, str) else suggested.since
+    return _judged(commits, runs, since, Offers(found).by_cost(product), asked.at_once)
 
 
 def _ends(
-    history: RecordedRuns, repo_key: str, found: Sequence[ProductOutcomes], asked: Asked
+    history: RecordedRuns,
+    repo_key: str,
+    found: Sequence[ProductOutcomes],
+    asked: Asked,
+    suggested: Intermittent | str,
 ) -> tuple[str, str] | MissingCommit:
     """Return the good and the bad commit: those that are named, or that the runs suggest."""
     if asked.good is None or asked.bad is None:
-        [of_product] = found
-        return _suggested(SeenProduct(history, of_product).suggested(asked.test_id))
+        return _suggested(suggested)
     named = [_named(history, repo_key, found, text) for text in (asked.good, asked.bad)]
     for shas in named:
         if len(shas) != 1:
@@ -227,7 +238,7 @@ def _suggested(found: Intermittent | str) -> tuple[str, str] | MissingCommit:
         return MissingCommit.NO_RANGE
     if found.is_fixed:
         return MissingCommit.FIXED
-    if found.since.before >= _LIKELY:
+    if found.since.before >= LIKELY:
         return MissingCommit.BEFORE_PERIOD
     return found.since.ends or MissingCommit.NO_RANGE
 
@@ -239,16 +250,35 @@ class _Result(NamedTuple):
     failed: NotableResult | None
 
 
+def _of_history(commits: Sequence[Commit], since: Since | None) -> list[float] | None:
+    """Return the chance of each commit that the history of the test gives it. None: it gives none,
+    is of another branch, or tells of a later time at which the test began to fail.
+    """
+    if since is None:
+        return None
+    good, bad = commits[0].sha, commits[-1].sha
+    after_good, after_bad = since.after(good), since.after(bad)
+    if after_good is None or after_bad is None or after_bad >= LIKELY:
+        return None
+    of_good = max(0.0, since.before + sum(since.chances.values()) - after_good)
+    return [of_good, *(since.chances.get(one.sha, 0.0) for one in commits[1:])]
+
+
 def _judged(
-    commits: Sequence[Commit], runs: Sequence[_Result], offers: Sequence[BoxOffer], at_once: int
+    commits: Sequence[Commit],
+    runs: Sequence[_Result],
+    since: Since | None,
+    offers: Sequence[BoxOffer],
+    at_once: int,
 ) -> Progress | MissingCommit:
     by_commit = _counts(runs)
     by_box = [by_commit.get(one.sha, {}) for one in commits]
     counts = [_sum(one) for one in by_box]
     if not any(one.failed for one in counts):
         return MissingCommit.NEVER_FAILED
-    likely = chances(by_box)
-    if counts[0].failed and (likely[0] >= _LIKELY or not counts[0].passed):
+    of_history = _of_history(commits, since)
+    likely = of_history or chances(by_box)
+    if counts[0].failed and (likely[0] >= LIKELY or not counts[0].passed):
         return MissingCommit.BROKEN_BEFORE
     if not any(one.passed for one in counts):
         return MissingCommit.NEVER_PASSED
@@ -265,7 +295,7 @@ def _judged(
             NextRun(one.commit, branch, named[one.box], of_box[one.box])
             for one in _worth_it(by_box, likely, named, at_once)
         ]
-    return Progress(commits, counts, likely, bracket, next_runs)
+    return Progress(commits, counts, likely, of_history is not None, bracket, next_runs)
 
 
 def _worth_it(

@@ -74,19 +74,29 @@ class SuspectCommit(NamedTuple):
 class Since:
     """Which commit of a branch made the test flaky: the fewest that hold it with 90 %, likeliest
     first, and how many they are; `before` is the chance that none of the period did, whose first
-    run began at `begins_at` (`is_first`: no run was reported before that). `kinds`: by what commits
-    changed, if one of the period did. `ends`: a commit some way before all of these, on which it
-    ran and did not fail, and the last on which it failed from them on; None: there are no such two.
+    run began at `begins_at` (`is_first`: no run was reported before that). `chances`: that of each
+    commit of the branch, in their order: the one chance that a commit has, wherever it is shown
+    (semantics, 13). `kinds`: by what commits changed, if one of the period did. `ends`: a commit
+    some way before all of these, on which it ran and did not fail, and the last on which it failed
+    from them on; None: there are no such two.
     """
 
     branch: str
     before: float
     begins_at: datetime
     is_first: bool
+    chances: Mapping[str, float]
     suspects: Sequence[SuspectCommit]
     suspects_total: int
     kinds: Mapping[CommitKind, float]
     ends: tuple[str, str] | None
+
+    def after(self, sha: str) -> float | None:
+        """Return the chance that it was a commit after this one; None: it is not of the branch."""
+        if sha not in self.chances:
+            return None
+        later = [*self.chances][::-1]
+        return sum(self.chances[one] for one in later[: later.index(sha)])
 
 
 class BoxRate(NamedTuple):
@@ -356,6 +366,7 @@ class SeenProduct:
             before=found.before + found.never,
             begins_at=self._begins_at,
             is_first=self._is_first,
+            chances=dict.fromkeys(self._at, 0.0) | {one.commit.sha: one.share for one in shares},
             suspects=shares[: min(total, SHOWN_MAX)],
             suspects_total=total,
             kinds=dict(kinds),

@@ -47,7 +47,9 @@ ByBox = Mapping[str, Counts]
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The fewest neighbouring commits that hold the one with 95 %, by their numbers."""
+    """The fewest neighbouring commits that hold the one with 95 %, by their numbers. `chance`: the
+    sum of theirs.
+    """
 
     first: int
     last: int
@@ -158,14 +160,17 @@ def contradict(counts: Sequence[ByBox]) -> bool:
 
 
 def bracket_of(likely: Sequence[float]) -> Bracket:
-    """Return the fewest neighbouring commits that hold 95 %, of these the likeliest."""
-    best, first, held = Bracket(0, len(likely) - 1, 1.0), 0, 0.0
+    """Return the fewest neighbouring commits that hold 95 % of what all hold, of these the
+    likeliest.
+    """
+    needed = SURE * sum(likely)
+    best, first, held = Bracket(0, len(likely) - 1, sum(likely)), 0, 0.0
     for last, chance in enumerate(likely):
         held += chance
-        while first < last and held - likely[first] >= SURE:
+        while first < last and held - likely[first] >= needed:
             held -= likely[first]
             first += 1
-        if held >= SURE:
+        if held >= needed:
             best = min(best, Bracket(first, last, held), key=_size)
     return best
 
