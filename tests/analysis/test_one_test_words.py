@@ -60,7 +60,7 @@ def said(facts: Facts) -> str:
         (BUG, "Fails now on 5 boxes: ", "failed in 180 of all 180 runs on 5 boxes;"),
         (
             ON_ONE,
-            "Flaky on bench-2 only, since one of 29 commits: suspect the bench rather than ",
+            "Flaky on bench-2 only, since one of 24 commits: suspect the bench rather than ",
             (
                 " To tell bench from firmware, swap the board of bench-2 with that of another"
                 " bench: if the failures stay on bench-2, it is the bench; if they move, it is the"

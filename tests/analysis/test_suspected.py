@@ -60,7 +60,7 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
     [
         (
             planted(ON_ONE).facts,
-            f"Flaky on bench-2 only, since one of 29 commits: {SUSPECT_BENCH}",
+            f"Flaky on bench-2 only, since one of 24 commits: {SUSPECT_BENCH}",
             "flaky on bench-2 only",
         ),
         (

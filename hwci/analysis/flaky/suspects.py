@@ -336,10 +336,14 @@ class SeenProduct:
                 yield Counted(at, run.box_key, _tries(result))
 
     def _intermittent(self, test_id: str, counted: Sequence[Counted]) -> Intermittent:
-        places = sorted({one.at for one in counted})
-        found = onset(steps_of(places, counted), self.rates(test_id))
-        since = self._since(places, found, counted)
-        flaky = flaky_runs(places, counted, found)
+        places, found = self._onset(test_id, counted)
+        flaky, telling = flaky_runs(places, counted, found), counted
+        failing = where_it_fails(flaky, counted)
+        if len(failing) < len(counted) and not self._missing(failing):
+            telling = failing
+            places, found = self._onset(test_id, telling)
+            flaky = flaky_runs(places, counted, found)
+        since = self._since(places, found, telling)
         failed = sum(one.tries.first_failed for one in flaky)
         state = fixed(flaky, found)
         last = len(flaky) - state.clean_runs
@@ -353,6 +357,10 @@ class SeenProduct:
             fixed=state,
             rate=(failed + 0.5) / (len(flaky) + 1),
         )
+
+    def _onset(self, test_id: str, counted: Sequence[Counted]) -> tuple[Sequence[int], Onset]:
+        places = sorted({one.at for one in counted})
+        return places, onset(steps_of(places, counted), self.rates(test_id))
 
     def _since(self, places: Sequence[int], found: Onset, counted: Sequence[Counted]) -> Since:
         shares = self.shares(places, found)
@@ -432,6 +440,23 @@ def flaky_runs(
     return sorted((one for one in counted if one.at >= first), key=lambda one: one.at)
 
 
+def where_it_fails(flaky: Sequence[Counted], counted: Sequence[Counted]) -> Sequence[Counted]:
+    """Return the runs without those on boxes on which the test surely fails less than on the worst
+    one since it is flaky: what passes there whatever the commit is says nothing of the commit.
+    """
+    of_box = _box_rates(flaky)
+    worst = max(one.low for one in of_box.values())
+    hardly = {box for box, one in of_box.items() if one.high < worst}
+    return [one for one in counted if one.box_key not in hardly]
+
+
+def _box_rates(flaky: Sequence[Counted]) -> Mapping[str, Rate]:
+    runs = Counter(one.box_key for one in flaky)
+    failed = Counter(one.box_key for one in flaky if one.tries.first_failed)
+    of_boxes = rates([(failed[box], number) for box, number in runs.items()])
+    return dict(zip(runs, of_boxes, strict=True))
+
+
 def fixed(flaky: Sequence[Counted], found: Onset) -> Fixed:
     """Judge by the runs since a test is flaky, in the order of the commits, and by the chance that
     it still is.
@@ -473,11 +498,8 @@ def boxes_compared(flaky: Sequence[Counted]) -> BoxesCompared:
     """Return the boxes of a test by their runs since it is flaky. They are compared on the commits
     that two boxes or more ran: elsewhere a commit may be what differs.
     """
-    runs = Counter(one.box_key for one in flaky)
-    failed = Counter(one.box_key for one in flaky if one.tries.first_failed)
-    of_boxes = rates([(failed[box], number) for box, number in runs.items()])
     in_common = _in_common(flaky)
-    boxes = [BoxRate(box, rate, box in in_common) for box, rate in zip(runs, of_boxes, strict=True)]
+    boxes = [BoxRate(box, rate, box in in_common) for box, rate in _box_rates(flaky).items()]
     boxes.sort(key=lambda one: (not one.compared, -one.rate.low, one.box_key))
     alike = None
     if in_common:
