@@ -13,7 +13,13 @@ from hwci.analysis.benches import words
 from hwci.analysis.benches.report import Note, worst_boxes_of
 from hwci.analysis.failures.incidents import Described
 from hwci.analysis.flaky.suspect_words import LIKELY, of_boxes, of_change, of_fixed, since_when
-from hwci.analysis.flaky.suspects import NEVER_PASSED, RUNS_NEEDED, SeenProduct, standing_out
+from hwci.analysis.flaky.suspects import (
+    NEVER_PASSED,
+    RUNS_NEEDED,
+    SeenProduct,
+    Since,
+    standing_out,
+)
 from hwci.analysis.one_test import OneTest, Tries
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.analysis.suspected import (
@@ -43,12 +49,13 @@ class About(NamedTuple):
 class Concluded(NamedTuple):
     """What is to be said of a test. `answer`: whether it fails now or is flaky, and whom to
     suspect; `says`: on what that rests. `began_before`: it likely was so before the period, of
-    which there are runs.
+    which there are runs. `since`: since which commit, None if its runs do not tell.
     """
 
     answer: str
     says: str
     began_before: bool = False
+    since: Since | None = None
 
 
 def concluded(about: About, found: OneTest, tries: Tries) -> Concluded:
@@ -57,19 +64,20 @@ def concluded(about: About, found: OneTest, tries: Tries) -> Concluded:
     if steady is not None:
         return Concluded(_sentences([steady]), "")
     says: Sequence[str] = [_counts(found, tries)]
-    began_before = names_only_box = False
-    to_tell = ""
+    names_only_box, to_tell, since = False, "", None
     if is_broken(tries.attempts, tries.failed_attempts):
         known = known_of(about.pending, NEVER_PASSED, None, about.incidents)
         answer = suspected(known).sentence
     else:
-        told, says, began_before = _told(about, found, tries)
+        told, says, since = _told(about, found, tries)
         answer, names_only_box = told.sentence, told.names_only_box
         to_tell = told.to_tell
     only = ""
     if len(found.boxes) == 1 and not names_only_box:
         only = f"only {found.boxes[0].box_key} ran it, so no other tells bench from firmware"
-    return Concluded(_sentences([answer]), _sentences([*says, only, to_tell]), began_before)
+    began_before = since is not None and since.before >= LIKELY and not since.is_first
+    rests = _sentences([*says, only, to_tell])
+    return Concluded(_sentences([answer]), rests, began_before, since)
 
 
 def _sentences(said: Iterable[str]) -> str:
@@ -89,8 +97,10 @@ def _without_failure(found: OneTest, tries: Tries) -> str | None:
     return None
 
 
-def _told(about: About, found: OneTest, tries: Tries) -> tuple[Suspected, Sequence[str], bool]:
-    """Return the answer, on what it rests, and whether it was so before the period."""
+def _told(
+    about: About, found: OneTest, tries: Tries
+) -> tuple[Suspected, Sequence[str], Since | None]:
+    """Return the answer, on what it rests, and since when it is so."""
     history, runs, test_id, pending, incidents, notes = about
     worst = worst_boxes_of(runs, [test_id], notes, history.check_time).get(test_id)
     suggested = SeenProduct(history, runs).suggested(test_id)
@@ -102,17 +112,17 @@ def _told(about: About, found: OneTest, tries: Tries) -> tuple[Suspected, Sequen
     counts = _counts(found, tries) if worst is None else _given(found)
     if isinstance(suggested, str):
         missing = "" if known.failing is None else f"not enough data to say more: {suggested}"
-        return answer, [missing, on_box, counts], False
-    since = ""
+        return answer, [missing, on_box, counts], None
+    failing_since = ""
     fails = fails_steadily(known)
     if fails:
-        since = f"its runs say that it has failed {since_when(suggested.since)}"
+        failing_since = f"its runs say that it has failed {since_when(suggested.since)}"
         on_box = on_box or ("" if len(found.boxes) == 1 else of_boxes(suggested))
-    began_before = suggested.since.before >= LIKELY and not suggested.since.is_first
     # Runs on other boxes, where it never failed, would not show that it is fixed on this one.
     is_elsewhere = worst is not None and worst.only and not suggested.is_fixed
     fixed = "" if is_elsewhere or fails else of_fixed(suggested)
-    return answer, [since, on_box, of_change(suggested.since), fixed, counts], began_before
+    says = [failing_since, on_box, of_change(suggested.since), fixed, counts]
+    return answer, says, suggested.since
 
 
 def _counts(found: OneTest, tries: Tries) -> str:

@@ -19,6 +19,8 @@ from uuid import UUID
 
 from hwci.analysis.failures.co_failure import failing_together
 from hwci.analysis.failures.look_first import Evidence, PassedBefore, look_first
+from hwci.analysis.flaky.suspect_words import LIKELY
+from hwci.analysis.flaky.suspects import SeenProduct, Since
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Changes, Commit, FailureKey, Lane, Product, TestKey
 from hwci.engine.history import Failure, History, Scope
@@ -175,7 +177,8 @@ class Described(NamedTuple):
     one within a run, which failed too. `passes_on`: the other boxes, by name, on which a test of it
     passed on one of its failing commits, and none failed on one. `only_box`: it fails on one box,
     and no other ran one of its tests in the period. `merged`: None if no report or merge tells that
-    it was. `look_first`: None if it is resolved.
+    it was. `look_first`: None if it is resolved. `history`: since when the test that failed first
+    fails, by all its runs of the period; None if they do not tell, or tell of another time.
     """
 
     incident: Incident
@@ -184,6 +187,7 @@ class Described(NamedTuple):
     only_box: bool
     merged: Merged | None
     look_first: str | None
+    history: Since | None
 
 
 def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incident]:
@@ -245,6 +249,11 @@ def described(history: RecordedRuns, found: Sequence[Incident], period: Period) 
     others = history.elsewhere([[one.key for one in some] for some in members])
     ran_on = _ran_on(history, found, period)
     passed = _passed_before(history, [one for one in found if one.label is Label.PENDING])
+    seen = {
+        one.product: SeenProduct(history, one)
+        for product in {one.product for one in found}
+        for one in history.outcomes(Scope(*product), period)
+    }
     rows = []
     for one, failures, elsewhere in zip(found, members, others, strict=True):
         history.check_time()
@@ -255,8 +264,20 @@ def described(history: RecordedRuns, found: Sequence[Incident], period: Period) 
         if one.label is Label.PENDING:
             before = passed[one.first.first.id]
             looked = look_first(_evidence(history, one, passes_on, before, merged))
-        rows.append(Described(one, retries, passes_on, only_box, merged, looked))
+        since = _since(one, seen.get(one.product))
+        rows.append(Described(one, retries, passes_on, only_box, merged, looked, since))
     return rows
+
+
+def _since(one: Incident, seen: SeenProduct | None) -> Since | None:
+    """Return since when the test that failed first fails, if that is about this incident: on its
+    branch, and began no later than it did.
+    """
+    suggested = None if seen is None else seen.suggested(one.lane.test_id)
+    if suggested is None or isinstance(suggested, str) or suggested.since.branch != one.lane.branch:
+        return None
+    later = suggested.since.after(one.first.first.key.sha)
+    return None if later is None or later >= LIKELY else suggested.since
 
 
 def _passing_branch(merged: Merged | None) -> str | None:

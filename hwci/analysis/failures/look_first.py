@@ -93,4 +93,5 @@ def _commits(known: Evidence) -> str | None:
         return None
     if len(known.suspects) == 1:
         return short(known.suspects[0].sha)
-    return f"the {counted(len(known.suspects), 'commit')} that may have broken it"
+    # What it is stands there: a page names one commit beside, by the history of the test.
+    return f"the {counted(len(known.suspects), 'firmware commit')} under test there"

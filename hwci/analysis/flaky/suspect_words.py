@@ -119,6 +119,16 @@ def since_when(since: Since) -> str:
     return f"{one_of}, likeliest {short(best.commit.sha)} ({percent(best.share)})"
 
 
+def of_history(since: Since, test_id: str, left: int) -> str:
+    """Say since when a test fails by its history. `left`: so many firmware commits may have broken
+    it by the rules (semantics, 7), which look at its first failing run.
+    """
+    told = f"by the history of {test_id}, {since_when(since)}"
+    if left <= 1:
+        return told
+    return f"its first failing run leaves {counted(left, 'firmware commit')}; {told}"
+
+
 def sure(chance: float) -> str:
     """Say in brackets how sure something is."""
     return f" ({percent(chance)} sure)"

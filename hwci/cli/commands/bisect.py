@@ -168,11 +168,12 @@ def status(
     json: options.Json = False,
     output: options.Output = None,
 ) -> None:
-    """List the commits with their runs, and which of them may have broken the test.
+    """List the commits with their runs, and the chance of each that it broke the test.
 
-    How sure it is of one commit, hwci tests show says, which weighs all runs. CSV and JSON have the
-    chance of each by these runs alone; of the good commit, that the test failed there already. Runs
-    count by their first attempt; what the harness blames on the bench does not count.
+    It is the chance that hwci tests show has, by all runs of the test; of the good commit, that the
+    test failed there already. Too few runs for that: by those on these commits alone, and the last
+    line says so. Runs count by their first attempt; what the harness blames on the bench does not
+    count.
 
     For example:
 

@@ -111,12 +111,27 @@ def show_failure(
     else:
         explained = _explained(server, found)
         render.draw(
-            *evidence.sections(found, options.now()),
+            *evidence.sections(found, options.now(), _since(server, found, days)),
             *what_if.section(explained),
             links=server.links(found),
         )
         for step in (*evidence.next_steps(found), *what_if.notes(explained, found.failure)):
             render.note(step)
+
+
+def _since(server: Connection, found: "FailureEvidence", days: int) -> str | None:
+    """Return since when the test of a failure that is pending fails, by all its runs, as `hwci
+    tests show` has it. A server of an older version knows less.
+    """
+    failure = found.failure
+    if failure.label is not Label.PENDING:
+        return None
+    product = failure.repo_key, failure.suite
+    call = client.calls.one_test(
+        server.org_id(), *product, failure.test_id, days=days, as_of=options.now()
+    )
+    history = server.send(call).history
+    return history.says if history is not None and history.branch == failure.branch else None
 
 
 def _explained(server: Connection, found: "FailureEvidence") -> what_if.Explained:

@@ -32,7 +32,7 @@ def start(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
 
 def next_run(bisected: BisectedAnswer) -> Iterator[str]:
     """Return the lines of the next runs, or of the commit that was found."""
-    yield f"# {bisected.says}{_sure(bisected)}"
+    yield f"# {bisected.says}"
     for number, run in enumerate(bisected.next_runs):
         subject = f" {run.subject}" if run.subject else ""
         took = f"about {duration(run.board_seconds)}, the median of {counted(run.runs_seen, 'run')}"
@@ -47,14 +47,6 @@ def next_run(bisected: BisectedAnswer) -> Iterator[str]:
         yield "# No box that ran it reached the hardware in its last run: mend one, then ask again."
 
 
-def _sure(bisected: BisectedAnswer) -> str:
-    """Say how sure a range is. One commit has one certainty, that of `hwci tests show`, which
-    weighs all runs of the product: a second one would contradict it.
-    """
-    bracket = bisected.bracket
-    return f" That is {percent(bracket.chance)} sure." if bracket.commits > 1 else ""
-
-
 def _never_failed(run: NextRunAnswer) -> str:
     """Say why a box is worth a run on which the test did not fail yet."""
     if not run.runs:
@@ -64,13 +56,8 @@ def _never_failed(run: NextRunAnswer) -> str:
 
 
 def commits(bisected: BisectedAnswer) -> tables.Layout[CandidateAnswer]:
-    """Return the layout of the commits, the good one first: those of the range are marked, as the
-    page has them, without a chance of each.
-    """
+    """Return the layout of the commits, the good one first, each with its chance."""
     good = bisected.commits[0].sha
-    shas = [commit.sha for commit in bisected.commits]
-    first, last = (shas.index(end) for end in (bisected.bracket.first, bisected.bracket.last))
-    held = set(shas[first : last + 1])
     column = tables.Column
     return tables.Layout(
         "commits",
@@ -80,7 +67,7 @@ def commits(bisected: BisectedAnswer) -> tables.Layout[CandidateAnswer]:
             column("Subject", lambda row: "(good)" if row.sha == good else row.subject, spare=1),
             column("Failed", lambda row: str(row.failed), right=True),
             column("Runs", lambda row: str(row.runs), right=True),
-            column("May have broken it", lambda row: "yes" if row.sha in held else ""),
+            column("Chance", lambda row: percent(row.chance), right=True),
         ],
         "sha subject failed runs chance",
         "No commit.",

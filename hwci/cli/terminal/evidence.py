@@ -140,14 +140,16 @@ def next_steps(found: FailureEvidence) -> Iterator[str]:
 UNDER_TEST_UNKNOWN = "not known: the report does not name the run before, as on a first report"
 
 
-def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
-    """Return the sections about a failure: a title and its lines in turn."""
+def sections(found: FailureEvidence, now: datetime, since: str | None = None) -> Iterator[Text]:
+    """Return the sections about a failure: a title and its lines in turn. `since`: when its test
+    fails since, by all its runs.
+    """
     from rich.text import Text
 
     failure = found.failure
     under_test = _commits(found.under_test, found.under_test_total, UNDER_TEST_UNKNOWN)
     for title, lines in (
-        (f"{failure.test_id} on {failure.box_key} ({failure.id})", list(_facts(found, now))),
+        (f"{failure.test_id} on {failure.box_key} ({failure.id})", list(_facts(found, now, since))),
         ("Timeline of this test on this box, in the branch's order", list(_timeline(found, now))),
         ("Checks, in order", list(check_lines(found))),
         ("Commits under test", list(under_test)),
@@ -158,7 +160,7 @@ def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
             yield render.indented(lines)
 
 
-def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
+def _facts(found: FailureEvidence, now: datetime, since: str | None) -> Iterator[str]:
     failure, resolved = found.failure, found.resolved
     yield blame(found)
     yield f"label        {_label(found)}"
@@ -170,6 +172,8 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
     yield from _message(found)
     if resolved is None:
         yield from _suspects("suspects", found.broken_by) if failure.label is Label.PENDING else ()
+        if since is not None:
+            yield f"history      {since}, by all runs of the test"
         return
     commits = counted(resolved.failing_commits, "failing commit")
     fix, review = resolved.fix, resolved.review

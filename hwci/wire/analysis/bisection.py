@@ -56,7 +56,7 @@ class BisectionQuery(PeriodQuery):
 
 class CandidateAnswer(Answer):
     """A commit with the runs of the test on it, by their first attempt. `chance`: that the test
-    fails since this commit.
+    fails since this commit; where `ofHistory`, as every other answer has it (semantics, 13).
     """
 
     sha: str
@@ -67,7 +67,9 @@ class CandidateAnswer(Answer):
 
 
 class BracketAnswer(Answer):
-    """The fewest neighbouring commits that hold the one with 95 %."""
+    """The fewest neighbouring commits that hold 95 % of the chances of all. `chance`: the sum of
+    theirs.
+    """
 
     first: str
     last: str
@@ -110,7 +112,9 @@ class NextRunAnswer(Answer):
 
 class BisectedAnswer(Answer):
     """How far it is, and `says` in a sentence. `commits`: the good one, with the chance that the
-    test failed there already, then all up to the bad one. `nextRuns`: to start at once, the most
+    test failed there already, then all up to the bad one. `ofHistory`: their chances are those that
+    the history of the test gives; else it gives none, and the runs on these commits alone are
+    weighed. `nextRuns`: to start at once, the most
     telling first; none: one commit is left, or no box of the product reached the hardware in its
     last run. `toFillIn`: what in their commands is for the reader; `then`: the command that asks
     for the runs after these.
@@ -118,6 +122,7 @@ class BisectedAnswer(Answer):
 
     says: str
     commits: Sequence[CandidateAnswer]
+    of_history: bool = False
     bracket: BracketAnswer
     next_runs: Sequence[NextRunAnswer]
     to_fill_in: str
@@ -145,6 +150,7 @@ class BisectedAnswer(Answer):
                     found.commits, found.counts, found.chances, strict=True
                 )
             ],
+            of_history=found.of_history,
             bracket=BracketAnswer(
                 first=found.commits[bracket.first].sha,
                 last=found.commits[bracket.last].sha,

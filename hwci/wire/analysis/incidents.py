@@ -8,9 +8,11 @@ from typing import Literal, Self
 from uuid import UUID
 
 from hwci.analysis.failures.incidents import Described
+from hwci.analysis.flaky.suspect_words import of_history
 from hwci.engine.rules.labels import Group
 from hwci.engine.vocabulary import Label, Verdict
 from hwci.wire import limits
+from hwci.wire.analysis.suspects import CertaintyAnswer
 from hwci.wire.base import Answer, Time
 from hwci.wire.failures import BrokenByAnswer, CommitSubject
 from hwci.wire.queries import TableQuery
@@ -67,7 +69,9 @@ class IncidentAnswer(Answer):
     the first one within a run, which failed too. `passes_on`: other boxes of the product on which a
     test of it passed on one of its failing commits, and none failed; `only_box`: it fails on one
     box, and no other ran one of its tests in the period. `look_first`: where to look first, the
-    commit or the bench, or which run would tell; null if it is resolved. `merged_into`: null for an
+    commit or the bench, or which run would tell; null if it is resolved. `history`: since which
+    commit the test that failed first fails, by all its runs, beside `suspects`, which the rules
+    have; null if they do not tell, or tell of another time. `merged_into`: null for an
     incident that is resolved or on a branch that merges went to, and where nothing tells that it
     was merged. Each list holds 100 at most, the numbers beside them count all.
     """
@@ -99,6 +103,7 @@ class IncidentAnswer(Answer):
     passes_on_total: int
     only_box: bool
     look_first: str | None
+    history: CertaintyAnswer | None = None
     failures: Sequence[IncidentFailure]
     failures_total: int
 
@@ -137,6 +142,15 @@ class IncidentAnswer(Answer):
             passes_on_total=len(one.passes_on),
             only_box=one.only_box,
             look_first=one.look_first,
+            history=_certain(one),
             failures=[IncidentFailure.of(group) for group in found.groups[:most]],
             failures_total=len(found.groups),
         )
+
+
+def _certain(one: Described) -> CertaintyAnswer | None:
+    if one.history is None:
+        return None
+    left = len(one.incident.suspects or ())
+    said = of_history(one.history, one.incident.lane.test_id, left)
+    return CertaintyAnswer.of(one.history, said)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, Self
 
 from hwci.analysis import one_test
+from hwci.analysis.flaky.suspect_words import since_when
 from hwci.analysis.one_test_words import Concluded
 from hwci.analysis.periods.days import Days
 from hwci.analysis.renames import OtherName
@@ -14,6 +15,7 @@ from hwci.engine.page.over_time import BOXES_MAX
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Verdict
 from hwci.wire.analysis.days import CalendarDay, DaysQuery
+from hwci.wire.analysis.suspects import CertaintyAnswer
 from hwci.wire.base import Answer, Name, TestId, Time
 from hwci.wire.metrics import PeriodAnswer
 from hwci.wire.queries import PageQuery, ProductQuery, Search
@@ -188,7 +190,8 @@ class OneTestAnswer(Answer):
     `before` and `since`: another name of it, null if reports show none, or several. `answer`
     is what people read first: whether it fails now or is flaky, and whom to suspect; `says`: on
     what that rests. Null: no run had it. `beganBefore`: it likely was so before the period, of
-    which there are runs.
+    which there are runs. `history`: since which commit it fails, as `says` has it too; null if its
+    runs do not tell.
     """
 
     period: PeriodAnswer
@@ -199,6 +202,7 @@ class OneTestAnswer(Answer):
     answer: str | None
     began_before: bool
     says: str | None
+    history: CertaintyAnswer | None = None
     days: Sequence[CalendarDay]
     all: TriesAnswer | None
     boxes: Sequence[OnBoxAnswer]
@@ -219,6 +223,7 @@ class OneTestAnswer(Answer):
     ) -> Self:
         """Make the answer. `days`: of the period and zone of `query`."""
         period = Period(days[0].period.start, days[-1].period.end)
+        since = None if concluded is None else concluded.since
         return cls(
             period=PeriodAnswer.of(query.days, period),
             repo_key=query.repo_key,
@@ -228,6 +233,7 @@ class OneTestAnswer(Answer):
             began_before=concluded is not None and concluded.began_before,
             answer=None if concluded is None else concluded.answer,
             says=None if concluded is None else concluded.says,
+            history=None if since is None else CertaintyAnswer.of(since, since_when(since)),
             days=[*map(CalendarDay.of_days, days)],
             all=None if found.all is None else TriesAnswer.of(found.all),
             boxes=[*map(_on_box, found.boxes[:BOXES_MAX])],

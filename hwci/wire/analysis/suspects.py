@@ -53,6 +53,24 @@ class RankedTestAnswer(FlakyTestAnswer):
         return cls(**row._asdict(), low=rate_answer.low, high=rate_answer.high)
 
 
+class CertaintyAnswer(Answer):
+    """Since which commit of a branch a test fails, by all its runs of the period (semantics, 13).
+    `sha` is the likeliest one, and `chance` that it is this one, as every answer has it; `says`
+    names it, or those among which it is, or the time before the period.
+    """
+
+    branch: str
+    sha: str
+    chance: float
+    says: str
+
+    @classmethod
+    def of(cls, since: suspects.Since, says: str) -> Self:
+        """Make one."""
+        likeliest = since.suspects[0]
+        return cls(branch=since.branch, sha=likeliest.commit.sha, chance=likeliest.share, says=says)
+
+
 class SuspectCommitAnswer(Answer):
     """A commit, and the chance that it made the test flaky. `kind`: what it changed; `seen_at`:
     when a report named it first.
