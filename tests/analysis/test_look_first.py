@@ -93,7 +93,7 @@ def test_of_several_commits_that_may_have_broken_it_none_is_named() -> None:
     assert said(Past(reports)) == [
         (
             "Commit or bench? Test commit a (the last pass) on box-1 again:"
-            " if it passes, suspect the 2 commits that may have broken it"
+            " if it passes, suspect the 2 firmware commits of its first failing run"
         )
     ]
 

@@ -94,4 +94,4 @@ def _commits(known: Evidence) -> str | None:
     if len(known.suspects) == 1:
         return short(known.suspects[0].sha)
     # What it is stands there: a page names one commit beside, by the history of the test.
-    return f"the {counted(len(known.suspects), 'firmware commit')} under test there"
+    return f"the {counted(len(known.suspects), 'firmware commit')} of its first failing run"

@@ -4,7 +4,7 @@
 This module decides the order from places and lists of changes. It knows no test and no box.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
@@ -17,6 +17,8 @@ from hwci.engine.vocabulary import FileKind
 
 COMMITS_MAX = 500
 """The newest tested commits of a branch; what was before them is before the period."""
+_LISTS_MAX = 20
+"""So many lists one after the other are followed back to a commit that ran."""
 
 
 class CommitKind(StrEnum):
@@ -45,13 +47,15 @@ class OrderedCommit(NamedTuple):
 def branch_order(
     history: History, product: Product, branch: str, shas: set[str]
 ) -> list[OrderedCommit] | None:
-    """Return the commits of a branch that ran, by their places, each after those that its run lists
-    and that did not run themselves. A commit appears once, wherever else lists name it. None: by
-    what was listed, commits come before one another in a circle, as rebases may say.
+    """Return the commits of a branch that ran, by their places, each after those that were listed
+    since the one before and did not run themselves. The first list with a commit may be of a run of
+    another product, which began later, so its base is followed back. A commit appears once,
+    wherever else lists name it. None: by what was listed, commits come before one another in a
+    circle, as rebases may say.
     """
     placed = (history.place(product.repo_key, branch, sha) for sha in shas)
     places = sorted(one for one in placed if one is not None)[-COMMITS_MAX:]
-    listings = history.first_listing(product.repo_key, [one.sha for one in places])
+    listings = _listings(history, product.repo_key, [one.sha for one in places])
     if _in_a_circle(listings):
         return None
     config = history.config(product)
@@ -60,14 +64,47 @@ def branch_order(
     tested = {one.sha for one in places}
     for place in places:
         changes = listings.get(place.sha)
+        between = _listed_before(changes, listings, order)
         listed = changes.commits[: last_place(changes.commits, place.sha) + 1] if changes else ()
-        for commit in listed[:-1]:
+        for commit in (*between, *listed[:-1]):
             if commit.sha not in tested:
                 order.setdefault(commit.sha, _ordered(commit, files, place))
         whole = changes is not None and not changes.truncated and changes.base_sha in order
         own = listed[-1] if listed else Commit(place.sha, files_truncated=True)
         order[place.sha] = _ordered(own, files if whole else None, place)
     return list(order.values())
+
+
+def _listings(history: History, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+    """Return the first list with each of these commits, and those with the bases of these lists,
+    back to the first of these commits.
+    """
+    found: dict[str, Changes] = {}
+    wanted, known = {*shas}, {*shas}
+    for _ in range(_LISTS_MAX):
+        more = history.first_listing(repo_key, [*wanted]) if wanted else {}
+        found.update(more)
+        known |= wanted
+        bases = {one.base_sha for sha, one in more.items() if one.base_sha and sha not in shas[:1]}
+        wanted = bases - known
+    return found
+
+
+def _listed_before(
+    changes: Changes | None, listings: Mapping[str, Changes], order: Collection[str]
+) -> Sequence[Commit]:
+    """Return the commits of the lists that lead from one whose base is in no list so far to a
+    commit that is; none if they do not.
+    """
+    found: list[Commit] = []
+    for _ in range(_LISTS_MAX):
+        base = None if changes is None else changes.base_sha
+        if base is None or base in order:
+            return found if base else ()
+        changes = listings.get(base)
+        if changes is not None:
+            found[:0] = changes.commits[: last_place(changes.commits, base) + 1]
+    return ()
 
 
 def _in_a_circle(listings: Mapping[str, Changes]) -> bool:

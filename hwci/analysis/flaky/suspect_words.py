@@ -123,10 +123,10 @@ def of_history(since: Since, test_id: str, left: int) -> str:
     """Say since when a test fails by its history. `left`: so many firmware commits may have broken
     it by the rules (semantics, 7), which look at its first failing run.
     """
-    told = f"by the history of {test_id}, {since_when(since)}"
+    told = f"y the history of {test_id}, {since_when(since)}"
     if left <= 1:
-        return told
-    return f"its first failing run leaves {counted(left, 'firmware commit')}; {told}"
+        return f"B{told}"
+    return f"Its first failing run leaves {counted(left, 'firmware commit')}; b{told}"
 
 
 def sure(chance: float) -> str:

@@ -203,9 +203,8 @@ def _look_first(rows: "Sequence[IncidentAnswer]") -> "Iterator[str]":
         if row.look_first is not None:
             runs = f" (only {row.boxes[0]} runs {'it' if row.tests_total == 1 else 'them'})"
             tests = _some(row.tests, row.tests_total)
-            yield f"{tests}{runs if row.only_box else ''}: {row.look_first}"
-            if row.history is not None:
-                yield f"{tests}: {row.history.says}"
+            since = "" if row.history is None else f". {row.history.says}"
+            yield f"{tests}{runs if row.only_box else ''}: {row.look_first}{since}"
 
 
 def _some(names: "Sequence[str]", total: int) -> str:

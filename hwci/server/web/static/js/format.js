@@ -101,6 +101,13 @@ export function percent(value) {
   return `${tenths.format(value)} %`;
 }
 
+/** A chance as people say it, in the words of the API: only what is certain is 0 or 100 %. */
+export function chanceText(chance) {
+  const text = `${Math.round(100 * chance)} %`;
+  if (chance > 0 && text === "0 %") return "under 1 %";
+  return chance < 1 && text === "100 %" ? "over 99 %" : text;
+}
+
 /** A range of percentages: "89.2 to 93.9 %"; the API has null where there is too little for one. */
 export function range(low, high) {
   return low === null ? "not enough data" : `${tenths.format(low)} to ${percent(high)}`;

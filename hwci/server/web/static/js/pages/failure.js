@@ -79,7 +79,7 @@ function Evidence({ answer, address, orgId, organization, me }) {
       <${Branch} ...${shared} ...${{ opened: asked, unknown, open, sought }} all=${address.query.get("commits") === "all"} />
       ${resolved
         ? html`<${Checks} ...${shared} open=${address.query.get("checks") === "open"} />`
-        : html`<${WholeTest} ...${{ failure, orgId }} />`}
+        : html`<${WholeTest} ...${{ failure, range: evidence.brokenBy, orgId }} />`}
       ${resolved && html`<${WhatIf} key=${`${resolved.class} ${resolved.review?.at}`} orgId=${orgId} failureId=${failure.id} />`}
     </div>
   `;

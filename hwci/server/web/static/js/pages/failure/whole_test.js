@@ -2,6 +2,7 @@
 // Beside a failure that is not resolved, what all runs of its test say: on which boxes and since when it fails, and
 // where to look first. The API decides the words. They are asked for after the page, which does not wait for them.
 
+import { counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
 import { HistoryLink } from "../../parts/values/past.js";
@@ -13,13 +14,15 @@ const NOT_CHECKED = {
   pending: "The checks run once the failure is resolved: they need the commit that fixed it.",
 };
 
-/** The section. */
-export function WholeTest({ failure: { repoKey, suite, testId, label }, orgId }) {
+/** The section. `range`: the commits that may have broken it by the rules, which look at its first failing run. */
+export function WholeTest({ failure: { repoKey, suite, testId, branch, label }, range, orgId }) {
   const test = { repoKey, suite, testId };
   const { data, error } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/test`, { ...test, days: DAYS });
   return html`<${Section} title=${`The test in ${DAYS} days`}>
     <p>${error ? error.message : !data ? "Loading…" : html`<strong>${data.answer}</strong> ${data.says}`}
       ${" "}<${HistoryLink} test=${test} orgId=${orgId} /></p>
+    ${data?.history?.branch === branch && range?.commits.length > 1 && html`<p>Its first failing run leaves
+      ${" "}${counted(range.commits.length, "firmware commit")}; by the history of the test, ${data.history.says}.</p>`}
     <p class="quiet">${NOT_CHECKED[label]}</p>
   <//>`;
 }

@@ -100,12 +100,13 @@ function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first },
 }
 
 /**
- * The commits, what other boxes say of them, and where to look first: at them, or at the bench. The page of the test says
- * how sure that is.
+ * The commits by the rules, what other boxes say of them, where to look first, at them or at the bench, and how sure it is of
+ * a commit by all runs of the test.
  */
 function suspects(row, orgId) {
-  const { repoKey, suite, failures: [{ testId }], suspects: range, lookFirst } = row;
+  const { repoKey, suite, failures: [{ testId }], suspects: range, lookFirst, history } = row;
   return html`<${Suspects} range=${range} repo=${repoKey} />${otherBoxes(row, orgId)}
+    ${history && html`<span class="under">${history.says}</span>`}
     <span class="under">${lookFirst} · <${HistoryLink} words="history, and how sure"
       test=${{ repoKey, suite, testId }} orgId=${orgId} /></span>`;
 }

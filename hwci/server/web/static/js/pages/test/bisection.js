@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which commit broke a test, and the run that tells most about it, as commands to paste (ADR 0073). The API keeps
-// nothing of a bisection: it weighs the runs that were reported, and proposes the next one. Nothing runs here. The one
-// chance of a commit on this page is that at the top, which weighs all runs of the product; the likeliest stand first here.
+// nothing of a bisection: it weighs the runs that were reported, and proposes the next one. Nothing runs here. A commit has
+// the chance that the top of the page has for it; the likeliest stand first here.
 
 import { useAnswer } from "../../asking.js";
-import { count, counted, duration } from "../../format.js";
+import { chanceText, count, counted, duration } from "../../format.js";
 import { html } from "../../html.js";
 import { Copyable } from "../../parts/form/copyable.js";
 import { Section } from "../../parts/section.js";
@@ -51,6 +51,7 @@ function columns(repo) {
       numeric: true,
       cell: ({ failed, runs }) => `${count(failed)} of ${count(runs)}`,
     },
+    { key: "chance", title: "Chance", numeric: true, cell: ({ chance }) => chanceText(chance) },
   ];
 }
 
