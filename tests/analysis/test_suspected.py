@@ -75,7 +75,8 @@ def likeliest(found: Intermittent, share: float, kind: CommitKind) -> Intermitte
             planted(replace(BUG, since=20)).facts,
             (
                 "Fails now on 5 boxes: on 27 commits of main since f50592850000 of 2 Jan."
-                " No bench stands out: look at the 2 firmware commits of its first failing run first"
+                " No bench stands out: look at the 2 firmware commits of its first failing"
+                " run first"
             ),
             "fails now on 5 boxes",
         ),
