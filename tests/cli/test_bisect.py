@@ -91,7 +91,7 @@ def test_pasted_runs_lead_to_the_commit(signed_in: Command, in_ci: Command, tmp_
 
     assert re.match(
         rf"# It began to fail in {BROKEN[:12]} Change 6 "
-        r"\(\d+ of \d+ runs failed\)\.\n",
+        r"\(9\d % sure\): \d+ of \d+ runs on these commits failed, and they alone are weighed\.\n",
         out,
     )
     whole = signed_in("bisect", "status", "hil.boot", *ENDS, "-o", "csv").out

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from hwci.said import percent as chance
 from tests.web.conftest import ZONE, Dashboard
 from tests.web.live import cells, site
 from tests.web.reading import PRODUCT, Reader, between, each_day, percent
@@ -50,9 +51,7 @@ def written(box: Any) -> list[str]:
     return [re.sub(r"\s", "", one) for one in shown]
 
 
-def test_a_bisection_is_a_bracket_and_a_command_to_paste_and_has_no_second_chance(
-    reader: Reader,
-) -> None:
+def test_a_bisection_is_commits_with_their_chances_and_a_command_to_paste(reader: Reader) -> None:
     query = {"days": 90, "asOf": reader.now().isoformat(), **PRODUCT}
     told = {
         test_id: reader.ask("ci-analysis/bisection", **query, testId=test_id)
@@ -73,7 +72,7 @@ def test_a_bisection_is_a_bracket_and_a_command_to_paste_and_has_no_second_chanc
     failed = f"{likeliest['failed']} of {likeliest['runs']}"
     expect(rows.first).to_contain_text(likeliest["sha"][:12])
     expect(rows.first.locator("td[data-title='Runs that failed']")).to_have_text(failed)
-    assert "%" not in section.inner_text()
+    expect(rows.first.locator("td[data-title='Chance']")).to_have_text(chance(likeliest["chance"]))
 
     test_id, missing = next((one, of) for one, of in told.items() if of["missing"] == "fixed")
     reader.open(**query, testId=test_id)
