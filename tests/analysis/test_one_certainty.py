@@ -58,8 +58,10 @@ class Asker:
         self.scope = Scope(*self.product)
         [self.runs] = self.history.outcomes(self.scope, PERIOD)
 
-    def bisected(self, test: str, *ends: str | None) -> Progress | MissingCommit:
-        return progress(self.history, self.product, PERIOD, Asked(test, *(ends or (None, None))))
+    def bisected(
+        self, test: str, good: str | None = None, bad: str | None = None
+    ) -> Progress | MissingCommit:
+        return progress(self.history, self.product, PERIOD, Asked(test, good, bad))
 
     def suspects(self) -> Mapping[str, Suspect]:
         rows = flaky_tests(self.history, self.scope, PERIOD, FlakySelection(limit=100)).items
