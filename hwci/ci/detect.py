@@ -165,11 +165,15 @@ def name_notice(job: Job) -> Notice | None:
 
 def product_notice(job: Job, project: Project | None) -> Notice | None:
     """Return a notice if the product of a job is none of those in the project file: no source names
-    one of several, or its name is not among them. It is reported as it is.
+    one of several, or its name is not among them; or if nothing names one, at a desk without such a
+    file. It is reported as it is.
     """
     suites = sorted({product.suite for product in project.products}) if project else []
     said = job.fields.get("suite")
     name = said.value if said else job.value("workflow")
+    if not suites and said is None and _is_default(job, "workflow"):
+        what = f"no product is named for this run: it counts as one of product {name}"
+        return Notice(what, f"Name it: --suite (HWCI_SUITE), or {PROJECT_FILE} (hwci init)")
     if not suites or name is None or name in suites:
         return None
     known = ", ".join(suites)
@@ -181,6 +185,10 @@ def product_notice(job: Job, project: Project | None) -> Notice | None:
         return Notice(what, "Name it: --suite (HWCI_SUITE)")
     what = f"{said.source} says product {name}, which {PROJECT_FILE} does not have; it has {known}"
     return Notice(what, f"Correct {said.source}, or add a [[product]]")
+
+
+def _is_default(job: Job, field: str) -> bool:
+    return field in job.fields and job.fields[field].source == DEFAULT
 
 
 def _variables(environ: Mapping[str, str]) -> tuple[_Fields, dict[str, str]]:

@@ -3,23 +3,24 @@
 // where to look first. The API decides the words. They are asked for after the page, which does not wait for them.
 
 import { html } from "../../html.js";
+import { DAYS_DEFAULT, daysBackTo } from "../../parts/frame/scope.js";
 import { Section } from "../../parts/section.js";
 import { HistoryLink } from "../../parts/values/past.js";
 import { useOwnDays } from "../../parts/zone.js";
 
-const DAYS = 90;
 const NOT_CHECKED = {
   flake: "Flakes are not checked: only resolved failures are.",
   pending: "The checks run once the failure is resolved: they need the commit that fixed it.",
 };
 
 /** The section. */
-export function WholeTest({ failure: { repoKey, suite, testId, label }, orgId }) {
+export function WholeTest({ failure: { repoKey, suite, testId, label, startedAt }, orgId }) {
+  const days = Math.max(DAYS_DEFAULT, daysBackTo(startedAt)); // which have the failure
   const test = { repoKey, suite, testId };
-  const { data, error } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/test`, { ...test, days: DAYS });
-  return html`<${Section} title=${`The test in ${DAYS} days`}>
+  const { data, error } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/test`, { ...test, days });
+  return html`<${Section} title=${`The test in ${days} days`}>
     <p>${error ? error.message : !data ? "Loading…" : html`<strong>${data.answer}</strong> ${data.says}`}
-      ${" "}<${HistoryLink} test=${test} orgId=${orgId} /></p>
+      ${" "}<${HistoryLink} test=${test} orgId=${orgId} days=${days} /></p>
     <p class="quiet">${NOT_CHECKED[label]}</p>
   <//>`;
 }
