@@ -14,8 +14,8 @@ const NOT_CHECKED = {
 };
 
 /** The section. */
-export function WholeTest({ failure: { repoKey, suite, testId, label, startedAt }, orgId }) {
-  const days = Math.max(DAYS_DEFAULT, daysBackTo(startedAt)); // which have the failure
+export function WholeTest({ failure: { repoKey, suite, testId, label, firstStartedAt }, orgId }) {
+  const days = Math.max(DAYS_DEFAULT, daysBackTo(firstStartedAt)); // which have the failure
   const test = { repoKey, suite, testId };
   const { data, error } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/test`, { ...test, days });
   return html`<${Section} title=${`The test in ${days} days`}>
