@@ -51,24 +51,24 @@ class Concluded(NamedTuple):
     began_before: bool = False
 
 
-def concluded(about: About, found: OneTest, tries: Tries) -> Concluded:
+def concluded(about: About, test: OneTest, tries: Tries) -> Concluded:
     """Return what is to be said of a test. `tries`: those of all its boxes."""
-    steady = _without_failure(found, tries)
+    steady = _without_failure(test, tries)
     if steady is not None:
         return Concluded(_sentences([steady]), "")
-    says: Sequence[str] = [_counts(found, tries)]
+    says: Sequence[str] = [_counts(test, tries)]
     began_before = names_only_box = False
     to_tell = ""
     if is_broken(tries.attempts, tries.failed_attempts):
         known = known_of(about.pending, NEVER_PASSED, None, about.incidents)
         answer = suspected(known).sentence
     else:
-        told, says, began_before = _told(about, found, tries)
-        answer, names_only_box = told.sentence, told.names_only_box
-        to_tell = told.to_tell
+        suspicion, says, began_before = _suspicion(about, test, tries)
+        answer, names_only_box = suspicion.sentence, suspicion.names_only_box
+        to_tell = suspicion.to_tell
     only = ""
-    if len(found.boxes) == 1 and not names_only_box:
-        only = f"only {found.boxes[0].box_key} ran it, so no other tells bench from firmware"
+    if len(test.boxes) == 1 and not names_only_box:
+        only = f"only {test.boxes[0].box_key} ran it, so no other tells bench from firmware"
     return Concluded(_sentences([answer]), _sentences([*says, only, to_tell]), began_before)
 
 
@@ -76,12 +76,12 @@ def _sentences(said: Iterable[str]) -> str:
     return " ".join(f"{one[0].upper()}{one[1:]}." for one in said if one)
 
 
-def _without_failure(found: OneTest, tries: Tries) -> str | None:
+def _without_failure(test: OneTest, tries: Tries) -> str | None:
     """Say that it did not fail, or was not run; None: it failed."""
     failed, runs = tries.first
     if not runs:
         return "not enough data: all runs were lost before the test"
-    on = f"{counted(runs, 'run')} {_on(found)}"
+    on = f"{counted(runs, 'run')} {_on(test)}"
     if not failed and runs < RUNS_NEEDED:
         return f"not enough data to call it steady: it passed in {on}; {RUNS_NEEDED} are needed"
     if not failed:
@@ -89,7 +89,7 @@ def _without_failure(found: OneTest, tries: Tries) -> str | None:
     return None
 
 
-def _told(about: About, found: OneTest, tries: Tries) -> tuple[Suspected, Sequence[str], bool]:
+def _suspicion(about: About, test: OneTest, tries: Tries) -> tuple[Suspected, Sequence[str], bool]:
     """Return the answer, on what it rests, and whether it was so before the period."""
     history, runs, test_id, pending, incidents, notes = about
     worst = worst_boxes_of(runs, [test_id], notes, history.check_time).get(test_id)
@@ -99,7 +99,7 @@ def _told(about: About, found: OneTest, tries: Tries) -> tuple[Suspected, Sequen
     answer = suspected(known)
     on_box = "" if worst is None else f"it {words.of_test(worst)}"
     # Beside counts on the same commits, those of all runs say nothing more.
-    counts = _counts(found, tries) if worst is None else _given(found)
+    counts = _counts(test, tries) if worst is None else _given(test)
     if isinstance(suggested, str):
         missing = "" if known.failing is None else f"not enough data to say more: {suggested}"
         return answer, [missing, on_box, counts], False
@@ -107,7 +107,7 @@ def _told(about: About, found: OneTest, tries: Tries) -> tuple[Suspected, Sequen
     fails = fails_steadily(known)
     if fails:
         since = f"its runs say that it has failed {since_when(suggested.since)}"
-        on_box = on_box or ("" if len(found.boxes) == 1 else of_boxes(suggested))
+        on_box = on_box or ("" if len(test.boxes) == 1 else of_boxes(suggested))
     began_before = suggested.since.before >= LIKELY and not suggested.since.is_first
     # Runs on other boxes, where it never failed, would not show that it is fixed on this one.
     is_elsewhere = worst is not None and worst.only and not suggested.is_fixed
@@ -115,23 +115,23 @@ def _told(about: About, found: OneTest, tries: Tries) -> tuple[Suspected, Sequen
     return answer, [since, on_box, of_change(suggested.since), fixed, counts], began_before
 
 
-def _counts(found: OneTest, tries: Tries) -> str:
+def _counts(test: OneTest, tries: Tries) -> str:
     failed, runs = tries.first
     of_all = f"{failed:,} of all {runs:,} runs" if runs > 1 else "its only run"
-    return f"its first attempt failed in {of_all} {_on(found)}; {_given(found)}"
+    return f"its first attempt failed in {of_all} {_on(test)}; {_given(test)}"
 
 
-def _given(found: OneTest) -> str:
+def _given(test: OneTest) -> str:
     """Say what a retry gave, or else another run."""
     for given, what in (
-        (found.retries, "a retry"),
-        (found.reruns, "a rerun of the same commit on the same box"),
+        (test.retries, "a retry"),
+        (test.reruns, "a rerun of the same commit on the same box"),
     ):
         if given.tries:
             return f"{what} passed in {given.passed:,} of {counted(given.tries, 'run')}"
     return "no failure was tried again"
 
 
-def _on(found: OneTest) -> str:
-    boxes = len(found.boxes)
-    return f"on {found.boxes[0].box_key}" if boxes == 1 else f"on {boxes:,} boxes"
+def _on(test: OneTest) -> str:
+    boxes = len(test.boxes)
+    return f"on {test.boxes[0].box_key}" if boxes == 1 else f"on {boxes:,} boxes"

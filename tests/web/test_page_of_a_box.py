@@ -149,7 +149,7 @@ def test_what_is_not_there_says_so_and_leads_on(reader: Reader, quiet_console: l
     )
     reader.open(boxKey=box, repoKey=PRODUCT["repoKey"], suite="gateway-fw")
     expect(page.get_by_text("No run of gateway-fw in this period")).to_contain_text(
-        "Choose a longer period, another product, or see all boxes."
+        "Look back 90 days, choose another product, or see all boxes."
     )
     expect(page.get_by_text("No run of gateway-fw was reported on this box.")).to_be_visible()
     quiet_console.clear()  # the browser itself tells of each refusal
