@@ -77,7 +77,7 @@ def test_a_person_who_is_signed_in_applies_a_configuration_there_and_a_job_does_
     put(kept_sign_ins(os.environ), "default", Profile(server.url, "a@example.org", "t", "r", 4e9))
 
     refused = in_ci("suite-config", "apply", "c.json", **NOWHERE, CI="true")
-    applied = in_ci("suite-config", "apply", "c.json", **NOWHERE)
+    applied = in_ci("suite-config", "apply", "c.json", **NOWHERE, CI=None)
 
     assert (refused.code, "cause: HWCI_URL is not set" in refused.err) == (2, True)
     assert (applied.code, f"Applied to r:s at {server.url}." in applied.err) == (0, True)

@@ -331,7 +331,7 @@ def test_by_default_a_report_that_outlives_its_job_is_left_after_ten_seconds_wit
     monkeypatch.setattr("hwci.client.delivery.sending.Dispatch", Noting)
     monkeypatch.setattr("hwci.client.store.lifetime.CONTAINER_FILES", ())  # these may run in one
     monkeypatch.delenv("HWCI_DEADLINE")
-    own = {"HWCI_URL": unused_url(), "TMPDIR": "/elsewhere"}
+    own = {"HWCI_URL": unused_url()}
     for more in ({}, {"RUNNER_ENVIRONMENT": "github-hosted"}, {"HWCI_DEADLINE": "7"}):
         there: dict[str, str] = {**own, **more}
         in_ci("report-run", "--body", "-", stdin=body(1), **there)
