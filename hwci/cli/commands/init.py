@@ -42,7 +42,8 @@ def init(
     """Write hwci.toml for the repository of this folder, and print a job for its CI.
 
     What is firmware and what tests it is guessed from the names of the tracked files; read and
-    correct it. A file that is there is never overwritten; --ci then prints the job alone.
+    correct it. A file that is there is never overwritten; --ci then prints the job alone. With it
+    comes the folder .hwci for result files, which git ignores.
 
     For example:
 
