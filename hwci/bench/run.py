@@ -56,58 +56,79 @@ def run_tests(
         ExplainedError: nothing was run, as it could not be, or not be reported to a strict caller.
     """
     check_executable(command[0])
-    started_at = context.clock()
-    flags = replace(request.flags, started_at=started_at)
+    request = replace(request, flags=replace(request.flags, started_at=context.clock()))
+    live: AbstractContextManager[None] = nullcontext()
+    unreportable: ErrorMessage | None = None
     try:
-        job, boxes, project = check_run(flags, request.files, started_at, context)
+        request, live = _planned(request, box, context)
         if (to := sending().to) is not None:
             to.check("Nothing was run: it could not be reported" if strict else NOT_REPORTED)
     except ExplainedError as fault:
         if strict:
             raise
-        return _run_unreported(command, request.hello_cmd, fault.message, context)
+        unreportable = fault.message  # a bench is there to test
+    with signals_taken() as signals:
+        hello = ended = _checked(request.hello_cmd, signals, context)
+        if hello is None or hello.code == 0:
+            with live:
+                ended = signals.run(command)
+        assert ended is not None
+        if unreportable is None:
+            done = _reported_end(request, (hello, ended), sending, signals, context)
+        else:
+            done = _not_reported(unreportable)
+        return Ran(done, _code(signals, ended.code))
+
+
+def _planned(
+    request: RunRequest, box: Callable[[], BoxCredential], context: CommandContext
+) -> tuple[RunRequest, AbstractContextManager[None]]:
+    """Return what to report of a run that begins now, and its live run.
+
+    Raises:
+        ExplainedError: it cannot be reported.
+    """
+    started_at = request.flags.started_at
+    assert started_at is not None, "the run begins"
+    job, boxes, project = check_run(request.flags, request.files, started_at, context)
     request = replace(
         request,
-        flags=flags,
         before=times_of(request.files),
         by_file=names_by_file(project),
         platforms=project.platforms if project else None,
     )
-    with signals_taken() as signals:
-        hello = _checked(request.hello_cmd, signals, context)
-        ended = hello
-        if hello is None or hello.code == 0:
-            with _live(box, (job, boxes, request), context):
-                ended = signals.run(command)
-        assert ended is not None
-        flags = replace(
-            flags,
-            ended_at=context.clock(),
-            conclusion=_conclusion(ended),
-            hello_ok=None if hello is None else hello.code == 0,
-        )
-        try:
-            how = sending()
-            if ended.cancelled:
-                context.notify("The run was cancelled: reporting that.")
-                how = how.hurried()
-            done = _reported(replace(request, flags=flags), how, signals, context)
-        except ExplainedError as fault:
-            done = Done(error=fault)
-        return Ran(done, _code(signals, ended.code))
+    return request, _live(box, (job, boxes, request), context)
 
 
-def _run_unreported(
-    command: Sequence[str], hello_cmd: str | None, why: ErrorMessage, context: CommandContext
-) -> Ran:
-    """Run the tests of a run that cannot be reported: a bench is there to test."""
-    with signals_taken() as signals:
-        ended = _checked(hello_cmd, signals, context)
-        if ended is None or ended.code == 0:
-            ended = signals.run(command)
+def _reported_end(
+    request: RunRequest,
+    ran: tuple[Ended | None, Ended],
+    sending: Callable[[], Sending],
+    signals: Signals,
+    context: CommandContext,
+) -> Done:
+    """Report a run that has ended. `ran`: its hello command, if it has one, and its tests."""
+    hello, tests = ran
+    flags = replace(
+        request.flags,
+        ended_at=context.clock(),
+        conclusion=_conclusion(tests),
+        hello_ok=None if hello is None else hello.code == 0,
+    )
+    try:
+        how = sending()
+        if tests.cancelled:
+            context.notify("The run was cancelled: reporting that.")
+            how = how.hurried()
+        return _reported(replace(request, flags=flags), how, signals, context)
+    except ExplainedError as fault:
+        return _not_reported(fault.message)
+
+
+def _not_reported(why: ErrorMessage) -> Done:
+    """Return the result of a run that is not reported, before or after its tests."""
     cause = why.cause if why.what == NOT_REPORTED else f"{why.what}: {why.cause}"
-    message = replace(why, what=NOT_REPORTED, cause=cause, code=ExitCode.FAILED)
-    return Ran(Done(messages=(message,)), _code(signals, ended.code))
+    return Done(messages=(replace(why, what=NOT_REPORTED, cause=cause),))
 
 
 def check_and_report(

@@ -33,14 +33,15 @@ def branch_of(
     if on is not None and (on in holders | fetched or not matches_branch(on, merge_branches)):
         return Sourced(_of(owner, on), GIT)
     names = {_of(owner, name) for name in holders}
-    if own is not None and _is_ancestor(clone, sha, named):
+    of_ci = named["sha"].value if "sha" in named else None
+    if own is not None and _is_ancestor(clone, sha, of_ci):
         names.add(own.value)
-    refs = (name for name in clone.refs_at(sha) if not matches_branch(name, merge_branches))
+    refs = (name for name in clone.names_at(sha) if not matches_branch(name, merge_branches))
     for some in (names, fetched, refs):
         if (first := _first(some, merge_branches, own)) is not None:
             return Sourced(first, GIT)
     takes_merges = own is None or matches_branch(own.value, merge_branches)
-    if own is not None and not takes_merges and _is_ancestor(clone, sha, named, of=True):
+    if own is not None and not takes_merges and _is_ancestor(clone, of_ci, sha):
         return own  # the CI's commit, with something on top that was made here
     return Sourced(f"{DETACHED}{short(sha)}", GIT)
 
@@ -54,15 +55,12 @@ def _first(
     return min(names, key=rank, default=None)
 
 
-def _is_ancestor(
-    clone: Repository, sha: str, named: Mapping[str, Sourced[Any]], *, of: bool = False
-) -> bool:
-    """Return whether a commit comes before the one that the CI names; with `of`, after it."""
-    if "sha" not in named:
+def _is_ancestor(clone: Repository, earlier: str | None, later: str | None) -> bool:
+    """Return whether a commit comes before another one; not if one of them is not known."""
+    if earlier is None or later is None:
         return False
-    pair = (named["sha"].value, sha) if of else (sha, named["sha"].value)
     with suppress(GitError):  # the clone lacks it
-        return clone.is_ancestor(*pair)
+        return clone.is_ancestor(earlier, later)
     return False
 
 

@@ -73,42 +73,42 @@ def find_job(
         for name, value in flags.items()
         if value is not None
     }
-    found, unknown = _with_full_hashes({**variables, **flagged}, checkout)
-    found = {**_of_project(project, found), **found}
+    fields, unknown = _with_full_hashes({**variables, **flagged}, checkout)
+    fields = {**_of_project(project, fields), **fields}
     event, unreadable = _event(system, environ)
-    env = JobEnvironment(environ, event, frozenset(found))
-    merge_branches = _merge_branches(system, env, found, checkout)
+    env = JobEnvironment(environ, event, frozenset(fields))
+    merge_branches = _merge_branches(system, env, fields, checkout)
     env = replace(env, merge_branches=merge_branches.value)
-    named = _of_system(system, env, found, checkout, project) if system else Tested({})
-    found, of_push = _without_push(named, found)
-    found = {**_of_product(dict(named.fields), found, project), **found}
-    found = {**_defaults(system, installed_as), **_of_git(checkout, found), **found}
-    no_page = _no_page(found.get("ci_url"))
+    tested = _of_system(system, env, fields, checkout, project) if system else Tested({})
+    fields, of_push = _without_push(tested, fields)
+    fields = {**_of_product(dict(tested.fields), fields, project), **fields}
+    fields = {**_defaults(system, installed_as), **_of_git(checkout, fields), **fields}
+    no_page = _no_page(fields.get("ci_url"))
     if no_page:
-        del found["ci_url"]
+        del fields["ci_url"]
     return Job(
         system=system.name if system else None,
         title=system.title if system else NO_SYSTEM,
-        fields=in_order(found),
-        name=found["job"].value if "job" in found and "run_id" not in env.set_by_people else None,
-        before_sha=_commit(found.get("before_sha")),
-        previous_sha=named.fields.get("previous_sha"),
-        succeeded_sha=named.fields.get("succeeded_sha"),
-        pushed_shas=found["pushed_shas"].value if "pushed_shas" in found else (),
+        fields=in_order(fields),
+        name=fields["job"].value if "job" in fields and "run_id" not in env.set_by_people else None,
+        before_sha=_commit(fields.get("before_sha")),
+        previous_sha=tested.fields.get("previous_sha"),
+        succeeded_sha=tested.fields.get("succeeded_sha"),
+        pushed_shas=fields["pushed_shas"].value if "pushed_shas" in fields else (),
         merge_branches=merge_branches,
-        queued="queued" in found,
-        batched="batched" in found,
+        queued="queued" in fields,
+        batched="batched" in fields,
         bad_settings=(
-            *_not_mended(faults, found),
+            *_not_mended(faults, fields),
             *(text for name, text in unknown.items() if name not in HINTS),
         ),
         unreadable=(*unreadable, *no_page),
         unknown_commits=(*(text for name, text in unknown.items() if name in HINTS), *of_push),
-        doubts=_doubts(named, found, checkout, project),
-        counts_attempts=_counts_attempts(named.fields, found),
-        is_other=named.is_other,
-        is_elsewhere=named.elsewhere,
-        former_repo_key=_former_name(found.get("repo_key"), checkout, environ),
+        doubts=_doubts(tested, fields, checkout, project),
+        counts_attempts=_counts_attempts(tested.fields, fields),
+        is_other=tested.is_other,
+        is_elsewhere=tested.elsewhere,
+        former_repo_key=_former_name(fields.get("repo_key"), checkout, environ),
         environ=environ,
     )
 
@@ -132,14 +132,14 @@ def _has_firmware(project: Project | None) -> bool:
     return project is not None and project.firmware is not None
 
 
-def _without_push(named: Tested, found: _Fields) -> tuple[_Fields, tuple[str, ...]]:
+def _without_push(tested: Tested, fields: _Fields) -> tuple[_Fields, tuple[str, ...]]:
     """Return the fields of people without the variable in which a job passes on where the branch
     stood before the push, if that push is not of what was tested; and a message about it.
     """
-    before, variable = found.get("before_sha"), BY_NAME["before_sha"].variable
-    if before is None or before.source != variable or "sha" in found or not named.is_other:
-        return found, ()
-    left = {name: value for name, value in found.items() if name != "before_sha"}
+    before, variable = fields.get("before_sha"), BY_NAME["before_sha"].variable
+    if before is None or before.source != variable or "sha" in fields or not tested.is_other:
+        return fields, ()
+    left = {name: value for name, value in fields.items() if name != "before_sha"}
     return left, (f"{variable} is of the push of another commit than the one that is checked out",)
 
 
@@ -165,11 +165,15 @@ def name_notice(job: Job) -> Notice | None:
 
 def product_notice(job: Job, project: Project | None) -> Notice | None:
     """Return a notice if the product of a job is none of those in the project file: no source names
-    one of several, or its name is not among them. It is reported as it is.
+    one of several, or its name is not among them; or if nothing names one, at a desk without such a
+    file. It is reported as it is.
     """
     suites = sorted({product.suite for product in project.products}) if project else []
     said = job.fields.get("suite")
     name = said.value if said else job.value("workflow")
+    if not suites and said is None and _is_default(job, "workflow"):
+        what = f"no product is named for this run: it counts as one of product {name}"
+        return Notice(what, f"Name it: --suite (HWCI_SUITE), or {PROJECT_FILE} (hwci init)")
     if not suites or name is None or name in suites:
         return None
     known = ", ".join(suites)
@@ -181,6 +185,10 @@ def product_notice(job: Job, project: Project | None) -> Notice | None:
         return Notice(what, "Name it: --suite (HWCI_SUITE)")
     what = f"{said.source} says product {name}, which {PROJECT_FILE} does not have; it has {known}"
     return Notice(what, f"Correct {said.source}, or add a [[product]]")
+
+
+def _is_default(job: Job, field: str) -> bool:
+    return field in job.fields and job.fields[field].source == DEFAULT
 
 
 def _variables(environ: Mapping[str, str]) -> tuple[_Fields, dict[str, str]]:

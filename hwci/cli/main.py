@@ -88,7 +88,7 @@ ADMIN = {
     "rotate-secret": "Sign access tokens with a new key, also while the server runs.",
     "audit": "The audit log: verify, export, new-key.",
 }
-ASKED_FOR_HELP = "NoArgsIsHelpError"
+HELP_ERROR = "NoArgsIsHelpError"
 """The library raises it for a group without a command: its text is the help."""
 MODULES = {
     "account": {"register", "login", "logout", "whoami", "password", "sessions"},
@@ -190,7 +190,7 @@ def _called_rightly() -> Iterator[None]:
     try:
         yield
     except typer.TyperException as fault:
-        if type(fault).__name__ == ASKED_FOR_HELP:
+        if type(fault).__name__ == HELP_ERROR:
             raise
         from hwci.cli.terminal.usage import message_of
 

@@ -82,6 +82,12 @@ def parse_address(text: str) -> ServerAddress:
     return ServerAddress(scheme, host, DEFAULT_PORTS[scheme] if port is None else port, prefix)
 
 
+def is_of_this_machine(url: str) -> bool:
+    """Return whether an address means the machine that asks."""
+    host = urlsplit(url).hostname or ""
+    return host in {"localhost", "::1"} or host.startswith("127.")
+
+
 def _unusable(parts: SplitResult, host: str) -> str | None:
     if not host:
         return "it names no host"

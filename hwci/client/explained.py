@@ -110,6 +110,8 @@ OLDER_SERVER_FIX = (
 )
 OFF = "CI Metrics is not enabled"
 _ORG_IN_PATH = re.compile(r"/api/orgs/([^/]+)/")
+AWAY_FIX = "Check the address (--url or HWCI_URL), and that a server runs there"
+START_FIX = "Start it: hwci serve; or correct the address (--url or HWCI_URL)"
 WHERE_FIX = "Check the address (--url or HWCI_URL): there is an hwci, which takes no reports there"
 BETWEEN_FIX = (
     "Check the address (--url or HWCI_URL), and the proxy or ingress that answered for hwci"
@@ -138,7 +140,7 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
         (
             errors.ConnectionFailedError,
             away,
-            "Check the address (--url or HWCI_URL), and that a server runs there",
+            AWAY_FIX,
         ),
         (errors.UnauthorizedError, sign_in, SIGN_IN_FIX),
         (
@@ -167,7 +169,7 @@ def explain(
     from hwci.client import errors
 
     misplaced = errors.ForbiddenError, errors.NotFoundError, errors.TooLargeError
-    code, fix = next((code, fix) for kind, code, fix in _table() if isinstance(fault, kind))
+    code, fix = _code_and_fix(fault)
     if by_ci_key and isinstance(fault, errors.AnswerShapeError):
         fix = BETWEEN_FIX
     elif of_credential := _credential_fix(fault, by_ci_key=by_ci_key):
@@ -191,6 +193,17 @@ def explain(
     cause = f"{fault.status_code} {fault.error}: {fault.message}{request}"
     details = shortened(fault_lines(fault.issues))
     return ErrorMessage(what or "The server refused this", cause, fix, code, details)
+
+
+def _code_and_fix(fault: "HwciError") -> tuple[ExitCode, str]:
+    """Return the first row that fits; who runs no server on this machine is told to start one."""
+    from hwci.client._address import is_of_this_machine
+    from hwci.client.errors import ConnectionFailedError, TimedOutError
+
+    code, fix = next((code, fix) for kind, code, fix in _table() if isinstance(fault, kind))
+    if not isinstance(fault, ConnectionFailedError) or isinstance(fault, TimedOutError):
+        return code, fix
+    return code, START_FIX if fix == AWAY_FIX and is_of_this_machine(fault.address) else fix
 
 
 def _credential_fix(fault: "HwciError", *, by_ci_key: bool) -> str | None:

@@ -61,7 +61,7 @@ def test_no_password_is_asked_for_where_no_server_answers(cli: Command, command:
     done = cli(command, "--url", unused_url(), "--email", EMAIL)
 
     assert done.code == 5
-    assert "that a server runs there" in done.err
+    assert "fix: Start it: hwci serve" in done.err
 
 
 def test_a_sign_in_that_others_can_read_is_used_with_one_warning(

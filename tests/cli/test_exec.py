@@ -237,6 +237,41 @@ def test_a_run_that_cannot_be_reported_is_run_and_keeps_its_exit_code(
     assert reports(taking) == []
 
 
+@pytest.mark.parametrize(("strict", "ends", "code"), [(0, 0, 0), (0, 7, 7), (1, 7, 7), (1, 0, 2)])
+def test_what_stops_a_report_after_the_run_is_a_warning_too(
+    bench: Bench, taking: AnsweringServer, strict: int, ends: int, code: int
+) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=bench.folder, check=True)
+    breaks = shell(f"echo not toml > hwci.toml; exit {ends}")
+    ended, _, err = bench.run(*["--strict"] * strict, *breaks)
+
+    assert reports(taking) == []
+    assert ended == code, err
+    word = "warning" if code == ends else "error"
+    assert f"{word}: The run was not reported\ncause: A setting cannot be understood" in err
+    assert err.count("warning: ") + err.count("error: ") == 1
+    assert ("The build goes on: --strict fails it" in err) is (not strict)
+
+
+def test_who_runs_no_server_on_this_machine_is_told_to_start_it(bench: Bench) -> None:
+    _, _, err = bench.run(*shell("true"), HWCI_URL=unused_url())
+
+    assert "fix: Start it: hwci serve; or correct the address" in err
+
+
+@pytest.mark.parametrize("more", [{}, {"HWCI_SUITE": "mine"}], ids=["no-product", "named"])
+def test_a_run_of_no_product_says_which_one_it_counts_for_and_how_to_name_it(
+    bench: Bench, taking: AnsweringServer, more: dict[str, str]
+) -> None:
+    bench.environ.pop("HWCI_WORKFLOW")
+    _, _, err = bench.run(*shell("true"), **more)
+
+    assert reports(taking)[0]["workflow"] == "local"
+    told = [line for line in err.splitlines() if "counts as one of product local" in line]
+    assert len(told) == (0 if more else 1), err
+    assert all("Name it: --suite (HWCI_SUITE), or hwci.toml (hwci init)" in one for one in told)
+
+
 @pytest.mark.parametrize(("sent", "named"), UNREPORTABLE)
 def test_a_run_that_could_not_be_reported_to_a_strict_caller_does_not_begin(
     bench: Bench, sent: dict[str, str], named: str

@@ -70,6 +70,19 @@ def test_the_server_of_a_kept_sign_in_gets_no_key_of_a_job(
     assert stranger.received == []
 
 
+def test_a_person_who_is_signed_in_applies_a_configuration_there_and_a_job_does_not(
+    in_ci: Command, server: RunningServer, tmp_path: Path
+) -> None:
+    (tmp_path / "c.json").write_text(json.dumps({**CONFIG, "merge_trigger": False}))
+    put(kept_sign_ins(os.environ), "default", Profile(server.url, "a@example.org", "t", "r", 4e9))
+
+    refused = in_ci("suite-config", "apply", "c.json", **NOWHERE, CI="true")
+    applied = in_ci("suite-config", "apply", "c.json", **NOWHERE, CI=None)
+
+    assert (refused.code, "cause: HWCI_URL is not set" in refused.err) == (2, True)
+    assert (applied.code, f"Applied to r:s at {server.url}." in applied.err) == (0, True)
+
+
 def test_a_report_kept_without_a_server_goes_out_with_the_next_one_that_names_one(
     in_ci: Command, server: RunningServer
 ) -> None:

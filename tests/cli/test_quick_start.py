@@ -41,9 +41,13 @@ def test_the_key_of_the_shell_reports_to_an_organization_that_is_named_like_the_
     done = hwci(firmware, *START, *place, stdin=PASSWORD)
     assert done.returncode == 0, done.stderr
     variables = exported(done.stdout)
-    (firmware / "out.xml").write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')
+    results = ".hwci/out.xml"
+    assert f"--junit {results} -- pytest tests --junit-xml={results}" in done.stderr
+    assert "--url" not in done.stderr, "the shell has HWCI_URL"
+    (firmware / results).write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')
+    assert ".hwci" not in git(firmware, "status", "--short")
 
-    report = ("report-run", "--box", "bench-1", "--junit", "out.xml", "--strict")
+    report = ("report-run", "--box", "bench-1", "--junit", results, "--strict")
     assert hwci(firmware, *report, **variables).returncode == 0
     listed = hwci(firmware, "suite-config", "list", "-o", "csv", HWCI_URL=server.url)
     assert "acme/firmware" in listed.stdout, listed.stderr

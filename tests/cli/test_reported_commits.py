@@ -229,7 +229,7 @@ def test_outside_of_a_checkout_a_note_says_that_there_are_no_changes(
     assert "changes" not in body(answer)
     assert "warning: Git failed: git rev-parse: fatal: not a git repo" in answer.err
     assert "Call hwci in the checkout that was tested; --no-changes needs no git.\n" in answer.err
-    assert in_ci(*RUN, *COMMIT, "--no-changes").err == ""
+    assert in_ci(*RUN, *COMMIT, "--no-changes", HWCI_SUITE="s").err == ""
 
 
 def test_a_repository_without_a_commit_is_an_error(in_ci: Command, tmp_path: Path) -> None:

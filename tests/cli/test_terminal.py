@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli.terminals import at_terminal
-from tests.support.commands import HWCI, ROOT, environment
+from tests.support.commands import HWCI, ROOT, environment, hwci
 from tests.support.running import EMAIL, PASSWORD, RunningServer
+
+AGAIN = b"it has %d characters.\r\nPassword of at least 12 characters: "
+"""What a person reads who typed a password that is too short."""
 
 pytestmark = pytest.mark.usefixtures("busy_server")
 
@@ -35,14 +38,61 @@ def test_a_new_password_is_asked_for_twice(tmp_path: Path) -> None:
     assert PASSWORD not in shown
 
 
-def test_a_new_password_that_is_too_short_is_not_asked_for_again(tmp_path: Path) -> None:
-    typed = {b"Password of at least 12 characters: ": b"short"}
+def test_a_new_password_that_is_too_short_is_asked_for_again(tmp_path: Path) -> None:
+    typed = {
+        b"Password of at least 12 characters: ": b"short",
+        AGAIN % 5: PASSWORD.encode(),
+        b"Same password again: ": PASSWORD.encode(),
+    }
+    user = ("admin", "create-user", "--email", "new@example.org", "--database", "new.db")
+
+    shown = at_terminal(tmp_path, *user, "--create", typed=typed)
+
+    assert "The password is too short: it has 5 characters." in shown
+    assert "new@example.org may sign in." in shown
+
+
+def test_a_new_password_is_asked_for_three_times_at_most(tmp_path: Path) -> None:
+    typed = {
+        b"Password of at least 12 characters: ": b"short",
+        AGAIN % 5: b"short6",
+        AGAIN % 6: b"short67",
+    }
     user = ("admin", "create-user", "--email", "new@example.org", "--create")
 
     shown = at_terminal(tmp_path, *user, typed=typed, code=2)
 
-    assert "The password is too short" in shown
+    assert "error: The password is too short" in shown
     assert "Same password again" not in shown
+
+
+def test_a_mistyped_email_is_asked_for_again(tmp_path: Path, server: RunningServer) -> None:
+    typed = {
+        b"E-mail: ": b"ada.example.org",
+        b"'ada.example.org' should look like name@example.org.": b"ada@example",
+        b"'ada@example' should look like name@example.org.": b"ada@terminal.example.org",
+        b"Password of at least 12 characters: ": PASSWORD.encode(),
+        b"Same password again: ": PASSWORD.encode(),
+    }
+
+    shown = at_terminal(tmp_path, "register", "--url", server.url, typed=typed)
+
+    assert "as ada@terminal.example.org; you are signed in." in shown
+
+
+@pytest.mark.parametrize("wrong", ["ada", "ada@example", "ada b@example.org", "a@b@example.org"])
+def test_a_mistyped_email_of_a_flag_is_refused(
+    tmp_path: Path, server: RunningServer, wrong: str
+) -> None:
+    words = ("register", "--url", server.url, "--email", wrong, "--password-stdin")
+    done = hwci(tmp_path, *words, stdin=PASSWORD)
+
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "error: This is no e-mail",
+        f"cause: {wrong!r} should look like name@example.org",
+        "fix: Correct --email",
+    ]
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])

@@ -304,8 +304,8 @@ def test_a_server_on_every_address_names_one_that_can_be_reached(
     with announced([*serve, str(tmp_path / "hwci.db"), *host], 6) as lines:
         url, token = link(lines)
         assert url == f"http://{own}:{lines[0].split()[2].rpartition(':')[2]}"
-        assert lines[5].startswith(f"{url} works on this machine only;")
-        assert "HWCI_BASE_URL" in lines[5]
+        assert lines[1].startswith(f"{url} works on this machine only;")
+        assert "HWCI_BASE_URL" in lines[1]
         assert register(url, "first@example.org", inviteToken=token).status == 201
 
 
@@ -322,20 +322,22 @@ def test_the_address_that_people_use_is_the_one_that_is_named(
 
 def link(lines: list[str]) -> tuple[str, str]:
     """Return address and token of the link by which a browser registers the first user."""
-    found = re.fullmatch(r"or in a browser, within 24 hours: (\S+)/setup#([\w-]{43})", lines[4])
+    found = re.fullmatch(r"or in a browser, within 24 hours: (\S+)/setup#([\w-]{43})", lines[-1])
     assert found is not None, lines
     return found[1], found[2]
 
 
 @contextmanager
 def announced(command: list[str], lines: int = 5) -> Iterator[list[str]]:
-    """Run a server, quietly; return the first lines that it says, and see that it says no more."""
+    """Run a server, quietly; return what it says, but of an old SQLite, and see that the last line
+    is one of these.
+    """
     with subprocess.Popen([*command, "--quiet"], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:
-            yield [process.stderr.readline().rstrip("\n") for _ in range(lines)]
+            told = (line for line in process.stderr if not line.startswith("SQLite "))
+            yield [next(told).rstrip("\n") for _ in range(lines)]
         finally:
             process.send_signal(signal.SIGTERM)
-            rest = process.stderr.read().splitlines()
-            # Where it is an old one, that is said, too.
-            assert [line for line in rest if not line.startswith("SQLite ")] == []
+            rest = process.stderr.read()
+            assert rest.startswith("SQLite ") if lines == 1 and rest else rest == ""

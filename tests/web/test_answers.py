@@ -219,7 +219,7 @@ def test_a_page_that_keeps_its_figures_says_that_those_of_another_period_are_awa
 ) -> None:
     page.add_init_script(PATIENCE_BY_THE_CLOCK)
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/{address}")
-    shown = page.locator("main p.quiet", has_text=re.compile(r"^90 days, "))
+    shown = page.locator("main p.quiet", has_text=re.compile(r"^30 days, "))
     expect(shown).to_be_visible()
     page.route(asked, never_answer)
     with page.expect_request(asked):

@@ -143,6 +143,10 @@ def test_a_choice_is_of_the_person_who_made_it_and_an_address_goes_before_it(
         reader.open(**period, **said)
         expect(choice(page, "bugs", EACH_FAILURE)).to_be_checked()
 
+    reader.open(**period)
+    choice(page, "bugs", EACH_FAILURE).check()
+    assert page.evaluate("key => localStorage.getItem(key)", key) is None, "as a plain address is"
+
     for damaged in ('{"bugs.by": "x", "days": "7"}', "null", "[1", '"no"'):
         page.evaluate("pair => localStorage.setItem(...pair)", [key, damaged])
         reader.open(**period)

@@ -143,13 +143,13 @@ def test_what_is_not_there_says_so_and_leads_on(reader: Reader, quiet_console: l
     reader.open()
     expect(page.get_by_role("heading", level=1)).to_have_text("No box is named")
     reader.open(boxKey=box, asOf="2001-01-01T00:00:00Z")
-    expect(page.get_by_text("Choose a longer period, or see all boxes.")).to_be_visible()
+    expect(page.get_by_text("Look back 90 days, or see all boxes.")).to_be_visible()
     expect(page.get_by_role("link", name="all boxes")).to_have_attribute(
         "href", re.compile("/boxes\\?asOf=2001")
     )
     reader.open(boxKey=box, repoKey=PRODUCT["repoKey"], suite="gateway-fw")
     expect(page.get_by_text("No run of gateway-fw in this period")).to_contain_text(
-        "Choose a longer period, another product, or see all boxes."
+        "Look back 90 days, choose another product, or see all boxes."
     )
     expect(page.get_by_text("No run of gateway-fw was reported on this box.")).to_be_visible()
     quiet_console.clear()  # the browser itself tells of each refusal

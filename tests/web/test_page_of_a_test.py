@@ -235,10 +235,31 @@ def test_the_name_that_a_test_may_have_had_leads_to_its_page(page: Page, tmp_pat
         expect(page.locator("p", has_text="May be called new since")).to_contain_text("1 run")
 
 
+def test_what_failed_before_the_period_is_one_link_away(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as own:
+        for number, (days, outcome) in enumerate(((40, "fail"), (39, "pass"), (0, "pass"))):
+            test = {"id": "boot", "outcome": outcome, "attempts": 1, "duration_s": 1.0}
+            at = (own.benches.hands.now - timedelta(days=days, minutes=9)).isoformat()
+            own.benches.report(
+                run_id=number, sha=f"{number:040x}", tests=[test], started_at=at, ended_at=at
+            )
+        run = own.benches.listed()[0]
+        own.open(
+            f"test?{urlencode({name: run[name] for name in ('repoKey', 'suite')})}&testId=boot"
+        )
+        failures = page.get_by_role("region", name="Failures")
+        expect(failures).to_contain_text("No run of this test failed in this period")
+
+        failures.get_by_role("link", name="Look back 90 days").click()
+
+        expect(page).to_have_url(re.compile("days=90"))
+        expect(failures.locator("tbody tr")).to_have_count(1)
+
+
 def test_the_period_is_chosen_and_stands_in_the_address(reader: Reader) -> None:
     [test_id] = flaky_tests(reader, **PRODUCT, days=90, limit=1)
     reader.open(**PRODUCT, testId=test_id)
-    expect(reader.page.get_by_label("90d")).to_be_checked()
+    expect(reader.page.get_by_label("30d")).to_be_checked()
 
     reader.page.get_by_text("7d", exact=True).click()
     expect(reader.page).to_have_url(re.compile("days=7$"))
@@ -266,7 +287,9 @@ def test_what_is_not_there_says_so_and_leads_on(reader: Reader, quiet_console: l
     expect(page.get_by_role("link", name="Metrics of ")).to_be_visible()
 
     reader.open(**PRODUCT, testId=test_id, asOf="2001-01-01T00:00:00Z")
-    expect(page.get_by_text("Choose a longer period.")).to_be_visible()
+    expect(
+        page.get_by_text("No run of this period had the test. Look back 90 days")
+    ).to_be_visible()
     quiet_console.clear()  # the browser itself tells of each refusal
 
 
@@ -361,13 +384,13 @@ def test_what_names_a_box_on_the_other_pages_leads_to_its_page(reader: Reader) -
     page, home = reader.page, reader.home
     tests = reader.ask("ci-analysis/boxes", days=90)["tests"]
     assert tests
-    page.goto(f"{home}/boxes")
+    page.goto(f"{home}/boxes?days=90")
     for one in tests:
         row = page.get_by_role("listitem").filter(has_text=f"{one['testId']} {one['says']}")
         link = row.get_by_role("link", name=one["boxKey"], exact=True)
         expect(link).to_have_attribute("href", to_box(one["boxKey"]))
 
-    reader.open(**PRODUCT, testId=tests[0]["testId"])
+    reader.open(days=90, **PRODUCT, testId=tests[0]["testId"])
     found = reader.ask("ci-analysis/test", **PRODUCT, testId=tests[0]["testId"], days=90)
     names = page.locator(".over-time li > span a")
     expect(names).to_have_text([box["boxKey"] for box in found["boxes"]])

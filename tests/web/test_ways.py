@@ -162,8 +162,8 @@ def test_the_way_back_names_the_page_that_led_here_and_none_that_was_shown_befor
     back = page.get_by_role("link", name=BACK)
     expect(back).to_have_text("Back to run")
 
-    page.get_by_text("30d", exact=True).click()  # another choice of this page, and a place on it
-    expect(page).to_have_url(re.compile("days=30"))
+    page.get_by_text("90d", exact=True).click()  # another choice of this page, and a place on it
+    expect(page).to_have_url(re.compile("days=90"))
     page.get_by_role("link", name="Skip to content").focus()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("#main$"))
@@ -355,8 +355,8 @@ def test_a_period_that_was_chosen_goes_along_to_the_pages_of_tests_and_boxes(
     page.get_by_role("link", name="Compare them").click()
     expect(page).to_have_url(re.compile(r"/boxes\?days=60$"))
     expect(named_period(page)).to_contain_text("60 days, ")
-    page.get_by_label("90d").check()
-    expect(named_period(page)).to_contain_text("90 days, ")
+    page.get_by_label("30d").check()
+    expect(named_period(page)).to_contain_text("30 days, ")
     expect(page).to_have_url(re.compile("/boxes$"))
     for name in ("Members", "Boxes"):  # what was chosen last there is what it has again
         place(page, name).click()
@@ -366,12 +366,15 @@ def test_a_period_that_was_chosen_goes_along_to_the_pages_of_tests_and_boxes(
     asks(page, "metrics", days="60")
 
 
-def test_where_no_period_was_chosen_each_page_has_its_own_and_names_it(
+def test_where_no_period_was_chosen_each_page_has_the_same_and_names_it(
     page: Page, pages: str
 ) -> None:
     open_history(page, f"{pages}/metrics")
     expect(page).to_have_url(re.compile(r"/test\?repoKey="))
-    expect(named_period(page)).to_contain_text("90 days, ")
+    expect(named_period(page)).to_contain_text("30 days, ")
+    for path in ("boxes", "box?boxKey=bench-1"):
+        page.goto(f"{pages}/{path}")
+        expect(named_period(page)).to_contain_text("30 days, ")
 
 
 def test_boxes_are_compared_in_the_period_of_the_page_that_asks_which_is_worse(

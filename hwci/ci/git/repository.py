@@ -256,7 +256,7 @@ class Repository:
             place = "refs/heads/"
         return {name.removeprefix(place) for name in self._refs(*which, place)} - _NO_BRANCHES
 
-    def refs_at(self, sha: str) -> list[str]:
+    def names_at(self, sha: str) -> list[str]:
         """Return the names of a commit that begin with none of `refs/heads/`, `refs/remotes/` and
         `refs/`: branches of this clone, and pull requests by the names that servers have for them.
         """

@@ -17,6 +17,7 @@ from hwci.ci.job import GIT, Job, Notice, Sourced
 from hwci.ci.project import ROOT_MARK, Project, ProjectFileError, find_project
 from hwci.ci.reporting.bodies import missing_fields
 from hwci.ci.reporting.under_test import base_of, remembered
+from hwci.ci.systems import detected
 from hwci.ci.systems.api import get_json
 from hwci.client.explained import not_empty, wrong_usage
 from hwci.client.store import bench_store
@@ -40,6 +41,13 @@ class CommandContext:
     notify: Callable[[str], None]
     ci_command: Callable[[str], None]
     installed_as: str | None = None
+
+    @property
+    def in_ci(self) -> bool:
+        """Whether a CI system calls the command, and no person: also one that hwci does not know,
+        as most of them set `CI`.
+        """
+        return detected(self.environ) is not None or bool(self.environ.get("CI"))
 
     def folder(self) -> Path:
         """Return the folder that the command runs in.

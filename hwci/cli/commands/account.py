@@ -14,7 +14,14 @@ import typer
 from hwci import client as hwci_client
 from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected, listing, named_values
-from hwci.cli.session.prompts import asked, invite_token, new_password, password_in, secret_line
+from hwci.cli.session.prompts import (
+    asked,
+    email_of,
+    invite_token,
+    new_password,
+    password_in,
+    secret_line,
+)
 from hwci.cli.session.settings import RETRIES, Flags, Settings, resolve
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.render import emit_json, note, write
@@ -75,7 +82,7 @@ def register(
     ):
         if not password_stdin:
             _require_server(client)
-        address = email or asked("e-mail", "--email")
+        address = email_of(email)
         word = new_password("--password-stdin", from_stdin=password_stdin)
         invitation = invite_token(from_stdin=invite_token_stdin)
         began = options.now()

@@ -15,11 +15,11 @@ import typer
 
 from hwci.cli.commands.metrics import ask
 from hwci.cli.commands.serve import Port, server_errors
-from hwci.cli.session.settings import way_to_hwci
 from hwci.cli.terminal.metrics_page import Scope, show
 from hwci.cli.terminal.options import now
 from hwci.cli.terminal.render import Format, note, progress, write
 from hwci.client.explained import command_error, explained
+from hwci.program import way_to_hwci
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli.session.reporter import command_context, sending, show
+from hwci.cli.session.reporter import command_context, sending
 from hwci.cli.session.settings import Flags, box_credential
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import report
-from hwci.client.explained import ExplainedError
+from hwci.cli.terminal.errors import report, warn
 
 if TYPE_CHECKING:
     from hwci.bench.run import Ran
@@ -93,10 +92,10 @@ def _show(ran: "Ran", *, strict: bool) -> int:
     """Show what came of the report; return the exit code: that of the tests, but for a strict
     caller whose tests passed.
     """
-    try:
-        show(ran.done, strict=strict)
-    except ExplainedError as fault:
-        if strict and ran.code == 0:
-            raise
-        report(fault.message)
+    done = ran.done
+    for message in (*done.messages, *([done.error.message] if done.error else [])):
+        if strict and ran.code != 0:
+            report(message, "warning")
+        else:
+            warn(message, strict=strict)
     return ran.code

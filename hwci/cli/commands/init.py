@@ -5,7 +5,6 @@ next command. What is guessed is decided in `hwci.ci.new_project`, the job in `h
 
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
@@ -17,6 +16,7 @@ from hwci.client.explained import command_error
 from hwci.engine.vocabulary import CiSystem
 
 NOT_WRITTEN = "No hwci.toml was written"
+OWN_FOLDER = ".hwci"
 ELSEWHERE = "https://hwci.example.org"
 SERVE = (
     "HWCI_BASE_URL=https://NAME hwci serve --host 0.0.0.0 --port 443"
@@ -42,7 +42,8 @@ def init(
     """Write hwci.toml for the repository of this folder, and print a job for its CI.
 
     What is firmware and what tests it is guessed from the names of the tracked files; read and
-    correct it. A file that is there is never overwritten; --ci then prints the job alone.
+    correct it. A file that is there is never overwritten; --ci then prints the job alone. With it
+    comes the folder .hwci for result files, which git ignores.
 
     For example:
 
@@ -61,6 +62,7 @@ def init(
     project = guess(files, root.name, remote, suite=suite)
     if ci is None or not (root / PROJECT_FILE).exists():
         path = write_project(root, project.text)
+        make_own_folder(root)
         note(f"{path} is written. Read it, and correct what was guessed wrong.")
     job = JOBS[ci] if ci else job_for(files, remote)
     settings = resolve(Flags(url, profile))
@@ -85,18 +87,15 @@ def init(
 
 def _note_unreachable(server: str, *, answers: bool) -> None:
     """Note what the job cannot do with this server."""
+    from hwci.client._address import is_of_this_machine
+
     if not answers:
         note(f"warning: No hwci answers at {server}: the wheel in the job is a placeholder.")
         note("Start the server or correct its address, then print the job again with --ci.")
-    if _is_of_this_machine(server):
+    if is_of_this_machine(server):
         note(f"A runner on another machine cannot reach {server}. Serve with TLS under a name")
         note("(or behind a proxy), and print the job with --ci and --url https://NAME:")
         note(f"  {SERVE}")
-
-
-def _is_of_this_machine(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host in {"localhost", "::1"} or host.startswith("127.")
 
 
 def write_project(root: Path, text: str) -> Path:
@@ -118,6 +117,17 @@ def write_project(root: Path, text: str) -> Path:
         raise command_error(NOT_WRITTEN, cause, "Call hwci where this user may write") from fault
     read_project(path)
     return path
+
+
+def make_own_folder(root: Path) -> None:
+    """Make the folder for results of tests, which git ignores, as no result belongs to a commit."""
+    ignoring = root / OWN_FOLDER / ".gitignore"
+    try:
+        ignoring.parent.mkdir(exist_ok=True)
+        if not ignoring.exists():
+            ignoring.write_text("*\n")
+    except OSError as fault:
+        note(f"warning: {ignoring} cannot be written: {fault.strerror}.")
 
 
 def _wheel(settings: Settings) -> str | None:

@@ -143,26 +143,26 @@ def list_runs(
         end=options.time_of(end, "--to"),
         **options.pages(page, limit, every=every),
     )
-    found = _searched(_all(server, call) if every else server.send(call), ci_run)
-    view = tables.View(options.now(), suite is not None, tables.only_repo(_rows(found)))
+    answer = _searched(_all(server, call) if every else server.send(call), ci_run)
+    view = tables.View(options.now(), suite is not None, tables.only_repo(_rows(answer)))
     layout = run_tables.runs(view, of_test=test is not None)
-    render.emit_found(found, layout, form, "run", server.links)
+    render.emit_found(answer, layout, form, "run", server.links)
 
 
-def _rows(found: "Found") -> "Sequence[RunAnswer]":
-    return found if isinstance(found, list) else found.items
+def _rows(answer: "Found") -> "Sequence[RunAnswer]":
+    return answer if isinstance(answer, list) else answer.items
 
 
-def _searched(found: "Found", ci_run: int | None) -> "Found":
+def _searched(answer: "Found", ci_run: int | None) -> "Found":
     """Refuse runs of other numbers: a server of the version before ignores `ciRun`."""
-    numbers = {tables.run_number(run) for run in _rows(found)}
+    numbers = {tables.run_number(run) for run in _rows(answer)}
     if ci_run is not None and numbers - {ci_run}:
         raise command_error(
             "The server does not search by --ci-run",
             "its version is older than this hwci's",
             "Leave --ci-run out, or ask the operator of the server for an upgrade",
         )
-    return found
+    return answer
 
 
 def _all(server: Connection, call: "client.Call[ListPage[RunAnswer]]") -> "list[RunAnswer]":

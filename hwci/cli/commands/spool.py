@@ -28,6 +28,7 @@ from hwci.said import counted
 
 if TYPE_CHECKING:
     from hwci.client.delivery.sending import Destination
+    from hwci.client.delivery.unsent import Outcome
     from hwci.client.store import BenchStore, PendingReport
 
 NOT_SENT = "Not all that waits was sent"
@@ -102,8 +103,9 @@ def flush(
     Of reports of the same run and box, or of the same merge, only the latest is sent, whatever its
     key: an earlier one would replace it. NAME sends an earlier one anyway, as the latest.
 
-    It ends with exit code 0 when all were sent, and fails otherwise: 1 a report was refused, 4 the
-    key is, or there is none that can be read, 5 the server cannot be reached.
+    It ends with exit code 0 when all were sent, and fails otherwise: 1 a report was refused, or all
+    that waits is for another key, 4 the key is refused, or there is none that can be read, 5 the
+    server cannot be reached.
 
     For example:
 
@@ -138,14 +140,7 @@ def flush(
     note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
     if line := unsent.done_elsewhere(outcome):
         note(line)
-    with _readable():
-        _note_others(store, settings, fingerprint)
-    if left := len(outcome.unsent) + len(outcome.untried):
-        total = len(outcome.sent) + left
-        raise ExplainedError(unsent.not_sent(NOT_SENT, outcome, total))
-    if store.damaged:
-        message = ErrorMessage(NOT_SENT, unsent.damaged(store.damaged), unsent.DAMAGED_FIX)
-        raise ExplainedError(message)
+    _note_rest(store, settings, outcome, None if any_key or name else fingerprint)
 
 
 @spool.command("show")
@@ -192,6 +187,36 @@ def _named(store: "BenchStore", name: str) -> "PendingReport":
         fix = "Take a number that `hwci spool list --json` shows"
         raise wrong_usage(f"It is not clear which report {name!r} is", cause, fix)
     return found[0]
+
+
+def _note_rest(
+    store: "BenchStore", settings: Settings, outcome: "Outcome", own: str | None
+) -> None:
+    """Note what is left after a flush. `own`: it was only to send what is for this key.
+
+    Raises:
+        ExplainedError: not all was sent that was to be.
+    """
+    from hwci.client.delivery import unsent
+
+    with _readable():
+        waiting = 0 if outcome.sent else _for_other_key(store, settings, own)
+        _note_others(store, settings, None if waiting else own)
+    if left := len(outcome.unsent) + len(outcome.untried):
+        total = len(outcome.sent) + left
+        raise ExplainedError(unsent.not_sent(NOT_SENT, outcome, total))
+    if store.damaged:
+        message = ErrorMessage(NOT_SENT, unsent.damaged(store.damaged), unsent.DAMAGED_FIX)
+        raise ExplainedError(message)
+    if waiting:
+        raise ExplainedError(unsent.all_for_other_key(NOT_SENT, waiting))
+
+
+def _for_other_key(store: "BenchStore", settings: Settings, own: str | None) -> int:
+    """Count what waits for this server and for another key than this."""
+    from hwci.client._address import parse_address
+
+    return 0 if own is None else store.others_waiting(str(parse_address(settings.url)), own)
 
 
 def _note_others(store: "BenchStore", settings: Settings, own: str | None) -> None:

@@ -41,7 +41,8 @@ def apply(
     """Send configurations; each replaces the earlier one of its product. Needs HWCI_CI_KEY.
 
     All files are checked first: if one has a fault, nothing is sent. What hardly fits the
-    repository of this folder is a warning, as of `check`.
+    repository of this folder is a warning, as of `check`. Outside of CI, the server of your sign-in
+    is the one that is meant where none is named.
 
     For example:
 
@@ -62,9 +63,10 @@ def apply(
             render.write_json((calls.put_suite_config(config).body or b"").decode())
         return
     settings = resolve(Flags(url, profile))
+    address = settings.url_for_key(NOT_APPLIED, in_person=not context.in_ci)
     with (
         explained(NOT_APPLIED, by_ci_key=True),
-        Client(settings.url_for_key(NOT_APPLIED), ci_key=settings.ci_key()) as client,
+        Client(address, ci_key=settings.ci_key()) as client,
     ):
         for config in read:
             client.send(calls.put_suite_config(config))

@@ -14,8 +14,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
-from hwci.cli.session.settings import RETRIES, Flags, Settings, resolve
+from hwci.cli.session.settings import RETRIES, Flags, Settings, is_usual, resolve
 from hwci.cli.terminal import options
+from hwci.cli.terminal.again import forget
 from hwci.cli.terminal.render import emit, emit_found, takes_links
 from hwci.cli.terminal.tables import View, only_repo, product
 from hwci.client.explained import (
@@ -225,6 +226,8 @@ def signed_in(flags: Flags, *, by_key: bool) -> Iterator[Connection]:
     from hwci.client.errors import ForbiddenError, SessionEndedError, UnauthorizedError
 
     settings = resolve(flags)
+    if flags.url and is_usual(settings, flags.profile):
+        forget("url")
     with explained(), _client(settings, by_key=by_key) as client, named_values():
         connection = Connection(client, settings, by_key)
         try:
@@ -236,7 +239,10 @@ def signed_in(flags: Flags, *, by_key: bool) -> Iterator[Connection]:
         except SessionEndedError as fault:
             if settings.session.kept() is not None:
                 raise
-            fix = f"Set HWCI_TOKEN, or sign in: hwci login --url {shlex.quote(settings.url)}"
+            there = (
+                "" if is_usual(settings, flags.profile) else f" --url {shlex.quote(settings.url)}"
+            )
+            fix = f"Set HWCI_TOKEN, or sign in: hwci login{there}"
             message = replace(explain(fault), fix=fix)
             if settings.reader_key() is not None:
                 message = replace(message, what=_NOT_BY_A_KEY, cause=_READ_BY_A_KEY)

@@ -5,9 +5,6 @@ profile is never shown to another server than the one that gave it.
 """
 
 import os
-import shlex
-import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -79,9 +76,11 @@ class Settings:
         """Read the token of the environment."""
         return secret("HWCI_TOKEN", self.environ)
 
-    def url_for_key(self, failed: str) -> str:
-        """Return the address, for a command that shows it a key or a token of its environment."""
-        if not self.named_server:
+    def url_for_key(self, failed: str, *, in_person: bool = False) -> str:
+        """Return the address, for a command that shows it a key or a token of its environment.
+        `in_person`: a person calls it, for whom the server of their sign-in is the one they named.
+        """
+        if not self.named_server and (self.guessed or not in_person):
             raise wrong_usage(failed, NO_URL, NO_URL_FIX)
         return self.url
 
@@ -112,6 +111,15 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
         guessed=not url,
         named_server=bool(said_url or (explicit and url)),
     )
+
+
+def is_usual(settings: Settings, profile: str | None) -> bool:
+    """Return whether a person's next commands go to this server without `--url`: a key or a token
+    of the environment goes only to one that is named.
+    """
+    usual = resolve(Flags(profile=profile), settings.environ)
+    by_sign_in = settings.token() is None and settings.reader_key() is None
+    return usual.url == settings.url and (usual.named_server or by_sign_in)
 
 
 def kept_sign_ins(environ: Mapping[str, str]) -> SessionFile:
@@ -169,10 +177,3 @@ def _from_file(name: str, environ: Mapping[str, str]) -> str:
             f"{path}: {getattr(fault, 'strerror', None) or 'it is not text'}",
             f"Correct {name}, or unset it",
         ) from fault
-
-
-def way_to_hwci() -> list[str]:
-    """Return the line by which a shell finds this `hwci`; none if it does already."""
-    if shutil.which("hwci") is not None:
-        return []
-    return [f'export PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"']

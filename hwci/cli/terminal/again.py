@@ -30,6 +30,11 @@ def kept(param: typer.CallbackParam, value: str | None) -> str | None:
     return value
 
 
+def forget(name: str) -> None:
+    """Repeat a flag no more: what it says holds without it from now on."""
+    _given.pop(name, None)
+
+
 def in_full(line: str) -> str:
     """Return a line whose commands repeat the flags that were given, where they take them."""
     return _NAMED.sub(_repeating, line) if _given else line

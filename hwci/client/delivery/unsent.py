@@ -23,6 +23,7 @@ Reports = Sequence[RunReport] | Sequence[MergeAnnouncement]
 
 AGAIN = "once the cause is gone, `hwci spool flush --refused` sends refused reports again"
 BY_NAME = "`hwci spool flush NAME` sends a superseded one all the same"
+OTHER_KEY_FIX = "If that one was wrong or was replaced: hwci spool flush --any-key"
 DAMAGED_FIX = "Check the disk; report what was in it again, from the results of its job"
 
 
@@ -74,10 +75,16 @@ def for_other_key(count: int) -> str:
     """Return the note on reports for another key. A key may be another organization's, so only a
     person can decide that they go out with this one.
     """
-    return (
-        f"{counted(count, 'report')} {_wait(count)} for another key. If that one was wrong or was"
-        " replaced: hwci spool flush --any-key"
-    )
+    return f"{_of_other_key(count)}. {OTHER_KEY_FIX}"
+
+
+def all_for_other_key(failed: str, count: int) -> ErrorMessage:
+    """Return the message about a flush that sent nothing, as all that waits is for another key."""
+    return ErrorMessage(failed, _of_other_key(count), OTHER_KEY_FIX)
+
+
+def _of_other_key(count: int) -> str:
+    return f"{counted(count, 'report')} {_wait(count)} for another key"
 
 
 def for_others(store: BenchStore, address: str, fingerprint: str | None) -> Iterator[str]:

@@ -3,7 +3,7 @@
 0040). It looks at variables, at the marks of a container and at mounts, and asks nobody.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 MACHINE_OF_ONE_JOB = {
@@ -17,11 +17,8 @@ CONTAINER_VARIABLES = ("CI_DISPOSABLE_ENVIRONMENT", "KUBERNETES_SERVICE_HOST")
 """Set where only a mounted folder outlives the job (GitLab's executors but `shell` and `ssh`)."""
 CONTAINER_FILES = (".dockerenv", "run/.containerenv")
 """The marks of Docker and Podman, below the root."""
-TEMPORARY = ("TMPDIR", "TEMP", "TMP", "RUNNER_TEMP", "AGENT_TEMPDIRECTORY")
-"""Variables of folders that are emptied after a job."""
 CHOSEN = ("HWCI_SPOOL_DIR", "HWCI_STATE_DIR", "XDG_STATE_HOME")
 """Variables by which a person says where a bench keeps what it remembers."""
-USUAL_TEMPORARY = "/tmp"  # noqa: S108 - it is compared, not written to
 
 
 def outlives_job(folder: Path, environ: Mapping[str, str], root: Path = Path("/")) -> bool:
@@ -29,19 +26,9 @@ def outlives_job(folder: Path, environ: Mapping[str, str], root: Path = Path("/"
     if any(environ.get(name, "").strip() == of for name, of in MACHINE_OF_ONE_JOB.items()):
         return False
     try:
-        place = folder.resolve()
-        if any(place.is_relative_to(one) for one in _temporary(environ)):
-            return False
-        return not _in_container(environ, root) or _device(place) != root.stat().st_dev
+        return not _in_container(environ, root) or _device(folder.resolve()) != root.stat().st_dev
     except (OSError, RuntimeError):  # a link to itself
         return False
-
-
-def _temporary(environ: Mapping[str, str]) -> Iterator[Path]:
-    named = [environ[name] for name in TEMPORARY if environ.get(name)]
-    if not environ.get("TMPDIR"):
-        named.append(USUAL_TEMPORARY)
-    return (Path(name).resolve() for name in named)
 
 
 def _in_container(environ: Mapping[str, str], root: Path) -> bool:

@@ -7,13 +7,10 @@ import asyncio
 import logging
 import os
 import resource
-import shlex
 import signal
 import socket
-import sys
 import threading
 from contextlib import suppress
-from pathlib import Path
 
 LOG = logging.getLogger("hwci.server")
 
@@ -47,13 +44,6 @@ class Stop:
             signal.signal(number, signal.SIG_DFL)
         self._last_resort.start()
         self.requested.set()
-
-
-def this_program() -> str:
-    """Return the command that starts this program from any folder."""
-    program = Path(sys.argv[0]).absolute()
-    words = [str(program)] if program.name == "hwci" else [sys.executable, "-m", "hwci"]
-    return shlex.join(words)
 
 
 def _end() -> None:

@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from ssl import SSLContext
 from urllib.parse import urlsplit
 
+from hwci.program import this_program
 from hwci.said import counted
 from hwci.server.app.composition import create_app, key_file, make_signer
 from hwci.server.app.operating import missing_steps_of, open_database
@@ -23,7 +24,6 @@ from hwci.server.app.process import (
     connections_most,
     notify,
     raise_limit,
-    this_program,
 )
 from hwci.server.app.sweeping import reading
 from hwci.server.app.tls import tls_context
@@ -37,7 +37,7 @@ from hwci.server.security.secret_key import KeyFile
 from hwci.server.services.operator.operator import Secret
 from hwci.server.services.people.invitations import new_set_up_token
 from hwci.server.services.wheels import Wheels
-from hwci.server.settings import Settings
+from hwci.server.settings import DEFAULTS, Settings
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import driver_doubt
 from hwci.server.storage.ports import Storage
@@ -47,6 +47,8 @@ from hwci.version import build_version
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
 # Python's search for cycles after every 700 would take a twentieth of the page's time (ADR 0106).
 _VALUES_PER_COLLECTION = 10_000
+USUAL_URL = f"http://{DEFAULTS.host}:{DEFAULTS.port}"
+"""Where a command looks for a server, if nothing names one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,11 @@ def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str
         return
     url = settings.base_url or _reached(server.url)
     link = f"{url}/setup#{server.set_up_token}"
+    if url not in {settings.base_url, server.url}:
+        announce(
+            f"{url} works on this machine only; from others use its host name, and set"
+            " HWCI_BASE_URL to that address"
+        )
     if settings.database == MEMORY:  # no command reaches it
         announce(f"There is no user yet. Register the first one in a browser: {link}")
     else:
@@ -170,18 +177,14 @@ def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str
             "There is no user yet. In another terminal, in the repository of your firmware, this"
             f" makes all that a first report needs{set_so}:"
         )
-        paste = f"{this_program()} admin quick-start --url {shlex.quote(url)}{at}"
+        to = "" if url == USUAL_URL else f" --url {shlex.quote(url)}"
+        paste = f"{this_program()} admin quick-start{to}{at}"
         announce(f'eval "$({paste})"')
         announce(
             "Or create the first user alone: hwci admin create-user --email EMAIL"
             f" --organization NAME --database {database}"
         )
         announce(f"or in a browser, within 24 hours: {link}")
-    if url not in {settings.base_url, server.url}:
-        announce(
-            f"{url} works on this machine only; from others use its host name, and set"
-            " HWCI_BASE_URL to that address"
-        )
 
 
 def _reached(url: str) -> str:
@@ -203,9 +206,9 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
         )
         if steps:
             announce(f"Took {counted(len(steps), 'step')} of the schema, up to {steps[-1]}")
-        _announce_set_up(settings, server, announce)
         if location.file is not None and (doubt := driver_doubt()):
             announce(doubt)
+        _announce_set_up(settings, server, announce)
         notify(READY)
         await server.wheels.prepare()
         await stop.requested.wait()

@@ -13,15 +13,17 @@ import typer
 
 from hwci.cli.commands.admin.accounts import checked
 from hwci.cli.commands.admin.database import ask, operator_errors
-from hwci.cli.commands.init import write_project
+from hwci.cli.commands.init import OWN_FOLDER, make_own_folder, write_project
 from hwci.cli.commands.serve import Database
-from hwci.cli.session.prompts import asked, new_password
+from hwci.cli.session.prompts import email_of, new_password
 from hwci.cli.session.reporter import command_context
-from hwci.cli.session.settings import DEFAULT_URL, RETRIES, Flags, Settings, resolve, way_to_hwci
+from hwci.cli.session.settings import DEFAULT_URL, RETRIES, Flags, Settings, resolve
 from hwci.cli.terminal import options
+from hwci.cli.terminal.again import forget
 from hwci.cli.terminal.render import note, write
 from hwci.client.explained import command_error, explained
 from hwci.engine.vocabulary import Role
+from hwci.program import way_to_hwci
 
 if TYPE_CHECKING:
     from hwci.ci.new_project import Guess
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 NOT_BEGUN = "Nothing was begun"
 BOX = "bench-1"
+RESULTS = f"{OWN_FOLDER}/out.xml"
 
 
 class _Person(NamedTuple):
@@ -83,12 +86,13 @@ def quick_start(
     note(f"For {project.suite} of {project.owner}, in {root}.")
     email = email or (repository.email if password_stdin else None)
     person = _Person(
-        email or asked("e-mail", "--email", usual=repository.email),
+        email_of(email, usual=repository.email),
         new_password("--password-stdin", from_stdin=password_stdin),
         organization or project.owner,
     )
     key = _key(settings, *_signed_in(person, settings, database))
     write(f"export HWCI_URL={shlex.quote(settings.url)} HWCI_CI_KEY={shlex.quote(key)}")
+    forget("url")
     for line in way_to_hwci():
         write(line)
     _configure(root, project, context, settings.url, key)
@@ -166,6 +170,7 @@ def _configure(root: Path, project: "Guess", context: "CommandContext", url: str
     else:
         write_project(root, project.text)
         note(f"{root / PROJECT_FILE} is written: read it, and correct what was guessed wrong.")
+    make_own_folder(root)
     fix = f"Correct {PROJECT_FILE}, then: hwci suite-config apply"
     with (
         explained("The configuration was not sent"),
@@ -179,7 +184,7 @@ def _configure(root: Path, project: "Guess", context: "CommandContext", url: str
 def _note_next(project: "Guess", url: str) -> None:
     note("Next, with what runs your tests, and the file of results that it writes:")
     folder = next((f" {path.removesuffix('/**')}" for path in project.harness), "")
-    tests = f"--junit out.xml -- pytest{folder} --junit-xml=out.xml"
+    tests = f"--junit {RESULTS} -- pytest{folder} --junit-xml={RESULTS}"
     if project.twister:
         tests = "--junit twister-out/twister.json -- west twister --device-testing …"
     note(f"  hwci exec --box {BOX} {tests}")

@@ -13,7 +13,7 @@ import { NoReport } from "../parts/notices/no_report.js";
 import { Empty, Failed, Renewing, Waiting } from "../parts/notices/notice.js";
 import { Back } from "../parts/frame/back.js";
 import { isAdmin } from "../parts/frame/roles.js";
-import { Periods, Products, UpToNow, periodHere, scopeOf, severalRepositories } from "../parts/frame/scope.js";
+import { LookBack, Periods, Products, UpToNow, periodHere, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Section } from "../parts/section.js";
 import { PagedTable } from "../parts/table/table.js";
 import { useTitle } from "../parts/frame/title.js";
@@ -22,8 +22,6 @@ import { ExactTimes, LongName } from "../parts/values/values.js";
 import { Alone, Shares, Silence } from "./box/figures.js";
 import { BoxNotes } from "./boxes/notes.js";
 import { runColumns } from "./runs/columns.js";
-
-const DAYS = 90;
 
 /** The page. */
 export function Box({ address, orgId, organization }) {
@@ -35,7 +33,7 @@ export function Box({ address, orgId, organization }) {
 }
 
 function OfBox({ address, orgId, organization, boxKey }) {
-  const scope = scopeOf(address.query, DAYS);
+  const scope = scopeOf(address.query);
   const products = useProducts(orgId, organization?.ciMetricsEnabled).data;
   useTitle(boxKey);
   const isOff = organization?.ciMetricsEnabled === false;
@@ -46,7 +44,7 @@ function OfBox({ address, orgId, organization, boxKey }) {
       ${scope.asOf && html`<p class="quiet">up to <${GivenTime} at=${scope.asOf} /></p>`}
       <${UpToNow} address=${address} scope=${scope} />
       <${Products} products=${products} scope=${scope} several=${severalRepositories(products)} />
-      <${Periods} days=${scope.days} usual=${DAYS} />
+      <${Periods} days=${scope.days} />
     </div>
     ${isOff ? html`<${TurnOn} orgId=${orgId} />` : html`<${Past} ...${{ address, orgId, organization, boxKey, scope, products }} />`}
   `;
@@ -60,16 +58,16 @@ function Past({ address, orgId, organization, boxKey, scope, products }) {
   if (!data) return html`<${Waiting} />`;
   return html`
     ${error && html`<${Failed} error=${error} again=${again} />`}
-    <${Figures} ...${{ found: data, orgId, scope, products, loading }} />
+    <${Figures} ...${{ address, found: data, orgId, scope, products, loading }} />
     <${Notes} ...${{ orgId, organization, boxKey }} />
     <${Runs} ...${{ address, orgId, boxKey, scope }} />
   `;
 }
 
-function Figures({ found, orgId, scope, products, loading }) {
+function Figures({ address, found, orgId, scope, products, loading }) {
   if (!found.box && products?.length === 0) return html`<${Empty}><${NoReport} orgId=${orgId} /><//>`;
   if (!found.box) return html`<${Empty}>No run${ofProduct(scope)} in this period (<${Period} ...${found.period} />) was on this box.
-    Choose a longer period${scope.repoKey && ", another product"}, or see${" "}
+    <${LookBack} address=${address} days=${found.period.days} />${scope.repoKey && ", choose another product"}, or see${" "}
     <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>. <${Renewing} on=${loading} /><//>`;
   return html`
     <${Section} title="Against the other boxes"><${Shares} ...${{ found, orgId, loading }} /><//>

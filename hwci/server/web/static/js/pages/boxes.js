@@ -16,7 +16,6 @@ import { BoxHealth, useHealth } from "./boxes/health.js";
 import { useManaging } from "./boxes/managing.js";
 import { BoxNotes } from "./boxes/notes.js";
 
-const DAYS = 90; // that boxes are compared in
 // There is no event for a box that goes offline, so a visible page asks again.
 const LOOK_MILLISECONDS = 30_000;
 const STATUSES = {
@@ -32,7 +31,7 @@ export function Boxes({ address, orgId, organization, me }) {
   const { turn, ask } = useLooks();
   const tokens = useInstallTokens(base, ask);
   const [noted, setNoted] = useState(0);
-  const { days, from, asOf } = scopeOf(address.query, DAYS);
+  const { days, from, asOf } = scopeOf(address.query);
   const health = useHealth(orgId, organization, { days, from, asOf }, noted);
   const notes = { path: `/api/orgs/${orgId}/box-notes`, noted: () => setNoted((was) => was + 1) };
   const changed = (removed) => {
@@ -50,8 +49,8 @@ export function Boxes({ address, orgId, organization, me }) {
   };
   return html`
     <div class="page-head"><h1>Boxes</h1><${UpToNow} address=${address} scope=${{ asOf }} /><${ExactTimes} />
-      <${Periods} days=${days} usual=${DAYS} /></div>
-    ${isThere && html`<${BoxHealth} health=${health} orgId=${orgId} />`}
+      <${Periods} days=${days} /></div>
+    ${isThere && html`<${BoxHealth} ...${{ health, address, orgId }} />`}
     ${isThere && may && html`<${AddBox} ...${{ tokens, field, draft }} />`}
     ${tokens.made && html`<${InstallToken} key=${tokens.made.installToken} made=${tokens.made} done=${done} />`}
     ${!isThere && html`<${Waiting} />`}

@@ -12,7 +12,7 @@ import { NotThere } from "../parts/notices/missing.js";
 import { NoReport } from "../parts/notices/no_report.js";
 import { Empty, Failed, Renewing, Waiting } from "../parts/notices/notice.js";
 import { Back } from "../parts/frame/back.js";
-import { Periods, UpToNow, scopeOf } from "../parts/frame/scope.js";
+import { LookBack, Periods, UpToNow, scopeOf } from "../parts/frame/scope.js";
 import { Section } from "../parts/section.js";
 import { PagedTable } from "../parts/table/table.js";
 import { useTitle } from "../parts/frame/title.js";
@@ -25,8 +25,6 @@ import { Boxes, Given } from "./test/figures.js";
 import { Names } from "./test/names.js";
 import { Strips } from "./test/strips.js";
 
-const DAYS = 90;
-const YEAR = 365; // days
 const NEEDED = ["repoKey", "suite", "testId"];
 
 /** The page. */
@@ -39,7 +37,7 @@ export function Test({ address, orgId, organization }) {
 }
 
 function OfTest({ address, orgId, organization }) {
-  const scope = scopeOf(address.query, DAYS);
+  const scope = scopeOf(address.query);
   const query = { ...scope, testId: address.query.get("testId") };
   const { testId } = query;
   useTitle(testId);
@@ -51,7 +49,7 @@ function OfTest({ address, orgId, organization }) {
       <h1><${LongName} name=${testId} /></h1>
       <p class="quiet">${productName(scope)}${scope.asOf && html`, up to <${GivenTime} at=${scope.asOf} />`}</p>
       <${UpToNow} address=${address} scope=${scope} />
-      <${Periods} days=${scope.days} usual=${DAYS} />
+      <${Periods} days=${scope.days} />
     </div>
     ${isOff ? html`<${TurnOn} orgId=${orgId} />` : html`<${Past} ...${{ address, orgId, query, products }} />`}
   `;
@@ -65,11 +63,11 @@ function Past({ address, orgId, query, products }) {
     ${error && html`<${Failed} error=${error} again=${again} />`}
     <p class="quiet"><${Period} ...${test.period} /> <${Renewing} on=${loading} /></p>
     ${test.all === null
-      ? html`<${Empty}>No run of this period had the test. Choose a longer period.<//>`
+      ? html`<${Empty}>No run of this period had the test. <${LookBack} address=${address} days=${test.period.days} /><//>`
       : html`<${Answer} ...${test} />
-        ${test.beganBefore && html`<${Earlier} address=${address} days=${test.period.days} />`}
+        ${test.beganBefore && html`<p><${LookBack} address=${address} days=${test.period.days} words="Since when? " /></p>`}
         <${Names} test=${test} orgId=${orgId} /><${Shown} ...${{ test, orgId, query }} />`}
-    <${Failures} ...${{ address, orgId, query }} />
+    <${Failures} ...${{ address, orgId, query, days: test.period.days }} />
   `;
 }
 
@@ -78,14 +76,6 @@ function Answer({ answer, says }) {
   const [verdict, ...more] = `${answer} ${says}`.trim().split(/(?<=\.) (?=[A-Z])/);
   return html`<p class="answer">${verdict}</p>
     ${more.length > 0 && html`<ul>${more.map((one) => html`<li key=${one}>${one}</li>`)}</ul>`}`;
-}
-
-/** The way to the runs before the period, where it likely began. */
-function Earlier({ address, days }) {
-  const longer = days < DAYS ? DAYS : YEAR;
-  if (days >= YEAR) return null;
-  const query = { ...Object.fromEntries(address.query), days: longer };
-  return html`<p><a href=${addressOf(address.page, address.params, query)}>Since when? Look back ${longer} days</a></p>`;
 }
 
 /** The way on where the test is not there. */
@@ -107,11 +97,13 @@ function Shown({ test, orgId, query }) {
 }
 
 /** The failures of the test, each with a link to why. */
-function Failures({ address, orgId, query }) {
+function Failures({ address, orgId, query, days }) {
+  const nothing = html`No run of this test failed in this period; a pass on a retry is not a failure.
+    ${" "}<${LookBack} address=${address} days=${days} />`;
   return html`<${Section} title="Failures">
     <p class="quiet">One row for each commit and box: all runs that failed there are one failure.</p>
     <${PagedTable} folds name="failures" label="Failures of the test" thing="failure" path=${`/api/orgs/${orgId}/ci-failures`}
       query=${query} address=${address} searched=${false} totalled columns=${failureColumns(orgId, query, false)} rowKey=${({ id }) => id}
-      empty="No run of this test failed in this period; a pass on a retry is not a failure." />
+      empty=${nothing} />
   <//>`;
 }

@@ -5,12 +5,12 @@
 import { count } from "../format.js";
 import { html, useId } from "../html.js";
 
-/** A section with its title and how many rows it has; `shown`: how many of them, where a switch leaves some out. */
-export function Section({ title, total, shown = total, anchor, children }) {
+/** A section with its title and how many rows it has; `rows`: how many of them, where a switch leaves some out. */
+export function Section({ title, total, rows = total, anchor, children }) {
   const id = useId();
   return html`<section class="part" id=${anchor} aria-labelledby=${id}>
     <h2 id=${id} tabindex="-1">${title}${total !== undefined &&
-      html` <span class="total">${shown !== total && `${count(shown)} of `}${count(total)}</span>`}</h2>
+      html` <span class="total">${rows !== total && `${count(rows)} of `}${count(total)}</span>`}</h2>
     ${children}
   </section>`;
 }

@@ -7,6 +7,7 @@ import { useAnswer } from "../../asking.js";
 import { count, counted, lasted, percent, rangeOf } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Renewing } from "../../parts/notices/notice.js";
+import { LookBack } from "../../parts/frame/scope.js";
 import { BoxLink, OnBox, TestLink } from "../../parts/values/past.js";
 import { Period } from "../../parts/values/period.js";
 import { PlainTable } from "../../parts/table/table.js";
@@ -23,13 +24,13 @@ export function useHealth(orgId, organization, scope, turn) {
 }
 
 /** The section; nothing if CI Metrics is off. */
-export function BoxHealth({ health: { data, error, again, loading }, orgId }) {
+export function BoxHealth({ health: { data, error, again, loading }, address, orgId }) {
   const fault = error && html`<${Failed} error=${error} again=${again} />`;
   if (!data) return fault;
   const renewing = html`<${Renewing} on=${loading} />`; // the rows are of the period before
   if (data.boxes.length === 0) {
     return html`${fault}<p class="quiet"><${Period} ...${data.period} />: no run was reported, so there is no box to compare.
-      ${" "}${renewing}</p>`;
+      ${" "}<${LookBack} address=${address} days=${data.period.days} /> ${renewing}</p>`;
   }
   return html`${fault}<${Section} title="Boxes compared" total=${data.boxesTotal}>
     <p class="quiet"><${Period} ...${data.period} />. First attempts that failed, on the same tests and commits. ${renewing}</p>

@@ -7,7 +7,7 @@ import { useAnswer } from "../../asking.js";
 import { count, productName } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Waiting } from "../../parts/notices/notice.js";
-import { periodIn } from "../../parts/frame/scope.js";
+import { periodHere } from "../../parts/frame/scope.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { PlainTable } from "../../parts/table/table.js";
 
@@ -39,7 +39,7 @@ export function BoxTrends({ orgId, scope }) {
   const several = new Set(items.map(({ repoKey }) => repoKey)).size > 1;
   if (total === 0) return html`<p class="quiet">No box reported in this period.</p>`;
   const before = items[0].reached.before ? "“Before” is the same number of days before." : "The days before were not all recorded.";
-  return html`<p>Which box is worse than the others: <a href=${addressOf("boxes", { orgId }, periodIn(scope))}>Boxes compared</a></p>
+  return html`<p>Which box is worse than the others: <a href=${addressOf("boxes", { orgId }, periodHere())}>Boxes compared</a></p>
     <p class="quiet">All runs of the period, whatever they tested. ${before} Runs that reached the
       hardware count each by itself, as in the tile: where a bench was away for days, their range is too narrow.</p>
     <${PlainTable} name="box-trends" label="How each box changed" columns=${columns(orgId, several)} rows=${items}

@@ -10,7 +10,7 @@ import { Copyable } from "../../parts/form/copyable.js";
 import { isAdmin } from "../../parts/frame/roles.js";
 
 const { origin } = window.location;
-const TESTS = "--junit out.xml -- pytest --junit-xml out.xml";
+const TESTS = "--junit .hwci/out.xml -- pytest --junit-xml .hwci/out.xml";
 const JOB = "mkdir -p .github/workflows\nhwci init --ci github > .github/workflows/hil.yml";
 const NOW = 'hwci merge-announce --merged-at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"';
 

@@ -69,7 +69,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const suspected = (row) => suspects.data?.items.find((one) => keyOf(one) === keyOf(row));
   const below = (row) => unfolded === keyOf(row) && html`<${Unfolded} row=${row} history=${histories.get(keyOf(row))}
     suspect=${suspected(row)} ...${{ answer, suspects, orgId, period: page.period }} />`;
-  return html`<${Section} title="Flakiest tests" ...${{ total, shown: fewer ? total - others : total }} anchor="flaky">
+  return html`<${Section} title="Flakiest tests" ...${{ total, rows: fewer ? total - others : total }} anchor="flaky">
     <div ref=${place}></div>
     ${(fewer || others > 0) && html`<${Others} ...${{ fewer, turn }} number=${others}
       what=${flaked.flaked ? "without a flake" : "broken"} />`}

@@ -27,12 +27,18 @@ export function useSwitches(me, address) {
   }, [key, address]);
   return (changes) => {
     const chosen = Object.entries(changes).filter(([name]) => name in TABLES);
-    if (key) keep("localStorage", key, JSON.stringify({ ...chosenBy(key), ...Object.fromEntries(chosen) }));
+    if (key) remember(key, { ...chosenBy(key), ...Object.fromEntries(chosen) });
     // Back leads to what is shown now: a plain address would take what was chosen last.
     const now = Object.fromEntries(chosen.filter(([name]) => !address.query.has(name)).map(([name]) => [name, USUAL[name]]));
     if (Object.keys(now).length > 0) change(now, { replace: true });
     change(changes);
   };
+}
+
+/** Keep what differs from a plain address; nothing at all where nothing does. */
+function remember(key, chosen) {
+  const other = Object.entries(chosen).filter(([name, value]) => value !== USUAL[name]);
+  keep("localStorage", key, other.length > 0 ? JSON.stringify(Object.fromEntries(other)) : null);
 }
 
 /** What a person chose, by the switch. */

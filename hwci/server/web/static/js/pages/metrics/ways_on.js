@@ -4,12 +4,12 @@
 import { addressOf } from "../../address.js";
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
-import { periodIn } from "../../parts/frame/scope.js";
+import { periodHere } from "../../parts/frame/scope.js";
 
 /** The ways. `figures`: of the page; nothing as long as they are not there. */
 export function WaysOn({ figures: { data }, orgId, scope }) {
   return data && html`<div class="ways-on">
-    <p><span class="quiet">Is one box worse? </span><a href=${addressOf("boxes", { orgId }, periodIn(scope))}>Compare them</a></p>
+    <p><span class="quiet">Is one box worse? </span><a href=${addressOf("boxes", { orgId }, periodHere())}>Compare them</a></p>
     <${Pending} total=${data.pendingFailures} href=${addressOf("failures", { orgId }, { ...scope, label: "pending" })} />
   </div>`;
 }

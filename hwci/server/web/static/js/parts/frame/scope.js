@@ -8,7 +8,8 @@ import { html } from "../../html.js";
 import { Badge } from "../values/values.js";
 
 const PERIODS = [7, 30, 90];
-const DAYS_DEFAULT = 30;
+export const DAYS_DEFAULT = 30; // of every page that has a period
+const YEAR = 365; // days
 
 const OF_DAYS = ["metrics", "failures", "review"];
 const OF_PRODUCTS = [...OF_DAYS, "runs"];
@@ -20,11 +21,11 @@ const SHORT = 16; // characters of a name
 
 const OF_OTHER_ROWS = /\.(page|boxes|cause)$|^cause$/;
 
-/** Return the period and product of an address: with `from` no days. `usual`: the days where it names neither. */
-export function scopeOf(query, usual = DAYS_DEFAULT) {
+/** Return the period and product of an address: with `from` no days. */
+export function scopeOf(query) {
   const from = query.get("from");
   return {
-    days: from ? null : query.get("days") || usual,
+    days: from ? null : query.get("days") || DAYS_DEFAULT,
     from,
     repoKey: query.get("repoKey"),
     suite: query.get("suite"),
@@ -50,11 +51,6 @@ export function takenAlong(page, orgId) {
 export function periodHere() {
   const { page, query } = here();
   return OF_PERIODS.includes(page) ? periodOf(query) : {};
-}
-
-/** The period alone of a scope, for boxes, which have no product: also one that nobody chose, as "Boxes" has another then. */
-export function periodIn({ days, from, asOf }) {
-  return { days, from, asOf };
 }
 
 function periodOf(query) {
@@ -91,8 +87,16 @@ export function UpToNow({ address, scope }) {
     <a class="quiet" href=${addressOf(address.page, address.params, query)}>up to now</a>`;
 }
 
-/** The date control; an address may ask for other days, which then are one more choice. `usual`: as `scopeOf`. */
-export function Periods({ days, usual = DAYS_DEFAULT }) {
+/** A link to the next longer period, for a page that shows nothing of this one, or not when it began. `days`: of this one. */
+export function LookBack({ address, days, words = "" }) {
+  const longer = [PERIODS.at(-1), YEAR].find((more) => more > days);
+  if (!longer) return null;
+  const query = { ...Object.fromEntries(address.query), from: null, days: longer };
+  return html`<a href=${addressOf(address.page, address.params, query)}>${words}Look back ${longer} days</a>`;
+}
+
+/** The date control; an address may ask for other days, which then are one more choice. */
+export function Periods({ days }) {
   const chosen = Number(days);
   const offered = PERIODS.includes(chosen) || !chosen ? PERIODS : [...PERIODS, chosen].sort((a, b) => a - b);
   return html`<fieldset class="choice">
@@ -100,7 +104,7 @@ export function Periods({ days, usual = DAYS_DEFAULT }) {
     ${offered.map(
       (period) => html`<label key=${period}>
         <input type="radio" name="days" value=${period} checked=${period === chosen}
-          onChange=${() => changeScope({ days: period === usual ? null : period, from: null })} />
+          onChange=${() => changeScope({ days: period === DAYS_DEFAULT ? null : period, from: null })} />
         <span>${period}d</span>
       </label>`,
     )}

@@ -12,9 +12,10 @@ export function TestLink({ test, orgId, plain = false }) {
   return html`<a class=${plain ? "plain" : undefined} href=${addressOfTest(test, orgId)}><${LongName} name=${testId} /></a>`;
 }
 
-/** A test in a row whose name leads elsewhere. */
-export function HistoryLink({ test, orgId, words = "history" }) {
-  return html`<a class="plain history" href=${addressOfTest(test, orgId)} title=${`What ${test.testId} did over time`}>${words}</a>`;
+/** A test in a row whose name leads elsewhere. `days`: up to now, in place of the period of this page. */
+export function HistoryLink({ test, orgId, days, words = "history" }) {
+  const href = addressOfTest(test, orgId, days && { days });
+  return html`<a class="plain history" href=${href} title=${`What ${test.testId} did over time`}>${words}</a>`;
 }
 
 /** A box by its name. `plain`: not underlined, in a row with another link. */
@@ -29,6 +30,6 @@ export function OnBox({ words, boxKey, ...rest }) {
   return html`${before} on <${BoxLink} plain boxKey=${boxKey} ...${rest} />${after.join(` on ${boxKey}`)}`;
 }
 
-function addressOfTest({ repoKey, suite, testId }, orgId) {
-  return addressOf("test", { orgId }, { ...periodHere(), repoKey, suite, testId });
+function addressOfTest({ repoKey, suite, testId }, orgId, period = periodHere()) {
+  return addressOf("test", { orgId }, { ...period, repoKey, suite, testId });
 }
