@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.facts import failure_id
-from hwci.engine.history import Scope
+from hwci.engine.facts import Product, failure_id
+from hwci.engine.history import Scope, Where
 from hwci.engine.page.failures import evidence
 from hwci.engine.vocabulary import Role
 from hwci.server.storage.records import CiKey, ReaderKey
@@ -139,6 +139,12 @@ def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
         writer.key_by_digest(kind, KEY.digest)
     writer.boxes(ORG, 0, 1)
     writer.reported_boxes(ORG, 0, 1)
+    everywhere = Where("b1", "main", "abcd")
+    for scope in (Scope(), Scope("fw"), Scope("fw", "hil")):
+        writer.boxes(ORG, 0, 1, scope, everywhere)
+        writer.reported_boxes(ORG, 0, 1, scope, everywhere)
+        writer.configs(ORG, 0, 1, scope)
+    writer.history(ORG).test_names(Product("fw", "hil"), everywhere)
     writer.box(ORG, BOX.id)
     writer.box_by_key(b"key")
     writer.box_by_install(b"install")
