@@ -18,7 +18,7 @@ from hwci.cli.session.prompts import secret_line
 from hwci.cli.session.settings import RETRIES, Flags, box_credential, resolve, secret
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.errors import report
-from hwci.cli.terminal.render import ID_DIGITS, emit_json, note, write
+from hwci.cli.terminal.render import ID_DIGITS, Format, emit_json, note, write
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -182,6 +182,8 @@ def health(
         found = found.model_copy(update={"boxes": boxes, "tests": tests, **totals})
         if not boxes:
             note(narrowing.nothing_fits(server, {**filters, "box_key": box, "days": days}, "run"))
+            if form is Format.TABLE:
+                return
     box_health.show(found, form, server.links)
 
 

@@ -138,12 +138,12 @@ def _require_table(table: TableName | None, *, hide_broken: bool, lower_bound: b
 
 def _require_narrowing(table: TableName | None, flags: dict[str, str | None]) -> None:
     """Refuse a flag that the rows of a table cannot answer."""
-    command = "metrics" if table is None else f"metrics --table {table}"
+    command = " --table ".join(filter(None, ("metrics", table)))
     for name, value in flags.items():
         if value is not None and name not in flags_of(command):
             tables_of = [one for one in TableName if name in flags_of(f"metrics --table {one}")]
             raise wrong_usage(
-                f"{command} is not narrowed by --{name}",
+                f"hwci {command} is not narrowed by --{name}",
                 f"--{name} goes with --table {', '.join(tables_of)}",
                 f"Name one of these, or leave --{name} out",
             )

@@ -62,6 +62,8 @@ def show(
         if not rows:
             of = {"box_key": box, "repo_key": repo_key, "suite": suite, "days": days}
             render.note(narrowing.nothing_fits(server, of, "run"))
+            if form is render.Format.TABLE:
+                return
     one_test.show(found, form, server.links)
 
 

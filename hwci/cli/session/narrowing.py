@@ -64,7 +64,7 @@ def explained(
 
 def nothing_fits(server: "Connection", filters: Filters, noun: str) -> str:
     """Return what is said of a list without a row: which of its flags names what no report names,
-    else that they do not go together; "" if the list is not narrowed.
+    else that they leave nothing; "" if the list is not narrowed.
     """
     asked = {name: filters[_FIELDS[name]] for name in NARROWING if _FIELDS.get(name) in filters}
     scope: Filters = {name: filters[name] for name in ("repo_key", "suite") if name in filters}
@@ -73,7 +73,7 @@ def nothing_fits(server: "Connection", filters: Filters, noun: str) -> str:
         return line
     flags = ", ".join(f"--{name} {value}" for name, value in asked.items())
     back = ", or look further back with --days" if "days" in filters else ""
-    return f"No {noun} fits {flags}: leave one out{back}" if flags else ""
+    return f"No {noun} fits {flags}: leave a flag out{back}" if flags else ""
 
 
 def _unknown(server: "Connection", name: str, value: str, scope: Filters) -> str:
@@ -86,6 +86,7 @@ def _unknown(server: "Connection", name: str, value: str, scope: Filters) -> str
             return ""
     except NotFoundError as fault:  # the product was known: the list was answered
         _, _, near = fault.message.partition("; ")
-        return f"No box is called {value}{f'; {near}' if near else ''}: hwci boxes list shows them"
+        hint = f" ({near})" if near else ""
+        return f"No box is called {value}: hwci boxes list shows them{hint}"
     of = f" of {product(*scope.values())}" if len(scope) > 1 else ""
     return f"{_NO_RUN[name].format(value, of)}: hwci runs list shows those that there are"

@@ -42,7 +42,7 @@ def no_command(context: Any, words: Sequence[str]) -> ErrorMessage:  # noqa: ANN
     group, name = context.command_path, words[0]
     what = f"{group} has no command {name!r}"
     if meant := MEANT.get(f"{group} {name}"):
-        return ErrorMessage(what, "it has another name", f"Use {meant}", ExitCode.USAGE)
+        return ErrorMessage(what, "it is called otherwise", f"Use {meant}", ExitCode.USAGE)
     if meant := _in_other_number(context, words):
         return ErrorMessage(what, f"did you mean {meant}?", f"Use {meant}", ExitCode.USAGE)
     known = context.command.list_commands(context)
