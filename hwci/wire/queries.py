@@ -272,8 +272,10 @@ class BoxTableQuery(TableQuery):
     box_key: Name | None = None
 
 
-class MergePlanQuery(TableQuery, WhereQuery):
+class MergePlanQuery(TableQuery, CommitQuery):
     """Query of the merge plan: of the merges of a branch or a commit, by runs on `box_key` only."""
+
+    box_key: Name | None = None
 
 
 class _SortBy:

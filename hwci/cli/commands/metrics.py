@@ -47,6 +47,35 @@ AS_THE_PAGE = "-flakeRate"
 """The order of "Flakiest tests", for an answer that has another one by itself."""
 
 
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=limits.PAGE_LIMIT_MAX,
+        help=f"Rows of each table [{LIMIT_DEFAULT}; with --table, all].",
+    ),
+]
+Table = Annotated[TableName | None, typer.Option("--table", help="One table only.")]
+HideBroken = Annotated[
+    bool,
+    typer.Option("--hide-broken", help="With --table flakiest-tests: leave out broken tests."),
+]
+LowerBound = Annotated[
+    bool,
+    typer.Option(
+        "--lower-bound",
+        help="With --table flakiest-tests or suspects: rank by the interval's lower end.",
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Write JSON: the page as the API gives it; with --table, a list of its items.",
+    ),
+]
+
+
 @connected(by_key=True)
 def metrics(
     server: Connection,
@@ -58,33 +87,11 @@ def metrics(
     product: options.Product = None,
     repo: options.Repo = None,
     as_of: options.AsOf = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=limits.PAGE_LIMIT_MAX,
-            help=f"Rows of each table [{LIMIT_DEFAULT}; with --table, all].",
-        ),
-    ] = None,
-    table: Annotated[TableName | None, typer.Option("--table", help="One table only.")] = None,
-    hide_broken: Annotated[
-        bool,
-        typer.Option("--hide-broken", help="With --table flakiest-tests: leave out broken tests."),
-    ] = False,
-    lower_bound: Annotated[
-        bool,
-        typer.Option(
-            "--lower-bound",
-            help="With --table flakiest-tests or suspects: rank by the interval's lower end.",
-        ),
-    ] = False,
-    json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            help="Write JSON: the page as the API gives it; with --table, a list of its items.",
-        ),
-    ] = False,
+    limit: Limit = None,
+    table: Table = None,
+    hide_broken: HideBroken = False,
+    lower_bound: LowerBound = False,
+    json: Json = False,
     output: options.Output = None,
 ) -> None:
     """Show which merges ran on hardware, which failures were firmware bugs, which tests are flaky.
@@ -239,7 +246,10 @@ def _show_whole(server: Connection, wanted: Wanted, form: Format) -> None:
     else:
         if wanted.lower_bound:
             filters["rank_by"] = RankBy.LOWER_BOUND
-        rows = _rows(server, getattr(calls, name.name.lower()), filters, wanted.limit)
+        call = getattr(calls, name.name.lower())
+        rows = narrowing.answer_or(
+            server, filters, lambda: _rows(server, call, filters, wanted.limit), []
+        )
         shaped = partial(layout, name)
     shape = shaped(view_of(rows, scope, end))
     if wanted.hide_broken and _note_broken(server, filters):

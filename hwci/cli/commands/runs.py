@@ -121,7 +121,7 @@ def list_runs(
 
       hwci runs list --product acme/firmware:sensor-fw --test boot --retry-pass
     """
-    from hwci.client.errors import NotFoundError
+    from hwci.wire.base import ListPage
 
     form = options.form_of(json, output)
     flags = {"box": box, "branch": branch, "sha": sha, "product": product}
@@ -139,24 +139,29 @@ def list_runs(
         end=options.time_of(end, "--to"),
         **options.pages(page, limit, every=every),
     )
-    try:
-        found = _searched(_all(server, call) if every else server.send(call), ci_run)
-    except NotFoundError:
-        found = _of_unknown_box(server, filters, every=every)
+    none: Found = [] if every else ListPage(items=(), total=0, page=page, limit=limit)
+    found = narrowing.answer_or(
+        server,
+        filters,
+        lambda: _searched(_all(server, call) if every else server.send(call), ci_run),
+        none,
+    )
+    _list(server, found, filters, form, of_test=test is not None)
+
+
+def _list(
+    server: Connection,
+    found: "Found",
+    filters: narrowing.Filters,
+    form: render.Format,
+    *,
+    of_test: bool,
+) -> None:
     view = tables.View(options.now(), "suite" in filters, tables.only_repo(_rows(found)))
-    layout = run_tables.runs(view, of_test=test is not None)
+    layout = run_tables.runs(view, of_test=of_test)
     if not (found if isinstance(found, list) else found.total):
         layout = narrowing.explained(server, layout, filters, "run", form)
     render.emit_found(found, layout, form, "run", server.links)
-
-
-def _of_unknown_box(server: Connection, filters: narrowing.Filters, *, every: bool) -> "Found":
-    """Return the runs of a box that nothing names: none. Raises `NotFoundError`: it is the product
-    that nothing names.
-    """
-    of_any_box = {name: value for name, value in filters.items() if name != "box_key"}
-    answer = server.send(client.calls.list_runs(server.org_id(), **of_any_box, limit=1))
-    return [] if every else answer.model_copy(update={"items": (), "total": 0})
 
 
 def _rows(found: "Found") -> "Sequence[RunAnswer]":

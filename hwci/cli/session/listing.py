@@ -39,11 +39,13 @@ def listing(
     """
 
     def decorate(function: Callable[..., Iterable[Any]]) -> Command:
-        def show(connection: Connection, **given: Any) -> None:  # noqa: ANN401 - as above
+        def show(connection: Connection, **given: Any) -> None:  # noqa: ANN401 - whatever flags it has
             form = options.form_of(given.pop("json"), given.pop("output"))
             flags = {name: given.pop(name) for name in flags_of(command)}
             filters = narrowing.filters_of(connection, flags)
-            rows = list(function(connection, **given, **filters))
+            rows: list[Any] = narrowing.answer_or(
+                connection, filters, lambda: list(function(connection, **given, **filters)), []
+            )
             shape = layout(View(options.now()))
             if not rows:
                 shape = narrowing.explained(connection, shape, filters, noun, form)
@@ -81,7 +83,9 @@ def listing_of_a_period(
     """
 
     def decorate(function: "Callable[..., Listed[Any]]") -> Command:
-        def show(connection: Connection, **given: Any) -> None:  # noqa: ANN401 - as above
+        def show(connection: Connection, **given: Any) -> None:  # noqa: ANN401 - whatever flags it has
+            from hwci.wire.base import ListPage
+
             asked = {name: given.pop(name) for name in _OF_A_PERIOD}
             flags = {name: given.pop(name) for name in flags_of(command)}
             every, form = asked["every"], options.form_of(asked["json"], asked["output"])
@@ -91,7 +95,12 @@ def listing_of_a_period(
             filters |= {"days": asked["days"], "as_of": now if every else end}
             page = options.pages(asked["page"], asked["limit"], every=every)
             call, layout = function(connection, **given, **filters, **page)
-            answer = list(connection.items(call)) if every else connection.send(call)
+            answer: ListPage[Any] | list[Any] = narrowing.answer_or(
+                connection,
+                filters,
+                lambda: list(connection.items(call)) if every else connection.send(call),
+                [] if every else ListPage[Any](items=(), total=0, **page),
+            )
             items = answer if isinstance(answer, list) else answer.items
             view = View(now, "suite" in filters, only_repo(items))
             shape = layout(view)

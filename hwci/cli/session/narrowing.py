@@ -4,9 +4,9 @@ Which list takes which is decided in `hwci.cli.terminal.lists`.
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hwci.cli.terminal import options
 from hwci.cli.terminal.lists import NARROWING, flags_of
@@ -17,6 +17,8 @@ from hwci.client.explained import not_empty
 if TYPE_CHECKING:
     from hwci.cli.session.connection import Connection
     from hwci.cli.terminal.tables import Layout
+
+T = TypeVar("T")
 
 Filters = dict[str, Any]
 """What a call gets of the flags, by its own names."""
@@ -50,6 +52,26 @@ def filters_of(server: "Connection", given: Mapping[str, Any], repo: str | None 
     return {name: value for name, value in filters.items() if value is not None}
 
 
+def answer_or(server: "Connection", filters: Filters, ask: Callable[[], T], empty: T) -> T:
+    """Return what a list answers; `empty` where nothing names its box. Raises `NotFoundError`: it
+    is the product that nothing names.
+    """
+    from hwci.client import calls
+    from hwci.client.errors import NotFoundError
+
+    try:
+        return ask()
+    except NotFoundError:
+        if "box_key" not in filters:
+            raise
+        server.send(calls.list_runs(server.org_id(), **_scope(filters), limit=1))
+        return empty
+
+
+def _scope(filters: Filters) -> Filters:
+    return {name: filters[name] for name in ("repo_key", "suite") if name in filters}
+
+
 def explained(
     server: "Connection", layout: "Layout[Any]", filters: Filters, noun: str, form: Format
 ) -> "Layout[Any]":
@@ -67,8 +89,7 @@ def nothing_fits(server: "Connection", filters: Filters, noun: str) -> str:
     else that they leave nothing; "" if the list is not narrowed.
     """
     asked = {name: filters[_FIELDS[name]] for name in NARROWING if _FIELDS.get(name) in filters}
-    scope: Filters = {name: filters[name] for name in ("repo_key", "suite") if name in filters}
-    unknown = (_unknown(server, name, value, scope) for name, value in asked.items())
+    unknown = (_unknown(server, name, value, _scope(filters)) for name, value in asked.items())
     if line := next(filter(None, unknown), ""):
         return line
     flags = ", ".join(f"--{name} {value}" for name, value in asked.items())
