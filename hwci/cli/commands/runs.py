@@ -140,13 +140,19 @@ def list_runs(
         **options.pages(page, limit, every=every),
     )
     none: Found = [] if every else ListPage(items=(), total=0, page=page, limit=limit)
-    found = narrowing.answer_or(
-        server,
-        filters,
-        lambda: _searched(_all(server, call) if every else server.send(call), ci_run),
-        none,
-    )
+    ask = partial(_asked, server, call, ci_run, every=every)
+    found = narrowing.answer_or(server, filters, ask, none)
     _list(server, found, filters, form, of_test=test is not None)
+
+
+def _asked(
+    server: Connection,
+    call: "client.Call[ListPage[RunAnswer]]",
+    ci_run: int | None,
+    *,
+    every: bool,
+) -> "Found":
+    return _searched(_all(server, call) if every else server.send(call), ci_run)
 
 
 def _list(
