@@ -17,6 +17,7 @@ import typer.main
 
 from docs.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.cli.main import app
+from hwci.cli.terminal.lists import LISTS, NARROWING, flags_of
 from hwci.engine.vocabulary import REASONS
 from hwci.server import deadline, settings
 from hwci.server.app import process
@@ -211,9 +212,22 @@ def flags(command: Any) -> str:  # noqa: ANN401 - typer's own
     return table(("flag", "meaning"), rows) if rows else ""
 
 
+def lists() -> str:
+    """Every list with the flags that narrow it."""
+    rows = (
+        (f"`hwci {name}`", *("yes" if flag in flags_of(name) else "" for flag in NARROWING))
+        for name in LISTS
+    )
+    head = ("list", *(f"`--{flag}`" for flag in NARROWING))
+    return (
+        "## Lists\n\nA list takes the flags that its rows can answer, and `--json`. The box of"
+        " `boxes show` and `boxes notes` is their argument.\n\n" + table(head, rows)
+    )
+
+
 def commands() -> str:
     """Every command with its help."""
-    parts = ["# Commands\n\nEach page has what `hwci COMMAND --help` shows, in short.\n"]
+    parts = ["# Commands\n\nEach page has what `hwci COMMAND --help` shows, in short.\n", lists()]
     for path, command in walk(typer.main.get_command(app), "hwci"):
         # `\b` keeps a block of a help text as it is, in a terminal.
         text = inspect.cleandoc(command.help or "").replace("\f", "").replace("\b\n", "")

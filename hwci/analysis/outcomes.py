@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import History, Scope
+from hwci.engine.history import ANYWHERE, History, Scope, Where
 from hwci.engine.periods import Period
 from hwci.engine.test_sets import CountedTests
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
@@ -152,5 +152,5 @@ class RecordedRuns(History, Protocol):
         with one, by repository and suite.
         """
 
-    def test_names(self, product: Product) -> Collection[str]:
-        """Every test that a report of the product ever named."""
+    def test_names(self, product: Product, where: Where = ANYWHERE) -> Collection[str]:
+        """Every test that a report of the product ever named, of this box, branch and commit."""

@@ -24,7 +24,11 @@ from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody, UnsentChanges
 from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
-from hwci.wire.analysis.merges import ExplainedMergeAnswer, MergePlanAnswer
+from hwci.wire.analysis.merges import (
+    AnnouncedMergeAnswer,
+    ExplainedMergeAnswer,
+    MergePlanAnswer,
+)
 from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 from hwci.wire.analysis.suspects import InFewWords, RankedTestAnswer, SuspectAnswer
@@ -50,9 +54,11 @@ from hwci.wire.metrics import (
 from hwci.wire.queries import (
     BoxesQuery,
     BoxNotesQuery,
+    BoxTableQuery,
     FailuresQuery,
     FlakyQuery,
     MergePlanQuery,
+    MergeRunsQuery,
     MergesQuery,
     MetricsQuery,
     OthersQuery,
@@ -60,9 +66,10 @@ from hwci.wire.queries import (
     PageQuery,
     PeriodQuery,
     PlanQuery,
+    ProductsQuery,
     ResolvedQuery,
+    SuiteConfigsQuery,
     SuspectsQuery,
-    TableQuery,
 )
 from hwci.wire.wheels import WheelAnswer
 
@@ -348,12 +355,41 @@ def _members(org_id: Id) -> str:
 # Boxes, as people manage them and as they report themselves, and run records
 
 
+class CommitFilters(TypedDict, total=False):
+    """What narrows a list to a branch, or to a commit by its first digits."""
+
+    branch: str | None
+    sha: str | None
+
+
+class WhereFilters(CommitFilters, total=False):
+    """What narrows a list to a box, a branch or a commit. A server before this one refuses them."""
+
+    box_key: str | None
+
+
+class ProductFilters(TypedDict, total=False):
+    """What narrows a list to a repository, or to a product."""
+
+    repo_key: str | None
+    suite: str | None
+
+
+class BoxFilters(WhereFilters, ProductFilters, total=False):
+    """What narrows the list of boxes: those that ran a product, a branch or a commit."""
+
+
 def list_boxes(
-    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT, *, reported: bool = False
+    org_id: Id,
+    page: int = 1,
+    limit: int = limits.PAGE_LIMIT_DEFAULT,
+    *,
+    reported: bool = False,
+    **wanted: Unpack[BoxFilters],
 ) -> Call[ListPage[boxes.BoxAnswer]]:
     """List the boxes. `reported`: also those that only reports name, without an id."""
     others = {"reported": True} if reported else {}
-    query = query_of(BoxesQuery, page=page, limit=limit, **others)
+    query = query_of(BoxesQuery, page=page, limit=limit, **others, **wanted)
     return Call("GET", _boxes(org_id), ListPage[boxes.BoxAnswer], 200, query=query)
 
 
@@ -507,6 +543,22 @@ class TableFilters(Beginning, total=False):
     limit: int
 
 
+class WhereTable(TableFilters, WhereFilters, total=False):
+    """What narrows a table whose rows have a box, a branch and a commit."""
+
+
+class BoxTable(TableFilters, total=False):
+    """What narrows a table with a row for each box."""
+
+    box_key: str | None
+
+
+class PlanFilters(BoxTable, total=False):
+    """What narrows the merge plan: to merges of a branch, and to runs on a box."""
+
+    branch: str | None
+
+
 class SearchFilters(TableFilters, total=False):
     """What else narrows a table of the metrics page or the list of failures, and puts it in order:
     `sort` is a column as the answer names it, with `-` in front for descending.
@@ -516,6 +568,14 @@ class SearchFilters(TableFilters, total=False):
     sort: str | None
 
 
+class MergeSearch(SearchFilters, CommitFilters, total=False):
+    """What narrows a table of merges, and puts it in order."""
+
+
+class WhereSearch(SearchFilters, WhereFilters, total=False):
+    """What narrows a table whose rows have a box, and puts it in order."""
+
+
 class FlakyFilters(SearchFilters, total=False):
     """What else narrows "Flakiest tests"."""
 
@@ -523,18 +583,29 @@ class FlakyFilters(SearchFilters, total=False):
 
 
 def list_products(
-    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+    org_id: Id,
+    page: int = 1,
+    limit: int = limits.PAGE_LIMIT_DEFAULT,
+    *,
+    unassigned: bool = False,
+    **wanted: Unpack[ProductFilters],
 ) -> Call[ListPage[ProductAnswer]]:
-    """List the products that reports name."""
-    query = query_of(PageQuery, page=page, limit=limit)
+    """List the products that reports name. `unassigned`: also the repositories of which a merge was
+    announced without a suite.
+    """
+    others = {"unassigned": True} if unassigned else {}
+    query = query_of(ProductsQuery, page=page, limit=limit, **others, **wanted)
     return _read(f"{org_path(org_id)}/products", ListPage[ProductAnswer], query)
 
 
 def list_suite_configs(
-    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+    org_id: Id,
+    page: int = 1,
+    limit: int = limits.PAGE_LIMIT_DEFAULT,
+    **wanted: Unpack[ProductFilters],
 ) -> Call[ListPage[SuiteConfigAnswer]]:
     """List the suite configurations as sent."""
-    query = query_of(PageQuery, page=page, limit=limit)
+    query = query_of(SuiteConfigsQuery, page=page, limit=limit, **wanted)
     return _read(f"{org_path(org_id)}/suite-configs", ListPage[SuiteConfigAnswer], query)
 
 
@@ -647,30 +718,28 @@ def list_tests(
     search: str | None = None,
     page: int = 1,
     limit: int = limits.PAGE_LIMIT_DEFAULT,
+    **where: Unpack[WhereFilters],
 ) -> Call[ListPage[TestNameAnswer]]:
     """List the tests that reports name. Servers before this one do not tell, and answer 404."""
-    query = query_of(
-        TestNamesQuery, repo_key=repo_key, suite=suite, search=search, page=page, limit=limit
-    )
+    asked = {"repo_key": repo_key, "suite": suite, "search": search, "page": page, "limit": limit}
+    query = query_of(TestNamesQuery, **asked, **where)
     return _read(f"{org_path(org_id)}/ci-analysis/tests", ListPage[TestNameAnswer], query)
 
 
-def unchecked_merges(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[UncheckedMerge]]:
+def unchecked_merges(org_id: Id, **table: Unpack[MergeSearch]) -> Call[ListPage[UncheckedMerge]]:
     """List the merges not checked on hardware."""
     path = f"{org_path(org_id)}/ci-metrics/unchecked-merges"
     return _read(path, ListPage[UncheckedMerge], query_of(MergesQuery, **table))
 
 
-def checked_merges(
-    org_id: Id, **table: Unpack[SearchFilters]
-) -> Call[ListPage[CheckedMergeAnswer]]:
+def checked_merges(org_id: Id, **table: Unpack[WhereSearch]) -> Call[ListPage[CheckedMergeAnswer]]:
     """List the merges checked on hardware, each with the run that checked it first."""
     path = f"{org_path(org_id)}/ci-metrics/checked-merges"
-    query = query_of(MergesQuery, **table)
+    query = query_of(MergeRunsQuery, **table)
     return _read(path, ListPage[CheckedMergeAnswer], query)
 
 
-def real_bugs(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[ResolvedFailureAnswer]]:
+def real_bugs(org_id: Id, **table: Unpack[WhereSearch]) -> Call[ListPage[ResolvedFailureAnswer]]:
     """List the real firmware bugs caught."""
     path = f"{org_path(org_id)}/ci-metrics/real-bugs"
     query = query_of(ResolvedQuery, **table)
@@ -678,7 +747,7 @@ def real_bugs(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[Resol
 
 
 def other_failures(
-    org_id: Id, failure_class: FailureClass | None = None, **table: Unpack[SearchFilters]
+    org_id: Id, failure_class: FailureClass | None = None, **table: Unpack[WhereSearch]
 ) -> Call[ListPage[ResolvedFailureAnswer]]:
     """List the other resolved failures, with reason, or those of one class."""
     path = f"{org_path(org_id)}/ci-metrics/other-failures"
@@ -706,16 +775,24 @@ def flaky_history(
     return _read(path, FlakyHistories, query)
 
 
+def list_merges(org_id: Id, **table: Unpack[WhereSearch]) -> Call[ListPage[AnnouncedMergeAnswer]]:
+    """List the announced merges, each with the runs that checked it or tell why none did. Servers
+    before this one do not tell, and answer 404.
+    """
+    path = f"{org_path(org_id)}/ci-analysis/merges"
+    return _read(path, ListPage[AnnouncedMergeAnswer], query_of(MergeRunsQuery, **table))
+
+
 def explain_unchecked_merges(
-    org_id: Id, **table: Unpack[SearchFilters]
+    org_id: Id, **table: Unpack[WhereSearch]
 ) -> Call[ListPage[ExplainedMergeAnswer]]:
     """List the merges not checked on hardware, each with the cause."""
     path = f"{org_path(org_id)}/ci-analysis/unchecked-merges"
-    return _read(path, ListPage[ExplainedMergeAnswer], query_of(MergesQuery, **table))
+    return _read(path, ListPage[ExplainedMergeAnswer], query_of(MergeRunsQuery, **table))
 
 
 def plan_merges(
-    org_id: Id, sha: str | None = None, **table: Unpack[TableFilters]
+    org_id: Id, sha: str | None = None, **table: Unpack[PlanFilters]
 ) -> Call[MergePlanAnswer]:
     """Ask for the runs that would check the merges not checked on hardware; `sha`: those of a
     commit, by its first digits.
@@ -775,20 +852,20 @@ def bisection(
     return _read(f"{org_path(org_id)}/ci-analysis/bisection", ProgressAnswer, query)
 
 
-def box_trends(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[BoxTrendAnswer]]:
+def box_trends(org_id: Id, **table: Unpack[BoxTable]) -> Call[ListPage[BoxTrendAnswer]]:
     """List how the shares of each product and box changed against the period before."""
     path = f"{org_path(org_id)}/ci-analysis/box-trends"
-    return _read(path, ListPage[BoxTrendAnswer], query_of(TableQuery, **table))
+    return _read(path, ListPage[BoxTrendAnswer], query_of(BoxTableQuery, **table))
 
 
-def times_to_fix(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[TimesToFixAnswer]]:
+def times_to_fix(org_id: Id, **table: Unpack[BoxTable]) -> Call[ListPage[TimesToFixAnswer]]:
     """List how long failures took until they were seen, and fixed: by product and box."""
     path = f"{org_path(org_id)}/ci-analysis/times-to-fix"
-    return _read(path, ListPage[TimesToFixAnswer], query_of(TableQuery, **table))
+    return _read(path, ListPage[TimesToFixAnswer], query_of(BoxTableQuery, **table))
 
 
 def list_incidents(
-    org_id: Id, label: Label | None = None, **table: Unpack[TableFilters]
+    org_id: Id, label: Label | None = None, **table: Unpack[WhereTable]
 ) -> Call[ListPage[IncidentAnswer]]:
     """List the incidents: failures that one cause explains, pending and resolved ones."""
     path = f"{org_path(org_id)}/ci-analysis/incidents"
@@ -821,7 +898,7 @@ def list_failures(
     org_id: Id,
     label: Label | None = None,
     test_id: str | None = None,
-    **table: Unpack[SearchFilters],
+    **table: Unpack[WhereSearch],
 ) -> Call[ListPage[FailureAnswer]]:
     """List every failure of the period with its label, or those of one label or one test."""
     query = query_of(FailuresQuery, label=label, test_id=test_id, **table)

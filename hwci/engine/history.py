@@ -6,7 +6,7 @@ facts and is the definition: for every history both must give the same page. Ans
 states only; every rule over them is written once, in `rules`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -46,6 +46,28 @@ class Scope:
     def holds(self, repo_key: str, suite: str | None) -> bool:
         """Whether what belongs to a product, or to a repository alone, is shown."""
         return self.repo_key in {None, repo_key} and self.suite in {None, suite}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Of which box, branch and commit (by its first digits) a list shows rows; None: any."""
+
+    box_key: str | None = None
+    branch: str | None = None
+    sha: str | None = None
+
+    def has_box(self, box_keys: Collection[str]) -> bool:
+        """Whether a row of these boxes is shown."""
+        return self.box_key is None or self.box_key in box_keys
+
+    def has_commit(self, branch: str, shas: Iterable[str]) -> bool:
+        """Whether a row of a branch and of these commits is shown."""
+        if self.branch not in {None, branch}:
+            return False
+        return self.sha is None or any(sha.startswith(self.sha) for sha in shas)
+
+
+EVERYTHING, ANYWHERE = Scope(), Where()
 
 
 class Place(NamedTuple):

@@ -46,10 +46,12 @@ class TargetsAnswer(Answer):
 
 
 class ProductAnswer(Answer):
-    """A known product. `merge_trigger` null: not configured."""
+    """A known product. `merge_trigger` null: not configured. `suite` null: a repository of which
+    a merge was announced without one.
+    """
 
     repo_key: str
-    suite: str
+    suite: str | None
     configured: bool
     merge_trigger: bool | None
     last_report_at: Time | None
@@ -65,6 +67,17 @@ class ProductAnswer(Answer):
             merge_trigger=None if state.config is None else state.config.merge_trigger,
             last_report_at=state.last_report_at,
             links=_links(state.config),
+        )
+
+    @classmethod
+    def unassigned(cls, repo_key: str) -> Self:
+        """Make a repository of the list."""
+        return cls(
+            repo_key=repo_key,
+            suite=None,
+            configured=False,
+            merge_trigger=None,
+            last_report_at=None,
         )
 
 
@@ -212,8 +225,8 @@ class CheckedMergeAnswer(MergeAnswer):
     @classmethod
     def of(cls, org_id: UUID, row: tables.CheckedMerge) -> Self:
         """Make one row of the merges checked on hardware."""
-        merge, run, subject = row
-        first_run = CheckingRun.of(org_id, merge.repo_key, run)
+        merge, [first, *_], subject = row
+        first_run = CheckingRun.of(org_id, merge.repo_key, first)
         return cls(**asdict(merge), first_run=first_run, subject=subject)
 
 

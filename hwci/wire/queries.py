@@ -27,7 +27,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from hwci.analysis.flaky.suspects import RankBy
-from hwci.engine.history import Listing
+from hwci.engine.history import Listing, Where
 from hwci.engine.page.tables import (
     FailureSelection,
     FlakySelection,
@@ -154,12 +154,6 @@ class OwnOrganizationsQuery(Query):
     page: PageNumber = 1
 
 
-class BoxesQuery(PageQuery):
-    """The boxes of an organization. `reported`: also those that reports name and nobody created."""
-
-    reported: Flag = False
-
-
 class BoxNotesQuery(PageQuery):
     """Notes of boxes. `box_key`: of this one only."""
 
@@ -214,6 +208,49 @@ class PeriodQuery(ProductQuery):
         return days if start is None or end is None else Period(start, end).days
 
 
+class ProductsQuery(PageQuery, ProductQuery):
+    """Query of the products. `unassigned`: also the repositories with a merge that was announced
+    without a suite, as products whose `suite` is null.
+    """
+
+    unassigned: Flag = False
+
+
+class SuiteConfigsQuery(PageQuery, ProductQuery):
+    """Query of the suite configurations."""
+
+
+class CommitQuery(Query):
+    """Rows of a branch or of a commit only. `sha`: how the commit begins."""
+
+    branch: Name | None = None
+    sha: ShaStart | None = None
+
+    @property
+    def where(self) -> Where:
+        """Of which branch and commit."""
+        return Where(branch=self.branch, sha=self.sha)
+
+
+class WhereQuery(CommitQuery):
+    """Rows of a box, of a branch or of a commit only."""
+
+    box_key: Name | None = None
+
+    @property
+    def where(self) -> Where:
+        """Of which box, branch and commit."""
+        return Where(self.box_key, self.branch, self.sha)
+
+
+class BoxesQuery(PageQuery, ProductQuery, WhereQuery):
+    """The boxes of an organization: all, or those that ran a product, a branch or a commit.
+    `reported`: also those that reports name and nobody created.
+    """
+
+    reported: Flag = False
+
+
 class MetricsQuery(PeriodQuery):
     """Query of the metrics page: `limit` rows of each table."""
 
@@ -229,10 +266,16 @@ class TableQuery(PageQuery, PeriodQuery):
     """Query of one table of the metrics page."""
 
 
-class MergePlanQuery(TableQuery):
-    """Query of the merge plan. `sha`: of merges whose commit begins so only."""
+class BoxTableQuery(TableQuery):
+    """Query of a table with a row for each box. `box_key`: of this one only."""
 
-    sha: ShaStart | None = None
+    box_key: Name | None = None
+
+
+class MergePlanQuery(TableQuery, CommitQuery):
+    """Query of the merge plan: of the merges of a branch or a commit, by runs on `box_key` only."""
+
+    box_key: Name | None = None
 
 
 class _SortBy:
@@ -271,16 +314,32 @@ class SearchQuery(TableQuery, Generic[Column]):
         return Selection(self.search, self.sort, self.offset, self.limit)
 
 
-class MergesQuery(SearchQuery[MergeColumn]):
-    """Query of the merges checked on hardware, or of those that were not."""
+class MergesQuery(SearchQuery[MergeColumn], CommitQuery):
+    """Query of announced merges."""
 
     sort: Annotated[Sort[MergeColumn], _SortBy(MergeColumn)] | None = None
 
+    @property
+    def selection(self) -> Selection[MergeColumn]:
+        """Which rows, in which order."""
+        page = (self.search, self.sort, self.offset, self.limit)
+        return Selection(*page, where=self.where)
 
-class ResolvedQuery(SearchQuery[ResolvedColumn]):
-    """Query of a table of resolved failures."""
+
+class MergeRunsQuery(MergesQuery, WhereQuery):
+    """Query of announced merges with their runs. `box_key`: those with a run on this box."""
+
+
+class ResolvedQuery(SearchQuery[ResolvedColumn], WhereQuery):
+    """Query of a table of resolved failures. `sha`: those that failed on this commit."""
 
     sort: Annotated[Sort[ResolvedColumn], _SortBy(ResolvedColumn)] | None = None
+
+    @property
+    def selection(self) -> Selection[ResolvedColumn]:
+        """Which rows, in which order."""
+        page = (self.search, self.sort, self.offset, self.limit)
+        return Selection(*page, where=self.where)
 
 
 class OthersQuery(ResolvedQuery):
@@ -295,7 +354,7 @@ class OthersQuery(ResolvedQuery):
     def selection(self) -> OtherSelection:
         """Which rows, in which order."""
         page = (self.search, self.sort, self.offset, self.limit)
-        return OtherSelection(*page, self.failure_class)
+        return OtherSelection(*page, self.failure_class, where=self.where)
 
 
 class FlakyQuery(SearchQuery[FlakyColumn]):
@@ -327,7 +386,7 @@ class PlanQuery(PageQuery):
     as_of: Time | None = None
 
 
-class FailuresQuery(SearchQuery[FailureColumn]):
+class FailuresQuery(SearchQuery[FailureColumn], WhereQuery):
     """Query of `ci-failures`. `testId`: the whole id of one test."""
 
     sort: Annotated[Sort[FailureColumn], _SortBy(FailureColumn)] | None = None
@@ -338,4 +397,4 @@ class FailuresQuery(SearchQuery[FailureColumn]):
     def selection(self) -> FailureSelection:
         """Which rows, in which order."""
         page = (self.search, self.sort, self.offset, self.limit)
-        return FailureSelection(*page, self.label, self.test_id)
+        return FailureSelection(*page, self.label, self.test_id, where=self.where)

@@ -77,7 +77,6 @@ def test_all_writes_the_rows_of_every_page(signed_in: Command, command: tuple[st
         ("metrics", "--product", f"{REPO}:sensr"),
         ("metrics", "--table", "real-bugs", "--repo-key", "acme/firmwre"),
         ("failures", "list", "--repo-key", "acme/firmwre"),
-        ("runs", "list", "--box", "bench1"),
     ],
 )
 def test_a_name_that_nothing_has_is_an_error_with_the_nearest(

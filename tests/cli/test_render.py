@@ -76,7 +76,7 @@ def test_a_spreadsheet_gets_a_list_as_people_write_one(
 ) -> None:
     render.emit_csv(["a", "b"], [[["bench-1", "bench-2"], ["bench-2"]]])
 
-    assert capsys.readouterr().out.splitlines()[1] == '"bench-1, bench-2",bench-2'
+    assert capsys.readouterr().out.splitlines()[1] == '"bench-1; bench-2",bench-2'
 
 
 def test_a_spreadsheet_runs_no_formula(capsys: pytest.CaptureFixture[str]) -> None:

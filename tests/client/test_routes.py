@@ -85,6 +85,9 @@ PERIOD: dict[str, Any] = {
 }
 FOUND = {**PERIOD, "page": 2, "search": "uart", "sort": "-suite"}
 FLAKY = {**FOUND, "flaked": True}
+PRODUCT_FILTERS: dict[str, Any] = {"repo_key": "r", "suite": "s"}
+COMMIT: dict[str, Any] = {"branch": "main", "sha": "0123abc"}
+WHERE = {**COMMIT, "box_key": "bench"}
 
 # Each function of `calls`, asked for all that it can be asked for.
 WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
@@ -112,8 +115,8 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.own_reader_key: calls.own_reader_key(),
     calls.revoke_reader_key: calls.revoke_reader_key(ORG, KEY),
     calls.audit_log: calls.audit_log(ORG, 2, 5),
-    calls.list_products: calls.list_products(ORG, 2, 5),
-    calls.list_suite_configs: calls.list_suite_configs(ORG, 2, 5),
+    calls.list_products: calls.list_products(ORG, 2, 5, unassigned=True, **PRODUCT_FILTERS),
+    calls.list_suite_configs: calls.list_suite_configs(ORG, 2, 5, **PRODUCT_FILTERS),
     calls.plan_suite_config: calls.plan_suite_config(ORG, CONFIGURATION, 7, NOON, 2, 5),
     calls.metrics: calls.metrics(ORG, **PERIOD),
     calls.trend: calls.trend(ORG, 7, "r", "s", NOON, start=NOON),
@@ -122,15 +125,18 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.one_test: calls.one_test(
         ORG, "r", "s", "boot", days=7, as_of=NOON, start=NOON, zone="Europe/Berlin"
     ),
-    calls.list_tests: calls.list_tests(ORG, "r", "s", "boot", 2, 5),
-    calls.unchecked_merges: calls.unchecked_merges(ORG, **FOUND),
-    calls.checked_merges: calls.checked_merges(ORG, **FOUND),
-    calls.real_bugs: calls.real_bugs(ORG, **FOUND),
-    calls.other_failures: calls.other_failures(ORG, FailureClass.AMBIGUOUS, **FOUND),
+    calls.list_tests: calls.list_tests(ORG, "r", "s", "boot", 2, 5, **WHERE),
+    calls.unchecked_merges: calls.unchecked_merges(ORG, **FOUND, **COMMIT),
+    calls.checked_merges: calls.checked_merges(ORG, **FOUND, **WHERE),
+    calls.real_bugs: calls.real_bugs(ORG, **FOUND, **WHERE),
+    calls.other_failures: calls.other_failures(ORG, FailureClass.AMBIGUOUS, **FOUND, **WHERE),
     calls.flakiest_tests: calls.flakiest_tests(ORG, False, **FLAKY),
     calls.flaky_history: calls.flaky_history(ORG, False, "UTC", **FLAKY),
-    calls.explain_unchecked_merges: calls.explain_unchecked_merges(ORG, **FOUND),
-    calls.plan_merges: calls.plan_merges(ORG, "0123abc", **PERIOD, page=2),
+    calls.list_merges: calls.list_merges(ORG, **FOUND, **WHERE),
+    calls.explain_unchecked_merges: calls.explain_unchecked_merges(ORG, **FOUND, **WHERE),
+    calls.plan_merges: calls.plan_merges(
+        ORG, "0123abc", **PERIOD, page=2, branch="main", box_key="bench"
+    ),
     calls.suspects: calls.suspects(ORG, False, RankBy.LOWER_BOUND, **FLAKY),
     calls.suspects_in_few_words: calls.suspects_in_few_words(
         ORG, False, RankBy.LOWER_BOUND, **FLAKY
@@ -150,12 +156,12 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
         as_of=NOON,
         start=NOON,
     ),
-    calls.list_incidents: calls.list_incidents(ORG, Label.PENDING, **PERIOD, page=2),
-    calls.list_failures: calls.list_failures(ORG, Label.FLAKE, "boot", **FOUND),
+    calls.list_incidents: calls.list_incidents(ORG, Label.PENDING, **PERIOD, **WHERE, page=2),
+    calls.list_failures: calls.list_failures(ORG, Label.FLAKE, "boot", **FOUND, **WHERE),
     calls.get_failure: calls.get_failure(ORG, FAILURE),
     calls.list_gaps: calls.list_gaps(ORG, 7, "r", "s", NOON, start=NOON),
-    calls.times_to_fix: calls.times_to_fix(ORG, **PERIOD, page=2),
-    calls.box_trends: calls.box_trends(ORG, **PERIOD, page=2),
+    calls.times_to_fix: calls.times_to_fix(ORG, **PERIOD, page=2, box_key="bench"),
+    calls.box_trends: calls.box_trends(ORG, **PERIOD, page=2, box_key="bench"),
     calls.metrics_by_day: calls.metrics_by_day(ORG, 7, "r", "s", NOON, "Europe/Berlin", start=NOON),
     calls.trends: calls.trends(ORG, 7, "r", "s", NOON, start=NOON),
     calls.explain_failure: calls.explain_failure(ORG, FAILURE),
@@ -178,7 +184,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.list_invites: calls.list_invites(2, 5),
     calls.accept_invite: calls.accept_invite(INVITE, "token"),
     calls.decline_invite: calls.decline_invite(INVITE),
-    calls.list_boxes: calls.list_boxes(ORG, 2, 5, reported=True),
+    calls.list_boxes: calls.list_boxes(ORG, 2, 5, reported=True, **PRODUCT_FILTERS, **WHERE),
     calls.create_box: calls.create_box(ORG, "bench"),
     calls.rename_box: calls.rename_box(ORG, BOX, "bench"),
     calls.remove_box: calls.remove_box(ORG, BOX),

@@ -83,7 +83,7 @@ def test_a_merge_is_checked_by_a_run_that_tested_it(run: Report, is_checked: boo
         unchecked_merges(past.read().unchecked_merges, Selection(limit=9)).total == 1 - is_checked
     )
     rows = checked_merges(past.history, past.read().checked_merges, Selection(limit=9))
-    assert [(one.first_run.run_id, one.first_run.sha) for one in rows.items] == [
+    assert [(one.runs[0].run_id, one.runs[0].sha) for one in rows.items] == [
         (run.run_id, run.sha)
     ] * is_checked
     assert rows.total == is_checked
@@ -105,9 +105,9 @@ def test_the_earliest_run_that_checked_a_merge_is_named() -> None:
         past.history, past.read().checked_merges, Selection(limit=9)
     ).items
 
-    assert (unassigned.announcement.suite, unassigned.first_run.sighting.suite) == (None, "boot")
+    assert (unassigned.announcement.suite, unassigned.runs[0].sighting.suite) == (None, "boot")
     assert of_product.announcement.suite == SUITE
-    run = of_product.first_run
+    run = of_product.runs[0]
     assert (run.ci_run_id, run.run_id, run.box_key, run.sha) == (4, 9, BOX, "n")
 
 

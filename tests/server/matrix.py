@@ -203,6 +203,7 @@ ROWS = {
     f"GET {ORG}/ci-metrics/other-failures": FIGURES,
     f"GET {ORG}/ci-metrics/flakiest-tests": FIGURES,
     f"GET {ORG}/ci-metrics/flakiest-tests/history": FIGURES,
+    f"GET {ORG}/ci-analysis/merges": FIGURES,
     f"GET {ORG}/ci-analysis/unchecked-merges": FIGURES,
     f"GET {ORG}/ci-analysis/merge-plan": FIGURES,
     f"GET {ORG}/ci-analysis/boxes": FIGURES,

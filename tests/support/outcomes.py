@@ -11,7 +11,7 @@ from uuid import UUID
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
 from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, TestItem, failure_id
 from hwci.engine.full_history import FullHistory
-from hwci.engine.history import Scope
+from hwci.engine.history import ANYWHERE, Scope, Where
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import report_order
@@ -101,8 +101,14 @@ class FullRecordedRuns(FullHistory):
         pages = ((product, one.ci_url) for product, one in sorted(newest.items()))
         return [page for product, page in pages if page is not None and scope.holds(*product)]
 
-    def test_names(self, product: Product) -> Collection[str]:
-        reports = [one for one in self._facts.reports if (one.repo_key, one.suite) == product]
+    def test_names(self, product: Product, where: Where = ANYWHERE) -> Collection[str]:
+        reports = [
+            one
+            for one in self._facts.reports
+            if (one.repo_key, one.suite) == product
+            and where.has_box([one.box_key])
+            and where.has_commit(one.branch, [one.sha])
+        ]
         return {item.id for report in reports for item in report.tests}
 
 

@@ -129,9 +129,14 @@ class Incident:
         return max(one.last_started_at for group in self.groups for one in group.failures)
 
     @property
+    def shas(self) -> Collection[str]:
+        """The commits on which something of it failed."""
+        return {one.key.sha for group in self.groups for one in group.failures}
+
+    @property
     def commits(self) -> int:
         """On how many commits something of it failed."""
-        return len({one.key.sha for group in self.groups for one in group.failures})
+        return len(self.shas)
 
     @property
     def tests(self) -> Sequence[str]:

@@ -82,10 +82,16 @@ class MergePlan:
 
 
 def plan(
-    history: RecordedRuns, scope: Scope, period: Period, merges: Sequence[Announcement]
+    history: RecordedRuns,
+    scope: Scope,
+    period: Period,
+    merges: Sequence[Announcement],
+    box_key: str | None = None,
 ) -> MergePlan:
-    """Return the runs that would check these merges. `period`: whose runs tell what a run takes."""
-    offers = Offers(history.outcomes(scope, period))
+    """Return the runs that would check these merges. `period`: whose runs tell what a run takes;
+    `box_key`: the only box on which they may run.
+    """
+    offers = Offers(history.outcomes(scope, period), box_key)
     subjects = subjects_of(history, merges)
     by_commit: dict[tuple[str, str], list[Announcement]] = defaultdict(list)
     for merge in merges:
@@ -122,15 +128,15 @@ def _offers_for(repo_key: str, merges: Sequence[Announcement], offers: "Offers")
 
 class Offers:
     """What a run of each product takes on its boxes, of those whose last run in the period, of any
-    product, reached the hardware.
+    product, reached the hardware. `box_key`: the only one that may be proposed; None: any.
     """
 
-    def __init__(self, found: Sequence[ProductOutcomes]) -> None:
+    def __init__(self, found: Sequence[ProductOutcomes], box_key: str | None = None) -> None:
         self._ran: set[Product] = set()
         self._offers: dict[Product, list[BoxOffer]] = {}
         reached = _last_reached(found)
         for one in found:
-            times = _run_times(one.runs)
+            times = _run_times([run for run in one.runs if box_key in {None, run.box_key}])
             if times:
                 self._ran.add(one.product)
             self._offers[one.product] = sorted(

@@ -13,7 +13,8 @@ import typer
 
 from hwci import client as hwci_client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, connected, listing, named_values
+from hwci.cli.session.connection import Connection, connected, named_values
+from hwci.cli.session.listing import listing
 from hwci.cli.session.prompts import (
     asked,
     email_of,
@@ -320,7 +321,7 @@ def _layout(view: tables.View) -> "tables.Layout[SessionAnswer]":
 
 
 @sessions.command("list")
-@listing(_layout, org=False)
+@listing(_layout, "sessions list", org=False)
 def list_sessions(server: Connection) -> "Iterable[SessionAnswer]":
     """List where you are signed in, newest first.
 

@@ -5,25 +5,27 @@
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 from uuid import UUID
 
 import typer
 
 from hwci import client
-from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, connected, listing
+from hwci.cli.session import ids, narrowing
+from hwci.cli.session.connection import Connection, connected
+from hwci.cli.session.listing import listing
 from hwci.cli.session.prompts import secret_line
 from hwci.cli.session.settings import RETRIES, Flags, box_credential, resolve, secret
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.errors import report
-from hwci.cli.terminal.render import emit_json, note, write
+from hwci.cli.terminal.render import ID_DIGITS, Format, emit_json, note, write
 from hwci.wire import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from hwci.client.calls import BoxFilters
     from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer
 
 boxes = typer.Typer(no_args_is_help=True)
@@ -121,24 +123,26 @@ def _last_seen(row: "BoxAnswer") -> "datetime | None":
 
 
 @boxes.command("list")
-@listing(_layout)
-def list_boxes(server: Connection) -> "Iterable[BoxAnswer]":
+@listing(_layout, "boxes list", "box")
+def list_boxes(server: Connection, **wanted: "Unpack[BoxFilters]") -> "Iterable[BoxAnswer]":
     """List the boxes of an organization, and those that only reported, which have no id.
 
-    Online: a heartbeat came in the last 3 minutes. Reported: nobody created it, and
-    reports name it.
+    Online: a heartbeat came in the last 3 minutes. Reported: nobody created it, and reports name
+    it. With --product, --branch or --sha those that ran it.
 
     For example:
 
       hwci boxes list
+
+      hwci boxes list --branch main --product acme/firmware:sensor-fw
     """
     from hwci.client.errors import BadRequestError
 
     org_id = server.org_id()
     try:
-        return list(server.items(client.calls.list_boxes(org_id, reported=True)))
+        return list(server.items(client.calls.list_boxes(org_id, reported=True, **wanted)))
     except BadRequestError:  # the server is older, and refuses what it does not know
-        return server.items(client.calls.list_boxes(org_id))
+        return server.items(client.calls.list_boxes(org_id, **wanted))
 
 
 @boxes.command("health")
@@ -147,6 +151,7 @@ def health(
     server: Connection,
     *,
     days: options.Days = limits.DAYS_DEFAULT,
+    box: options.OfBox = None,
     product: options.Product = None,
     repo: options.Repo = None,
     as_of: options.AsOf = None,
@@ -167,9 +172,18 @@ def health(
     from hwci.cli.terminal import box_health
 
     form = options.form_of(json, output)
-    scope = server.scope_of(product, repo)
+    filters = narrowing.filters_of(server, {"product": product}, repo)
     end = options.time_of(as_of, "--as-of")
-    found = server.send(client.calls.box_health(server.org_id(), days, *scope, end))
+    found = server.send(client.calls.box_health(server.org_id(), days, as_of=end, **filters))
+    if box is not None:
+        boxes = [row for row in found.boxes if row.box_key == box]
+        tests = [row for row in found.tests if row.box_key == box]
+        totals = {"boxes_total": len(boxes), "tests_total": len(tests)}
+        found = found.model_copy(update={"boxes": boxes, "tests": tests, **totals})
+        if not boxes:
+            note(narrowing.nothing_fits(server, {**filters, "box_key": box, "days": days}, "run"))
+            if form is Format.TABLE:
+                return
     box_health.show(found, form, server.links)
 
 
@@ -332,7 +346,7 @@ def _notes_layout(view: tables.View) -> "tables.Layout[BoxNoteAnswer]":
 
 
 @boxes.command("notes")
-@listing(_notes_layout)
+@listing(_notes_layout, "boxes notes")
 def list_notes(
     server: Connection,
     box: Annotated[
@@ -379,7 +393,7 @@ def _notes(server: Connection, box: str | None = None) -> "Iterable[BoxNoteAnswe
 def _key_of(server: Connection, text: str) -> str:
     """Return the name of a box, of which the start of its id is enough if it was created."""
     prefix = text.lower()
-    if len(prefix) < ids.PREFIX_MIN or set(prefix) - set("0123456789abcdef-"):
+    if len(prefix) < ID_DIGITS or set(prefix) - set("0123456789abcdef-"):
         return text
     listed = server.items(client.calls.list_boxes(server.org_id(), limit=limits.PAGE_LIMIT_MAX))
     names = [box.name for box in listed if box.id and str(box.id).startswith(prefix)]

@@ -19,7 +19,7 @@ from hwci.cli.session.reporter import command_context, destination
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.again import in_full
-from hwci.cli.terminal.render import draw, note, safe, write, write_json
+from hwci.cli.terminal.render import note, write, write_json
 from hwci.client.explained import ExitCode
 
 if TYPE_CHECKING:
@@ -128,18 +128,11 @@ def _shown(value: object) -> str:
 
 
 def _draw(job: JobDescription) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    from hwci.cli.terminal import job_fields
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for header in ("Field", "Value", "Source"):
-        table.add_column(header, overflow="fold")
     rows = [("CI system", job.title, "")]
     rows += [
         (name, _shown(_plain(field.value)), field.source) for name, field in job.fields.items()
     ]
     rows += [(name, "set" if there else "not set", "") for name, there in _server().items()]
-    for row in rows:
-        table.add_row(*(Text(safe(cell)) for cell in row))
-    draw(table)
+    job_fields.show(rows)

@@ -11,7 +11,8 @@ import typer
 
 from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, connected, listing_of_a_period
+from hwci.cli.session.connection import Connection, connected
+from hwci.cli.session.listing import listing_of_a_period
 from hwci.cli.terminal import evidence, options, render, tables, what_if
 from hwci.client.explained import not_empty
 from hwci.engine.vocabulary import FailureClass, Label, ReviewAction
@@ -20,9 +21,9 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hwci.cli.session.connection import Listed
+    from hwci.cli.session.listing import Listed
     from hwci.client import Call
-    from hwci.client.calls import TableFilters
+    from hwci.client.calls import WhereSearch
     from hwci.wire.analysis.explanations import ExplanationAnswer, UnsentChanges
     from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 
@@ -52,12 +53,7 @@ class Review(NamedTuple):
 
 
 @failures.command("list")
-@listing_of_a_period(
-    "failure",
-    box=lambda row: [row.box_key],
-    branch=lambda row: [row.branch],
-    sha=lambda row: [row.sha],
-)
+@listing_of_a_period("failures list", "failure")
 def list_failures(
     server: Connection,
     *,
@@ -67,7 +63,7 @@ def list_failures(
     test: Annotated[
         str | None, typer.Option(metavar="ID", help="Only those of one test, by its whole id.")
     ] = None,
-    **period: "Unpack[TableFilters]",
+    **period: "Unpack[WhereSearch]",
 ) -> "Listed[FailureAnswer]":
     """List the failures of a period, each with its label. JSON is the page; with --all, a list.
 

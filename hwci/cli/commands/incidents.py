@@ -12,7 +12,8 @@ import typer
 from hwci import client
 from hwci.cli.commands.failures import Issue, Note, Review, send_review
 from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, connected, listing_of_a_period
+from hwci.cli.session.connection import Connection, connected
+from hwci.cli.session.listing import listing_of_a_period
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import command_error
 from hwci.engine.vocabulary import Label, ReviewAction
@@ -22,8 +23,8 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hwci.cli.session.connection import Listed
-    from hwci.client.calls import TableFilters
+    from hwci.cli.session.listing import Listed
+    from hwci.client.calls import WhereTable
     from hwci.wire.analysis.incidents import IncidentAnswer
 
 MADE = {ReviewAction.CONFIRM: "confirmed", ReviewAction.DISMISS: "dismissed", None: "reset"}
@@ -41,23 +42,19 @@ NAMED_MAX = 2
 
 
 @incidents.command("list")
-@listing_of_a_period(
-    "incident",
-    box=lambda row: {*row.boxes, *(failure.box_key for failure in row.failures)},
-    branch=lambda row: [row.branch],
-    sha=lambda row: [row.first_commit.sha],
-)
+@listing_of_a_period("incidents list", "incident")
 def list_incidents(
     server: Connection,
     *,
     label: Annotated[
         Label | None, typer.Option(help="Only pending incidents, or resolved ones.")
     ] = None,
-    **period: "Unpack[TableFilters]",
+    **period: "Unpack[WhereTable]",
 ) -> "Listed[IncidentAnswer]":
     """List the incidents of a period: failures with the same beginning and the same fix, as one.
 
-    JSON is the page, with each failure; with --all, a list.
+    --sha finds those of which something failed on the commit. JSON is the page, with each failure;
+    with --all, a list.
 
     For example:
 
@@ -189,7 +186,7 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
         " passesOnTotal failuresTotal commits times firstCommit.sha firstCommit.subject"
         " suspects.from suspects.to fixSha runs reruns retries mergedInto.branch"
         " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch onlyBox lookFirst"
-        " history.sha history.chance history.says",
+        " history.sha history.chance history.says tests boxes passesOn verdicts",
         "No failure in this period, or each is a flake. Look further back with --days.",
         _look_first,
     )

@@ -11,7 +11,8 @@ import typer
 
 from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, connected, listing
+from hwci.cli.session.connection import Connection, connected
+from hwci.cli.session.listing import listing
 from hwci.cli.session.prompts import invite_token
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.render import emit_json, note, write
@@ -54,7 +55,7 @@ def _members_layout(view: tables.View) -> "tables.Layout[MemberAnswer]":
 
 
 @members.command("list")
-@listing(_members_layout)
+@listing(_members_layout, "members list")
 def list_members(server: Connection) -> "Iterable[MemberAnswer]":
     """List the members of an organization, newest first.
 
@@ -180,7 +181,7 @@ def _invited_layout(_: tables.View) -> "tables.Layout[SentInvite]":
 
 
 @members.command("invited")
-@listing(_invited_layout)
+@listing(_invited_layout, "members invited")
 def list_invited(server: Connection) -> "Iterable[SentInvite]":
     """List the open invitations to an organization, newest first. Owners and admins only.
 
@@ -240,7 +241,7 @@ def _received_layout(_: tables.View) -> "tables.Layout[ReceivedInvite]":
 
 
 @invitations.command("list")
-@listing(_received_layout, org=False)
+@listing(_received_layout, "invitations list", org=False)
 def list_invitations(server: Connection) -> "Iterable[ReceivedInvite]":
     """List the invitations that wait for your e-mail, newest first.
 

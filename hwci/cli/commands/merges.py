@@ -3,38 +3,31 @@
 would check them. `merge_tables.py` decides how they look.
 """
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import typer
 
 from hwci import client
-from hwci.cli.session.connection import Connection, connected, listing_of_a_period
+from hwci.cli.session import narrowing
+from hwci.cli.session.connection import Connection, connected
+from hwci.cli.session.listing import listing_of_a_period
 from hwci.cli.terminal import options, render
-from hwci.client.explained import not_empty
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from hwci.cli.session.connection import Listed
-    from hwci.cli.terminal import merge_tables
-    from hwci.client.calls import TableFilters
-    from hwci.wire.analysis.merges import ExplainedMergeAnswer
+    from hwci.cli.session.listing import Listed
+    from hwci.client.calls import WhereSearch
+    from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer
 
 merges = typer.Typer(no_args_is_help=True)
 
 
 @merges.command("list")
-@listing_of_a_period(
-    "merge",
-    box=lambda row: row.boxes,
-    branch=lambda row: [row.branch],
-    sha=lambda row: [row.sha],
-)
+@listing_of_a_period("merges list", "merge")
 def list_merges(
-    server: Connection, **period: "Unpack[TableFilters]"
-) -> "Listed[merge_tables.AnnouncedMerge]":
-    """List the announced merges, the latest first: the run that checked each, or why none did.
-
-    The box of a merge that several checked is that of the first run.
+    server: Connection, **period: "Unpack[WhereSearch]"
+) -> "Listed[AnnouncedMergeAnswer]":
+    """List the announced merges, the latest first: the boxes that checked each, or why none did.
 
     For example:
 
@@ -44,23 +37,13 @@ def list_merges(
     """
     from hwci.cli.terminal import merge_tables
 
-    whole: TableFilters = {**period, "page": 1, "limit": limits.PAGE_LIMIT_MAX}
-    whole["as_of"] = period["as_of"] or options.now()
-    org_id = server.org_id()
-    checked = server.items(client.calls.checked_merges(org_id, **whole))
-    unchecked = server.items(client.calls.explain_unchecked_merges(org_id, **whole))
-    return merge_tables.announced(checked, unchecked), merge_tables.merges
+    return client.calls.list_merges(server.org_id(), **period), merge_tables.merges
 
 
 @merges.command("unchecked")
-@listing_of_a_period(
-    "merge",
-    box=lambda row: [row.run.box_key, *row.other_boxes] if row.run else [],
-    branch=lambda row: [row.branch],
-    sha=lambda row: [row.sha],
-)
+@listing_of_a_period("merges unchecked", "merge")
 def list_unchecked(
-    server: Connection, **period: "Unpack[TableFilters]"
+    server: Connection, **period: "Unpack[WhereSearch]"
 ) -> "Listed[ExplainedMergeAnswer]":
     """List the merges not checked on hardware, each with the reason why.
 
@@ -84,12 +67,11 @@ def plan(
     server: Connection,
     *,
     days: options.Days = limits.DAYS_DEFAULT,
+    box: options.OfBox = None,
+    branch: options.OfBranch = None,
+    sha: options.OfSha = None,
     product: options.Product = None,
     repo: options.Repo = None,
-    sha: Annotated[
-        str | None,
-        typer.Option(metavar="COMMIT", help="Only for merges of this commit, by its first digits."),
-    ] = None,
     as_of: options.AsOf = None,
     page: options.Page = 1,
     limit: options.Limit = limits.PAGE_LIMIT_MAX,
@@ -97,8 +79,9 @@ def plan(
 ) -> None:
     """Print the runs that would check these merges, the cheapest boxes first, as commands to paste.
 
-    A run checks the commit that it tests. How long it takes is the median of the product's runs on
-    the box in the period; a box that never reached the hardware in its last run is not proposed.
+    --branch and --sha plan runs for these merges, --box on this box only. How long a run takes is
+    the median of the product's runs on the box in the period; a box that never reached the hardware
+    in its last run is not proposed.
     Run each command in a clone on the box that it names; COMMAND is what runs the tests there.
 
     For example:
@@ -111,18 +94,14 @@ def plan(
     """
     from hwci.cli.terminal import merge_tables
 
-    repo_key, suite = server.scope_of(product, repo)
-    call = client.calls.plan_merges(
-        server.org_id(),
-        not_empty(sha, "--sha"),
-        days=days,
-        repo_key=repo_key,
-        suite=suite,
-        as_of=options.time_of(as_of, "--as-of"),
-        page=page,
-        limit=limit,
+    flags = {"box": box, "branch": branch, "sha": sha, "product": product}
+    filters = narrowing.filters_of(server, flags, repo)
+    filters |= {"days": days, "as_of": options.time_of(as_of, "--as-of")}
+    found = server.send(
+        client.calls.plan_merges(server.org_id(), **filters, page=page, limit=limit)
     )
-    found = server.send(call)
+    if not found.runs.total and (line := narrowing.nothing_fits(server, filters, "run")):
+        render.note(line)
     if json:
         render.emit_json(found)
         return

@@ -6,12 +6,14 @@ they look; the server computes the figures.
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
+from hwci.cli.session import narrowing
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, tables
+from hwci.cli.terminal.lists import flags_of
 from hwci.cli.terminal.metrics_page import (
     Flakiest,
     Overview,
@@ -45,43 +47,57 @@ AS_THE_PAGE = "-flakeRate"
 """The order of "Flakiest tests", for an answer that has another one by itself."""
 
 
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=limits.PAGE_LIMIT_MAX,
+        help=f"Rows of each table [{LIMIT_DEFAULT}; with --table, all].",
+    ),
+]
+Table = Annotated[TableName | None, typer.Option("--table", help="One table only.")]
+HideBroken = Annotated[
+    bool,
+    typer.Option("--hide-broken", help="With --table flakiest-tests: leave out broken tests."),
+]
+LowerBound = Annotated[
+    bool,
+    typer.Option(
+        "--lower-bound",
+        help="With --table flakiest-tests or suspects: rank by the interval's lower end.",
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Write JSON: the page as the API gives it; with --table, a list of its items.",
+    ),
+]
+
+
 @connected(by_key=True)
 def metrics(
     server: Connection,
     *,
     days: options.Days = limits.DAYS_DEFAULT,
+    box: options.OfBox = None,
+    branch: options.OfBranch = None,
+    sha: options.OfSha = None,
     product: options.Product = None,
     repo: options.Repo = None,
     as_of: options.AsOf = None,
-    limit: Annotated[
-        int, typer.Option(min=1, max=limits.PAGE_LIMIT_MAX, help="Rows of each table.")
-    ] = LIMIT_DEFAULT,
-    table: Annotated[
-        TableName | None, typer.Option("--table", help="One table only, with all of its rows.")
-    ] = None,
-    hide_broken: Annotated[
-        bool,
-        typer.Option("--hide-broken", help="With --table flakiest-tests: leave out broken tests."),
-    ] = False,
-    lower_bound: Annotated[
-        bool,
-        typer.Option(
-            "--lower-bound",
-            help="With --table flakiest-tests or suspects: rank by the interval's lower end.",
-        ),
-    ] = False,
-    json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            help="Write JSON: the page as the API gives it; with --table, a list of its items.",
-        ),
-    ] = False,
+    limit: Limit = None,
+    table: Table = None,
+    hide_broken: HideBroken = False,
+    lower_bound: LowerBound = False,
+    json: Json = False,
     output: options.Output = None,
 ) -> None:
     """Show which merges ran on hardware, which failures were firmware bugs, which tests are flaky.
 
-    Below, it lists what is still failing.
+    Below, it lists what is still failing. --box, --branch and --sha go with a --table whose rows
+    have one.
 
     For example:
 
@@ -96,14 +112,18 @@ def metrics(
       hwci metrics --table flakiest-tests --lower-bound
     """
     _require_table(table, hide_broken=hide_broken, lower_bound=lower_bound)
+    flags = {"box": box, "branch": branch, "sha": sha}
+    _require_narrowing(table, flags)
     form = options.form_of(json, output)
     scope = Scope(days, *server.scope_of(product, repo), options.time_of(as_of, "--as-of"))
     if table is not None:
-        _show_whole(server, table, scope, form, hide_broken=hide_broken, lower_bound=lower_bound)
+        where = narrowing.filters_of(server, flags)
+        wanted = Wanted(table, scope, where, limit, hide_broken, lower_bound)
+        _show_whole(server, wanted, form)
     elif form is Format.JSON:
-        render.emit_json(server.send(_page(server.org_id(), scope, limit)))
+        render.emit_json(server.send(_page(server.org_id(), scope, limit or LIMIT_DEFAULT)))
     else:
-        found = ask(server.client, server.org_id(), scope, limit)
+        found = ask(server.client, server.org_id(), scope, limit or LIMIT_DEFAULT)
         show(found, form, server.settings.url, server.links)
 
 
@@ -121,6 +141,19 @@ def _require_table(table: TableName | None, *, hide_broken: bool, lower_bound: b
             "--lower-bound stands without --table flakiest-tests or suspects",
             "Add one of these, or leave --lower-bound out",
         )
+
+
+def _require_narrowing(table: TableName | None, flags: dict[str, str | None]) -> None:
+    """Refuse a flag that the rows of a table cannot answer."""
+    command = " --table ".join(filter(None, ("metrics", table)))
+    for name, value in flags.items():
+        if value is not None and name not in flags_of(command):
+            tables_of = [one for one in TableName if name in flags_of(f"metrics --table {one}")]
+            raise wrong_usage(
+                f"hwci {command} is not narrowed by --{name}",
+                f"--{name} goes with --table {', '.join(tables_of)}",
+                f"Name one of these, or leave --{name} out",
+            )
 
 
 def _page(org_id: "UUID", scope: Scope, limit: int) -> "Call[MetricsPage]":
@@ -186,39 +219,49 @@ def _unsure(rows: "Iterable[FlakyTestAnswer]") -> "list[RankedTestAnswer]":
     return [RankedTestAnswer(**dict(row), low=None, high=None) for row in rows]
 
 
-def _show_whole(
-    server: Connection,
-    name: TableName,
-    scope: Scope,
-    form: Format,
-    *,
-    hide_broken: bool,
-    lower_bound: bool,
-) -> None:
-    """Write one table with all of its rows, all as of one instant."""
+class Wanted(NamedTuple):
+    """One table, and which of its rows. `limit` None: all."""
+
+    table: TableName
+    scope: Scope
+    where: narrowing.Filters
+    limit: int | None
+    hide_broken: bool
+    lower_bound: bool
+
+
+def _show_whole(server: Connection, wanted: Wanted, form: Format) -> None:
+    """Write one table, all of it as of one instant."""
     from hwci.analysis.flaky.suspects import RankBy
     from hwci.client import calls
 
+    scope, name = wanted.scope, wanted.table
     end = scope.as_of or options.now()
-    asked = scope._replace(as_of=end)._asdict()
-    if hide_broken:
-        asked["broken"] = False
+    filters = {**scope._replace(as_of=end)._asdict(), **wanted.where}
+    if wanted.hide_broken:
+        filters["broken"] = False
     shaped: Shaped
     if name is TableName.FLAKIEST_TESTS:
-        rows, shaped = _whole_flakiest(server, asked, form, lower_bound=lower_bound)
+        rows, shaped = _whole_flakiest(server, filters, wanted, form)
     else:
-        if lower_bound:
-            asked["rank_by"] = RankBy.LOWER_BOUND
-        rows = _whole(server, getattr(calls, name.name.lower()), asked)
+        if wanted.lower_bound:
+            filters["rank_by"] = RankBy.LOWER_BOUND
+        call = getattr(calls, name.name.lower())
+        rows = narrowing.answer_or(
+            server, filters, lambda: _rows(server, call, filters, wanted.limit), []
+        )
         shaped = partial(layout, name)
     shape = shaped(view_of(rows, scope, end))
-    if hide_broken and _note_broken(server, asked):
+    if wanted.hide_broken and _note_broken(server, filters):
         shape = replace(shape, empty="No other test of the period had a failed attempt.")
+    if not rows:
+        known = {of: value for of, value in filters.items() if value is not None}
+        shape = narrowing.explained(server, shape, known, "row", form)
     render.emit(shape, rows, form, server.links)
 
 
 def _whole_flakiest(
-    server: Connection, asked: dict[str, Any], form: Format, *, lower_bound: bool
+    server: Connection, filters: dict[str, Any], wanted: Wanted, form: Format
 ) -> tuple[list[Any], "Shaped"]:
     """Return the flakiest tests: by the lower bound, as the API gives them, or these with their
     intervals, if the server tells them.
@@ -226,28 +269,39 @@ def _whole_flakiest(
     from hwci.client import calls
     from hwci.client.errors import ApiError
 
-    if lower_bound:
-        return _whole(server, calls.ranked_tests, asked), tables.ranked_tests
+    if wanted.lower_bound:
+        return _rows(server, calls.ranked_tests, filters, wanted.limit), tables.ranked_tests
     if form is not Format.JSON:
         with suppress(ApiError):
-            rows = _whole(server, calls.ranked_tests, {**asked, "sort": AS_THE_PAGE})
+            in_order = {**filters, "sort": AS_THE_PAGE}
+            rows = _rows(server, calls.ranked_tests, in_order, wanted.limit)
             return rows, partial(tables.flakiest_tests, sure=True)
-    plain = _whole(server, calls.flakiest_tests, asked)
+    plain = _rows(server, calls.flakiest_tests, filters, wanted.limit)
     shown = plain if form is Format.JSON else _unsure(plain)
     return shown, partial(tables.flakiest_tests, sure=False)
 
 
-def _whole(
-    server: Connection, table: "Callable[..., Call[ListPage[Any]]]", asked: dict[str, Any]
+def _rows(
+    server: Connection,
+    table: "Callable[..., Call[ListPage[Any]]]",
+    filters: dict[str, Any],
+    limit: int | None,
 ) -> list[Any]:
-    return list(server.items(table(server.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)))
+    """Return all rows of a table, or the first ones, and note that there are more."""
+    call = table(server.org_id(), **filters, limit=limit or limits.PAGE_LIMIT_MAX)
+    if limit is None:
+        return list(server.items(call))
+    page = server.send(call)
+    if page.total > limit:
+        render.note(f"… {page.total - limit:,} more: leave --limit out")
+    return list(page.items)
 
 
-def _note_broken(server: Connection, asked: dict[str, Any]) -> int:
+def _note_broken(server: Connection, filters: dict[str, Any]) -> int:
     """Note how many tests are left out as broken, and return that number."""
     from hwci.client import calls
 
-    others = calls.flakiest_tests(server.org_id(), **{**asked, "broken": True}, limit=1)
+    others = calls.flakiest_tests(server.org_id(), **{**filters, "broken": True}, limit=1)
     hidden = server.send(others).total
     if hidden:
         render.note(f"{counted(hidden, 'broken test')} left out.")

@@ -14,9 +14,10 @@ import typer
 
 from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, connected, listing, uuid_in
+from hwci.cli.session.connection import Connection, connected, uuid_in
+from hwci.cli.session.listing import listing
 from hwci.cli.terminal import options, tables
-from hwci.cli.terminal.render import emit_json, note, write
+from hwci.cli.terminal.render import ID_DIGITS, emit_json, note, write
 from hwci.client.explained import wrong_usage
 from hwci.wire import limits
 
@@ -40,7 +41,7 @@ def _layout(view: tables.View) -> "tables.Layout[OrganizationAnswer]":
         "orgs",
         "Organizations",
         [
-            column("ID", lambda row: str(row.id), whole=True),
+            tables.id_column(lambda row: row.id),
             column("Name", lambda row: row.name),
             column("Role", lambda row: row.role),
             column("CI Metrics", lambda row: "on" if row.ci_metrics_enabled else "off"),
@@ -52,7 +53,7 @@ def _layout(view: tables.View) -> "tables.Layout[OrganizationAnswer]":
 
 
 @orgs.command("list")
-@listing(_layout, org=False)
+@listing(_layout, "orgs list", org=False)
 def list_orgs(server: Connection) -> "Iterable[OrganizationAnswer]":
     """List your organizations.
 
@@ -129,7 +130,7 @@ def _audit_layout(view: tables.View) -> "tables.Layout[AuditEntryAnswer]":
 
 
 def _target(row: "AuditEntryAnswer") -> str:
-    return row.target[: ids.PREFIX_MIN] if uuid_in(row.target) else row.target
+    return row.target[:ID_DIGITS] if uuid_in(row.target) else row.target
 
 
 def _details(row: "AuditEntryAnswer") -> str:
@@ -140,7 +141,7 @@ def _details(row: "AuditEntryAnswer") -> str:
 
 
 @orgs.command("audit-log")
-@listing(_audit_layout)
+@listing(_audit_layout, "orgs audit-log")
 def audit_log(
     server: Connection,
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="The newest N entries.")] = 50,
@@ -267,7 +268,7 @@ def keys_layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
 
 
 @keys.command("list")
-@listing(keys_layout)
+@listing(keys_layout, "keys list")
 def list_keys(server: Connection) -> "Iterable[CiKeyAnswer]":
     """List the keys of an organization, CI keys first, never their values.
 

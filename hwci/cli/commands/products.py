@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci products`: what is known of the products of an organization."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from hwci import client
-from hwci.cli.session.connection import Connection, listing
+from hwci.cli.session.connection import Connection
+from hwci.cli.session.listing import listing
 from hwci.cli.terminal import tables
 from hwci.wire import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from hwci.client.calls import ProductFilters
     from hwci.wire.metrics import ProductAnswer
 
 
@@ -31,12 +33,21 @@ def _layout(view: tables.View) -> "tables.Layout[ProductAnswer]":
     )
 
 
-@listing(_layout, by_key=True)
-def products(server: Connection) -> "Iterable[ProductAnswer]":
+@listing(_layout, "products", "product", by_key=True)
+def products(server: Connection, **wanted: "Unpack[ProductFilters]") -> "Iterable[ProductAnswer]":
     """List the products of an organization, by their last report: the names for --product.
+
+    Below them stand the repositories of which a merge was announced without a product.
 
     For example:
 
       hwci products
     """
-    return server.items(client.calls.list_products(server.org_id(), limit=limits.PAGE_LIMIT_MAX))
+    from hwci.client.errors import BadRequestError
+
+    org_id, most = server.org_id(), limits.PAGE_LIMIT_MAX
+    call = client.calls.list_products(org_id, limit=most, unassigned=True, **wanted)
+    try:
+        return list(server.items(call))
+    except BadRequestError:  # the server is older, and refuses what it does not know
+        return server.items(client.calls.list_products(org_id, limit=most, **wanted))

@@ -14,7 +14,7 @@ from uuid import UUID
 import typer
 
 from hwci import client
-from hwci.cli.session import ids
+from hwci.cli.session import ids, narrowing
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, run_tables, tables
 from hwci.client.explained import ExitCode, command_error
@@ -51,9 +51,6 @@ RunId = Annotated[
     typer.Argument(metavar="ID", help="Id of the run, or the start of it, eight digits or more."),
 ]
 Status = Annotated[RunStatus | None, typer.Option(help="Only running, reported or lost runs.")]
-Sha = Annotated[
-    str | None, typer.Option(metavar="SHA", help="A commit: its first digits, four or more.")
-]
 CiRun = Annotated[
     int | None, typer.Option(min=0, help="The number that the CI shows for the run or build.")
 ]
@@ -95,9 +92,9 @@ def list_runs(
     status: Status = None,
     product: options.Product = None,
     repo: options.Repo = None,
-    branch: Annotated[str | None, typer.Option(help="Name of the branch.")] = None,
-    box: Annotated[str | None, typer.Option(help="Name of the box.")] = None,
-    sha: Sha = None,
+    branch: options.OfBranch = None,
+    box: options.OfBox = None,
+    sha: options.OfSha = None,
     ci_run: CiRun = None,
     hello: HelloOk = None,
     test: TestId = None,
@@ -124,15 +121,14 @@ def list_runs(
 
       hwci runs list --product acme/firmware:sensor-fw --test boot --retry-pass
     """
+    from hwci.wire.base import ListPage
+
     form = options.form_of(json, output)
-    repo_key, suite = server.scope_of(product, repo)
+    flags = {"box": box, "branch": branch, "sha": sha, "product": product}
+    filters = narrowing.filters_of(server, flags, repo)
     call = client.calls.list_runs(
         server.org_id(),
-        repo_key=repo_key,
-        suite=suite,
-        branch=branch,
-        box_key=box,
-        sha=sha,
+        **filters,
         ci_run=ci_run,
         status=status,
         hello_ok=None if hello is None else hello is Hello.OK,
@@ -143,10 +139,35 @@ def list_runs(
         end=options.time_of(end, "--to"),
         **options.pages(page, limit, every=every),
     )
-    answer = _searched(_all(server, call) if every else server.send(call), ci_run)
-    view = tables.View(options.now(), suite is not None, tables.only_repo(_rows(answer)))
-    layout = run_tables.runs(view, of_test=test is not None)
-    render.emit_found(answer, layout, form, "run", server.links)
+    none: Found = [] if every else ListPage(items=(), total=0, page=page, limit=limit)
+    ask = partial(_asked, server, call, ci_run, every=every)
+    found = narrowing.answer_or(server, filters, ask, none)
+    _list(server, found, filters, form, of_test=test is not None)
+
+
+def _asked(
+    server: Connection,
+    call: "client.Call[ListPage[RunAnswer]]",
+    ci_run: int | None,
+    *,
+    every: bool,
+) -> "Found":
+    return _searched(_all(server, call) if every else server.send(call), ci_run)
+
+
+def _list(
+    server: Connection,
+    found: "Found",
+    filters: narrowing.Filters,
+    form: render.Format,
+    *,
+    of_test: bool,
+) -> None:
+    view = tables.View(options.now(), "suite" in filters, tables.only_repo(_rows(found)))
+    layout = run_tables.runs(view, of_test=of_test)
+    if not (found if isinstance(found, list) else found.total):
+        layout = narrowing.explained(server, layout, filters, "run", form)
+    render.emit_found(found, layout, form, "run", server.links)
 
 
 def _rows(answer: "Found") -> "Sequence[RunAnswer]":

@@ -5,12 +5,13 @@ class a failure would have.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
 from hwci import client
-from hwci.cli.session.connection import Connection, connected, listing
+from hwci.cli.session.connection import Connection, connected
+from hwci.cli.session.listing import listing
 from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hwci.ci.reporting import CommitKinds, PathCheck
+    from hwci.client.calls import ProductFilters
     from hwci.wire.failures import ClassAnswer, ReclassifiedFailure, ReviewAnswer
     from hwci.wire.metrics import RealFwBugs, SuiteConfigAnswer, SuiteConfigPlan
 
@@ -290,21 +292,23 @@ def _layout(view: tables.View) -> "tables.Layout[SuiteConfigAnswer]":
             column("Tests merges", lambda row: "yes" if row.merge_trigger else "no"),
             tables.time_column("Sent", lambda row: row.updated_at, view.now),
         ],
-        "repoKey suite mergeTrigger updatedAt",
+        "repoKey suite mergeTrigger updatedAt firmwarePaths harnessPaths triggerPaths",
         "No suite configuration yet: hwci suite-config apply",
     )
 
 
 @suite_config.command("list")
-@listing(_layout, by_key=True)
-def list_configurations(server: Connection) -> "Iterator[SuiteConfigAnswer]":
+@listing(_layout, "suite-config list", "configuration", by_key=True)
+def list_configurations(
+    server: Connection, **wanted: "Unpack[ProductFilters]"
+) -> "Iterator[SuiteConfigAnswer]":
     """List the suite configurations that the server holds, the newest first.
 
     For example:
 
       hwci suite-config list
     """
-    return _sent(server)
+    return _sent(server, **wanted)
 
 
 @suite_config.command("show")
@@ -332,6 +336,6 @@ def show(
     render.write_json(body.model_dump_json(indent=2, exclude_none=True))
 
 
-def _sent(server: Connection) -> "Iterator[SuiteConfigAnswer]":
-    call = client.calls.list_suite_configs(server.org_id(), limit=limits.PAGE_LIMIT_MAX)
-    return server.items(call)
+def _sent(server: Connection, **wanted: "Unpack[ProductFilters]") -> "Iterator[SuiteConfigAnswer]":
+    most = limits.PAGE_LIMIT_MAX
+    return server.items(client.calls.list_suite_configs(server.org_id(), limit=most, **wanted))

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci tests`: which there are, and one over time. `one_test.py` decides how that looks."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
 from hwci import client
-from hwci.cli.session.connection import Connection, connected, listing
-from hwci.cli.terminal import one_test, options, tables
+from hwci.cli.session import narrowing
+from hwci.cli.session.connection import Connection, connected
+from hwci.cli.session.listing import listing
+from hwci.cli.terminal import one_test, options, render, tables
 from hwci.wire import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from hwci.client.calls import BoxFilters
     from hwci.wire.analysis.one_test import TestNameAnswer
 
 tests = typer.Typer(no_args_is_help=True)
@@ -30,6 +33,7 @@ def show(
     server: Connection,
     test: Test,
     *,
+    box: options.OfBox = None,
     product: options.Product = None,
     days: options.Days = limits.DAYS_DEFAULT,
     as_of: options.AsOf = None,
@@ -51,7 +55,16 @@ def show(
     repo_key, suite = server.product(product, test)
     end = options.time_of(as_of, "--as-of")
     call = client.calls.one_test(server.org_id(), repo_key, suite, test, days=days, as_of=end)
-    one_test.show(server.send(call), form, server.links)
+    found = server.send(call)
+    if box is not None:
+        rows = [row for row in found.boxes if row.box_key == box]
+        found = found.model_copy(update={"boxes": rows, "boxes_total": len(rows)})
+        if not rows:
+            of = {"box_key": box, "repo_key": repo_key, "suite": suite, "days": days}
+            render.note(narrowing.nothing_fits(server, of, "run"))
+            if form is render.Format.TABLE:
+                return
+    one_test.show(found, form, server.links)
 
 
 def _layout(_: tables.View) -> "tables.Layout[TestNameAnswer]":
@@ -68,20 +81,19 @@ def _layout(_: tables.View) -> "tables.Layout[TestNameAnswer]":
 
 
 @tests.command("list")
-@listing(_layout, by_key=True)
+@listing(_layout, "tests list", "test", by_key=True)
 def listed(
-    server: Connection,
-    *,
-    product: options.Product = None,
-    search: Search = None,
+    server: Connection, *, search: Search = None, **where: "Unpack[BoxFilters]"
 ) -> "Iterable[TestNameAnswer]":
     """List the tests that reports name: the names for hwci tests show.
 
     For example:
 
       hwci tests list --search uart
+
+      hwci tests list --box bench-2 --branch main
     """
-    repo_key, suite = server.scope_of(product, None)
     most = limits.PAGE_LIMIT_MAX
-    call = client.calls.list_tests(server.org_id(), repo_key, suite, search, limit=most)
-    return server.items(call)
+    return server.items(
+        client.calls.list_tests(server.org_id(), search=search, limit=most, **where)
+    )

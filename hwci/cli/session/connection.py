@@ -6,7 +6,7 @@ that is meant; and the flags that the commands of a signed-in person share.
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,32 +17,27 @@ from uuid import UUID
 from hwci.cli.session.settings import RETRIES, Flags, Settings, is_usual, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.again import forget
-from hwci.cli.terminal.render import emit, emit_found, takes_links
-from hwci.cli.terminal.tables import View, only_repo, product
+from hwci.cli.terminal.render import ID_DIGITS, takes_links
+from hwci.cli.terminal.tables import product
 from hwci.client.explained import (
     ErrorMessage,
     ExplainedError,
     command_error,
     explain,
     explained,
-    not_empty,
     wrong_usage,
 )
-from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from hwci.cli.terminal.tables import Layout
     from hwci.client import Call, Client
     from hwci.client._protocol import Token
     from hwci.client.errors import ApiError
     from hwci.wire.accounts import OwnOrganization, OwnReaderKey
     from hwci.wire.base import ListPage
 
-    Listed = tuple["Call[ListPage[T]] | list[T]", Callable[[View], "Layout[T]"]]
-    """The call that lists rows, or all rows, and their table."""
 
 T = TypeVar("T")
 
@@ -160,6 +155,7 @@ class Connection:
         known = {
             (it.repo_key, it.suite)
             for it in self.items(calls.list_products(org_id, limit=limits.PAGE_LIMIT_MAX))
+            if it.suite is not None
         }
         if len(known) > 1:
             with suppress(NotFoundError):  # a server of the version before does not list tests
@@ -201,6 +197,8 @@ def uuid_in(text: str) -> UUID | None:
 
 def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:
     fitting = [org for org in mine if wanted in {None, org.name}]
+    if not fitting and wanted is not None and len(wanted) >= ID_DIGITS:
+        fitting = [org for org in mine if str(org.id).startswith(wanted.lower())]
     if len(fitting) == 1:
         return fitting[0].id
     if not mine:
@@ -348,127 +346,3 @@ def connected(*, org: bool = True, by_key: bool = False) -> Callable[[Command], 
         return options.described(command, function, [*own, *added])
 
     return decorate
-
-
-def listing(
-    layout: "Callable[[View], Layout[Any]]", *, org: bool = True, by_key: bool = False
-) -> Callable[[Callable[..., Iterable[Any]]], Command]:
-    """Make a command that lists the rows which a function returns, in the form of `--output`."""
-
-    def decorate(function: Callable[..., Iterable[Any]]) -> Command:
-        def show(connection: Connection, **given: Any) -> None:  # noqa: ANN401 - as above
-            form = options.form_of(given.pop("json"), given.pop("output"))
-            emit(layout(View(options.now())), list(function(connection, **given)), form)
-
-        own = inspect.signature(function).parameters.values()
-        added = [
-            options.flag("json", options.JsonList, default=False),
-            options.flag("output", options.Output),
-        ]
-        return connected(org=org, by_key=by_key)(options.described(show, function, [*own, *added]))
-
-    return decorate
-
-
-_OF_A_PERIOD: Mapping[str, tuple[Any, object]] = {
-    "days": (options.Days, limits.DAYS_DEFAULT),
-    "product": (options.Product, None),
-    "repo": (options.Repo, None),
-    "as_of": (options.AsOf, None),
-    "page": (options.Page, 1),
-    "limit": (options.Limit, limits.PAGE_LIMIT_DEFAULT),
-    "every": (options.All, False),
-    "json": (options.Json, False),
-    "output": (options.Output, None),
-}
-"""The flags of a list of a period, and what they are if they are not set."""
-
-
-Values = Callable[[Any], Iterable[str]]
-"""What a row has of what a flag names."""
-_NARROWING: Mapping[str, Any] = {
-    "box": options.OfBox,
-    "branch": options.OfBranch,
-    "sha": options.OfSha,
-}
-"""Flags of lists whose rows have such a value; the API does not ask for it."""
-
-
-def listing_of_a_period(
-    noun: str, **values: Values
-) -> "Callable[[Callable[..., Listed[Any]]], Command]":
-    """Make a command that lists a page of what a period has, or all of it with --all. The function
-    gets what its call takes of the flags, and returns that call, or all rows, and their table.
-    `values`: of the flags --box, --branch and --sha those that it has, with what a row has of them.
-    """
-
-    def decorate(function: "Callable[..., Listed[Any]]") -> Command:
-        def show(connection: Connection, **given: Any) -> None:  # noqa: ANN401 - as above
-            asked = {name: given.pop(name) for name in _OF_A_PERIOD}
-            wanted = {name: not_empty(given.pop(name), f"--{name}") for name in values}
-            every, form = asked["every"], options.form_of(asked["json"], asked["output"])
-            repo_key, suite = connection.scope_of(asked["product"], asked["repo"])
-            end = options.time_of(asked["as_of"], "--as-of")
-            now = end or options.now()
-            narrowed = any(wanted.values())
-            page = options.pages(asked["page"], asked["limit"], every=every)
-            read = options.pages(1, page["limit"], every=True) if narrowed else page
-            period = {"days": asked["days"], "repo_key": repo_key, "suite": suite, **read}
-            period["as_of"] = now if every or narrowed else end
-            listed, layout = function(connection, **given, **period)
-            answer: ListPage[Any] | list[Any]
-            if isinstance(listed, list) or every or narrowed:
-                whole = listed if isinstance(listed, list) else [*connection.items(listed)]
-                rows = [row for row in whole if _fits(row, wanted, values)]
-                answer = rows if every else _page_of(rows, page)
-                layout = layout if rows else _nothing_fits(layout, whole, wanted, noun)
-            else:
-                answer = connection.send(listed)
-            items = answer if isinstance(answer, list) else answer.items
-            view = View(now, suite is not None, only_repo(items))
-            emit_found(answer, layout(view), form, noun, connection.links)
-
-        parameters = inspect.signature(function).parameters.values()
-        own = [one for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        added = [options.flag(name, _NARROWING[name]) for name in values]
-        added += [options.flag(name, *of) for name, of in _OF_A_PERIOD.items()]
-        return connected(by_key=True)(options.described(show, function, [*own, *added]))
-
-    return decorate
-
-
-def _nothing_fits(
-    layout: "Callable[[View], Layout[Any]]",
-    rows: Sequence[object],
-    wanted: Mapping[str, str | None],
-    noun: str,
-) -> "Callable[[View], Layout[Any]]":
-    """Return a table that says, where there are rows, that none of them has what is wanted."""
-    named = ", ".join(f"--{name} {text}" for name, text in wanted.items() if text)
-    if not rows or not named:
-        return layout
-    empty = f"Of {counted(len(rows), noun)} none fits {named}"
-    return lambda view: replace(layout(view), empty=empty)
-
-
-def _fits(row: object, wanted: Mapping[str, str | None], values: Mapping[str, Values]) -> bool:
-    """Return whether a row has what is wanted: of a commit its first digits are enough."""
-    for name, text in wanted.items():
-        of_row = values[name](row)
-        if text is None:
-            continue
-        if name == "sha":
-            if not any(sha.startswith(text.lower()) for sha in of_row):
-                return False
-        elif text not in of_row:
-            return False
-    return True
-
-
-def _page_of(rows: Sequence[Any], page: options.Pages) -> "ListPage[Any]":
-    """Return a page of rows that were read whole, as the API returns one."""
-    from hwci.wire.base import ListPage
-
-    start = (page["page"] - 1) * page["limit"]
-    items = tuple(rows[start : start + page["limit"]])
-    return ListPage[Any](items=items, total=len(rows), **page)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 from uuid import UUID
 
+from hwci.cli.terminal.render import ID_DIGITS
 from hwci.client.explained import ExplainedError, command_error, wrong_usage
 from hwci.wire.nearest import hint
 
-PREFIX_MIN = 8
 UUID_LENGTH = 36
 
 
@@ -34,7 +34,7 @@ def complete(text: str, named: Named, *lists: Callable[[], Iterable[UUID]]) -> U
     prefix = text.lower()
     if len(prefix) == UUID_LENGTH:
         return _uuid(prefix, named)
-    if len(prefix) < PREFIX_MIN or set(prefix) - set("0123456789abcdef-"):
+    if len(prefix) < ID_DIGITS or set(prefix) - set("0123456789abcdef-"):
         raise _no_id(text, named)
     ids: set[UUID] = set()
     for listed in lists:
@@ -49,7 +49,7 @@ def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]
     known = list(listed())
     ids = {known_id for known_id, name in known if name == text}
     ids = ids or {known_id for known_id, name in known if name.casefold() == text.casefold()}
-    if not ids and len(text) >= PREFIX_MIN:
+    if not ids and len(text) >= ID_DIGITS:
         ids = {known_id for known_id, _ in known if str(known_id).startswith(text.lower())}
     cause = f"{len(ids)} of {len(known)} have this name, or an id that begins with it"
     if not ids and (near := hint(text, (name for _, name in known))):
@@ -79,6 +79,6 @@ def _uuid(text: str, named: Named) -> UUID:
 def _no_id(text: str, named: Named) -> ExplainedError:
     return wrong_usage(
         f"{text!r} is not an id of a {named.thing}",
-        f"an id is a UUID, or at least its first {PREFIX_MIN} digits",
+        f"an id is a UUID, or at least its first {ID_DIGITS} digits",
         f"Find it with: {named.command}",
     )

@@ -43,7 +43,7 @@ class Group(TyperGroup):
             from hwci.cli.terminal.usage import no_command
             from hwci.client.explained import ExplainedError
 
-            raise ExplainedError(no_command(ctx.command_path, args[0], self.list_commands(ctx)))
+            raise ExplainedError(no_command(ctx, args))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's own signature

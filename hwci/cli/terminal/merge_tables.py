@@ -6,7 +6,7 @@ of a shell script the runs that would check them. It computes no figure and prin
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hwci.cli.terminal.tables import (
     Column,
@@ -20,60 +20,19 @@ from hwci.cli.terminal.tables import (
     time_column,
 )
 from hwci.said import counted, short
-from hwci.wire.metrics import CheckingRun, MergeAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from hwci.wire.analysis.merges import ExplainedMergeAnswer, MergePlanAnswer, PlannedRunAnswer
-    from hwci.wire.metrics import CheckedMergeAnswer
-
-
-class AnnouncedMerge(MergeAnswer):
-    """An announced merge, checked or not. `run`: the first that checked it, or the one that tells
-    why none did; `boxes`: those with such a run.
-    """
-
-    subject: str | None
-    checked: bool
-    run: CheckingRun | None
-    cause_text: str | None
-    boxes: tuple[str, ...]
+    from hwci.wire.analysis.merges import (
+        AnnouncedMergeAnswer,
+        ExplainedMergeAnswer,
+        MergePlanAnswer,
+        PlannedRunAnswer,
+    )
 
 
-def announced(
-    checked: Iterable[CheckedMergeAnswer], unchecked: Iterable[ExplainedMergeAnswer]
-) -> list[AnnouncedMerge]:
-    """Return all announced merges, the latest first."""
-    rows = [
-        AnnouncedMerge(
-            **_of_merge(row),
-            checked=True,
-            run=row.first_run,
-            cause_text=None,
-            boxes=(row.first_run.box_key,),
-        )
-        for row in checked
-    ]
-    rows += [
-        AnnouncedMerge(
-            **_of_merge(row),
-            checked=False,
-            run=row.run,
-            cause_text=row.cause_text,
-            boxes=(row.run.box_key, *row.other_boxes) if row.run else (),
-        )
-        for row in unchecked
-    ]
-    return sorted(rows, key=lambda row: row.merged_at, reverse=True)
-
-
-def _of_merge(row: CheckedMergeAnswer | ExplainedMergeAnswer) -> dict[str, Any]:
-    names = ("repo_key", "suite", "sha", "branch", "merged_at", "ci_url", "subject")
-    return {name: getattr(row, name) for name in names}
-
-
-def merges(view: View) -> Layout[AnnouncedMerge]:
+def merges(view: View) -> Layout[AnnouncedMergeAnswer]:
     """Announced merges, checked and not."""
     return Layout(
         "merges",

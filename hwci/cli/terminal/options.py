@@ -97,7 +97,7 @@ OfSha = Annotated[
     typer.Option(
         "--sha",
         metavar="COMMIT",
-        help="Only of this commit, by its first digits; of an incident, the one that began it.",
+        help="Only of this commit, by its first digits, four or more.",
     ),
 ]
 AsOf = Annotated[

@@ -182,7 +182,7 @@ def _csv_cell(cell: object) -> str:
 def _csv_text(cell: object) -> object:
     """Return a list of words as people write one, and what else has parts as JSON."""
     if isinstance(cell, list) and all(isinstance(part, str) for part in cell):
-        return ", ".join(cell)
+        return "; ".join(cell)  # a pattern of paths may have a comma
     return json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else cell
 
 

@@ -3,12 +3,30 @@
 comes from the library, which has words of its own for it.
 """
 
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import typer
 
+from hwci.cli.terminal.lists import LISTS
 from hwci.client.explained import ErrorMessage, ExitCode
 from hwci.wire.nearest import hint
+
+_OF = [command.removesuffix(" list") for command in LISTS if command.endswith(" list")]
+
+MEANT: Mapping[str, str] = {
+    "hwci list": f"hwci NAME list, of {', '.join(_OF)}; or hwci products",
+    "hwci flaky": "hwci metrics --table flakiest-tests",
+    "hwci flakes": "hwci failures list --label flake",
+    "hwci bugs": "hwci metrics --table real-bugs",
+    "hwci report": "hwci report-run",
+    "hwci announce": "hwci merge-announce",
+    "--csv": "-o csv",
+    "--md": "-o md",
+    "--table": "-o table",
+}
+"""What is meant by words and flags that there are not. The other number of a name needs no row."""
 
 
 def message_of(fault: typer.TyperException) -> ErrorMessage:
@@ -19,22 +37,55 @@ def message_of(fault: typer.TyperException) -> ErrorMessage:
     return ErrorMessage(what, cause, f"See how it is called: {command} --help", ExitCode.USAGE)
 
 
-def no_command(group: str, name: str, known: list[str]) -> ErrorMessage:
-    """Return the error of a word that names no command of a group."""
-    return ErrorMessage(
-        f"{group} has no command {name!r}",
-        hint(name, known) or "it is none of its commands",
-        f"See its commands: {group} --help",
-        ExitCode.USAGE,
-    )
+def no_command(context: Any, words: Sequence[str]) -> ErrorMessage:  # noqa: ANN401 - of the library
+    """Return the error of words of which the first names no command of a group."""
+    group, name = context.command_path, words[0]
+    what = f"{group} has no command {name!r}"
+    if meant := MEANT.get(f"{group} {name}"):
+        return ErrorMessage(what, "it is called otherwise", f"Use {meant}", ExitCode.USAGE)
+    if meant := _in_other_number(context, words):
+        return ErrorMessage(what, f"did you mean {meant}?", f"Use {meant}", ExitCode.USAGE)
+    known = context.command.list_commands(context)
+    near = hint(name, known) or "it is none of its commands"
+    return ErrorMessage(what, near, f"See its commands: {group} --help", ExitCode.USAGE)
+
+
+def _in_other_number(context: Any, words: Sequence[str]) -> str | None:  # noqa: ANN401 - of the library
+    """Return the command of a group that is called `boxes` where `box` was written, or `box` where
+    `boxes` was.
+    """
+    outer = context.parent
+    if outer is not None:
+        own = context.info_name
+        others = (name for name in outer.command.list_commands(outer) if name != own)
+        twins = [name for name in others if _singular(name) == _singular(own)]
+        has = [name for name in twins if words[0] in _commands(outer, name)]
+        return f"{outer.command_path} {has[0]} {words[0]}" if has else None
+    for name in context.command.list_commands(context):
+        if _singular(name) == _singular(words[0]):
+            rest = [word for word in words[1:2] if word in _commands(context, name)]
+            return " ".join((context.command_path, name, *rest))
+    return None
+
+
+def _commands(context: Any, name: str) -> Collection[str]:  # noqa: ANN401 - of the library
+    command = context.command.get_command(context, name)
+    return getattr(getattr(command, "itself", command), "commands", ())
+
+
+def _singular(word: str) -> str:
+    return re.sub(r"(?<=x)es$|s$", "", word)
 
 
 def _told(fault: Any, context: Any, command: str) -> tuple[str, str]:  # noqa: ANN401 - of the library
     if hasattr(fault, "possibilities"):
         params = context.command.get_params(context)
         flags = sorted(flag for param in params for flag in param.opts)
-        near = hint(fault.option_name, flags)
-        return f"{command} has no flag {fault.option_name}", near or "it is none of its flags"
+        what = f"{command} has no flag {fault.option_name}"
+        meant = MEANT.get(fault.option_name)
+        if meant and meant.split()[0] in flags:
+            return what, f"did you mean {meant}?"
+        return what, hint(fault.option_name, flags) or "it is none of its flags"
     if hasattr(fault, "option_name"):
         return f"{fault.option_name} is not understood", _begun(fault.message)
     param: Any = getattr(fault, "param", None)

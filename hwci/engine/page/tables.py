@@ -8,18 +8,19 @@ sort finds equal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from operator import attrgetter
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from hwci.engine.facts import Announcement, Lane
-from hwci.engine.history import History, Listing, SightedRun
+from hwci.engine.facts import Announcement, FailureKey, Lane
+from hwci.engine.history import History, Listing, SightedRun, Where
 from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe_rows
 from hwci.engine.page.reading import Classified
 from hwci.engine.rules.flakiness import FlakyTest
-from hwci.engine.rules.merges import first_check
+from hwci.engine.rules.merges import checks
 from hwci.engine.vocabulary import (
     UNASSIGNED,
     FailureClass,
@@ -33,6 +34,17 @@ from hwci.engine.vocabulary import (
 Column = TypeVar("Column", bound=StrEnum)
 Row = TypeVar("Row")
 Value = str | float | datetime
+
+
+class HasRuns(Protocol):
+    """A merge with its runs."""
+
+    @property
+    def runs(self) -> Sequence[SightedRun]:
+        """Those that checked it, or tell why none did."""
+
+
+WithRuns = TypeVar("WithRuns", bound=HasRuns)
 
 
 @dataclass(frozen=True)
@@ -49,12 +61,15 @@ class Sort(Generic[Column]):
 
 @dataclass(frozen=True)
 class Selection(Generic[Column]):
-    """Which rows of a table are shown. None: any row, in the default order, without a limit."""
+    """Which rows of a table are shown. None: any row, in the default order, without a limit.
+    `where`: of a table whose rows have a box, a branch or a commit.
+    """
 
     search: str | None = None
     sort: Sort[Column] | None = None
     offset: int = 0
     limit: int | None = None
+    where: Where = field(default=Where(), kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -170,33 +185,61 @@ FLAKIEST: Table[FlakyTest, FlakyColumn] = Table(
 
 
 class CheckedMerge(NamedTuple):
-    """A row of the merges checked on hardware: the merge, and the run that checked it first.
-    `subject`: the first line of the commit's message, if a run has it.
+    """A row of the merges checked on hardware: the merge, and the runs that checked it, the
+    earliest first. `subject`: the first line of the commit's message, if a run has it.
     """
 
     announcement: Announcement
-    first_run: SightedRun
+    runs: Sequence[SightedRun]
     subject: str | None
 
 
 def unchecked_merges(
     merges: Sequence[Announcement], selection: Selection[MergeColumn]
 ) -> Listing[Announcement]:
-    """List announced merges that no run checked."""
-    return MERGES.listing(merges, selection)
+    """List announced merges that no run checked. No run tells of which box they are."""
+    return MERGES.listing(of_commit(merges, selection.where), selection)
 
 
 def checked_merges(
     history: History, merges: Sequence[Announcement], selection: Selection[MergeColumn]
 ) -> Listing[CheckedMerge]:
-    """List announced merges that a run checked, each with the run that checked it first."""
-    rows = MERGES.listing(merges, selection)
-    subjects = subjects_of(history, rows.items)
+    """List announced merges that a run checked, each with the runs that did; of a box those that
+    one of its runs checked.
+    """
+    return with_runs(merges, selection, partial(checks_of, history))
+
+
+def with_runs(
+    merges: Sequence[Announcement],
+    selection: Selection[MergeColumn],
+    describe: Callable[[Sequence[Announcement]], Sequence[WithRuns]],
+) -> Listing[WithRuns]:
+    """Return the selected merges with their runs, which alone tell of which boxes a merge is."""
+    where, merges = selection.where, of_commit(merges, selection.where)
+    if where.box_key is None:
+        found = MERGES.listing(merges, selection)
+        return Listing(describe(found.items), found.total)
+    every = MERGES.listing(merges, replace(selection, offset=0, limit=None)).items
+    rows = [row for row in describe(every) if where.has_box({run.box_key for run in row.runs})]
+    return Listing(rows[selection.offset :][: selection.limit], len(rows))
+
+
+def checks_of(history: History, merges: Sequence[Announcement]) -> list[CheckedMerge]:
+    """Return each of these merges, all checked, with the runs that checked it."""
+    subjects = subjects_of(history, merges)
     found = []
-    for one in rows.items:
-        run = first_check(one, history.sighted_runs(one.repo_key, one.sha))
-        found.append(CheckedMerge(one, run, subjects.get((one.repo_key, one.sha))))
-    return Listing(found, rows.total)
+    for merge in merges:
+        history.check_time()
+        sighted = history.sighted_runs(merge.repo_key, merge.sha)
+        runs = sorted(run for run in sighted if checks(run.sighting, merge))
+        found.append(CheckedMerge(merge, runs, subjects.get((merge.repo_key, merge.sha))))
+    return found
+
+
+def of_commit(merges: Sequence[Announcement], where: Where) -> Sequence[Announcement]:
+    """Return those of these merges that are of a branch and a commit."""
+    return [merge for merge in merges if where.has_commit(merge.branch, [merge.sha])]
 
 
 def subjects_of(history: History, merges: Sequence[Announcement]) -> dict[tuple[str, str], str]:
@@ -215,7 +258,7 @@ def real_bugs(
     history: History, bugs: Sequence[Classified], selection: Selection[ResolvedColumn]
 ) -> Listing[ResolvedFailure]:
     """List resolved failures that are real firmware bugs."""
-    return _described(history, RESOLVED.listing(bugs, selection))
+    return _described(history, bugs, selection)
 
 
 def other_failures(
@@ -224,7 +267,7 @@ def other_failures(
     """List all other resolved failures, dismissed ones included."""
     failure_class = selection.failure_class
     rows = [row for row in others if failure_class in {None, row.failure_class}]
-    return _described(history, RESOLVED.listing(rows, selection))
+    return _described(history, rows, selection)
 
 
 def flakiest_tests(tests: Sequence[FlakyTest], selection: FlakySelection) -> Listing[FlakyTest]:
@@ -246,9 +289,33 @@ def labelled_failures(
         for row in failures
         if selection.label in {None, row.label}
         and selection.test_id in {None, row.failure.key.lane.test_id}
+        and _is_of(row.failure.key, selection.where)
     ]
     return FAILURES.listing(rows, selection)
 
 
-def _described(history: History, rows: Listing[Classified]) -> Listing[ResolvedFailure]:
-    return Listing(describe_rows(history, rows.items), rows.total)
+def _is_of(key: FailureKey, where: Where) -> bool:
+    lane = key.lane
+    return where.has_box([lane.box_key]) and where.has_commit(lane.branch, [key.sha])
+
+
+def _described(
+    history: History, rows: Sequence[Classified], selection: Selection[ResolvedColumn]
+) -> Listing[ResolvedFailure]:
+    found = RESOLVED.listing(_resolved_of(history, rows, selection.where), selection)
+    return Listing(describe_rows(history, found.items), found.total)
+
+
+def _resolved_of(
+    history: History, rows: Sequence[Classified], where: Where
+) -> Sequence[Classified]:
+    """Return those of these rows that are shown: of a commit those with a failure on it."""
+    of_lane = [row for row in rows if _is_of(row.episode.key, replace(where, sha=None))]
+    if where.sha is None:
+        return of_lane
+    members = history.members([row.episode for row in of_lane])
+    return [
+        row
+        for row, failures in zip(of_lane, members, strict=True)
+        if any(_is_of(failure.key, where) for failure in failures)
+    ]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which merges ran on hardware (spec, tile "Merges checked on hardware"; semantics, 9.1).
 
-This module decides whether a run checked a merge, and which run was the first to. The branch of a
-run and whether it began before the merge do not matter.
+This module decides whether a run checked a merge. The branch of a run and whether it began before
+the merge do not matter.
 """
 
 from collections.abc import Iterable
@@ -29,11 +29,6 @@ def in_order(announcements: Iterable[Announcement]) -> list[Announcement]:
     rows = sorted(announcements, key=lambda one: (one.repo_key, one.suite or "", one.sha))
     rows.sort(key=lambda one: one.merged_at, reverse=True)
     return rows
-
-
-def first_check(announcement: Announcement, runs: Iterable[SightedRun]) -> SightedRun:
-    """Return the earliest of the runs that checked a merge; at least one did."""
-    return min(run for run in runs if checks(run.sighting, announcement))
 
 
 def checks(sighting: Sighting, announcement: Announcement) -> bool:

@@ -19,6 +19,10 @@ from hwci.wire import limits
 # fmt: off
 ANALYSIS = (
     Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/merges", Who.READER, MergeAnalysis.announced,
+        "Announced merges, each with the runs that checked it or tell why none did", metrics=True
+    ),
+    Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/unchecked-merges", Who.READER,
         MergeAnalysis.unchecked,
         "Merges not checked on hardware, each with the one cause of it", metrics=True

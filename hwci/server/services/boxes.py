@@ -16,7 +16,7 @@ from hwci.server.security.tokens import new_token, token_digest
 from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of, name_of
-from hwci.server.services.known import require_known_box
+from hwci.server.services.known import known_scope, require_known_box
 from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import AuditEntry, Box, BoxNote, User
 from hwci.wire import boxes as wire
@@ -38,11 +38,12 @@ class Boxes(Service):
         now = self._clock()
 
         def work(reader: Reader) -> ListPage[wire.BoxAnswer]:
-            boxes = reader.boxes(member.org_id, query.offset, query.limit)
+            of = known_scope(reader, member, query), query.where
+            boxes = reader.boxes(member.org_id, query.offset, query.limit, *of)
             rows, total = [_answer(*row, now) for row in boxes.items], boxes.total
             if query.reported:
                 offset, limit = max(0, query.offset - total), query.limit - len(rows)
-                others = reader.reported_boxes(member.org_id, offset, limit)
+                others = reader.reported_boxes(member.org_id, offset, limit, *of)
                 rows.extend(_uncreated(*row) for row in others.items)
                 total += others.total
             return query.page_of(Listing(rows, total), lambda row: row)

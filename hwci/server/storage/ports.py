@@ -24,7 +24,7 @@ from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
-from hwci.engine.history import Decision, Episode, Listing
+from hwci.engine.history import ANYWHERE, EVERYTHING, Decision, Episode, Listing, Scope, Where
 from hwci.engine.periods import Period
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.storage.account_ports import (
@@ -82,15 +82,29 @@ class KeysWriter(Keys, Protocol):
 class Boxes(Protocol):
     """Boxes, for reading."""
 
-    def boxes(self, org_id: UUID, offset: int, limit: int) -> Listing[tuple[Box, datetime | None]]:
+    def boxes(
+        self,
+        org_id: UUID,
+        offset: int,
+        limit: int,
+        scope: Scope = EVERYTHING,
+        where: Where = ANYWHERE,
+    ) -> Listing[tuple[Box, datetime | None]]:
         """List an organization's boxes, newest first, each with the latest start among the reports
-        that name it.
+        that name it: all, or those with a report of this scope, branch and commit.
         """
 
     def reported_boxes(
-        self, org_id: UUID, offset: int, limit: int
+        self,
+        org_id: UUID,
+        offset: int,
+        limit: int,
+        scope: Scope = EVERYTHING,
+        where: Where = ANYWHERE,
     ) -> Listing[tuple[str, datetime]]:
-        """List the names of reports that no box has, each with its latest start, latest first."""
+        """List the names of these reports that no box has, each with its latest start, latest
+        first.
+        """
 
     def boxes_seen(self, org_id: UUID) -> Mapping[str, datetime]:
         """Return when each box that was installed sent its last sign of life, by name."""
@@ -260,7 +274,7 @@ class Records(Protocol):
         """
 
     def configs(
-        self, org_id: UUID, offset: int, limit: int
+        self, org_id: UUID, offset: int, limit: int, scope: Scope = EVERYTHING
     ) -> Listing[tuple[SuiteConfig, datetime]]:
         """List configurations as sent with the time of arrival, newest first."""
 

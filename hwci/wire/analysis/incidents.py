@@ -15,11 +15,13 @@ from hwci.wire import limits
 from hwci.wire.analysis.suspects import CertaintyAnswer
 from hwci.wire.base import Answer, Time
 from hwci.wire.failures import BrokenByAnswer, CommitSubject
-from hwci.wire.queries import TableQuery
+from hwci.wire.queries import TableQuery, WhereQuery
 
 
-class IncidentsQuery(TableQuery):
-    """Query of the incidents. `label`: those that still fail, or those that are resolved."""
+class IncidentsQuery(TableQuery, WhereQuery):
+    """Query of the incidents. `label`: those that still fail, or those that are resolved. `sha`:
+    those of which something failed on this commit.
+    """
 
     label: Literal[Label.PENDING, Label.RESOLVED] | None = None
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unchecked merges with their cause, and the runs that would check them (contract, "Answers beside
-the rules"). No figure is computed here.
+"""Announced merges with their runs and causes, and the runs that would check those that none did
+(contract, "Answers beside the rules"). No figure is computed here.
 """
 
 from collections import Counter
@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Self
 from uuid import UUID
 
+from hwci.analysis.merges.announced import AnnouncedMerge
 from hwci.analysis.merges.merge_plan import MISSING, MergePlan, MissingRun, PlannedRun
 from hwci.analysis.merges.unchecked import CAUSES, UncheckedCause, UncheckedMerge
 from hwci.analysis.run_command import TO_FILL_IN, run_command
@@ -53,6 +54,34 @@ class ExplainedMergeAnswer(MergeAnswer):
             other_boxes=others,
             other_runs=[CheckingRun.of(org_id, merge.repo_key, first_on[box]) for box in others],
             subject=row.subject,
+        )
+
+
+class AnnouncedMergeAnswer(MergeAnswer):
+    """An announced merge, checked or not. `run`: the first that checked it, or that tells the
+    `cause`; null if there is none that the reader may see. `boxes`: those with such a run, that of
+    `run` first. `cause` null: it is checked. `subject`: of the commit, if a run has it.
+    """
+
+    subject: str | None
+    checked: bool
+    run: CheckingRun | None
+    cause: UncheckedCause | None
+    cause_text: str | None
+    boxes: Sequence[str]
+
+    @classmethod
+    def of(cls, org_id: UUID, row: AnnouncedMerge) -> Self:
+        """Make one row."""
+        merge, run = row.announcement, next(iter(row.runs), None)
+        return cls(
+            **asdict(merge),
+            subject=row.subject,
+            checked=row.cause is None,
+            run=None if run is None else CheckingRun.of(org_id, merge.repo_key, run),
+            cause=row.cause,
+            cause_text=None if row.cause is None else CAUSES[row.cause].text,
+            boxes=[*dict.fromkeys(run.box_key for run in row.runs)],
         )
 
 

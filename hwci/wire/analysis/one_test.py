@@ -18,11 +18,13 @@ from hwci.wire.analysis.days import CalendarDay, DaysQuery
 from hwci.wire.analysis.suspects import CertaintyAnswer
 from hwci.wire.base import Answer, Name, TestId, Time
 from hwci.wire.metrics import PeriodAnswer
-from hwci.wire.queries import PageQuery, ProductQuery, Search
+from hwci.wire.queries import PageQuery, ProductQuery, Search, WhereQuery
 
 
-class TestNamesQuery(PageQuery, ProductQuery):
-    """Query of the tests that reports name. `search`: those in which every word occurs."""
+class TestNamesQuery(PageQuery, ProductQuery, WhereQuery):
+    """Query of the tests that reports name: all, or those of a box, a branch or a commit. `search`:
+    those in which every word occurs.
+    """
 
     search: Search | None = None
 

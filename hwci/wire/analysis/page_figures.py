@@ -15,7 +15,7 @@ from hwci.wire.analysis.merges import ExplainedMergeAnswer
 from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import Answer, ListPage
 from hwci.wire.metrics import FlakyTestAnswer, ProductAnswer
-from hwci.wire.queries import FlakyQuery, MergesQuery, MetricsQuery, PageQuery, PeriodQuery
+from hwci.wire.queries import FlakyQuery, MergeRunsQuery, MetricsQuery, PeriodQuery, ProductsQuery
 
 
 class PageFiguresQuery(DaysQuery, MetricsQuery):
@@ -36,9 +36,9 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
         return IncidentsQuery.model_validate({**self._asked, "label": Label.PENDING, "limit": most})
 
     @property
-    def merges(self) -> MergesQuery:
+    def merges(self) -> MergeRunsQuery:
         """The unchecked merges."""
-        return MergesQuery.model_validate({**self._asked, "limit": self.limit})
+        return MergeRunsQuery.model_validate({**self._asked, "limit": self.limit})
 
     @property
     def flaky(self) -> FlakyQuery:
@@ -46,9 +46,9 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
         return FlakyQuery.model_validate({**self._asked, "limit": self.limit, "flaked": True})
 
     @property
-    def products(self) -> PageQuery:
+    def products(self) -> ProductsQuery:
         """The products."""
-        return PageQuery(limit=limits.PAGE_LIMIT_MAX)
+        return ProductsQuery(limit=limits.PAGE_LIMIT_MAX)
 
     @property
     def _asked(self) -> dict[str, object]:

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.facts import failure_id
-from hwci.engine.history import Scope
+from hwci.engine.facts import Product, failure_id
+from hwci.engine.history import Scope, Where
 from hwci.engine.page.failures import evidence
 from hwci.engine.vocabulary import Role
 from hwci.server.storage.records import CiKey, ReaderKey
@@ -118,6 +118,16 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     writer.remove_box(ACME.id, UUID(int=52))
 
 
+def ask_narrowed(writer: Transaction) -> None:
+    writer.configs(ORG, 0, 1)
+    where = Where("b1", "main", "abcd")
+    for scope in (Scope(), Scope("fw"), Scope("fw", "hil")):
+        writer.boxes(ORG, 0, 1, scope, where)
+        writer.reported_boxes(ORG, 0, 1, scope, where)
+        writer.configs(ORG, 0, 1, scope)
+    writer.history(ORG).test_names(Product("fw", "hil"), where)
+
+
 def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
     writer.user(ADA.id)
     writer.any_user()
@@ -139,12 +149,12 @@ def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
         writer.key_by_digest(kind, KEY.digest)
     writer.boxes(ORG, 0, 1)
     writer.reported_boxes(ORG, 0, 1)
+    ask_narrowed(writer)
     writer.box(ORG, BOX.id)
     writer.box_by_key(b"key")
     writer.box_by_install(b"install")
     writer.audit_log(ORG, 0, 1)
     writer.audit_page(0, 1)
-    writer.configs(ORG, 0, 1)
     writer.version(ORG)
     ask_runs(writer)
     facts = writer.facts(ORG)

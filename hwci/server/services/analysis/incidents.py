@@ -25,7 +25,14 @@ class Incidents(Analysis):
 
 def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:
     """Return the incidents that a query asks for."""
-    return [one for one in incidents(*about) if query.label in {None, one.label}]
+    where = query.where
+    return [
+        incident
+        for incident in incidents(*about)
+        if query.label in {None, incident.label}
+        and where.has_box(incident.boxes)
+        and where.has_commit(incident.lane.branch, incident.shas)
+    ]
 
 
 def page_of(

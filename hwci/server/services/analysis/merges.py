@@ -1,28 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unchecked merges: why no run checked each, and the runs that would (contract, "Answers beside the
-rules").
+"""Announced merges: which runs checked each, why none did, and the runs that would (contract,
+"Answers beside the rules").
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
+from hwci.analysis.merges.announced import announced
 from hwci.analysis.merges.merge_plan import plan
 from hwci.analysis.merges.unchecked import UncheckedMerge, explain
-from hwci.engine.facts import Product
-from hwci.engine.history import Listing, Scope
+from hwci.engine.facts import Announcement, Product
+from hwci.engine.history import Scope, SightedRun
 from hwci.engine.page.reading import read_merges
-from hwci.engine.page.tables import MERGES
+from hwci.engine.page.tables import of_commit, with_runs
 from hwci.server.services.access import Viewer, may_see
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.analysis import merges as wire
 from hwci.wire.base import ListPage
-from hwci.wire.queries import MergePlanQuery, MergesQuery
+from hwci.wire.queries import MergePlanQuery, MergeRunsQuery
 
 
 class MergeAnalysis(Analysis):
-    """Reads about the merges that no run checked."""
+    """Reads about announced merges."""
+
+    async def announced(
+        self, viewer: Viewer, query: MergeRunsQuery
+    ) -> ListPage[wire.AnnouncedMergeAnswer]:
+        """Return all announced merges, each with the runs that checked it or tell why none did."""
+
+        def work(about: Asked) -> ListPage[wire.AnnouncedMergeAnswer]:
+            rows = announced(*about, query.selection, partial(_visible, viewer))
+            return query.page_of(rows, partial(wire.AnnouncedMergeAnswer.of, viewer.org_id))
+
+        return await self._answer(viewer, query, work)
 
     async def unchecked(
-        self, viewer: Viewer, query: MergesQuery
+        self, viewer: Viewer, query: MergeRunsQuery
     ) -> ListPage[wire.ExplainedMergeAnswer]:
         """Return the rows of "Merges not checked on hardware", each with its cause."""
 
@@ -35,8 +49,8 @@ class MergeAnalysis(Analysis):
         """Return the runs that would check all of these merges."""
 
         def work(about: Asked) -> wire.MergePlanAnswer:
-            unchecked = read_merges(*about).unchecked
-            found = plan(*about, [one for one in unchecked if one.sha.startswith(query.sha or "")])
+            merges = of_commit(read_merges(*about).unchecked, query.where)
+            found = plan(*about, merges, query.box_key)
             jobs: dict[Product, str] = {}
             for product in {run.offer.product for run in found.runs}:
                 for page in about.history.ci_pages(Scope(*product), about.period):
@@ -47,19 +61,20 @@ class MergeAnalysis(Analysis):
 
 
 def unchecked_of(
-    about: Asked, viewer: Viewer, query: MergesQuery
+    about: Asked, viewer: Viewer, query: MergeRunsQuery
 ) -> ListPage[wire.ExplainedMergeAnswer]:
     """Return the unchecked merges that a query asks for, with their causes."""
 
-    def of(row: UncheckedMerge) -> wire.ExplainedMergeAnswer:
-        return wire.ExplainedMergeAnswer.of(viewer.org_id, _visible(row, viewer))
+    def explained(merges: Sequence[Announcement]) -> list[UncheckedMerge]:
+        return [
+            replace(row, runs=_visible(viewer, row.announcement.repo_key, row.runs))
+            for row in explain(about.history, merges)
+        ]
 
-    rows = MERGES.listing(read_merges(*about).unchecked, query.selection)
-    return query.page_of(Listing(explain(about.history, rows.items), rows.total), of)
+    rows = with_runs(read_merges(*about).unchecked, query.selection, explained)
+    return query.page_of(rows, partial(wire.ExplainedMergeAnswer.of, viewer.org_id))
 
 
-def _visible(row: UncheckedMerge, viewer: Viewer) -> UncheckedMerge:
-    """Return a row without the runs of products that a reader key may not see."""
-    repo_key = row.announcement.repo_key
-    runs = [run for run in row.runs if may_see(viewer, Product(repo_key, run.sighting.suite))]
-    return replace(row, runs=runs)
+def _visible(viewer: Viewer, repo_key: str, runs: Sequence[SightedRun]) -> Sequence[SightedRun]:
+    """Return the runs but those of products that a reader key may not see."""
+    return [run for run in runs if may_see(viewer, Product(repo_key, run.sighting.suite))]

@@ -65,7 +65,9 @@ class Tests(Analysis):
                 if suite is not None and scope.holds(repo_key, suite)
             }
             rows = sorted(
-                _Named(name, *one) for one in products for name in history.test_names(one)
+                _Named(name, *product)
+                for product in products
+                for name in history.test_names(product, query.where)
             )
             found = matching(rows, query.search, lambda row: row)
             return query.page_of(query.slice_of(found), TestNameAnswer.model_validate)

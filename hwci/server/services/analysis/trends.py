@@ -16,7 +16,7 @@ from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import ListPage
-from hwci.wire.queries import PeriodQuery, TableQuery
+from hwci.wire.queries import BoxTableQuery, PeriodQuery
 
 
 class Trends(Analysis):
@@ -38,22 +38,24 @@ class Trends(Analysis):
 
         return await self._answer(viewer, query, work)
 
-    async def to_fix(self, viewer: Viewer, query: TableQuery) -> ListPage[TimesToFixAnswer]:
+    async def to_fix(self, viewer: Viewer, query: BoxTableQuery) -> ListPage[TimesToFixAnswer]:
         """Return how long failures took until they were seen and fixed, by product and box."""
 
         def work(about: Asked) -> ListPage[TimesToFixAnswer]:
             history, scope, period = about
-            found = beside_before(history, scope, period)
+            rows = beside_before(history, scope, period)
+            found = [row for row in rows if query.box_key in {None, row.now.box_key}]
             return query.page_of(query.slice_of(found), TimesToFixAnswer.of)
 
         return await self._answer(viewer, query, work)
 
-    async def by_box(self, viewer: Viewer, query: TableQuery) -> ListPage[BoxTrendAnswer]:
+    async def by_box(self, viewer: Viewer, query: BoxTableQuery) -> ListPage[BoxTrendAnswer]:
         """Return how the shares of each product and box changed against the period before."""
 
         def work(about: Asked) -> ListPage[BoxTrendAnswer]:
             history, scope, period = about
-            found = box_trends(history, scope, period)
+            rows = box_trends(history, scope, period)
+            found = [row for row in rows if query.box_key in {None, row.box_key}]
             return query.page_of(query.slice_of(found), BoxTrendAnswer.of)
 
         return await self._answer(viewer, query, work)

@@ -30,10 +30,10 @@ from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.clock import Clock
 from hwci.server.errors import HwciServerError, NotFoundError
 from hwci.server.services import Service
-from hwci.server.services.access import Member, Viewer, may_see, require_product
+from hwci.server.services.access import Member, Viewer, is_bound, may_see, require_product
 from hwci.server.services.ci_metrics.decided import Decided, Notes
 from hwci.server.services.ci_metrics.tags import Tags
-from hwci.server.services.known import known_scope
+from hwci.server.services.known import known_scope, require_known_product
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY
 from hwci.wire import limits
@@ -44,13 +44,15 @@ from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAn
 from hwci.wire.queries import (
     FailuresQuery,
     FlakyQuery,
+    MergeRunsQuery,
     MergesQuery,
     MetricsQuery,
     OthersQuery,
-    PageQuery,
     PeriodQuery,
     PlanQuery,
+    ProductsQuery,
     ResolvedQuery,
+    SuiteConfigsQuery,
     TableQuery,
 )
 from hwci.wire.reports import SuiteConfiguration
@@ -137,7 +139,7 @@ class Metrics(Service):
         return await self._table(viewer, query, rows, wire.UncheckedMerge.model_validate, tags)
 
     async def checked_merges(
-        self, viewer: Viewer, query: MergesQuery, tags: Tags
+        self, viewer: Viewer, query: MergeRunsQuery, tags: Tags
     ) -> ListPage[wire.CheckedMergeAnswer] | None:
         """Return the merges checked on hardware."""
 
@@ -213,22 +215,25 @@ class Metrics(Service):
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
-    async def products(self, viewer: Viewer, query: PageQuery) -> ListPage[wire.ProductAnswer]:
-        """List the products: the last to report first, those without a report at the end. A reader
-        key that is bound to products gets those.
+    async def products(self, viewer: Viewer, query: ProductsQuery) -> ListPage[wire.ProductAnswer]:
+        """List the products: the last to report first, those without a report at the end, below
+        them the repositories that are asked for. A reader key that is bound to products gets those.
         """
 
         def work(reader: Reader) -> ListPage[wire.ProductAnswer]:
+            require_known_product(reader, viewer, query.repo_key, query.suite)
             return products_of(reader.history(viewer.org_id), viewer, query)
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
-    async def configs(self, viewer: Viewer, query: PageQuery) -> ListPage[wire.SuiteConfigAnswer]:
-        """List configurations as sent, of all products."""
-        require_product(viewer, None, None)
+    async def configs(
+        self, viewer: Viewer, query: SuiteConfigsQuery
+    ) -> ListPage[wire.SuiteConfigAnswer]:
+        """List configurations as sent."""
 
         def work(reader: Reader) -> ListPage[wire.SuiteConfigAnswer]:
-            rows = reader.configs(viewer.org_id, query.offset, query.limit)
+            scope = known_scope(reader, viewer, query)
+            rows = reader.configs(viewer.org_id, query.offset, query.limit, scope)
             return query.page_of(rows, lambda row: wire.SuiteConfigAnswer.of(*row))
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
@@ -286,11 +291,22 @@ class Metrics(Service):
         return await self._storage.read(look, organization=org_id, person=viewer.id)
 
 
-def products_of(history: History, viewer: Viewer, query: PageQuery) -> ListPage[wire.ProductAnswer]:
+def products_of(
+    history: History, viewer: Viewer, query: ProductsQuery
+) -> ListPage[wire.ProductAnswer]:
     """Return the products that a query asks for, of those that the viewer may see."""
-    found = [state for state in history.products() if may_see(viewer, state.product)]
+    scope = Scope(query.repo_key, query.suite)
+    found = [
+        state
+        for state in history.products()
+        if may_see(viewer, state.product) and scope.holds(*state.product)
+    ]
     found.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
-    return query.page_of(query.slice_of(found), wire.ProductAnswer.of)
+    rows = [wire.ProductAnswer.of(state) for state in found]
+    if query.unassigned and not is_bound(viewer):
+        names = history.unassigned_repositories()
+        rows += [wire.ProductAnswer.unassigned(one) for one in names if scope.holds(one, None)]
+    return query.page_of(query.slice_of(rows), lambda row: row)
 
 
 def histories_of(

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
-from hwci.engine.history import Decision, Episode, Listing
+from hwci.engine.history import EVERYTHING, Decision, Episode, Listing, Scope
 from hwci.engine.rules.merges import count_checks
 from hwci.server.storage.records import SentKind
 from hwci.server.storage.sql import codec
@@ -91,10 +91,13 @@ class RecordRows(Rows):
         yield from (name for (name,) in self._connection.rows(REPORTED_NAMES, (org, org)))
 
     def configs(
-        self, org_id: UUID, offset: int, limit: int
+        self, org_id: UUID, offset: int, limit: int, scope: Scope = EVERYTHING
     ) -> Listing[tuple[SuiteConfig, datetime]]:
-        statement = f"{_CONFIG} WHERE org_id = ? ORDER BY updated_at DESC, repo_key, suite"
-        return self._slice(_config, statement, (org_id.bytes,), offset, limit)
+        given = {"repo_key": scope.repo_key, "suite": scope.suite}
+        asked = {column: name for column, name in given.items() if name is not None}
+        of = "".join(f" AND {column} = ?" for column in asked)
+        statement = f"{_CONFIG} WHERE org_id = ?{of} ORDER BY updated_at DESC, repo_key, suite"
+        return self._slice(_config, statement, (org_id.bytes, *asked.values()), offset, limit)
 
     def reports(self, org_id: UUID) -> Iterator[tuple[Report, datetime | None]]:
         return report_rows.load_each(self._connection, org_id.bytes)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from hwci.engine.history import Listing
+from hwci.engine.history import ANYWHERE, EVERYTHING, Listing, Scope, Where
 from hwci.engine.periods import Period
 from hwci.server.errors import ClashError
 from hwci.server.storage.records import Box, BoxNote
@@ -19,6 +19,8 @@ from hwci.server.storage.sql.codec import (
     to_micros,
     to_micros_or_none,
 )
+from hwci.server.storage.sql.connection import Query
+from hwci.server.storage.sql.reports.narrowed import of_reports
 from hwci.server.storage.sql.rows import Rows, latest
 
 # One step in the index for each box, where DISTINCT would read every report.
@@ -41,7 +43,6 @@ _UNCREATED = (
     "SELECT n.key, (SELECT max(r.started_at) FROM report r"
     " WHERE r.org_id = ? AND r.box_key = n.key) AS latest"
     f" FROM ({REPORTED_NAMES}) n WHERE n.key NOT IN (SELECT name FROM box WHERE org_id = ?)"
-    " ORDER BY latest DESC, n.key"
 )
 
 
@@ -49,17 +50,49 @@ _SEEN = "SELECT name, last_seen_at FROM box WHERE org_id = ? AND last_seen_at IS
 _NOTE = "SELECT n.org_id, n.box_key, n.at, n.text, n.by_id, n.by_name FROM box_note n"
 
 
+def _named(column: str, org: bytes, scope: Scope, where: Where) -> Query:
+    """Return the condition that a box has this name, and that a report of this scope, branch and
+    commit names it.
+    """
+    name = "" if where.box_key is None else f" AND {column} = ?"
+    values: tuple[object, ...] = () if where.box_key is None else (where.box_key,)
+    reports = of_reports(org, scope, where)
+    if (scope, where.branch, where.sha) == (EVERYTHING, None, None):
+        return Query(name, values)
+    ran = f"SELECT r.box_key FROM report r WHERE r.org_id = ?{reports.statement}"
+    return Query(f"{name} AND {column} IN ({ran})", (*values, org, *reports.values))
+
+
 class BoxRows(Rows):
     """Boxes, and notes about them."""
 
-    def boxes(self, org_id: UUID, offset: int, limit: int) -> Listing[tuple[Box, datetime | None]]:
-        statement = f"{_LISTED} WHERE b.org_id = ? ORDER BY b.created_at DESC, b.rowid DESC"
-        return self._slice(_listed, statement, (org_id.bytes,), offset, limit)
+    def boxes(
+        self,
+        org_id: UUID,
+        offset: int,
+        limit: int,
+        scope: Scope = EVERYTHING,
+        where: Where = ANYWHERE,
+    ) -> Listing[tuple[Box, datetime | None]]:
+        named = _named("b.name", org_id.bytes, scope, where)
+        statement = (
+            f"{_LISTED} WHERE b.org_id = ?{named.statement}"
+            " ORDER BY b.created_at DESC, b.rowid DESC"
+        )
+        return self._slice(_listed, statement, (org_id.bytes, *named.values), offset, limit)
 
     def reported_boxes(
-        self, org_id: UUID, offset: int, limit: int
+        self,
+        org_id: UUID,
+        offset: int,
+        limit: int,
+        scope: Scope = EVERYTHING,
+        where: Where = ANYWHERE,
     ) -> Listing[tuple[str, datetime]]:
-        return self._slice(_reported, _UNCREATED, (org_id.bytes,) * 4, offset, limit)
+        named = _named("n.key", org_id.bytes, scope, where)
+        statement = f"{_UNCREATED}{named.statement} ORDER BY latest DESC, n.key"
+        values = (*(org_id.bytes,) * 4, *named.values)
+        return self._slice(_reported, statement, values, offset, limit)
 
     def boxes_seen(self, org_id: UUID) -> Mapping[str, datetime]:
         rows = self._connection.rows(_SEEN, (org_id.bytes,))

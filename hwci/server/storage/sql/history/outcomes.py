@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
 from hwci.engine.facts import Lane, Product
-from hwci.engine.history import Scope
+from hwci.engine.history import ANYWHERE, EVERYTHING, Scope, Where
 from hwci.engine.periods import Period
 from hwci.engine.test_sets import mask_of, tests_in
 from hwci.engine.vocabulary import Trigger
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS, Answers
+from hwci.server.storage.sql.reports.narrowed import of_reports
 
 _REPORTS = (
     "SELECT r.product_id, r.started_at, r.run_id, r.run_attempt, r.box_key, r.id, r.ended_at,"
@@ -54,6 +55,7 @@ _CI_PAGE = (
     " r.run_id DESC, r.run_attempt DESC, r.box_key DESC LIMIT 1"
 )
 _NAMES = "SELECT name FROM test WHERE org_id = ? AND product_id = ?"
+_RAN = "SELECT DISTINCT r.template_id FROM report r WHERE r.org_id = ? AND r.product_id = ?"
 _TIME_EVERY = 1000  # reports
 
 Notable = Mapping[int, Mapping[int, NotableResult]]
@@ -140,9 +142,18 @@ class OutcomeAnswers(Answers):
                 found += self._connection.rows(_CI_PAGE, (self._org, number, *ends))
         return [page for (page,) in found]
 
-    def test_names(self, product: Product) -> Collection[str]:
-        values = (self._org, self._products.get(product))
-        return {name for (name,) in self._connection.rows(_NAMES, values)}
+    def test_names(self, product: Product, where: Where = ANYWHERE) -> Collection[str]:
+        number = self._products.get(product)
+        if number is None:
+            return ()
+        values = (self._org, number)
+        if where == ANYWHERE:
+            return {name for (name,) in self._connection.rows(_NAMES, values)}
+        reports = of_reports(self._org, EVERYTHING, where)
+        rows = self._connection.rows(_RAN + reports.statement, (*values, *reports.values))
+        lists = self._test_lists({template for (template,) in rows}).values()
+        ran = reduce(or_, (one.tests for one in lists), 0)
+        return [*self._test_names(number, [*tests_in(ran)]).values()]
 
     def _of_product(
         self,

@@ -25,6 +25,7 @@ from hwci.server.storage.records import (
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.reports import report_rows
+from hwci.server.storage.sql.reports.narrowed import after_all_that_begin, of_suite
 from hwci.server.storage.sql.runs.live_runs import HEAD_COLUMNS, LiveRunRows, head_of
 from hwci.server.storage.sql.runs.run_tests import PLAIN, of_test, results
 
@@ -120,7 +121,7 @@ class RunRows(LiveRunRows):
         if wanted.status in {None, RunStatus.REPORTED}:
             keys = _REPORTED_KEYS if wanted.sha_start is None else _REPORTED_KEYS_BY_SHA
             query = _where("r", keys, org, _tests(wanted) | {"hello_ok =": wanted.hello_ok})
-            query = _of_suite(query, org, wanted.suite)
+            query = of_suite(query, org, wanted.suite)
             query = _of_ci_run(query, "coalesce(r.ci_run, r.ci_run_id)", wanted.ci_run)
             narrowed = of_test(self._connection, org, query, wanted)
             if narrowed is not None:
@@ -162,28 +163,16 @@ def _tests(wanted: RunFilter) -> dict[str, object]:
         "branch =": wanted.branch,
         "box_key =": wanted.box_key,
         "sha >=": sha,
-        "sha <": None if sha is None else _after_all_that_begin(sha),
+        "sha <": None if sha is None else after_all_that_begin(sha),
         "started_at >=": None if start is None else codec.to_micros(start),
         "started_at <=": None if end is None else codec.to_micros(end),
     }
-
-
-def _after_all_that_begin(sha: str) -> str:
-    """Return the first text after all with this prefix: the next letter in place of the last."""
-    return sha[:-1] + chr(ord(sha[-1]) + 1)
 
 
 def _where(name: str, keys: str, org: bytes, tests: dict[str, object]) -> Query:
     given = {test: value for test, value in tests.items() if value is not None}
     conditions = "".join(f" AND {name}.{test} ?" for test in given)
     return Query(keys + conditions, (org, *given.values()))
-
-
-def _of_suite(query: Query, org: bytes, suite: str | None) -> Query:
-    if suite is None:
-        return query
-    products = "SELECT p.id FROM product p WHERE p.org_id = ? AND p.suite = ?"
-    return Query(f"{query.statement} AND r.product_id IN ({products})", (*query.values, org, suite))
 
 
 def _of_ci_run(query: Query, shown: str, ci_run: int | None) -> Query:

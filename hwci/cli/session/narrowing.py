@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flags that narrow a list: what its call gets of them, and what is said where no row fits.
+Which list takes which is decided in `hwci.cli.terminal.lists`.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from hwci.cli.terminal import options
+from hwci.cli.terminal.lists import NARROWING, flags_of
+from hwci.cli.terminal.render import Format, note
+from hwci.cli.terminal.tables import product
+from hwci.client.explained import not_empty
+
+if TYPE_CHECKING:
+    from hwci.cli.session.connection import Connection
+    from hwci.cli.terminal.tables import Layout
+
+T = TypeVar("T")
+
+Filters = dict[str, Any]
+"""What a call gets of the flags, by its own names."""
+
+_KINDS: Mapping[str, Any] = {
+    "box": options.OfBox,
+    "branch": options.OfBranch,
+    "sha": options.OfSha,
+    "product": options.Product,
+}
+_FIELDS = {"box": "box_key", "branch": "branch", "sha": "sha"}
+_NO_RUN = {
+    "box": "Box {} has reported no run{}",
+    "branch": "No run{1} is of branch {0}",
+    "sha": "No run{1} is of a commit that begins with {0}",
+}
+
+
+def parameters(command: str) -> list[inspect.Parameter]:
+    """Return the flags of a list."""
+    return [options.flag(name, _KINDS[name]) for name in flags_of(command)]
+
+
+def filters_of(server: "Connection", given: Mapping[str, Any], repo: str | None = None) -> Filters:
+    """Return what a call gets of these flags. `repo`: all products of a repository."""
+    filters = {
+        _FIELDS[name]: not_empty(given[name], f"--{name}") for name in _FIELDS & given.keys()
+    }
+    if "product" in given:
+        filters["repo_key"], filters["suite"] = server.scope_of(given["product"], repo)
+    return {name: value for name, value in filters.items() if value is not None}
+
+
+def answer_or(server: "Connection", filters: Filters, ask: Callable[[], T], empty: T) -> T:
+    """Return what a list answers; `empty` where nothing names its box. Raises `NotFoundError`: it
+    is the product that nothing names.
+    """
+    from hwci.client import calls
+    from hwci.client.errors import NotFoundError
+
+    try:
+        return ask()
+    except NotFoundError:
+        if "box_key" not in filters:
+            raise
+        server.send(calls.list_runs(server.org_id(), **_scope(filters), limit=1))
+        return empty
+
+
+def _scope(filters: Filters) -> Filters:
+    return {name: filters[name] for name in ("repo_key", "suite") if name in filters}
+
+
+def explained(
+    server: "Connection", layout: "Layout[Any]", filters: Filters, noun: str, form: Format
+) -> "Layout[Any]":
+    """Return the table of a list without a row, which says what of its flags fits none. In another
+    form this is noted at once: a program gets an empty list.
+    """
+    line = nothing_fits(server, filters, noun)
+    if line and form is not Format.TABLE:
+        note(line)
+    return replace(layout, empty=line) if line else layout
+
+
+def nothing_fits(server: "Connection", filters: Filters, noun: str) -> str:
+    """Return what is said of a list without a row: which of its flags names what no report names,
+    else that they leave nothing; "" if the list is not narrowed.
+    """
+    asked = {name: filters[_FIELDS[name]] for name in NARROWING if _FIELDS.get(name) in filters}
+    unknown = (_unknown(server, name, value, _scope(filters)) for name, value in asked.items())
+    if line := next(filter(None, unknown), ""):
+        return line
+    flags = ", ".join(f"--{name} {value}" for name, value in asked.items())
+    back = ", or look further back with --days" if "days" in filters else ""
+    return f"No {noun} fits {flags}: leave a flag out{back}" if flags else ""
+
+
+def _unknown(server: "Connection", name: str, value: str, scope: Filters) -> str:
+    from hwci.client import calls
+    from hwci.client.errors import NotFoundError
+
+    of_value: Filters = {_FIELDS[name]: value, **scope}
+    try:
+        if server.send(calls.list_runs(server.org_id(), **of_value, limit=1)).total:
+            return ""
+    except NotFoundError as fault:  # the product was known: the list was answered
+        _, _, near = fault.message.partition("; ")
+        hint = f" ({near})" if near else ""
+        return f"No box is called {value}: hwci boxes list shows them{hint}"
+    of = f" of {product(*scope.values())}" if len(scope) > 1 else ""
+    return f"{_NO_RUN[name].format(value, of)}: hwci runs list shows those that there are"

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which lists there are, and by what each can be narrowed: by that of box, branch, commit and
+product which its rows can answer (ADR 0128). Every list takes `--json`. This module is data; a test
+walks all commands and compares.
+"""
+
+from collections.abc import Mapping, Sequence
+
+NARROWING = ("box", "branch", "sha", "product")
+"""The flags that narrow a list, in the order of its help."""
+_ALL = "box branch sha product"
+
+LISTS: Mapping[str, str] = {
+    "failures list": _ALL,
+    "failures gaps": "product",
+    "incidents list": _ALL,
+    "tests list": _ALL,
+    "tests show": "box product",
+    "runs list": _ALL,
+    "bisect status": "box product",
+    "merges list": _ALL,
+    "merges unchecked": _ALL,
+    "merges plan": _ALL,
+    "metrics": "product",
+    "metrics --table checked-merges": _ALL,
+    "metrics --table unchecked-merges": "branch sha product",
+    "metrics --table real-bugs": _ALL,
+    "metrics --table other-failures": _ALL,
+    "metrics --table flakiest-tests": "product",
+    "metrics --table suspects": "product",
+    "metrics --table times-to-fix": "box product",
+    "metrics --table box-trends": "box product",
+    "trends": "product",
+    "boxes list": _ALL,
+    "boxes health": "box product",
+    "boxes show": "product",
+    "boxes notes": "",
+    "products": "product",
+    "suite-config list": "product",
+    "orgs list": "",
+    "orgs audit-log": "",
+    "members list": "",
+    "members invited": "",
+    "invitations list": "",
+    "keys list": "",
+    "sessions list": "",
+    "profiles list": "",
+    "spool list": "",
+}
+"""The flags of each list, by its command. The box of `boxes show` and `boxes notes` is their
+argument.
+"""
+
+
+def flags_of(command: str) -> Sequence[str]:
+    """Return the flags that narrow a list."""
+    return LISTS[command].split()
