@@ -252,9 +252,9 @@ def _plan_layout(rows: "Sequence[ReclassifiedFailure]") -> "tables.Layout[Reclas
         tables.id_column(lambda row: row.id),
         tables.Column("Test", lambda row: row.test_id),
         tables.Column("Box", lambda row: row.box_key),
-        tables.Column("Branch", lambda row: row.branch, spare=1),
-        tables.commit_column("Commit", lambda row: row.sha, spare=1),
-        tables.Column("First failed (UTC)", lambda row: tables.moment(row.started_at), spare=1),
+        tables.Column("Branch", lambda row: row.branch, spare=True),
+        tables.commit_column("Commit", lambda row: row.sha, spare=True),
+        tables.Column("First failed (UTC)", lambda row: tables.moment(row.started_at), spare=True),
         tables.Column("Class now", lambda row: _class(row.before)),
         tables.Column("Class then", lambda row: _class(row.after)),
     ]

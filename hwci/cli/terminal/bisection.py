@@ -77,7 +77,7 @@ def commits(bisected: BisectedAnswer) -> tables.Layout[CandidateAnswer]:
         "Commits",
         [
             tables.commit_column("Commit", lambda row: row.sha),
-            column("Subject", lambda row: "(good)" if row.sha == good else row.subject, spare=1),
+            column("Subject", lambda row: "(good)" if row.sha == good else row.subject, spare=True),
             column("Failed", lambda row: str(row.failed), right=True),
             column("Runs", lambda row: str(row.runs), right=True),
             column("May have broken it", lambda row: "yes" if row.sha in held else ""),
