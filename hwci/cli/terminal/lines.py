@@ -7,7 +7,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple, TextIO
 
 USUAL_WIDTH = 80
@@ -17,8 +17,10 @@ _GOES_ON = " \\"
 """What ends a line of a command that goes on, to a shell."""
 _TOKEN = re.compile(r"(\s*)(hwci(?: (?:'[^']*'|[^\s;,()'])+)+|\S+)")
 """The blanks before a word or a command of ours, and it."""
-_PART = re.compile(r"\S+?(?=$|(?<=[/:._-])[^\W\d_])")
+_PART = re.compile(r"\S+?(?=$|(?<=[/:._|-])[^\W\d_])")
 """What of a name stays in one line where no line holds all of it: up to a sign before a letter."""
+_SHELL_WORD = re.compile(r"""(?:--?[\w-]+ (?!-))?(?:'[^']*'|"[^"]*"|[^\s'"])+""")
+"""A word to a shell; a flag has its value with it."""
 _ADDRESS = re.compile(r"https?://")
 
 
@@ -80,6 +82,25 @@ def broken(text: str, room: int, further: str = FURTHER) -> list[str]:
             lines.append("")
         lines[-1], begun = longer, True
     return lines
+
+
+def command(text: str, room: int) -> list[str]:
+    """Return a command of a shell in lines of so many columns, to be pasted as they stand."""
+    first, *words = _SHELL_WORD.findall(text)
+    lines = [first]
+    most = room - len(FURTHER + _GOES_ON)
+    for word in chain.from_iterable(_apart(word, most) for word in words):
+        if columns_of(f"{lines[-1]} {word}{_GOES_ON}") > room:
+            lines[-1] += _GOES_ON
+            lines.append(f"{FURTHER}{word}")
+        else:
+            lines[-1] += f" {word}"
+    return lines
+
+
+def _apart(word: str, most: int) -> list[str]:
+    """Return a flag and its value, apart where no line holds both."""
+    return word.split(" ", 1) if word.startswith("-") and columns_of(word) > most else [word]
 
 
 def _pieces(text: str, most: int) -> Iterator[_Piece]:

@@ -82,13 +82,19 @@ def write(line: str = "") -> None:
     _put(sys.stdout, safe(line))
 
 
+def write_prose(line: str) -> None:
+    """Write a line of data that is a sentence, in a terminal in as many lines as it takes."""
+    for part in _in_lines(line):
+        _put(sys.stdout, part)
+
+
 def note(line: str) -> None:
     """Write a line that is not data, in a terminal in as many as it takes. Where it cannot be
     written, because its reader is gone or the disk of the log is full, the work goes on: the report
     matters more.
     """
     text = safe(in_full(line))
-    room = lines.width(sys.stderr)
+    room = lines.width(sys.stderr) if sys.stderr.isatty() else None
     try:
         for part in [text] if room is None else lines.broken(text, room):
             _put(sys.stderr, part)

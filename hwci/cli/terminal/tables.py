@@ -277,6 +277,14 @@ def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
     ]
 
 
+def _broken_and_fixed() -> list[Column[ResolvedFailureAnswer]]:
+    return [
+        broken_by_column("Broken by", lambda row: row.broken_by),
+        commit_column("Fixed by", lambda row: row.fix.sha if row.fix else None, "not known"),
+        Column("Verdict", lambda row: row.verdict),
+    ]
+
+
 def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
     """Resolved failures that were real firmware bugs."""
     return Layout(
@@ -284,9 +292,7 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
         "Real FW bugs caught",
         [
             *_resolved_columns(view),
-            broken_by_column("Broken by", lambda row: row.broken_by),
-            commit_column("Fixed by", lambda row: row.fix.sha if row.fix else None, "not known"),
-            Column("Verdict", lambda row: row.verdict),
+            *_broken_and_fixed(),
         ],
         _RESOLVED_KEYS,
         f"No resolved failure of the period was a real firmware bug. Pending ones: {view.pending}",
@@ -301,6 +307,7 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
         [
             *_resolved_columns(view),
             Column("Reason", lambda row: row.reason_text or ""),
+            *_broken_and_fixed(),
             Column("Status", lambda row: row.status, spare=True),
         ],
         _RESOLVED_KEYS,
@@ -464,6 +471,7 @@ def failures(view: View, label: Label | None = None) -> Layout[FailureAnswer]:
         [
             *_failure_columns(view, "Last failed", lambda row: row.last_started_at),
             Column("Label", lambda row: row.label),
+            Column("Verdict", lambda row: row.verdict, spare=True),
         ],
         _FAILURE_KEYS,
         empty,
