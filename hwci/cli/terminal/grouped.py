@@ -124,10 +124,21 @@ def _write_paragraphs(text: str, formatter: Any) -> None:  # noqa: ANN401 - of t
 
 
 def _write_list(rows: Sequence[tuple[str, str]], formatter: Any) -> None:  # noqa: ANN401 - of the library
-    """Write names with what they are beside them, in a narrow terminal below them."""
-    room = formatter.width - formatter.current_indent
-    broken = [("\n    ".join(lines.broken(name, room, "")), words) for name, words in rows]
-    formatter.write_dl(broken, col_max=min(_NAMES, formatter.width - _NAMES))
+    """Write names with what they are beside them; in a narrow terminal below them. The library
+    would break words at their hyphens, and no name.
+    """
+    longest = max(lines.columns_of(name) for name, _ in rows)
+    beside = min(longest, _NAMES, formatter.width - _NAMES)
+    between = " " * formatter.indent_increment
+    for name, words in rows:
+        texts = lines.broken(words, formatter.width - beside - 2 * len(between), "")
+        if lines.columns_of(name) <= beside:
+            names = [f"{lines.padded(name, beside)}{between}{texts.pop(0)}"]
+        else:
+            names = lines.broken(name, formatter.width - len(between))
+        below = (f"{' ' * beside}{between}{text}" for text in texts)
+        for line in (*names, *below):
+            formatter.write(f"{between}{line}\n")
 
 
 def _argument(name: str, words: str) -> tuple[str, str]:

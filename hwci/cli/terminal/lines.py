@@ -15,12 +15,12 @@ FURTHER = "  "
 """What stands before a line that goes on with the one above."""
 _GOES_ON = " \\"
 """What ends a line of a command that goes on, to a shell."""
-_TOKEN = re.compile(r"(\s*)(hwci(?: (?:'[^']*'|[^\s;,()'])+)+|\S+)")
-"""The blanks before a word or a command of ours, and it."""
+_TOKEN = re.compile(r"(\s*)((?:(?<=[:;] )|^)hwci(?: (?:'[^']*'|[^\s;,()'])+)+|\S+)")
+"""The blanks before a word or a command of ours, and it; a command stands behind a colon."""
 _PART = re.compile(r"\S+?(?=$|(?<=[/:._|-])[^\W\d_])")
 """What of a name stays in one line where no line holds all of it: up to a sign before a letter."""
-_SHELL_WORD = re.compile(r"""(?:--?[\w-]+ (?!-))?(?:'[^']*'|"[^"]*"|[^\s'"])+""")
-"""A word to a shell; a flag has its value with it."""
+_SHELL_WORD = re.compile(r"""(?:(?:--?[\w-]+|[<>]) (?![-<>]))?(?:'[^']*'|"[^"]*"|[^\s'"])+""")
+"""A word to a shell; a flag has its value with it, a redirection its file."""
 _ADDRESS = re.compile(r"https?://")
 
 
@@ -105,8 +105,7 @@ def _apart(word: str, most: int) -> list[str]:
 
 def _pieces(text: str, most: int) -> Iterator[_Piece]:
     for blanks, token in _TOKEN.findall(text):
-        long_command = token.startswith("hwci ") and columns_of(token) > most
-        parts = re.split(r" (?=-)", token) if long_command else [token]
+        parts = re.split(r" (?=-)", token) if columns_of(token) > most else [token]
         for place, part in enumerate(parts):
             mark = _GOES_ON if place else ""
             room = most if part is parts[-1] else most - len(_GOES_ON)
