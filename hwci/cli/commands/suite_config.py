@@ -125,20 +125,22 @@ def _warn(found: "PathCheck") -> None:
 
 def _show(found: "PathCheck") -> None:
     """Write which commits count as what, and where the files are that are neither."""
-    render.write(f"{COMMITS_BY}, of the last {counted(found.commits, 'commit')}:")
+    render.write_prose(f"{COMMITS_BY}, of the last {counted(found.commits, 'commit')}:")
     render.emit(_kinds(), found.products, render.Format.TABLE)
     if not found.changed_files:
         return
     percent = 100 * found.known_files // found.changed_files
     changed = counted(found.changed_files, "changed file")
-    render.write(f"{percent} % of {changed} are firmware or harness of some product.")
+    render.write_prose(f"{percent} % of {changed} are firmware or harness of some product.")
     shown = [
         f"{'the root folder' if one.directory == '.' else one.directory} ({one.files})"
         for one in found.neither[:DIRECTORIES_SHOWN]
     ]
     if shown:
         more = len(found.neither) - len(shown)
-        render.write(f"Neither, by folder: {', '.join(shown)}{f', {more} more' if more else ''}")
+        render.write_prose(
+            f"Neither, by folder: {', '.join(shown)}{f', {more} more' if more else ''}"
+        )
 
 
 COMMITS_BY = "Commits by what they change"
@@ -223,8 +225,10 @@ def plan(
 def _show_plan(found: "SuiteConfigPlan") -> None:
     product = tables.product(found.product.repo_key, found.product.suite)
     changed = counted(found.changes.total, "failure")
-    render.write(f"{product}, last {found.period.days} days: {changed} would be seen otherwise.")
-    render.write(_counts(found.before, found.after))
+    render.write_prose(
+        f"{product}, last {found.period.days} days: {changed} would be seen otherwise."
+    )
+    render.write_prose(_counts(found.before, found.after))
     if found.changes.items:
         render.emit(_plan_layout(found.changes.items), found.changes.items, render.Format.TABLE)
 

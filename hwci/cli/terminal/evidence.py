@@ -142,8 +142,6 @@ UNDER_TEST_UNKNOWN = "not known: the report does not name the run before, as on 
 
 def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
     """Return the sections about a failure: a title and its lines in turn."""
-    from rich.text import Text
-
     failure = found.failure
     under_test = _commits(found.under_test, found.under_test_total, UNDER_TEST_UNKNOWN)
     for title, lines in (
@@ -154,7 +152,7 @@ def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
         ("Commits before the fix", list(_before_fix(found))),
     ):
         if lines:
-            yield Text(render.safe(title), style="bold")
+            yield render.paragraph(title, "bold")
             yield render.indented(lines)
 
 

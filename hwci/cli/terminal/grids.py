@@ -10,10 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hwci.cli.terminal import lines
-from hwci.cli.terminal.render import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pydantic import BaseModel
     from rich.text import Text
@@ -27,13 +26,21 @@ ID_DIGITS = 8
 _BETWEEN = "  "
 
 
-def laid_out(layout: Layout[Row], rows: Sequence[Row], room: int, *, ascii_only: bool) -> Text:
+def laid_out(
+    layout: Layout[Row],
+    rows: Sequence[Row],
+    room: int,
+    *,
+    safe: Callable[[str], str],
+    ascii_only: bool,
+) -> Text:
     """Lay rows out in lines of so many columns. The columns of a table that do not fit beside each
     other stand below each row, under their names, or once below all rows where these say the same.
+    `safe`: makes a cell inert.
     """
-    grid = _Grid.of(layout, rows, room)
+    grid = _Grid.of(layout, rows, room, safe)
     if grid.below:
-        grid = _Grid.of(layout.briefly(), rows, room)
+        grid = _Grid.of(layout.briefly(), rows, room, safe)
     return grid.text(ascii_only=ascii_only)
 
 
@@ -46,18 +53,20 @@ class _Grid:
     room: int
 
     @classmethod
-    def of(cls, layout: Layout[Row], rows: Sequence[Row], room: int) -> _Grid:
+    def of(
+        cls, layout: Layout[Row], rows: Sequence[Row], room: int, safe: Callable[[str], str]
+    ) -> _Grid:
         cells = [[*map(safe, layout.shown(row))] for row in rows]
         for at, column in enumerate(layout.columns):
             if column.unique:
                 _shorten(cells, at)
-        told = [at for at in range(len(layout.columns)) if any(line[at] for line in cells)]
-        columns = [layout.columns[at] for at in told]
-        return cls(columns, [[line[at] for at in told] for line in cells], room)
+        filled = [at for at in range(len(layout.columns)) if any(line[at] for line in cells)]
+        columns = [layout.columns[at] for at in filled]
+        return cls(columns, [[line[at] for at in filled] for line in cells], room)
 
     @cached_property
     def headers(self) -> list[str]:
-        return [safe(column.header) for column in self.columns]
+        return [column.header for column in self.columns]
 
     @cached_property
     def widths(self) -> dict[int, int]:
@@ -95,8 +104,8 @@ class _Grid:
             for line in lines.beside(self._facts(cells, own), self.room, ascii_only=ascii_only):
                 table.append(f"\n{line}", style="dim")
         if facts := [*self._facts(self.cells[0], alike)]:
-            said = ["In all rows", *facts]
-            for line in lines.beside(said, self.room, ascii_only=ascii_only):
+            line_of_all = ["In all rows", *facts]
+            for line in lines.beside(line_of_all, self.room, ascii_only=ascii_only):
                 table.append(f"\n{line}", style="dim")
         return table
 

@@ -290,7 +290,7 @@ def grid(layout: "Layout[Row]", rows: Sequence[Row]) -> "Text | str":
         return tabbed((layout.headers(), *map(layout.shown, rows)))
     from hwci.cli.terminal.grids import laid_out
 
-    return laid_out(layout, rows, console().width, ascii_only=not unicode_fits())
+    return laid_out(layout, rows, console().width, safe=safe, ascii_only=not unicode_fits())
 
 
 def tabbed(lines: Iterable[Sequence[str]]) -> str:

@@ -41,11 +41,9 @@ class Explained(NamedTuple):
 
 def section(explained: Explained) -> Iterator[Text]:
     """Return the title and the lines; nothing where nothing would change the class."""
-    from rich.text import Text
-
     found = explained.answer
     if found is not None and found.edits:
-        yield Text("What would change the class", style="bold")
+        yield render.paragraph("What would change the class", "bold")
         yield render.indented(list(_lines(found)))
 
 
