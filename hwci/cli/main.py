@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
+from hwci.cli.terminal import lines
 from hwci.cli.terminal.grouped import Group, in_words
 
 if TYPE_CHECKING:
@@ -168,6 +169,10 @@ class Commands(Group):
         """
         for flag in self.get_params(ctx):
             flag.default = False
+        # The library takes no terminal for narrower than 50 columns.
+        ctx.terminal_width = (
+            min(lines.width(sys.stdout) or lines.USUAL_WIDTH, lines.USUAL_WIDTH) - 2
+        )
         with _called_rightly():
             return super().parse_args(ctx, args)
 

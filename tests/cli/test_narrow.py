@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables where a line is short: no word of them is broken, and no line is longer (contract,
-"Command line"). What is read through a pipe has whole lines,
-with a tab between two cells.
+"""What a terminal of 80 or 40 columns shows: no line is longer, and no fact is lost (contract,
+"Command line"). What is read through a pipe has whole lines, with a tab between two cells.
 """
 
+import csv
 import re
-import subprocess
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from hwci.cli.terminal.metrics_page import TableName
 from hwci.client import Client, calls
 from hwci.engine.vocabulary import Role
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command, invite_owner
 from tests.cli.every_command import COMMANDS
-from tests.support.commands import HWCI, environment
+from tests.cli.terminals import at_terminal
 from tests.support.running import EMAIL, PASSWORD, RunningServer, running_in_thread
-from tests.support.scene import CONFIGURATION, merge, report
+from tests.support.scene import CONFIGURATION, merge, play, report
 
-COLUMNS = 80
+WIDTHS = (80, 40)
 LONG = "bring-up-of-revision-c"
 REPO, SUITE = f"acme/firmware-{LONG}", f"sensor-node-{LONG}"
 BOX = f"bench-{LONG}-in-the-basement"
@@ -73,6 +74,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             for number, outcome in enumerate(("pass", "fail")):
                 job.send(calls.report_run(long_report(number, outcome)))
             job.send(calls.announce_merge(LONG_MERGE))
+        play(running)
         yield running
 
 
@@ -97,18 +99,47 @@ def test_each_command_that_prints_a_table_is_known_here() -> None:
     assert with_output <= TABLES.keys()
 
 
-def pieces(text: str) -> set[str]:
-    """Return the words without lines that are drawn; a long name may be broken after a sign. What
-    a narrow terminal shows briefly is brief here: times, ids and commits.
+def squeezed(text: str) -> str:
+    """Return a text as if no line of it was broken, and no command went on with a backslash."""
+    return re.sub(r" \\$|[\s\u2500-\u257f]", "", text, flags=re.MULTILINE)
+
+
+def brief(text: str) -> str:
+    """Return a text with eight digits of each id and commit, and the suite alone of a product."""
+    return re.sub(r"\b([0-9a-f]{8})[0-9a-f-]{4,}\b", r"\1", text.replace(f"{REPO}:", ""))
+
+
+EMPTY = {"Run", "Subject", "Change"}
+"""Headers of columns that say nothing of the rows here: a terminal does not show them."""
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a text as a narrow terminal has them: eight digits of an id or commit, a
+    suite alone, how long ago.
     """
-    brief = re.sub(r"\b([0-9a-f]{8})[0-9a-f-]{4,}\b", r"\1", text)
-    words = re.split(r"[\s()\u2500-\u257f]+|(?<=[/:._-])(?=[A-Za-z])", brief)
-    return {word for word in words if not re.fullmatch(r"UTC|[\d:-]{5,10}", word)}
+    ago = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d \(([\w ]+)\)|\(UTC\)", r"\1", brief(text))
+    reached = ago.replace("success, never reached the hardware", "never reached")
+    minutes = re.sub(" minutes? ", " min ", reached)
+    return set(minutes.split()) - {REPO, *EMPTY}
 
 
+def too_long(text: str, columns: int) -> list[str]:
+    """Return the lines that are longer; an address stays whole, so that it can be opened."""
+    return [line for line in text.splitlines() if len(line) > columns and "://" not in line]
+
+
+def arguments(signed_in: Command, name: str, own: dict[str, str]) -> list[str]:
+    """Return a command that prints a table of this server."""
+    if TABLES[name] != "ID":
+        return [*name.split(), *TABLES[name].split()]
+    listed = signed_in(name.split(maxsplit=1)[0], "list", "-o", "csv", **own).out
+    return [*name.split(), listed.splitlines()[1].partition(",")[0]]
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_of_long_names_fits_eighty_letters_and_breaks_no_word(
-    signed_in: Command, in_ci: Command, server: RunningServer, name: str
+def test_a_table_of_long_names_fits_and_loses_no_word(
+    signed_in: Command, in_ci: Command, server: RunningServer, name: str, columns: int
 ) -> None:
     if name == "spool list":
         body = long_report(7, "fail").model_dump_json(exclude_unset=True)
@@ -117,25 +148,44 @@ def test_a_table_of_long_names_fits_eighty_letters_and_breaks_no_word(
         kept = ("--profile", LONG, "--email", EMAIL, "--password-stdin")
         assert signed_in("login", *kept, stdin=PASSWORD).code == 0
     own = {"HWCI_ORG": str(server.org_id), "HWCI_RUN_ID": "7"}  # else `env` shows the second
-    command = name.split()
-    if TABLES[name] == "ID":
-        listed = signed_in(command[0], "list", "-o", "csv", **own).out
-        command.append(listed.splitlines()[1].partition(",")[0])
-    else:
-        command += TABLES[name].split()
+    command = arguments(signed_in, name, own)
 
-    narrow = signed_in(*command, **own, COLUMNS=str(COLUMNS))
+    narrow = signed_in(*command, **own, COLUMNS=str(columns))
     piped = signed_in(*command, **own, COLUMNS="")
 
     assert (narrow.code, piped.code) == (0, 0), narrow.err
-    shown = narrow.out.splitlines()
-    assert [line for line in shown if len(line) > COLUMNS] == []
+    assert too_long(narrow.out, columns) == []
     assert len(piped.out.splitlines()) > 1, "names of columns, and a row"
     assert name == "env" or not re.search("[\u2500-\u257f]", piped.out)
-    assert pieces(narrow.out) - pieces(piped.out) == set()
-    left_out = pieces(piped.out) - pieces(narrow.out)
-    named = re.search("left out|in all rows", narrow.err)
-    assert named or left_out <= pieces(REPO) | {""}
+    shown = squeezed(brief(narrow.out))
+    assert {word for word in words(piped.out) if squeezed(word) not in shown} == set()
+
+
+FACTS = {
+    *("testId", "boxKey", "run.boxKey", "firstRun.boxKey", "sha", "verdict", "label", "reasonText"),
+    *("brokenBy.from", "brokenBy.to", "suspects.from", "suspects.to", "fix.sha", "causeText"),
+}
+"""What a person decides by, as spreadsheets call it; since when is among the words."""
+LISTS = (
+    *("failures list", "incidents list", "runs list", "merges list", "merges unchecked"),
+    *("tests list", "tests show"),
+    *(f"metrics --table {name}" for name in TableName),
+)
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("name", LISTS)
+def test_what_a_person_decides_by_is_in_a_narrow_terminal_as_in_a_spreadsheet(
+    signed_in: Command, server: RunningServer, name: str, columns: int
+) -> None:
+    own = {"HWCI_ORG": str(server.org_id)}
+    command = [*name.split(), *TABLES.get(name, "").split()]
+    shown = signed_in(*command, **own, COLUMNS=str(columns)).out
+    table = [*csv.DictReader(StringIO(signed_in(*command, "-o", "csv", **own).out))]
+
+    facts = {row[key] for row in table for key in FACTS & row.keys() if row[key]}
+    assert facts
+    assert {fact for fact in facts if squeezed(brief(fact)) not in squeezed(shown)} == set()
 
 
 @pytest.mark.parametrize("name", ["failures", "runs"])
@@ -168,15 +218,29 @@ def test_a_broken_line_keeps_its_indentation(
     assert [line for line in section if not line.startswith("  ")] == []
 
 
-def test_what_is_left_out_is_noted_below_the_tables(server: RunningServer, tmp_path: Path) -> None:
-    given = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token, "HWCI_ORG": str(server.org_id)}
-    shown = subprocess.check_output(
-        [*HWCI, "metrics"],
-        env=environment(tmp_path) | given | {"COLUMNS": str(COLUMNS)},
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=tmp_path,
-    )
-    noted = shown.index("left out, as the terminal is narrow")
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("name", ["metrics", "failures list", "failures show", "runs list --sha x"])
+def test_notes_and_errors_fit_a_terminal_too(
+    signed_in: Command, server: RunningServer, tmp_path: Path, name: str, columns: int
+) -> None:
+    own = {"HWCI_ORG": str(server.org_id)}
+    access = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token, "COLUMNS": str(columns)}
+    command = arguments(signed_in, name, own) if name in TABLES else name.split()
+    code = 0 if name in TABLES else 2
+    shown = at_terminal(tmp_path, *command, typed={}, env=access | own, code=code)
 
-    assert shown.index("Merges checked on hardware") < noted
+    assert too_long(re.sub(r"\x1b\[[\d;]*m", "", shown), columns) == []
+
+
+ONE_WORD = r""" {6}("[^"]*"|\S+)"""
+"""A word of an example stays whole, so that it can be pasted."""
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_a_narrow_terminal(cli: Command, name: str, columns: int) -> None:
+    shown = cli(*name.split(), "--help", COLUMNS=str(columns)).out
+
+    lines = [line.removesuffix(" \\") for line in too_long(shown, columns)]
+    assert [line for line in lines if not re.fullmatch(ONE_WORD, line)] == []
+    assert squeezed(shown) == squeezed(cli(*name.split(), "--help", COLUMNS="80").out)

@@ -4,6 +4,7 @@ beside the rules"). The reports are those of `two_boxes.py`.
 """
 
 import json
+import re
 from datetime import datetime
 
 import pytest
@@ -84,7 +85,7 @@ def test_a_run_that_lost_its_board_is_named_with_the_test_from_which_on(
 
     shown = ("boxes", "show", "bench-2", "--product", "acme/firmware:lost")
     said = "run 1003 at 0000001 failed all of its last 6 tests, from t2 on"
-    assert f" ago: {said}" in signed_in(*shown, COLUMNS="200").out
+    assert f" ago) UTC: {said}" in signed_in(*shown, COLUMNS="200").out
     assert "Lost its board" not in signed_in("boxes", "show", "bench-1", *shown[3:]).out
 
 
@@ -105,7 +106,8 @@ def test_a_heartbeat_is_told_beside_the_silence_where_it_came_by_the_end_of_the_
     assert datetime.fromisoformat(str(seen("bench-1"))) >= before
     assert seen("bench-2") is None
     assert seen("bench-1", "--as-of", before.isoformat()) is None
-    assert "Last heartbeat: just now" in signed_in("boxes", "show", "bench-1").out
+    shown = signed_in("boxes", "show", "bench-1").out
+    assert re.search(r"Last heartbeat: \d{4}-\d\d-\d\d \d\d:\d\d \(just now\) UTC\n", shown)
 
 
 @pytest.mark.usefixtures("with_reports")

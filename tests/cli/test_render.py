@@ -5,10 +5,11 @@ import csv
 import json
 import sys
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from datetime import UTC, datetime, timedelta
 from io import StringIO
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from rich.text import Text
 
 from hwci.cli.commands.organizations import keys_layout
-from hwci.cli.terminal import render
+from hwci.cli.terminal import lines, render
 from hwci.cli.terminal.tables import Column, Layout, View, ago, product, when
 from hwci.said import counted, short
 from hwci.wire.accounts import Actor
@@ -186,44 +187,80 @@ def test_output_without_a_terminal_is_plain_and_no_line_of_it_is_broken(
     assert capsys.readouterr().out == f"{'x' * 1_000}\n"
 
 
-@pytest.mark.parametrize(
-    ("columns", "headers"),
+ROW = Actor.model_validate({"id": "0" * 32, "name": "Ada"})
+LAYOUT: Layout[Actor] = Layout(
+    "actors",
+    "Actors",
     [
-        ("", "ID Name Box Branch Tests"),
-        ("70", "ID Name Box Branch Tests"),
-        ("45", "ID Name Box"),
-        ("30", "ID Name"),
-        ("20", "ID Name"),
+        Column("ID", lambda row: f"{row.id.int:08}"),
+        Column("Name", lambda _: "bench number seven"),
+        Column("Branch", lambda _: "release-2026", spare=True),
+        Column("Box", lambda row: f"bench-{row.id.int}"),
+        Column("Test", lambda row: "t" * 50 if row.id.int else "short"),
+        Column("Note", lambda _: ""),
+    ],
+    "id name",
+    "",
+)
+
+
+def drawn(columns: str, rows: Sequence[Actor]) -> list[str]:
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as out:
+        patch.setenv("COLUMNS", columns)
+        render.draw(render.grid(LAYOUT, rows))
+    return out.getvalue().splitlines()
+
+
+def test_what_a_line_has_no_room_for_stands_below_it() -> None:
+    two = [ROW.model_copy(update={"id": UUID(int=number)}) for number in (1, 2)]
+
+    assert drawn("120", two)[0].split() == ["ID", "Name", "Branch", "Box", "Test"]
+    assert drawn("60", two) == [
+        "ID        Name                Branch        Box",
+        "-" * 51,
+        "00000001  bench number seven  release-2026  bench-1",
+        "00000002  bench number seven  release-2026  bench-2",
+        "  In all rows",
+        f"  Test: {'t' * 50}",
+    ]
+    assert drawn("30", two[:1]) == [
+        "ID        Name",
+        "-" * 28,
+        "00000001  bench number seven",
+        "  Branch: release-2026",
+        "  Box: bench-1",
+        "  Test:",
+        f"    {'t' * 26}",
+        f"    {'t' * 24}",
+    ]
+
+
+def test_a_first_column_that_no_line_holds_is_broken_after_a_sign() -> None:
+    layout: Layout[Actor] = Layout(
+        "actors", "Actors", [Column("Test", lambda _: "tests.hil.test_everything[x]")], "id", ""
+    )
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as out:
+        patch.setenv("COLUMNS", "20")
+        render.draw(render.grid(layout, [ROW]))
+
+    assert out.getvalue().splitlines()[2:] == ["tests.hil.test_", "  everything[x]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ("one two three four five six", ["one two three four", "  five six"]),
+        ("  one two three four five", ["  one two three four", "    five"]),
+        ("say: hwci runs list --days 9", ["say:", "  hwci runs list \\", "  --days 9"]),
+        ("試験試験試験試験試験試験試験", ["試験試験試験試験試", "  験試験試験"]),
+        ("see https://ci.example.org/a/b", ["see", "  https://ci.example.org/a/b"]),
+        ("a fix: hwci runs; x y", ["a fix: hwci runs; x", "  y"]),
     ],
 )
-def test_a_narrow_terminal_leaves_columns_out_before_it_breaks_words(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    columns: str,
-    headers: str,
+def test_a_text_is_broken_between_words_and_a_command_can_be_pasted(
+    text: str, broken: list[str]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    row = Actor.model_validate({"id": "0" * 32, "name": "Ada"})
-    layout: Layout[Actor] = Layout(
-        "actors",
-        "Actors",
-        [
-            Column("ID", lambda _: "4f1c9a02", whole=True),
-            Column("Name", lambda _: "bench number seven"),
-            Column("Box", lambda _: "bench-1", spare=2),
-            Column("Branch", lambda _: "release-2026", spare=1),
-            Column("Tests", lambda _: "1234567890", right=True, spare=1),
-        ],
-        "id name",
-        "",
-    )
-    render.draw(render.grid(layout, [row]))
-    out, err = capsys.readouterr()
-
-    assert out.split("\n")[0].split() == headers.split()
-    assert "4f1c9a02" in out
-    assert all(word in out for word in ("bench", "number", "seven"))
-    assert bool(err) == (columns in {"45", "30", "20"})
+    assert lines.broken(text, 20) == broken
 
 
 def test_an_empty_list_is_a_sentence_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:

@@ -215,7 +215,8 @@ def test_runs_fit_eighty_letters_with_ids_times_boxes_and_commits(
     out = signed_in("runs", "list", COLUMNS="80").out
 
     runs = rows(signed_in)
-    lines = out.splitlines()[-len(runs) :]
+    _, _, below = out.partition("─\n")
+    lines = [line for line in below.splitlines() if not line.startswith(" ")]
     for run, line in zip(runs, lines, strict=True):
         assert {run["id"][:8], run["boxKey"], run["sha"][:8]} <= set(line.split())
     assert all(" ago " in line or "just now" in line for line in lines)
@@ -277,7 +278,7 @@ def test_a_run_is_found_by_the_number_that_its_ci_shows(
     code, out, _ = signed_in("runs", "list", "--ci-run", "4242")
     [row] = rows(signed_in, "--ci-run", "4242")
     assert (code, row["ciRun"], row["runId"] != "4242") == (0, "4242", True)
-    assert " 4242 (1) " in out
+    assert " 4242 (1)\n" in out
     assert "CI number  4242\n" in signed_in("runs", "show", row["id"]).out
     assert [row["runId"] for row in rows(signed_in, "--ci-run", "7")] == ["7"]
     assert rows(signed_in, "--ci-run", "4243") == []

@@ -311,7 +311,7 @@ def _layout(view: tables.View) -> "tables.Layout[SessionAnswer]":
         [
             tables.id_column(lambda row: row.id),
             column("From", lambda row: row.client or "unknown"),
-            tables.time_column("Began", lambda row: row.created_at, view.now, spare=1),
+            tables.time_column("Began", lambda row: row.created_at, view.now, spare=True),
             tables.time_column("Last used", lambda row: row.last_used_at, view.now),
             column("", lambda row: "this one" if row.current else ""),
         ],

@@ -18,12 +18,12 @@ from hwci.cli.session.prompts import secret_line
 from hwci.cli.session.settings import RETRIES, Flags, box_credential, resolve, secret
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.errors import report
-from hwci.cli.terminal.render import ID_DIGITS, Format, emit_json, note, write
+from hwci.cli.terminal.grids import ID_DIGITS
+from hwci.cli.terminal.render import Format, emit_json, note, write
 from hwci.wire import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
     from hwci.client.calls import BoxFilters
     from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer
@@ -106,20 +106,17 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
             tables.id_column(lambda row: row.id),
             column("Name", lambda row: row.name),
             column("Status", lambda row: row.status),
-            tables.time_column("Last seen", _last_seen, view.now, none="never"),
             tables.time_column(
-                "Last report", lambda row: row.last_report_at, view.now, spare=2, none="none"
+                "Last heartbeat", lambda row: row.last_seen_at, view.now, none="none"
             ),
-            tables.time_column("Created", lambda row: row.created_at, view.now, spare=1),
+            tables.time_column(
+                "Last report", lambda row: row.last_report_at, view.now, none="none"
+            ),
+            tables.time_column("Created", lambda row: row.created_at, view.now, spare=True),
         ],
         "id name status lastSeenAt lastReportAt createdAt",
         "No box yet: hwci boxes create NAME",
     )
-
-
-def _last_seen(row: "BoxAnswer") -> "datetime | None":
-    """Return when a box was last heard of: by a heartbeat, or by its report."""
-    return max(filter(None, (row.last_seen_at, row.last_report_at)), default=None)
 
 
 @boxes.command("list")
@@ -338,7 +335,7 @@ def _notes_layout(view: tables.View) -> "tables.Layout[BoxNoteAnswer]":
             column("Box", lambda row: row.box_key),
             tables.time_column("When", lambda row: row.at, view.now),
             column("What was done", lambda row: row.text),
-            column("By", lambda row: row.by.name, spare=1),
+            column("By", lambda row: row.by.name, spare=True),
         ],
         "id boxKey at text by.id by.name",
         "No note yet: hwci boxes note BOX TEXT",

@@ -193,7 +193,8 @@ def gaps(
         render.emit_json(found)
         return
     for line in what_if.gaps(found):
-        render.write(line)
+        is_pasted = line.startswith(what_if.PASTED)
+        (render.write if is_pasted else render.write_prose)(line)
 
 
 @failures.command("confirm")
@@ -289,7 +290,7 @@ def _show_review(server: Connection, review: Review, failure: str, days: int, js
     if json:
         render.emit_json(reviewed)
     else:
-        render.write(evidence.standing(reviewed))
+        render.write_prose(evidence.standing(reviewed))
 
 
 def _is_ambiguous(server: Connection, org_id: UUID, failure_id: UUID) -> bool:

@@ -44,10 +44,10 @@ def _members_layout(view: tables.View) -> "tables.Layout[MemberAnswer]":
         "Members",
         [
             tables.id_column(lambda row: row.user.id),
-            column("E-mail", lambda row: row.user.email, whole=True),
+            column("E-mail", lambda row: row.user.email),
             column("Name", lambda row: row.user.name),
             column("Role", lambda row: row.role),
-            tables.time_column("Joined", lambda row: row.joined_at, view.now, spare=1),
+            tables.time_column("Joined", lambda row: row.joined_at, view.now, spare=True),
         ],
         "user.id user.email user.name role joinedAt",
         "No members",
@@ -170,7 +170,7 @@ def _invited_layout(_: tables.View) -> "tables.Layout[SentInvite]":
         "Open invitations",
         [
             tables.id_column(lambda row: row.id),
-            column("E-mail", lambda row: row.email, whole=True),
+            column("E-mail", lambda row: row.email),
             column("Role", lambda row: row.role),
             column("By", lambda row: row.invited_by.email),
             column("Until (UTC)", lambda row: tables.moment(row.expires_at)),

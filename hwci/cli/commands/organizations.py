@@ -17,7 +17,8 @@ from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected, uuid_in
 from hwci.cli.session.listing import listing
 from hwci.cli.terminal import options, tables
-from hwci.cli.terminal.render import ID_DIGITS, emit_json, note, write
+from hwci.cli.terminal.grids import ID_DIGITS
+from hwci.cli.terminal.render import emit_json, note, write
 from hwci.client.explained import wrong_usage
 from hwci.wire import limits
 
@@ -45,7 +46,7 @@ def _layout(view: tables.View) -> "tables.Layout[OrganizationAnswer]":
             column("Name", lambda row: row.name),
             column("Role", lambda row: row.role),
             column("CI Metrics", lambda row: "on" if row.ci_metrics_enabled else "off"),
-            tables.time_column("Created", lambda row: row.created_at, view.now, spare=1),
+            tables.time_column("Created", lambda row: row.created_at, view.now, spare=True),
         ],
         "id name role ciMetricsEnabled createdAt",
         "You belong to no organization yet: hwci orgs create NAME",
@@ -120,8 +121,8 @@ def _audit_layout(view: tables.View) -> "tables.Layout[AuditEntryAnswer]":
         [
             tables.time_column("At", lambda row: row.at, view.now),
             column("Who", lambda row: row.actor.name),
-            column("Did", lambda row: row.action, whole=True),
-            column("To", lambda row: row.target, whole=True, brief=_target),
+            column("Did", lambda row: row.action),
+            column("To", lambda row: row.target, brief=_target),
             column("Details", _details),
         ],
         "at actor.id actor.name action target details",
@@ -257,9 +258,9 @@ def keys_layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
         [
             tables.id_column(lambda row: row.id),
             tables.Column("Name", lambda row: row.name),
-            tables.Column("Kind", reads, spare=1),
-            tables.time_column("Created", lambda row: row.created_at, view.now, spare=1),
-            tables.Column("Last used", used, spare=1),
+            tables.Column("Kind", reads, spare=True),
+            tables.time_column("Created", lambda row: row.created_at, view.now, spare=True),
+            tables.Column("Last used", used, spare=True),
             tables.Column("State", state),
         ],
         "id name createdAt lastUsedAt revokedAt",

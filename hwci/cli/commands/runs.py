@@ -227,10 +227,8 @@ def _resolve(server: Connection, org_id: UUID, text: str) -> UUID:
 
 
 def _draw(run: "RunDetail", links: "Mapping[str, str]", *, all_tests: bool) -> None:
-    from rich.text import Text
-
     def section(title: str, lines: list[str]) -> None:
-        render.draw(Text(render.safe(title), style="bold"), render.indented(lines), links=links)
+        render.draw(render.paragraph(title, "bold"), render.indented(lines), links=links)
 
     view = tables.View(options.now())
     section(f"Run {run.run_id} on {run.box_key} ({run.id})", list(run_tables.head(run, view)))

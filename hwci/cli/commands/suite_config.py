@@ -129,20 +129,22 @@ def _warn(found: "PathCheck") -> None:
 
 def _show(found: "PathCheck") -> None:
     """Write which commits count as what, and where the files are that are neither."""
-    render.write(f"{COMMITS_BY}, of the last {counted(found.commits, 'commit')}:")
+    render.write_prose(f"{COMMITS_BY}, of the last {counted(found.commits, 'commit')}:")
     render.emit(_kinds(), found.products, render.Format.TABLE)
     if not found.changed_files:
         return
     percent = 100 * found.known_files // found.changed_files
     changed = counted(found.changed_files, "changed file")
-    render.write(f"{percent} % of {changed} are firmware or harness of some product.")
+    render.write_prose(f"{percent} % of {changed} are firmware or harness of some product.")
     shown = [
         f"{'the root folder' if one.directory == '.' else one.directory} ({one.files})"
         for one in found.neither[:DIRECTORIES_SHOWN]
     ]
     if shown:
         more = len(found.neither) - len(shown)
-        render.write(f"Neither, by folder: {', '.join(shown)}{f', {more} more' if more else ''}")
+        render.write_prose(
+            f"Neither, by folder: {', '.join(shown)}{f', {more} more' if more else ''}"
+        )
 
 
 COMMITS_BY = "Commits by what they change"
@@ -227,8 +229,10 @@ def plan(
 def _show_plan(found: "SuiteConfigPlan") -> None:
     product = tables.product(found.product.repo_key, found.product.suite)
     changed = counted(found.changes.total, "failure")
-    render.write(f"{product}, last {found.period.days} days: {changed} would be seen otherwise.")
-    render.write(_counts(found.before, found.after))
+    render.write_prose(
+        f"{product}, last {found.period.days} days: {changed} would be seen otherwise."
+    )
+    render.write_prose(_counts(found.before, found.after))
     if found.changes.items:
         render.emit(_plan_layout(found.changes.items), found.changes.items, render.Format.TABLE)
 
@@ -256,9 +260,9 @@ def _plan_layout(rows: "Sequence[ReclassifiedFailure]") -> "tables.Layout[Reclas
         tables.id_column(lambda row: row.id),
         tables.Column("Test", lambda row: row.test_id),
         tables.Column("Box", lambda row: row.box_key),
-        tables.Column("Branch", lambda row: row.branch, spare=1),
-        tables.commit_column("Commit", lambda row: row.sha, spare=1),
-        tables.Column("First failed (UTC)", lambda row: tables.moment(row.started_at), spare=1),
+        tables.Column("Branch", lambda row: row.branch, spare=True),
+        tables.commit_column("Commit", lambda row: row.sha, spare=True),
+        tables.Column("First failed (UTC)", lambda row: tables.moment(row.started_at), spare=True),
         tables.Column("Class now", lambda row: _class(row.before)),
         tables.Column("Class then", lambda row: _class(row.after)),
     ]

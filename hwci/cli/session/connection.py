@@ -17,7 +17,8 @@ from uuid import UUID
 from hwci.cli.session.settings import RETRIES, Flags, Settings, is_usual, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.again import forget
-from hwci.cli.terminal.render import ID_DIGITS, takes_links
+from hwci.cli.terminal.grids import ID_DIGITS
+from hwci.cli.terminal.render import takes_links
 from hwci.cli.terminal.tables import product
 from hwci.client.explained import (
     ErrorMessage,

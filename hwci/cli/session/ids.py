@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.cli.terminal.render import ID_DIGITS
+from hwci.cli.terminal.grids import ID_DIGITS
 from hwci.client.explained import ExplainedError, command_error, wrong_usage
 from hwci.wire.nearest import hint
 

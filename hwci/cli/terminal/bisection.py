@@ -64,7 +64,7 @@ def commits(bisected: BisectedAnswer) -> tables.Layout[CandidateAnswer]:
         "Commits",
         [
             tables.commit_column("Commit", lambda row: row.sha),
-            column("Subject", lambda row: "(good)" if row.sha == good else row.subject, spare=1),
+            column("Subject", lambda row: "(good)" if row.sha == good else row.subject, spare=True),
             column("Failed", lambda row: str(row.failed), right=True),
             column("Runs", lambda row: str(row.runs), right=True),
             column("Chance", lambda row: percent(row.chance), right=True),

@@ -56,14 +56,11 @@ def boxes(now: datetime) -> tables.Layout[BoxHealthAnswer]:
             column("Against the others", lambda row: row.says),
             column("Never reached", lambda row: _of(row.never_reached), right=True),
             column("Lost its board", _lost, right=True),
-            column("Board hours", _hours, right=True, spare=1),
-            column(
-                "Last clean run",
-                lambda row: (
-                    tables.ago(row.last_clean_run_at, now) if row.last_clean_run_at else "none"
-                ),
+            column("Board hours", _hours, right=True, spare=True),
+            tables.time_column(
+                "Last clean run", lambda row: row.last_clean_run_at, now, none="none"
             ),
-            column("Last run", lambda row: tables.ago(row.last_run_at, now), spare=1),
+            tables.time_column("Last run", lambda row: row.last_run_at, now, spare=True),
             column("Silent longer than usual", _silent),
         ],
         "boxKey comparison.named comparison.oddsRatio comparison.low comparison.high"
@@ -85,7 +82,7 @@ def tests() -> tables.Layout[TestOnBoxAnswer]:
         "Tests that fail more on one box",
         [
             column("Test", lambda row: row.test_id),
-            column("Product", lambda row: tables.product(row.repo_key, row.suite), spare=1),
+            column("Product", lambda row: tables.product(row.repo_key, row.suite), spare=True),
             column("On which box", lambda row: row.says),
         ],
         "repoKey suite testId boxKey only counts.failed counts.results counts.othersFailed"

@@ -144,8 +144,6 @@ def sections(found: FailureEvidence, now: datetime, since: str | None = None) ->
     """Return the sections about a failure: a title and its lines in turn. `since`: when its test
     fails since, by all its runs.
     """
-    from rich.text import Text
-
     failure = found.failure
     under_test = _commits(found.under_test, found.under_test_total, UNDER_TEST_UNKNOWN)
     for title, lines in (
@@ -156,7 +154,7 @@ def sections(found: FailureEvidence, now: datetime, since: str | None = None) ->
         ("Commits before the fix", list(_before_fix(found))),
     ):
         if lines:
-            yield Text(render.safe(title), style="bold")
+            yield render.paragraph(title, "bold")
             yield render.indented(lines)
 
 

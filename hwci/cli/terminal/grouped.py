@@ -4,13 +4,18 @@ library draws them only with frames, which a pasted example does not survive. Wh
 there in words, not as a type of Python.
 """
 
+import inspect
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from hwci.cli.terminal import lines
+
 _WHOLE = 10_000  # letters
+_NAMES = 30  # columns
 _TYPES = {"str": "TEXT", "int": "NUMBER", "int range": "NUMBER", "path": "FILE", "UUID": "ID"}
 """A word for each type of Python; a choice is shown as its words."""
 _FAULTS = (
@@ -37,6 +42,10 @@ def in_words(room: typer.Typer) -> None:
 class Group(TyperGroup):
     """A group of commands as people read it."""
 
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - typer's own signature
+        """Write what the group is for."""
+        _write_paragraphs(self.help or "", formatter)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - typer's own signature
         """Return the command that a word names; of one that names none, tell the nearest."""
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
@@ -55,7 +64,7 @@ class Group(TyperGroup):
             if command is not None and not command.hidden
         ]
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            _write_list(rows, formatter)
 
 
 class Grouped(TyperCommand):
@@ -75,6 +84,10 @@ class Grouped(TyperCommand):
         """Return the words of the usage line: one in brackets may be left out, others may not."""
         return [re.sub(r"[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
 
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - typer's own signature
+        """Write what the command does, and examples that can be pasted."""
+        _write_paragraphs(self.help or "", formatter)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's own signature
         """Write the arguments, then each group of flags; those without one come last."""
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": []}
@@ -91,7 +104,41 @@ class Grouped(TyperCommand):
         for name, records in {**groups, "Options": others}.items():
             if records:
                 with formatter.section(name):
-                    formatter.write_dl(records)
+                    _write_list(records, formatter)
+
+
+def _write_paragraphs(text: str, formatter: Any) -> None:  # noqa: ANN401 - of the library
+    """Write a docstring: what is indented there is a command, which may be broken by hand."""
+    room = formatter.width - formatter.indent_increment
+    for paragraph in inspect.cleandoc(text).replace("\b\n", "").split("\n\n"):
+        words = " ".join(paragraph.replace("\\\n", " ").split())
+        is_command = paragraph.startswith(" ")
+        broken = (
+            [f"  {line}" for line in lines.command(words, room - 2)]
+            if is_command
+            else lines.broken(words, room, further="")
+        )
+        formatter.write_paragraph()
+        for line in broken:
+            formatter.write(f"  {line}\n")
+
+
+def _write_list(rows: Sequence[tuple[str, str]], formatter: Any) -> None:  # noqa: ANN401 - of the library
+    """Write names with what they are beside them; in a narrow terminal below them. The library
+    would break words at their hyphens, and no name.
+    """
+    longest = max(lines.columns_of(name) for name, _ in rows)
+    beside = min(longest, _NAMES, formatter.width - _NAMES)
+    between = " " * formatter.indent_increment
+    for name, words in rows:
+        texts = lines.broken(words, formatter.width - beside - 2 * len(between), "")
+        if lines.columns_of(name) <= beside:
+            names = [f"{lines.padded(name, beside)}{between}{texts.pop(0)}"]
+        else:
+            names = lines.broken(name, formatter.width - len(between))
+        below = (f"{' ' * beside}{between}{text}" for text in texts)
+        for line in (*names, *below):
+            formatter.write(f"{between}{line}\n")
 
 
 def _argument(name: str, words: str) -> tuple[str, str]:

@@ -40,12 +40,12 @@ def merges(view: View) -> Layout[AnnouncedMergeAnswer]:
         [
             time_column("Merged", lambda row: row.merged_at, view.now),
             *product_columns(view),
-            Column("Branch", lambda row: row.branch, spare=1),
+            Column("Branch", lambda row: row.branch, spare=True),
             commit_column("Commit", lambda row: row.sha),
-            Column("Checked", lambda row: "yes" if row.checked else "no", whole=True),
-            Column("Box", lambda row: ", ".join(row.boxes), spare=2),
-            Column("Why not", lambda row: row.cause_text or "", spare=2),
-            Column("Subject", lambda row: row.subject or "", spare=1),
+            Column("Checked", lambda row: "yes" if row.checked else "no"),
+            Column("Box", lambda row: ", ".join(row.boxes)),
+            Column("Why not", lambda row: row.cause_text or ""),
+            Column("Subject", lambda row: row.subject or "", spare=True),
         ],
         "repoKey suite sha branch mergedAt ciUrl subject checked run.runRecordId run.runId"
         " run.runAttempt run.boxKey causeText boxes",
@@ -61,11 +61,11 @@ def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
         [
             time_column("Merged", lambda row: row.merged_at, view.now),
             *product_columns(view),
-            Column("Branch", lambda row: row.branch, spare=2),
+            Column("Branch", lambda row: row.branch, spare=True),
             commit_column("Commit", lambda row: row.sha),
-            Column("Subject", lambda row: row.subject or "", spare=1),
+            Column("Subject", lambda row: row.subject or "", spare=True),
             Column("Why", lambda row: row.cause_text),
-            Column("Run", _run, spare=1),
+            Column("Run", _run, spare=True),
         ],
         "repoKey suite sha branch mergedAt ciUrl subject cause causeText run.runRecordId run.runId "
         "run.runAttempt run.suite run.boxKey run.sha run.startedAt run.ciRun otherBoxes",

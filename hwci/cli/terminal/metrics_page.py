@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ROW_OF_TILES_WIDTH = 120
 TILE_HEIGHT = 6
+TILES_IN_A_ROW = {4: ROW_OF_TILES_WIDTH, 2: 60, 1: 0}
+"""So many stand in a row of the terminal, from so many columns on."""
 
 
 class TableName(StrEnum):
@@ -290,34 +292,33 @@ SURE = ("ranked by what each rate is at least: --table flakiest-tests --lower-bo
 
 
 def _terminal(found: Overview, server: str, links: Links | None) -> None:
-    from rich.text import Text
-
-    parts: list[RenderableType | render.Grid] = [
-        Text(render.safe(header(found.page, server)), style="bold"),
+    parts: list[RenderableType | str] = [
+        render.paragraph(header(found.page, server), "bold"),
         _panels(tiles(found)),
     ]
     for block in _blocks(found):
-        parts.append(Text(f"\n{block.title}", style="bold"))
+        parts.append("\n")
+        parts.append(render.paragraph(block.title, "bold"))
         if block.rows.items:
             parts.append(render.grid(block.layout, block.rows.items))
         else:
-            parts.append(Text(f"  {block.layout.empty}", style="dim"))
-        parts.extend(Text(f"  {render.safe(line)}", style="dim") for line in block.below)
+            parts.append(render.paragraph(f"  {block.layout.empty}", "dim"))
+        parts.extend(render.paragraph(f"  {line}", "dim") for line in block.below)
     render.draw(*parts, links=links([found.page, found.pending]) if links else None)
 
 
-def _panels(found: Sequence[Tile]) -> RenderableType | render.Grid:
-    """Lay the tiles out in one row, or in two where the terminal is narrow; for a program, a line
-    each.
+def _panels(found: Sequence[Tile]) -> RenderableType | str:
+    """Lay the tiles out in one row, in two or in four, as wide as the terminal is; for a program, a
+    line each.
     """
     from rich.panel import Panel
     from rich.table import Table
     from rich.text import Text
 
     if render.piped():
-        return render.Grid(render.tabbed(tile._replace(below=_joined(tile)) for tile in found))
+        return render.tabbed(tile._replace(below=_joined(tile)) for tile in found)
     width = render.console().width
-    columns = len(found) if width >= ROW_OF_TILES_WIDTH else 2
+    columns = next(number for number, least in TILES_IN_A_ROW.items() if width >= least)
     laid = Table.grid(expand=True)
     laid.width = min(width, ROW_OF_TILES_WIDTH)
     for _ in range(columns):

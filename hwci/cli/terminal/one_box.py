@@ -47,7 +47,7 @@ def alone() -> tables.Layout[AloneAnswer]:
         "Tests that failed on it alone",
         [
             column("Failed here alone", lambda row: row.test_id),
-            column("Product", lambda row: tables.product(row.repo_key, row.suite), spare=1),
+            column("Product", lambda row: tables.product(row.repo_key, row.suite), spare=True),
             column("Commits", lambda row: f"{row.commits:,} of {row.of:,}", right=True),
         ],
         "repoKey suite testId commits of",
@@ -67,15 +67,15 @@ def _lines(found: OneBoxAnswer) -> Iterator[str]:
         yield f"  {title}: {_of(getattr(found.shares, name))}{others}"
     earlier = [] if found.box.before is None else found.box.before.lost_runs
     for run in [*found.box.lost_runs, *earlier]:
-        when = tables.ago(run.started_at, found.period.end)
-        yield f"Lost its board {when}: run {run.run_id} at {short(run.sha)} {run.says}"
+        at = tables.when(run.started_at, found.period.end)
+        yield f"Lost its board {at} UTC: run {run.run_id} at {short(run.sha)} {run.says}"
     yield f"Board hours: {tenths(found.board_seconds / _HOUR):,}"
     clean = found.last_clean_run_at
-    yield f"Last clean run: {tables.ago(clean, found.period.end) if clean else 'none'}"
+    yield f"Last clean run: {f'{tables.when(clean, found.period.end)} UTC' if clean else 'none'}"
     silence = found.box.silence
     yield f"Silence: {silence.says}"
     if silence.last_seen_at is not None:
-        yield f"Last heartbeat: {tables.ago(silence.last_seen_at, found.period.end)}"
+        yield f"Last heartbeat: {tables.when(silence.last_seen_at, found.period.end)} UTC"
     for test in found.tests:
         yield f"{test.test_id} {test.says}"
 

@@ -53,8 +53,8 @@ def boxes(now: datetime) -> tables.Layout[OnBoxAnswer]:
             column("On a retry", lambda row: f"{row.retried:,}", right=True),
             column("Runs failed", lambda row: f"{row.failed:,}", right=True),
             column("Runs lost", lambda row: f"{row.lost:,}", right=True),
-            column("Took (9 of 10 within)", _took, right=True, spare=1),
-            column("Last run", lambda row: tables.ago(row.last_run_at, now), spare=1),
+            column("Took (9 of 10 within)", _took, right=True, spare=True),
+            tables.time_column("Last run", lambda row: row.last_run_at, now, spare=True),
         ],
         "boxKey passed retried failed lost attempts failedAttempts first.failed first.attempts"
         " first.rate first.low first.high verdicts.device verdicts.infra verdicts.unknown"

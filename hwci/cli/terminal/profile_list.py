@@ -18,8 +18,8 @@ LAYOUT = tables.Layout[Row](
     "profiles",
     "Profiles",
     [
-        tables.Column("", lambda row: "in use" if row.in_use else "", whole=True),
-        tables.Column("Profile", lambda row: row.name, whole=True),
+        tables.Column("", lambda row: "in use" if row.in_use else ""),
+        tables.Column("Profile", lambda row: row.name),
         tables.Column("Server", lambda row: row.url),
         tables.Column("Signed in as", lambda row: row.email),
     ],

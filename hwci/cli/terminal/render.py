@@ -9,24 +9,22 @@ to a spreadsheet (contract, "Command line"). Which columns a table has is decide
 import json
 import os
 import re
-import shutil
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeVar
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
+from hwci.cli.terminal import lines
 from hwci.cli.terminal.again import in_full
 from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-    from rich.console import Console, JustifyMethod, RenderableType
-    from rich.table import Table
+    from rich.console import Console, RenderableType
     from rich.text import Text
 
     from hwci.cli.terminal.tables import Layout
@@ -36,10 +34,7 @@ Row = TypeVar("Row", bound="BaseModel")
 Links = Callable[[Sequence["BaseModel"]], Mapping[str, str]]
 
 WITHOUT_TERMINAL = 100_000  # letters in a line: what reads a pipe breaks lines itself
-ID_DIGITS = 8
-"""As many digits of an id a list shows at least; each command takes them."""
-NAME_LETTERS = 24
-"""As many letters of a name stand in one line before a column of less use is left out for it."""
+USUAL_HEIGHT = 25
 DELETE = 0x7F  # the one control character that JSON leaves as it is
 # Controls, invisible formatting (bidirectional overrides among them), surrogates, line separators.
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -87,12 +82,22 @@ def write(line: str = "") -> None:
     _put(sys.stdout, safe(line))
 
 
+def write_prose(line: str) -> None:
+    """Write a line of data that is a sentence, in a terminal in as many lines as it takes."""
+    for part in _in_lines(line):
+        _put(sys.stdout, part)
+
+
 def note(line: str) -> None:
-    """Write a line that is not data. Where it cannot be written, because its reader is gone or
-    the disk of the log is full, the work goes on: the report matters more.
+    """Write a line that is not data, in a terminal in as many as it takes. Where it cannot be
+    written, because its reader is gone or the disk of the log is full, the work goes on: the report
+    matters more.
     """
+    text = safe(in_full(line))
+    room = lines.width(sys.stderr) if sys.stderr.isatty() else None
     try:
-        _put(sys.stderr, safe(in_full(line)))
+        for part in [text] if room is None else lines.broken(text, room):
+            _put(sys.stderr, part)
     except OSError:
         sys.stderr = nowhere()
 
@@ -213,30 +218,23 @@ def console() -> "Console":
     """
     from rich.console import Console
 
-    width, height = shutil.get_terminal_size()
-    if piped():
-        width = WITHOUT_TERMINAL
     return Console(
-        width=width, height=height, highlight=False, markup=False, emoji=False, soft_wrap=False
+        width=lines.width(sys.stdout) or WITHOUT_TERMINAL,
+        height=USUAL_HEIGHT,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=False,
     )
 
 
 def piped() -> bool:
     """Return whether stdout is read by a program: no terminal, and no width is given."""
-    return not (sys.stdout.isatty() or os.environ.get("COLUMNS"))
+    return lines.width(sys.stdout) is None
 
 
-class Grid(NamedTuple):
-    """Rows that are laid out; for a program, as lines with a tab between two cells. `left_out`: a
-    note about the columns that have no room.
-    """
-
-    table: "Table | str"
-    left_out: str = ""
-
-
-def draw(*parts: "RenderableType | Grid", links: Mapping[str, str] | None = None) -> None:
-    """Draw parts one below the other, then note what they leave out. `links`: words that lead
+def draw(*parts: "RenderableType | str", links: Mapping[str, str] | None = None) -> None:
+    """Draw parts one below the other; a string is lines as they are to be. `links`: words that lead
     somewhere, with the addresses.
     """
     from hwci.cli.terminal.links import linked
@@ -246,27 +244,34 @@ def draw(*parts: "RenderableType | Grid", links: Mapping[str, str] | None = None
     text = linked(text, links) if links else text
     for line in text.removesuffix("\n").split("\n"):
         _put(sys.stdout, line)
-    for part in parts:
-        if isinstance(part, Grid) and part.left_out:
-            note(part.left_out)
 
 
-def _drawn(target: "Console", part: "RenderableType | Grid") -> str:
-    shape = part.table if isinstance(part, Grid) else part
-    if isinstance(shape, str):  # a console would write blanks for its tabs
-        return shape
+def _drawn(target: "Console", part: "RenderableType | str") -> str:
+    if isinstance(part, str):  # a console would write blanks for its tabs
+        return part
     with target.capture() as drawn:
-        target.print(shape)
+        target.print(part)
     return drawn.get()
 
 
-def indented(lines: Iterable[str]) -> "Text":
+def indented(texts: Iterable[str]) -> "Text":
     """Return lines that stay indented where they are broken, and an empty one below them."""
     from rich.text import Text
 
-    target = console()
-    broken = Text("\n".join(map(safe, lines))).wrap(target, target.width - _BETWEEN)
-    return Text("".join(f"{' ' * _BETWEEN}{line.plain.rstrip()}\n" for line in broken))
+    whole = "".join(f"{line}\n" for text in texts for line in _in_lines(f"  {text}"))
+    return Text(whole, no_wrap=True, overflow="ignore")
+
+
+def paragraph(text: str, style: str) -> "Text":
+    """Return a text in as many lines of the terminal as it takes."""
+    from rich.text import Text
+
+    return Text("\n".join(_in_lines(text)), style=style, no_wrap=True, overflow="ignore")
+
+
+def _in_lines(text: str) -> list[str]:
+    room = lines.width(sys.stdout)
+    return [safe(text)] if room is None else lines.broken(safe(text), room)
 
 
 def takes_links() -> bool:
@@ -279,182 +284,18 @@ def unicode_fits() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
 
 
-def grid(layout: "Layout[Row]", rows: Sequence[Row]) -> Grid:
-    """Lay rows out for people: as a table, or one below the other where a line is too short."""
+def grid(layout: "Layout[Row]", rows: Sequence[Row]) -> "Text | str":
+    """Lay rows out for people; for a program, as lines with a tab between two cells."""
     if piped():
-        return Grid(tabbed((layout.headers(), *map(layout.shown, rows))))
-    width = console().width
-    cells = _cells(layout, rows)
-    widths = _in_one_line(layout, cells, width)
-    if widths is None:
-        layout = layout.briefly()
-        cells = _cells(layout, rows)
-        widths = _widths(layout, cells, width)
-    if widths is None:
-        return Grid(_records(layout, cells, width))
-    return Grid(_table(layout, cells, widths), _left_out(layout, cells, widths))
+        return tabbed((layout.headers(), *map(layout.shown, rows)))
+    from hwci.cli.terminal.grids import laid_out
+
+    return laid_out(layout, rows, console().width, safe=safe, ascii_only=not unicode_fits())
 
 
 def tabbed(lines: Iterable[Sequence[str]]) -> str:
     """Return rows for `cut` and `awk`: a line each, a tab between two cells."""
     return "".join("\t".join(map(safe, line)) + "\n" for line in lines)
-
-
-def _table(
-    layout: "Layout[Row]", cells: Sequence[Sequence[str]], widths: Mapping[int, int]
-) -> "Table":
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for at, letters in widths.items():
-        column = layout.columns[at]
-        header = Text(_broken(safe(column.header), letters))
-        justify: JustifyMethod = "right" if column.right else "left"
-        table.add_column(header, justify=justify, width=letters, overflow="fold")
-    for line in cells:
-        table.add_row(*(Text(_broken(line[at], letters)) for at, letters in widths.items()))
-    return table
-
-
-def _cells(layout: "Layout[Row]", rows: Iterable[Row]) -> list[list[str]]:
-    """Return the cells of the rows, their ids cut to as many digits as tell those of this list
-    apart.
-    """
-    cells = [[*map(safe, layout.shown(row))] for row in rows]
-    for at, column in enumerate(layout.columns):
-        if column.unique:
-            ids = {line[at] for line in cells}
-            digits = ID_DIGITS
-            while len({text[:digits] for text in ids}) < len(ids):
-                digits += 1
-            for line in cells:
-                line[at] = line[at][:digits].rstrip("-")
-    return cells
-
-
-def _in_one_line(
-    layout: "Layout[Row]", cells: Sequence[Sequence[str]], width: int
-) -> dict[int, int] | None:
-    """Return all columns with their letters if a line holds a row with all of it."""
-    widths = {
-        at: max(map(len, (column.header, *(line[at] for line in cells))))
-        for at, column in enumerate(layout.columns)
-    }
-    return widths if sum(widths.values()) + _BETWEEN * len(widths) <= width else None
-
-
-def _left_out(
-    layout: "Layout[Row]", cells: Sequence[Sequence[str]], widths: Mapping[int, int]
-) -> str:
-    """Say which columns have no room: of one whose rows are alike, the value."""
-    alike, others = [], []
-    for at, column in enumerate(layout.columns):
-        if at in widths or not column.header:
-            continue
-        values = {line[at] for line in cells}
-        if len(cells) > 1 and len(values) == 1 and (value := values.pop()):
-            alike.append(f"{column.header} {value}")
-        else:
-            others.append(column.header)
-    parts = [f"in all rows {', '.join(alike)}"] if alike else []
-    if others:
-        parts.append(f"{', '.join(others)} left out, as the terminal is narrow (all: --output csv)")
-    return f"{layout.title}: {'; '.join(parts)}" if parts else ""
-
-
-def _records(layout: "Layout[Row]", cells: Iterable[Sequence[str]], width: int) -> "Table":
-    """Lay rows out one below the other, with a line for each cell that is not empty."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, _BETWEEN, 0, 0))
-    names = min(_SENTENCE, max(len(column.header) for column in layout.columns))
-    room = width - names - 2 * _BETWEEN
-    for line in cells:
-        for column, text in zip(layout.columns, line, strict=True):
-            if text:
-                name = Text(_broken(safe(column.header), names), style="bold")
-                table.add_row(name, Text(_broken(text, room)))
-        table.add_row()
-    return table
-
-
-_BETWEEN = 2  # letters
-_SPARE_MOST = 2
-_SENTENCE = 14
-"""As many letters of several words stand in one line, if the words are shorter."""
-_PIECE = re.compile(r"\s*\S+?(?=\s|$|(?<=[/:._-])[^\W\d_])")
-"""What stays in one line: a word, or a part of it that ends in a sign before a letter."""
-
-
-def _broken(text: str, letters: int) -> str:
-    """Break a text into lines of so many letters, between its pieces."""
-    lines = [""]
-    for piece in _PIECE.findall(text):
-        if lines[-1] and len(lines[-1]) + len(piece) > letters:
-            lines.append("")
-        lines[-1] += piece if lines[-1] else piece.lstrip()
-    return "\n".join(lines)
-
-
-def _widths(
-    layout: "Layout[Row]", cells: Sequence[Sequence[str]], width: int
-) -> dict[int, int] | None:
-    """Return the columns to draw, by place, each with its letters in a line; None where they need
-    more than a line has.
-
-    As few spare columns are left out as it takes to break no word; where no line holds a long name,
-    as it takes to break no other.
-    """
-    pieces, names, roomy, words, wanted = {}, {}, {}, {}, {}
-    for at, column in enumerate(layout.columns):
-        texts = [column.header, *(line[at] for line in cells)]
-        longest = max(map(len, texts))
-        cell = max(map(len, texts[1:]), default=0)  # a header may stand in several lines
-        word = max((len(word) for text in texts for word in text.split()), default=0)
-        piece = max((len(one.strip()) for text in texts for one in _PIECE.findall(text)), default=0)
-        of_header = max(map(len, column.header.split()), default=0)
-        fixed = column.width if width < WITHOUT_TERMINAL else None
-        wanted[at] = fixed or longest
-        pieces[at] = max(cell, of_header) if column.whole else fixed or piece
-        names[at] = max(pieces[at], min(word, fixed or NAME_LETTERS))
-        roomy[at] = max(names[at], min(cell, fixed or _SENTENCE))
-        words[at] = max(roomy[at], fixed or word)
-    spare = [
-        (column.spare - _all_alike(cells, at), -at)
-        for at, column in enumerate(layout.columns)
-        if column.spare
-    ]
-    gone = [-at for _, at in sorted(spare)]
-    choices = [[at for at in wanted if at not in gone[:n]] for n in range(len(gone) + 1)]
-    ways = [*product((words, roomy), choices), (names, choices[-1]), (pieces, choices[-1])]
-    for needed, kept in ways:
-        least = {at: needed[at] for at in kept}
-        if (room := width - sum(least.values()) - _BETWEEN * len(least)) >= 0:
-            return _shared(least, wanted, room)
-    return None
-
-
-def _all_alike(cells: Sequence[Sequence[str]], at: int) -> int:
-    """Return more than any rank of a spare column if all rows have the same value: it tells rows
-    apart by nothing, so it is left out first.
-    """
-    return _SPARE_MOST if len(cells) > 1 and len({line[at] for line in cells}) == 1 else 0
-
-
-def _shared(least: Mapping[int, int], wanted: Mapping[int, int], room: int) -> dict[int, int]:
-    """Give what is left of the line to the columns that need least more to hold each cell in one
-    line.
-    """
-    widths = dict(least)
-    missing = sorted((wanted[at] - letters, at) for at, letters in least.items())
-    for index, (more, at) in enumerate(missing):
-        given = max(0, min(more, room // (len(missing) - index)))
-        widths[at] += given
-        room -= given
-    return widths
 
 
 def emit(

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row", bound="BaseModel")
 
-INTERVAL_WIDTH = len("10.0 % (10.0-10.0)")
 CLASS_WORDS = {
     "real_fw_bug": "real firmware bug",
     "bench_or_harness": "bench or harness",
@@ -48,6 +47,7 @@ _UNITS = (
 )
 """Each with its least count: "1 month" would stand for 30 days as for 59. The dashboard does the
 same (format.js)."""
+_BRIEF_UNITS = {"minute": "min", "minutes": "min", "hours": "h"}
 _MINUTE = 60
 _PARTS = ((3600, "h"), (_MINUTE, "min"), (1, "s"))
 
@@ -76,9 +76,7 @@ class Column(Generic[Row]):
     header: str
     show: Callable[[Row], str]
     right: bool = False
-    whole: bool = False  # never broken over lines
-    spare: int = 0  # 1: left out of a narrow terminal, from the right; 2: after all of these
-    width: int | None = None  # letters in a line, whatever else has to share the rest
+    spare: bool = False  # leaves the line of a row before others do, where that is too short
     brief: Callable[[Row], str] | None = None
     unique: bool = False  # an id, of which a terminal shows as much as its list needs
 
@@ -86,9 +84,7 @@ class Column(Generic[Row]):
         """Return the column as a narrow terminal shows it: how long ago knows no time zone."""
         if self.brief is None:
             return self
-        return replace(
-            self, header=self.header.removesuffix(UTC), show=self.brief, whole=True, width=None
-        )
+        return replace(self, header=self.header.removesuffix(UTC), show=self.brief)
 
 
 @dataclass(frozen=True)
@@ -140,6 +136,11 @@ def moment(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M}"
 
 
+def ago_briefly(at: datetime, now: datetime) -> str:
+    """Write how long ago a time was, for a narrow terminal: `98 min ago`, `29 h ago`."""
+    return " ".join(_BRIEF_UNITS.get(word, word) for word in ago(at, now).split())
+
+
 def ago(at: datetime, now: datetime) -> str:
     """Write how long ago a time was."""
     passed = now - at
@@ -179,14 +180,14 @@ def when(at: datetime, now: datetime) -> str:
 
 def id_column(of: Callable[[Row], object]) -> Column[Row]:
     """Return the column of an id; a row may have none."""
-    return Column("ID", lambda row: str(of(row) or ""), whole=True, unique=True)
+    return Column("ID", lambda row: str(of(row) or ""), unique=True)
 
 
 def time_column(
     header: str,
     of: Callable[[Row], datetime | None],
     now: datetime,
-    spare: int = 0,
+    spare: bool = False,
     none: str = "",
 ) -> Column[Row]:
     """Return the column of a time: as a clock says it and how long ago, or this alone where the
@@ -196,18 +197,19 @@ def time_column(
         f"{header}{UTC}",
         lambda row: when(at, now) if (at := of(row)) else none,
         spare=spare,
-        brief=lambda row: ago(at, now) if (at := of(row)) else none,
+        brief=lambda row: ago_briefly(at, now) if (at := of(row)) else none,
     )
 
 
-def commit_column(header: str, of: Callable[[Row], str], spare: int = 0) -> Column[Row]:
-    """Return the column of a commit."""
+def commit_column(
+    header: str, of: Callable[[Row], str | None], none: str = "", *, spare: bool = False
+) -> Column[Row]:
+    """Return the column of a commit. `none`: for a row without one."""
     return Column(
         header,
-        lambda row: short(of(row)),
-        whole=True,
+        lambda row: short(sha) if (sha := of(row)) else none,
         spare=spare,
-        brief=lambda row: shortest(of(row)),
+        brief=lambda row: shortest(sha) if (sha := of(row)) else none,
     )
 
 
@@ -222,26 +224,22 @@ def only_repo(rows: Iterable[Any]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def broken_by(found: BrokenByAnswer | None) -> str:
+def broken_by(found: BrokenByAnswer | None, digits: Callable[[str], str] = short) -> str:
     """Name the commit that broke a test, or the range of those that may have."""
     if found is None:
         return "unknown"
     if len(found.commits) == 1:
-        return f"{short(found.start)} {found.commits[0].subject}"
-    return f"{short(found.start)} .. {short(found.end)} ({len(found.commits)} commits)"
+        return f"{digits(found.start)} {found.commits[0].subject}"
+    return f"{digits(found.start)} .. {digits(found.end)} ({len(found.commits)} commits)"
 
 
 def broken_by_column(header: str, of: Callable[[Row], BrokenByAnswer | None]) -> Column[Row]:
-    """Return the column of the commit that broke a test; briefly, without its subject."""
-
-    def brief(row: Row) -> str:
-        commits = of(row)
-        if commits is None:
-            return "unknown"
-        ends = dict.fromkeys((shortest(commits.start), shortest(commits.end)))
-        return " .. ".join(ends) if len(commits.commits) > 1 else shortest(commits.start)
-
-    return Column(header, lambda row: broken_by(of(row)), brief=brief)
+    """Return the column of the commit that broke a test."""
+    return Column(
+        header,
+        lambda row: broken_by(of(row)),
+        brief=lambda row: broken_by(of(row), shortest),
+    )
 
 
 def product_columns(view: View) -> list[Column[Any]]:
@@ -256,7 +254,7 @@ def product_column(view: View) -> Column[Any]:
     return Column(
         "Product",
         lambda row: product(row.repo_key, row.suite),
-        spare=1,
+        spare=True,
         brief=None if view.only_repo is None else lambda row: row.suite or UNASSIGNED,
     )
 
@@ -272,10 +270,18 @@ _RESOLVED_KEYS = (
 def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
     return [
         id_column(lambda row: row.id),
-        time_column("First failed", lambda row: row.first_failure.started_at, view.now, spare=2),
+        time_column("First failed", lambda row: row.first_failure.started_at, view.now),
         *product_columns(view),
         Column("Test", lambda row: row.test_id),
-        Column("Box", lambda row: row.box_key, spare=2),
+        Column("Box", lambda row: row.box_key),
+    ]
+
+
+def _broken_and_fixed() -> list[Column[ResolvedFailureAnswer]]:
+    return [
+        broken_by_column("Broken by", lambda row: row.broken_by),
+        commit_column("Fixed by", lambda row: row.fix.sha if row.fix else None, "not known"),
+        Column("Verdict", lambda row: row.verdict),
     ]
 
 
@@ -286,14 +292,7 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
         "Real FW bugs caught",
         [
             *_resolved_columns(view),
-            broken_by_column("Broken by", lambda row: row.broken_by),
-            Column(
-                "Fixed by",
-                lambda row: short(row.fix.sha) if row.fix else "not known",
-                spare=1,
-                brief=lambda row: shortest(row.fix.sha) if row.fix else "not known",
-            ),
-            Column("Verdict", lambda row: row.verdict, spare=1),
+            *_broken_and_fixed(),
         ],
         _RESOLVED_KEYS,
         f"No resolved failure of the period was a real firmware bug. Pending ones: {view.pending}",
@@ -308,7 +307,8 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
         [
             *_resolved_columns(view),
             Column("Reason", lambda row: row.reason_text or ""),
-            Column("Status", lambda row: row.status, spare=1),
+            *_broken_and_fixed(),
+            Column("Status", lambda row: row.status, spare=True),
         ],
         _RESOLVED_KEYS,
         "No other failure was resolved in the period.",
@@ -319,20 +319,18 @@ def flakiest_tests(view: View, *, sure: bool) -> Layout[RankedTestAnswer]:
     """Tests with failed attempts, the highest rate first. `sure`: the server told how sure these
     are.
     """
-    rate: Column[RankedTestAnswer] = Column(
-        "Flake rate", lambda row: f"{tenths(row.flake_rate)} %", right=True, whole=True
-    )
+    rate: Column[RankedTestAnswer] = Column("Flake rate", lambda row: f"{tenths(row.flake_rate)} %")
     return Layout(
         "flakiest-tests",
         "Flakiest tests",
         [
             Column("Test", lambda row: row.test_id),
             *product_columns(view),
-            Column("Boxes", lambda row: str(row.boxes), right=True, spare=1),
-            Column("Reports", lambda row: str(row.run_reports), right=True, spare=1),
-            Column("Attempts", lambda row: str(row.attempts), right=True, spare=1),
+            Column("Boxes", lambda row: str(row.boxes), right=True, spare=True),
+            Column("Reports", lambda row: str(row.run_reports), right=True, spare=True),
+            Column("Attempts", lambda row: str(row.attempts), right=True, spare=True),
             Column("Failed attempts", lambda row: str(row.failed_attempts), right=True),
-            Column("Retry passes", lambda row: str(row.retry_passes), right=True, spare=1),
+            Column("Retry passes", lambda row: str(row.retry_passes), right=True, spare=True),
             _sure_rate(lambda row: within(row.flake_rate, row.low, row.high)) if sure else rate,
             Column("", _no_flake),
         ],
@@ -357,13 +355,12 @@ def ranked_tests(view: View) -> Layout[RankedTestAnswer]:
         "At least (95 %)",
         lambda row: "not enough data" if row.low is None else f"{tenths(row.low)} %",
         right=True,
-        whole=True,
     )
     return replace(layout, columns=[*columns, at_least, broken])
 
 
 def _sure_rate(show: Callable[[Row], str]) -> Column[Row]:
-    return Column("Flake rate (95 % within)", show, right=True, width=INTERVAL_WIDTH)
+    return Column("Flake rate (95 % within)", show, right=True)
 
 
 def suspects(view: View) -> Layout[SuspectAnswer]:
@@ -399,11 +396,11 @@ def times_to_fix(_: View) -> Layout[TimesToFixAnswer]:
         Column("Product", of),
         Column("Box", lambda row: row.box_key or "all boxes"),
         Column("Incidents", lambda row: str(row.incidents), right=True),
-        Column("Still failing", lambda row: str(row.failing), right=True, spare=1),
+        Column("Still failing", lambda row: str(row.failing), right=True, spare=True),
         Column("From merge to failing run", lambda row: row.to_detect.says),
-        Column("Before", lambda row: row.before.to_detect.half if row.before else "", spare=2),
+        Column("Before", lambda row: row.before.to_detect.half if row.before else "", spare=True),
         Column("From there to the fix", lambda row: row.to_fix.says),
-        Column("Before", lambda row: row.before.to_fix.half if row.before else "", spare=2),
+        Column("Before", lambda row: row.before.to_fix.half if row.before else "", spare=True),
     ]
     times = "known quarterS medianS threeQuartersS"
     spreads = [f"{of}.{one}" for of in ("toDetect", "toFix") for one in times.split()]
@@ -451,12 +448,12 @@ def _failure_columns(
 ) -> list[Column[FailureAnswer]]:
     return [
         id_column(lambda row: row.id),
-        time_column(dated, at, view.now, spare=2),
+        time_column(dated, at, view.now),
         *product_columns(view),
         Column("Test", lambda row: row.test_id),
-        Column("Box", lambda row: row.box_key, spare=2),
-        Column("Branch", lambda row: row.branch, spare=1),
-        commit_column("Commit", lambda row: row.sha, spare=2),
+        Column("Box", lambda row: row.box_key),
+        Column("Branch", lambda row: row.branch, spare=True),
+        commit_column("Commit", lambda row: row.sha),
     ]
 
 
@@ -473,7 +470,8 @@ def failures(view: View, label: Label | None = None) -> Layout[FailureAnswer]:
         "Failures",
         [
             *_failure_columns(view, "Last failed", lambda row: row.last_started_at),
-            Column("Label", lambda row: row.label, whole=True),
+            Column("Label", lambda row: row.label),
+            Column("Verdict", lambda row: row.verdict, spare=True),
         ],
         _FAILURE_KEYS,
         empty,
@@ -487,7 +485,7 @@ def pending(view: View) -> Layout[FailureAnswer]:
         "Still failing (pending)",
         [
             *_failure_columns(view, "First failed", lambda row: row.first_started_at),
-            Column("Verdict", lambda row: row.verdict, whole=True, spare=1),
+            Column("Verdict", lambda row: row.verdict),
         ],
         _FAILURE_KEYS,
         "Nothing: each failure of the period is a flake or resolved, or none was reported.",
@@ -516,16 +514,16 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
         "Merges checked on hardware",
         [
             *_merge_columns(view),
-            Column("Subject", lambda row: row.subject or "", spare=1),
-            time_column("First run", lambda row: row.first_run.started_at, view.now, spare=1),
+            Column("Subject", lambda row: row.subject or "", spare=True),
+            time_column("First run", lambda row: row.first_run.started_at, view.now, spare=True),
             id_column(lambda row: row.first_run.run_record_id),
             Column(
                 "Run",
                 lambda row: f"{run_number(row.first_run)} ({row.first_run.run_attempt})",
                 right=True,
-                spare=1,
+                spare=True,
             ),
-            Column("Box", lambda row: row.first_run.box_key, spare=2),
+            Column("Box", lambda row: row.first_run.box_key),
         ],
         f"{_MERGE_KEYS} subject firstRun.runRecordId firstRun.runId firstRun.runAttempt "
         "firstRun.suite firstRun.boxKey firstRun.sha firstRun.startedAt firstRun.ciRun",
@@ -538,6 +536,6 @@ def _merge_columns(view: View) -> list[Column[Any]]:
     return [
         time_column("Merged", lambda row: row.merged_at, view.now),
         *product_columns(view),
-        Column("Branch", lambda row: row.branch, spare=1),
+        Column("Branch", lambda row: row.branch, spare=True),
         commit_column("Commit", lambda row: row.sha),
     ]

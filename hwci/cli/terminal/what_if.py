@@ -26,6 +26,8 @@ WOULD_BE = {
     FailureClass.AMBIGUOUS: "Would be ambiguous if",
     FailureClass.DISMISSED: "Would count as dismissed if",
 }
+PASTED = "    "
+"""What a line for a file begins with: no terminal breaks it."""
 
 
 class Explained(NamedTuple):
@@ -39,11 +41,9 @@ class Explained(NamedTuple):
 
 def section(explained: Explained) -> Iterator[Text]:
     """Return the title and the lines; nothing where nothing would change the class."""
-    from rich.text import Text
-
     found = explained.answer
     if found is not None and found.edits:
-        yield Text("What would change the class", style="bold")
+        yield render.paragraph("What would change the class", "bold")
         yield render.indented(list(_lines(found)))
 
 
@@ -116,7 +116,7 @@ def gaps(found: GapsAnswer) -> Iterator[str]:
         yield f"  {gap.to_do}"
         for text in gap.ci_lines:
             yield f"  {text.where}:"
-            yield from (f"    {line}" for line in text.lines.splitlines())
+            yield from (f"{PASTED}{line}" for line in text.lines.splitlines())
     if found.together is not None and len(found.gaps) > 1:
         failures, *ends = found.together.failures, found.together.at_least, found.together.at_most
         yield ""

@@ -19,7 +19,7 @@ import { BoxNotes } from "./boxes/notes.js";
 // There is no event for a box that goes offline, so a visible page asks again.
 const LOOK_MILLISECONDS = 30_000;
 const STATUSES = {
-  online: ["good", "online", "Last seen within three minutes"],
+  online: ["good", "online", "A heartbeat within three minutes"],
   offline: ["warn", "offline", "Not seen for three minutes"],
   new: ["quiet", "not installed", "It has no key yet: install it with its token"],
   reported: ["quiet", "only reported", "Reports name it; nobody added it here"],
@@ -68,7 +68,7 @@ function columns(orgId, may, tokens, managing) {
   const shown = [
     { key: "name", title: "Box", name: true, cell: ({ name }) => html`<${BoxLink} boxKey=${name} orgId=${orgId} />` },
     { key: "status", title: "Status", words: true, cell: status },
-    { key: "lastSeenAt", title: "Last seen", words: true, cell: ({ lastSeenAt }) => timeOr(lastSeenAt, "never") },
+    { key: "lastSeenAt", title: "Last heartbeat", words: true, cell: ({ lastSeenAt }) => timeOr(lastSeenAt, "none") },
     { key: "lastReportAt", title: "Last report", words: true, cell: ({ lastReportAt }) => timeOr(lastReportAt, "none") },
     { key: "key", title: "Key", words: true, cell: keyOf },
     { key: "createdAt", title: "Added", own: "down", words: true, cell: ({ createdAt }) => timeOr(createdAt, "never") },
