@@ -133,7 +133,7 @@ def _prepare(settings: Settings) -> Account:
     from hwci.demo.history import history
     from hwci.server.app import CreateUser, SetCiMetrics, fill, operate
 
-    password = secrets.token_urlsafe(12)
+    password = secrets.token_hex(8)  # no "-" first, which a shell takes for a flag
     user = CreateUser(email=EMAIL, password=password, name="Demo", organization=ORGANIZATION)
     org_id = operate(settings.database, user, may_create=True).org_id
     assert org_id is not None
