@@ -3,12 +3,14 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from hwci.cli.commands import runs
 from hwci.client import Client, RunReport, calls
 from tests.cli.conftest import Command
+from tests.cli.terminals import at_terminal
 from tests.support.running import (
     ORGANIZATION,
     PASSWORD,
@@ -47,6 +49,15 @@ def test_a_new_key_comes_with_the_install_of_a_job(
     address = rf"{re.escape(server.url)}/dist/\w{{12}}/hwci-[\d.]+\+g\w{{8}}-py3-none-any\.whl"
 
     assert re.search(rf'^  pip install "{address}#sha256=\w{{64}}"$', err, re.MULTILINE)
+
+
+def test_what_a_job_pastes_stays_whole_in_a_narrow_terminal(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    own = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token, "HWCI_ORG": str(server.org_id)}
+    shown = at_terminal(tmp_path, "keys", "create", "narrow", typed={}, env=own | {"COLUMNS": "40"})
+
+    assert re.search(r'^  pip install "http\S+#sha256=\w{64}"\r?$', shown, re.MULTILINE), shown
 
 
 def test_a_key_works_until_it_is_revoked(signed_in: Command) -> None:

@@ -255,6 +255,15 @@ def test_a_first_column_that_no_line_holds_is_broken_after_a_sign() -> None:
         ("試験試験試験試験試験試験試験", ["試験試験試験試験試", "  験試験試験"]),
         ("see https://ci.example.org/a/b", ["see", "  https://ci.example.org/a/b"]),
         ("a fix: hwci runs; x y", ["a fix: hwci runs; x", "  y"]),
+        ('  pip install "http://h/a.b.whl#c d"', ['  pip install "http://h/a.b.whl#c d"']),
+        ('eval "$(hwci x --url http://h -y)"', ['eval "$(hwci x --url http://h -y)"']),
+        ("  A=https://b hwci serve --c d.pem", ["  A=https://b hwci serve \\", "    --c d.pem"]),
+        (
+            "hwci exec --box 'a --b c d e f' -x",
+            ["hwci exec \\", "  --box 'a --b c d e f' \\", "  -x"],
+        ),
+        ("git checkout -d abc && hwci exec", ["git checkout -d abc \\", "  && hwci exec"]),
+        ("hwci env shows it. What is not", ["hwci env shows it.", "  What is not"]),
     ],
 )
 def test_a_text_is_broken_between_words_and_a_command_can_be_pasted(

@@ -15,8 +15,16 @@ FURTHER = "  "
 """What stands before a line that goes on with the one above."""
 _GOES_ON = " \\"
 """What ends a line of a command that goes on, to a shell."""
-_TOKEN = re.compile(r"(\s*)((?:(?<=[:;] )|^)hwci(?: (?:'[^']*'|[^\s;,()'])+)+|\S+)")
-"""The blanks before a word or a command of ours, and it; a command stands behind a colon."""
+_COMMAND = re.compile(
+    r"""(?:(?<=[:;][ ])|^)(?:[A-Z_]+=\S+[ ])*
+    (?:hwci|(?:\S+\ -m\ )?pip\ install|git\ checkout|export\ (?=\w+=)|eval\ (?="))
+    (?:(?:(?<![.`])[ ])?(?:'[^']*'|"[^"]*"|[^\s;,()'"])+)+""",
+    re.VERBOSE,
+)
+"""A command to paste; it stands behind a sign, or begins a line, and ends with the sentence."""
+_BEFORE_A_FLAG = re.compile(r""" (?=-|&& )(?=(?:[^'"]|'[^']*'|"[^"]*")*$)""")
+"""Where a command is broken: never in quotes, nor between a flag and its value."""
+_WORD = re.compile(r"(\s*)(\S+)")
 _PART = re.compile(r"\S+?(?=$|(?<=[/:._|-])[^\W\d_])")
 """What of a name stays in one line where no line holds all of it: up to a sign before a letter."""
 _SHELL_WORD = re.compile(r"""(?:(?:--?[\w-]+|[<>]) (?![-<>]))?(?:'[^']*'|"[^"]*"|[^\s'"])+""")
@@ -65,8 +73,8 @@ def padded(text: str, columns: int, *, right: bool = False) -> str:
 def broken(text: str, room: int, further: str = FURTHER) -> list[str]:
     """Return a text in lines of so many columns. Its own indentation stays, and lines that go on
     stand `further`. No word is broken, but a name that no line holds is, after a sign. A command
-    of ours is broken before a flag, with the backslash that lets it be pasted; an address stays
-    whole.
+    is broken only before a flag, with the backslash that lets it be pasted; what no line holds of
+    it stays whole, as an address does.
     """
     words = text.lstrip()
     indentation = text[: len(text) - len(words)]
@@ -104,25 +112,28 @@ def _apart(word: str, most: int) -> list[str]:
 
 
 def _pieces(text: str, most: int) -> Iterator[_Piece]:
-    for blanks, token in _TOKEN.findall(text):
-        parts = re.split(r" (?=-)", token) if columns_of(token) > most else [token]
-        for place, part in enumerate(parts):
-            mark = _GOES_ON if place else ""
-            room = most if part is parts[-1] else most - len(_GOES_ON)
-            first, *rest = _fitting(part, room)
-            yield _Piece(" " if place else blanks, first.text, mark)
-            yield from rest
+    """Return the words of a text, and the parts of its commands."""
+    end = 0
+    for found in _COMMAND.finditer(text):
+        words, blanks = text[end : found.start()].rstrip(), " " if found.start() else ""
+        yield from _words(words, most)
+        end = found.end()
+        parts = _BEFORE_A_FLAG.split(found[0]) if columns_of(found[0]) > most else [found[0]]
+        behind = text[end:].split(maxsplit=1)[0] if text[end : end + 1].strip() else ""
+        parts[-1] += behind
+        end += len(behind)
+        yield _Piece(blanks, parts[0])
+        yield from (_Piece(" ", part, _GOES_ON) for part in parts[1:])
+    yield from _words(text[end:], most)
 
 
-def _fitting(part: str, most: int) -> Iterator[_Piece]:
-    """Break what no line holds: words apart, a name after its signs, anything else anywhere."""
-    for blanks, word in (
-        re.findall(r"(\s*)(\S+)", part) if columns_of(part) > most else [("", part)]
-    ):
+def _words(text: str, most: int) -> Iterator[_Piece]:
+    """Return words, of which one that no line holds is broken after its signs, or anywhere."""
+    for blanks, word in _WORD.findall(text):
         whole = columns_of(word) <= most or _ADDRESS.match(word)
-        texts = [word] if whole else [*_cut(_PART.findall(word), most)]
-        yield _Piece(blanks, texts[0])
-        yield from (_Piece("", text) for text in texts[1:])
+        first, *rest = [word] if whole else _cut(_PART.findall(word), most)
+        yield _Piece(blanks, first)
+        yield from (_Piece("", part) for part in rest)
 
 
 def _cut(parts: Iterable[str], most: int) -> Iterator[str]:
