@@ -35,12 +35,14 @@ class RunOutcomes:
     """What one report did on its box. `ran`: its tests; `order`: the same in the order of the
     report. `notable`: its results by test, all others passed at the first attempt. A run with
     `hello_ok` false never reached the hardware: no rate counts its tests, and it has no `notable`.
+    `rerun_of`: the CI run whose result made CI start this one, None if nothing tells.
     """
 
     started_at: datetime
     ended_at: datetime
     ci_run_id: int
     run_attempt: int
+    rerun_of: int | None
     box_key: str
     workflow: str
     trigger: Trigger

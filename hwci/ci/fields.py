@@ -105,6 +105,7 @@ FIELDS: tuple[Field, ...] = (
     _field("covers_shas", listed, "Every commit of the push that started the run."),
     _field("ci_run", RUN_ID, "Number that the CI shows for the run, if its id is another."),
     _field("ci_url", str, "Page of the CI job, for people."),
+    _field("rerun_of", RUN_ID, "CI run id of the run whose result made CI start this one."),
     _field("merged_at", _time, "Time of the merge, with an offset."),
     _field("before_sha", str, "Commit of the branch before the push that started the run."),
     _field("base_sha", str, "Commit that the previous run of this workflow tested."),

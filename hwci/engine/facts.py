@@ -112,7 +112,8 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Report:
     """A run report: one attempt of one run on one box. `ci_url`: the page of its CI job.
-    `ci_run`: the number that the CI shows for it, where `run_id` is another.
+    `ci_run`: the number that the CI shows for it, where `run_id` is another. `rerun_of`: the id of
+    the CI run whose result made CI start this one, None if nothing tells; no rule reads it.
     """
 
     repo_key: str
@@ -134,6 +135,7 @@ class Report:
     part_of: Part | None = None
     ci_run: int | None = None
     ci_url: str | None = None
+    rerun_of: int | None = None
 
     @property
     def ci_run_id(self) -> int:

@@ -146,6 +146,16 @@ class RunReport(RunStart):
     part_of: PartOf | None = None
     ci_run: Count | None = None
     ci_url: Address | None = None
+    rerun_of: Count | None = None
+
+    @field_validator("rerun_of")
+    @classmethod
+    def _of_another(cls, rerun_of: int | None, info: ValidationInfo) -> int | None:
+        part_of = info.data.get("part_of")
+        own = (info.data.get("run_id"), None if part_of is None else part_of.run_id)
+        if rerun_of is not None and rerun_of in own:
+            raise PydanticCustomError("rerun_of", "Should be another run than `run_id`")
+        return rerun_of
 
     @property
     def names(self) -> int:

@@ -57,6 +57,7 @@ ROWS: list[tuple[str, str, object, str]] = [
     ("github-workflow-run", "sha", TESTED, EVENT),
     ("github-workflow-run", "branch", "main", EVENT),
     ("github-workflow-run", "trigger", MERGE, EVENT),
+    ("github-workflow-run-failed", "rerun_of", 19543210000, EVENT),
     ("github-workflow-run-of-fork", "branch", "mallory:main", EVENT),
     ("github-workflow-run-of-fork", "trigger", MANUAL, EVENT),
     ("github-merge-group", "branch", "release/2.x", "GITHUB_REF_NAME"),
@@ -196,6 +197,8 @@ UNSAID = [
     ("github-push", "conclusion"),  # the action hands on `job.status`
     ("github-push", "started_at"),
     ("github-push", "ci_run"),  # the run id is the number that people know
+    ("github-push", "rerun_of"),
+    ("github-workflow-run", "rerun_of"),  # every box waits for a build that passes
     ("gitlab-merge-request", "before_sha"),
     ("gitlab-merge-request", "conclusion"),  # the job still runs
     ("buildkite-ui", "sha"),  # `HEAD` is not a commit

@@ -95,11 +95,12 @@ def test_a_conclusion_that_breaks_its_rule_is_not_asked_as_the_run_itself_says_i
 def test_the_flags_of_the_ci_job_are_those_of_report_run(
     bench: Bench, taking: AnsweringServer
 ) -> None:
-    code, _, err = bench.run("--ci-url=https://ci.example/7", "--ci-run=7", *shell("true"))
+    flags = ("--ci-url=https://ci.example/7", "--ci-run=7", "--rerun-of=6")
+    code, _, err = bench.run(*flags, *shell("true"))
 
     assert code == 0, err
     [one] = reports(taking)
-    assert (one["ci_url"], one["ci_run"]) == ("https://ci.example/7", 7)
+    assert (one["ci_url"], one["ci_run"], one["rerun_of"]) == ("https://ci.example/7", 7, 6)
 
 
 def test_each_box_that_a_file_names_is_looked_at_before_the_tests(bench: Bench) -> None:

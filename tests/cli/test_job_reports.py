@@ -290,6 +290,28 @@ def test_a_field_that_breaks_its_rule_is_named_with_its_source(in_ci: Command) -
     assert "HWCI_BOX" not in of_file.err
 
 
+@pytest.mark.usefixtures("checkout")
+def test_a_job_says_which_run_made_ci_start_it(in_ci: Command) -> None:
+    run = ("report-run", "--box", "b", "--junit", "one.xml", "-n")
+    follows = recorded("github-workflow-run-failed")
+
+    assert "rerun_of" not in body(in_ci(*run, **recorded("github-push")))
+    assert body(in_ci(*run, **follows))["rerun_of"] == 19543210000
+    assert body(in_ci(*run, HWCI_RERUN_OF="6", **follows))["rerun_of"] == 6
+    assert body(in_ci(*run, "--rerun-of", "5", HWCI_RERUN_OF="6"))["rerun_of"] == 5
+
+
+@pytest.mark.usefixtures("checkout")
+def test_a_rerun_of_itself_is_wrong_usage_in_one_line(in_ci: Command) -> None:
+    own = recorded("github-push")["GITHUB_RUN_ID"]
+    run = ("report-run", "--box", "b", "--junit", "one.xml", "-n")
+
+    done = in_ci(*run, "--rerun-of", own, **recorded("github-push"))
+
+    assert done.code == 2
+    assert "cause: --rerun-of: Should be another run than `run_id`\n" in done.err
+
+
 def test_a_report_from_ci_imports_no_server_no_aiohttp_and_none_of_the_other_calls(
     checkout: Path,
 ) -> None:

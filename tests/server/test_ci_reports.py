@@ -176,6 +176,44 @@ def test_rule_5_a_run_on_several_boxes_is_several_reports(tmp_path: Path) -> Non
     assert tile == {"infra": 0, "total": 2}
 
 
+@pytest.mark.parametrize("part_of", [None, {"run_id": 4711, "part": 2, "parts": 2}])
+def test_a_rerun_of_itself_is_refused_in_one_line(
+    server: RunningServer, part_of: dict[str, int] | None
+) -> None:
+    run_id = 4711 if part_of is None else 99
+    body = report(run_id=run_id, rerun_of=4711, part_of=part_of)
+    reply = send(server, "/api/ci/run-report", body)
+
+    assert (reply.status, reply.issue_paths) == (400, [["body", "rerun_of"]])
+    assert b"Should be another run than `run_id`" in reply.body
+
+
+def test_a_rerun_of_a_run_that_is_unknown_or_of_another_product_counts_as_any_run(
+    tmp_path: Path,
+) -> None:
+    failing, passing = (
+        {"id": "boot", "outcome": outcome, "attempts": 1, "duration_s": 1}
+        for outcome in ("fail", "pass")
+    )
+    runs = [
+        report(run_id=1, suite="other", tests=[failing]),
+        report(run_id=2, tests=[failing]),
+        report(run_id=3, box_key="bench-2", sha="b" * 40, tests=[passing]),
+    ]
+
+    def shown(rerun_of: int | None) -> Any:
+        told = {} if rerun_of is None else {"rerun_of": rerun_of}
+        with running_in_thread(tmp_path / f"after-{rerun_of}") as server:
+            for run in (runs[0], *(run | told for run in runs[1:])):
+                answer = page_after(server, "/api/ci/run-report", run)
+        return answer
+
+    unmarked = shown(None)
+    assert unmarked["tiles"]["infraRuns"]["total"] == 3
+    assert shown(999_999) == unmarked  # nobody knows this run
+    assert shown(1) == unmarked  # the run of the other product
+
+
 def page_after(server: RunningServer, path: str, body: dict[str, Any]) -> Any:
     assert send(server, path, body).status == 204
     answer = page(server)

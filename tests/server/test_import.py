@@ -21,7 +21,7 @@ from hwci.engine.facts import Part, Report, TestItem, run_record_id
 from hwci.engine.vocabulary import Outcome, Role, RunEventType
 from hwci.server.errors import NotFoundError, StorageError
 from hwci.server.services.operator.commands import BeginImport, KeepSent
-from hwci.server.services.transfer import importing
+from hwci.server.services.transfer import exporting, importing
 from hwci.server.services.transfer.exporting import digested
 from hwci.server.services.transfer.importing import keep, open_source
 from hwci.server.services.transfer.sent import KeptReview, Sent, body_of
@@ -360,6 +360,29 @@ async def test_a_report_of_a_version_without_bounds_is_imported_with_the_largest
         [report] = (await storage.read(lambda reader: reader.facts(ORG))).reports
 
     assert report.tests == (replace(test, attempts=1_000_000, duration_s=366 * 86_400),)
+
+
+async def test_a_report_of_a_version_without_reruns_is_imported_beside_one_that_is_a_rerun(
+    tmp_path: Path,
+) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    earlier = replace(HistoryDraw(1).next_report(), run_id=1, part_of=None, rerun_of=None)
+    rerun = replace(earlier, run_id=2, rerun_of=1)
+    written = json.loads(body(earlier))
+    written.pop("rerun_of", None)
+    (kept / "1.json").write_text(json.dumps(written))
+    (kept / "2.json").write_bytes(body(rerun))
+
+    async with database(tmp_path / "new.db") as (storage, operator):
+        await storage.write(lambda writer: writer.add_organization(ACME))
+        assert await imported(operator, kept, organization="Acme Firmware") == (ORG, 2, [])
+        again = tmp_path / "again.db"
+        await storage.read(lambda reader: exporting.export(reader, ACME, again, NOON))
+        facts = await storage.read(lambda reader: reader.facts(ORG))
+
+    assert facts.reports == (earlier, rerun)
+    assert rows(again, "SELECT rerun_of FROM reports ORDER BY run_id") == [(None,), (1,)]
 
 
 def test_a_folder_without_bodies_is_refused(tmp_path: Path) -> None:

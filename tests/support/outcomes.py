@@ -148,6 +148,7 @@ def _run(report: Report, numbers: dict[str, int]) -> RunOutcomes:
         ended_at=report.ended_at,
         ci_run_id=report.ci_run_id,
         run_attempt=report.run_attempt,
+        rerun_of=report.rerun_of,
         box_key=report.box_key,
         workflow=report.workflow,
         trigger=report.trigger,
@@ -172,7 +173,7 @@ def by_name(found: Sequence[ProductOutcomes]) -> list[object]:
             [
                 (
                     *(one.started_at, one.ended_at, one.ci_run_id, one.run_attempt, one.box_key),
-                    *(one.workflow, one.trigger, one.branch, one.sha, one.hello_ok),
+                    *(one.workflow, one.trigger, one.branch, one.sha, one.hello_ok, one.rerun_of),
                     [tests[number] for number in one.order],
                     {name for number, name in tests.items() if one.ran >> number & 1},
                     {tests[number]: result for number, result in one.notable.items()},

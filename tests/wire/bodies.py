@@ -41,6 +41,7 @@ REPORT: dict[str, Any] = {
     "part_of": {"run_id": 4711, "part": 1, "parts": 2},
     "ci_run": 42,
     "ci_url": "https://ci.example/7",
+    "rerun_of": 4710,
 }
 CONFIGURATION: dict[str, Any] = {
     "repo_key": "acme/sensor-node",

@@ -58,6 +58,7 @@ def test_a_report_becomes_a_fact_whole() -> None:
         part_of=facts.Part(4711, 1, 2),
         ci_run=42,
         ci_url="https://ci.example/7",
+        rerun_of=4710,
     )
 
 

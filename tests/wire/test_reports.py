@@ -61,6 +61,8 @@ COUNTS = [
     ("run report", ("run_attempt",), 1),
     ("run report", ("part_of", "run_id"), 0),
     ("run report", ("part_of", "parts"), 1),
+    ("run report", ("ci_run",), 0),
+    ("run report", ("rerun_of",), 0),
 ]
 BOOLEANS = [
     ("run report", ("hello_ok",)),
@@ -98,6 +100,7 @@ OPTIONAL = [
     ("run report", ("suite",)),
     ("run report", ("ci_run",)),
     ("run report", ("ci_url",)),
+    ("run report", ("rerun_of",)),
     ("run report", ("covers_shas",)),
     ("run report", ("changes",)),
     ("run report", ("part_of",)),
@@ -134,6 +137,18 @@ def test_names_are_strings_of_1_to_255_characters(kind: str, path: tuple[Step, .
     assert verdict_on(kind, path, "x" * 256) == [["body", *path]]
     assert verdict_on(kind, path, "") == [["body", *path]]
     assert verdict_on(kind, path, 7) == [["body", *path]]
+
+
+@pytest.mark.parametrize(
+    ("run_id", "rerun_of", "refused"), [(7, 7, True), (4711, 4711, True), (7, 8, False)]
+)
+def test_a_run_is_no_rerun_of_itself(run_id: int, rerun_of: int, refused: bool) -> None:
+    """`run_id` of a later part is derived, and its `part_of` has the CI's."""
+    model, body = BODIES["run report"]
+    found = issues(model, body | {"run_id": run_id, "rerun_of": rerun_of})
+
+    fault = (["body", "rerun_of"], "Should be another run than `run_id`")
+    assert found == [fault] * refused
 
 
 @pytest.mark.parametrize("kind", ["merge announcement", "run report"])

@@ -93,6 +93,7 @@ class JobFlags:
     box_key: str | None = None
     ci_run: int | None = None
     ci_url: str | None = None
+    rerun_of: int | None = None
     covers_shas: Sequence[str] | None = None
     merged_at: datetime | None = None
     before_sha: str | None = None

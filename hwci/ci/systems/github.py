@@ -109,6 +109,16 @@ def _finished_trigger(env: JobEnvironment) -> Sourced[Trigger] | None:
     return Sourced(merge_or_manual(trigger, (_finished_branch,), env), EVENT)
 
 
+def _failed_before(env: JobEnvironment) -> Sourced[int] | None:
+    """Return the run that this one follows, if that failed. One that passed is most often a build,
+    which every box waits for: that says nothing of a box.
+    """
+    run = at_path(env.event, "workflow_run")
+    if at_path(run, "conclusion") not in _FAILED:
+        return None
+    return sourced(str(at_path(run, "id")), EVENT, RUN_ID)
+
+
 def _unqueued(name: str) -> str:
     """Return the branch that a merge queue merges into; any other branch is itself."""
     match = QUEUE.fullmatch(name)
@@ -131,7 +141,8 @@ def _pushed(env: JobEnvironment) -> Sourced[tuple[str, ...]] | None:
 
 # Earlier runs
 
-_ENDINGS = {"success": Ending.TESTED, "failure": Ending.IN_DOUBT, "timed_out": Ending.IN_DOUBT}
+_FAILED = ("failure", "timed_out")
+_ENDINGS = {"success": Ending.TESTED} | dict.fromkeys(_FAILED, Ending.IN_DOUBT)
 """By the conclusion of a job. Any other was skipped, was cancelled before it came to a runner, or
 still runs."""
 
@@ -311,6 +322,7 @@ GITHUB = System(
                 "/attempts/{GITHUB_RUN_ATTEMPT}"
             ),
         ),
+        "rerun_of": (where(_event_is(_FOLLOWS), _failed_before),),
         "merged_at": (
             where(_event_is("push"), _in_event("head_commit", "timestamp", read=parse_time)),
             where(_is_merged, _of_pull("merged_at", read=parse_time)),

@@ -38,6 +38,7 @@ Command = Annotated[list[str], typer.Argument(metavar="COMMAND", help="The tests
     "sha",
     "ci_run",
     "ci_url",
+    "rerun_of",
 )
 def exec(  # noqa: A001 - named as the command
     *,

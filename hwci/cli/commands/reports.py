@@ -45,6 +45,7 @@ Junit = Annotated[
     "box_key",
     "ci_run",
     "ci_url",
+    "rerun_of",
     "covers_shas",
     "before_sha",
     "base_sha",

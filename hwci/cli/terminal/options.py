@@ -340,6 +340,14 @@ _OF_THE_JOB: Mapping[str, Any] = {
         THE_RUN, "NUMBER", "Number that the CI shows for the run [the CI's].", int, min=0
     ),
     "ci_url": _of_job(THE_RUN, "URL", "Page of the CI job, http or https [the CI's]."),
+    "rerun_of": _of_job(
+        THE_RUN,
+        "NUMBER",
+        "CI run id of the run whose result made CI start this one: it failed, or this one waited"
+        " for it to pass [the CI's].",
+        int,
+        min=0,
+    ),
     "merged_at": _of_job(None, "TIME", "Time of the merge, with an offset [the CI's, or git's]."),
     "covers_shas": _of_job(
         COMMITS, "SHA", "Every commit of the push; repeatable, or a list [git's].", list[str]

@@ -79,6 +79,7 @@ REPORT = Report(
     changes=CHANGES,
     ci_run=42,
     ci_url="https://ci.example/7",
+    rerun_of=5,
 )
 ANNOUNCEMENT = Announcement("fw", None, "bbbbbbb", "main", NOON, "https://ci.example/6")
 CONFIG = SuiteConfig(

@@ -110,6 +110,7 @@ class HistoryDraw:
             part_of=part if draw.random() < 0.2 else None,
             ci_run=draw.choice((None, 42)),
             ci_url=draw.choice((None, "https://ci.example/7", "https://ci.example/9")),
+            rerun_of=None if started_at.hour % 3 else 12,  # a draw would change every other one
         )
 
     def _time(self) -> datetime:

@@ -175,7 +175,7 @@ CREATE TABLE report (
   part_run_id INTEGER,
   part INTEGER,
   parts INTEGER,
-  ci_run_id INTEGER NOT NULL, record_id BLOB, digest BLOB, ci_url TEXT, ci_run INTEGER, arrived_at INTEGER,
+  ci_run_id INTEGER NOT NULL, record_id BLOB, digest BLOB, ci_url TEXT, ci_run INTEGER, arrived_at INTEGER, rerun_of INTEGER,
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 ) STRICT;
 

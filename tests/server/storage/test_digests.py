@@ -64,6 +64,7 @@ ALTERED: dict[str, dict[str, object]] = {
         "parts": 3,
         "ci_run": 43,
         "ci_url": "https://ci.example/8",
+        "rerun_of": 6,
     },
 }
 COLUMNS = [(table, column) for table, of in ALTERED.items() for column in of]
@@ -141,7 +142,8 @@ def test_a_database_of_the_version_before_is_read_and_a_rebuild_gives_it_its_dig
 def test_what_has_no_field_of_a_later_version_keeps_its_digest() -> None:
     """Earlier versions made these."""
     of_report = digests.of_whole(
-        ACME.id.bytes, replace(REPORT, ci_run=None, ci_url=None, tests=(PASS, SILENT))
+        ACME.id.bytes,
+        replace(REPORT, ci_run=None, ci_url=None, rerun_of=None, tests=(PASS, SILENT)),
     )
     at = codec.to_micros(NOON)
     of_merge = digests.of_values(ACME.id.bytes, "fw", "", "bbbbbbb", "main", at, None)

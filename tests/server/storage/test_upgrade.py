@@ -4,6 +4,7 @@
 import sqlite3
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -28,10 +29,10 @@ def filled(path: Path) -> None:
     writer, draw = Transaction(connection), HistoryDraw(7)
     connection.execute("BEGIN")
     for _ in range(40):
-        report = draw.next_report()
+        report = replace(draw.next_report(), rerun_of=None)  # unknown to the version before
         writer.put_report(ORG, report, NOON)
         writer.put_report(OTHER.id, report, NOON)
-    connection.execute("UPDATE report SET arrived_at = NULL")  # unknown to the version before
+    connection.execute("UPDATE report SET arrived_at = NULL")  # as is this
     passed = "SELECT org_id, min(id) FROM failure WHERE passed GROUP BY org_id"
     for org, failure in connection.rows(passed):
         writer.put_review(UUID(bytes=org), UUID(bytes=failure), REVIEW)

@@ -17,7 +17,7 @@ TABLES = {
     "export": "form program version org_id organization exported_at bodies digest",
     "reports": "report arrived_at repo_key workflow suite run_id run_attempt trigger branch sha"
     " started_at ended_at conclusion hello_ok box_key tests failed covers_shas changes part_run_id"
-    " part parts ci_run ci_url",
+    " part parts ci_run ci_url rerun_of",
     "tests": "report position test_id outcome attempts duration_s verdict message failure_id",
     "changes": "changes repo_key base_sha truncated",
     "commits": "changes position sha subject committed_at files files_truncated",
@@ -40,7 +40,7 @@ configuration as the API takes it, and of each review, box and note of a box, co
 
 _TYPES = {
     "INTEGER": "form bodies report run_id run_attempt tests failed changes part_run_id part parts"
-    " ci_run position attempts items number"
+    " ci_run rerun_of position attempts items number"
     " reports infra boxes run_reports failed_attempts retry_passes flaky_failures",
     "REAL": "duration_s flake_rate mean_duration_s max_duration_s",
     "BOOLEAN": "hello_ok truncated files_truncated checked merge_trigger",

@@ -24,7 +24,8 @@ from hwci.server.storage.sql.reports.narrowed import of_reports
 
 _REPORTS = (
     "SELECT r.product_id, r.started_at, r.run_id, r.run_attempt, r.box_key, r.id, r.ended_at,"
-    f" r.ci_run_id, r.workflow, r.trigger, r.branch, r.sha, r.hello_ok, r.template_id {REPORTS}"
+    " r.ci_run_id, r.workflow, r.trigger, r.branch, r.sha, r.hello_ok, r.rerun_of,"
+    f" r.template_id {REPORTS}"
 )
 _NOTABLE = (
     f"SELECT r.id, i.test, i.outcome, i.attempts, i.verdict {REPORTS} {ITEMS}"
@@ -185,12 +186,14 @@ class OutcomeAnswers(Answers):
 
 
 def _run(row: tuple[Any, ...], listed: Listed, notable: Mapping[int, NotableResult]) -> RunOutcomes:
-    at, _, attempt, box_key, _, ended, ci_run_id, workflow, trigger, branch, sha, hello_ok, _ = row
+    at, _, attempt, box_key, _, ended, ci_run_id, workflow, trigger, branch, *columns = row
+    sha, hello_ok, rerun_of, _ = columns
     return RunOutcomes(
         started_at=codec.from_micros(at),
         ended_at=codec.from_micros(ended),
         ci_run_id=ci_run_id,
         run_attempt=attempt,
+        rerun_of=rerun_of,
         box_key=box_key,
         workflow=workflow,
         trigger=Trigger(trigger),

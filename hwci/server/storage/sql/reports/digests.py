@@ -60,7 +60,11 @@ def of_report(org: bytes, report: Report, names: bytes, changes: bytes | None) -
     results = b",".join(
         [_result(t.outcome, t.attempts, t.verdict, t.message) for t in report.tests]
     )
-    added = (("ci_run", report.ci_run), ("ci_url", report.ci_url))
+    added = (
+        ("ci_run", report.ci_run),
+        ("ci_url", report.ci_url),
+        ("rerun_of", report.rerun_of),
+    )
     tail = [_written(field) for field in added if field[1] is not None]
     seconds = (test.duration_s for test in report.tests)
     return _digest(

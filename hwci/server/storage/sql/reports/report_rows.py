@@ -30,7 +30,8 @@ _COLUMNS = (
     "r.id, r.product_id, r.template_id, r.durations, r.changes_id,"
     " r.repo_key, r.workflow, p.suite, r.run_id, r.run_attempt, r.trigger, r.branch, r.sha,"
     " r.started_at, r.ended_at, r.conclusion, r.hello_ok, r.box_key, r.covers,"
-    " r.part_run_id, r.part, r.parts, r.digest, p.repo_key, r.ci_run, r.ci_url, r.arrived_at"
+    " r.part_run_id, r.part, r.parts, r.digest, p.repo_key, r.ci_run, r.ci_url, r.arrived_at,"
+    " r.rerun_of"
 )
 _SELECT = (
     f"SELECT {_COLUMNS} FROM report r"
@@ -105,6 +106,7 @@ def insert(
         "parts": None if part is None else part.parts,
         "ci_run": report.ci_run,
         "ci_url": report.ci_url,
+        "rerun_of": report.rerun_of,
         "digest": digests.of_report(org, report, listed.digest, changed),
         "arrived_at": codec.to_micros(at),
         **_derived(org, report, fails),
@@ -393,4 +395,5 @@ def _report(row: tuple[Any, ...], tests: tuple[TestItem, ...], changes: Changes 
         part_of=None if part_run_id is None else Part(part_run_id, part, parts),
         ci_run=row[24],
         ci_url=row[25],
+        rerun_of=row[27],
     )
