@@ -188,19 +188,22 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
         "id repoKey suite branch onMergeBranch label since lastFailedAt testsTotal boxesTotal"
         " passesOnTotal failuresTotal commits times firstCommit.sha firstCommit.subject"
         " suspects.from suspects.to fixSha runs reruns retries mergedInto.branch"
-        " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch onlyBox lookFirst",
+        " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch onlyBox lookFirst"
+        " suspectsDiffer",
         "No failure in this period, or each is a flake. Look further back with --days.",
-        _look_first,
+        _notes,
     )
 
 
-def _look_first(rows: "Sequence[IncidentAnswer]") -> "Iterator[str]":
-    """Say of each that still fails where to look first, or what would tell."""
+def _notes(rows: "Sequence[IncidentAnswer]") -> "Iterator[str]":
+    """Say of each that still fails where to look first, or what would tell; and of others why they
+    suspect other commits than their failures.
+    """
     for row in rows:
-        if row.look_first is not None:
+        if (said := row.look_first or row.suspects_differ) is not None:
             runs = f" (only {row.boxes[0]} runs {'it' if row.tests_total == 1 else 'them'})"
             tests = _some(row.tests, row.tests_total)
-            yield f"{tests}{runs if row.only_box else ''}: {row.look_first}"
+            yield f"{tests}{runs if row.only_box else ''}: {said}"
 
 
 def _some(names: "Sequence[str]", total: int) -> str:
