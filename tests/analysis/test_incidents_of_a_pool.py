@@ -15,7 +15,7 @@ from hwci.engine.rules.classify import Classifier
 from hwci.engine.vocabulary import Label, Outcome, Verdict
 from tests.analysis.pools import COMMITS, Plain, pushes, random_pool
 from tests.analysis.stories import runs, story
-from tests.engine.timeline import ALL, EVER, ORG, Past, changes, commit
+from tests.engine.timeline import ALL, EVER, ORG, Past, changes, commit, report
 from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
 
@@ -83,6 +83,12 @@ def test_a_new_box_that_fails_while_others_do_is_one_of_them_but_not_long_after(
     assert [one.boxes for one in found(after)] == [["box-1"], ["box-3"]]
 
 
+def test_a_new_box_joins_those_that_failed_beside_it_however_often_they_failed_later() -> None:
+    past = pushes("a:1P b:1F c:3F d:1F e:1P f:1F", fw="b")
+
+    assert [one.boxes for one in found(past)] == [["box-1", "box-3"], ["box-1"]]
+
+
 def test_what_never_passed_on_any_box_is_one_incident_from_its_first_failure() -> None:
     past = pushes("a:4P b:1F c:2F d:3F", fw="b", test="new")
 
@@ -127,6 +133,34 @@ def test_commits_that_no_run_lists_leave_the_suspects_unknown(sent: str) -> None
     past = pushes("a:1P b:4P c:4P d:1F e:1F", fw="abcde", sent=sent)
 
     assert [suspects(one) for one in found(past)] == ["bcd" if "c" in sent else None]
+
+
+def test_lists_that_were_cut_short_or_go_round_in_a_circle_lead_to_no_pass() -> None:
+    past = pushes("a:1P b:4P c:4P d:1F", fw="abcd")
+    cut = [
+        replace(one, changes=replace(one.changes, truncated=True))
+        if one.sha == "c" and one.changes
+        else one
+        for one in past.reports
+    ]
+
+    assert [suspects(one) for one in found(past)] == ["bcd"]
+    assert [suspects(one) for one in found(Past(cut))] == [None]
+    assert [suspects(one) for one in found(listing(past, "c", "d", "c"))] == [None]
+
+
+def test_a_failure_whose_commit_passed_stands_alone_with_what_broke_it_on_its_box() -> None:
+    sent = changes("a", commit("b", "fw"), commit("c", "fw"))
+    reports = [
+        report("a:P", 0),
+        report("b:P", 1),
+        report("c:F", 2, sent=sent),
+        report("c:P", 3),
+        report("c:F", 4, box="box-2", sent=sent),
+    ]
+    past = Past(reports).reviewed("c", "confirm")
+
+    assert summary(past) == [("box-1", "c", None, "resolved"), ("box-2", "bc", None, "pending")]
 
 
 @pytest.mark.parametrize(

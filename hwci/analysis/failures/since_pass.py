@@ -54,7 +54,6 @@ class _Search:
     def __init__(self, asked: Asked) -> None:
         self.repo_key, self._passed = asked.repo_key, asked.passed
         self._commits: tuple[Commit, ...] = ()
-        self._seen: set[str] = set()
         self.base: str | None = None
         self.found: tuple[Commit, ...] | None = None
         self._look(asked.changes, asked.changes.commits)
@@ -71,6 +70,5 @@ class _Search:
         base = changes.base_sha
         if after >= 0 or self._passed in {None, base}:
             self.found = self._commits
-        elif base is not None and not changes.truncated and base not in self._seen:
-            self._seen.add(base)
+        elif not changes.truncated:
             self.base = base
