@@ -172,7 +172,10 @@ def test_a_failure_whose_commit_passed_stands_alone_with_what_broke_it_on_its_bo
         ),
         (
             "a:1P b:4P c:1F d:1P",
-            "The run on c lists the last of them alone; box-1 passed at a last before that",
+            (
+                "The run on c lists only what came since the run before it; box-1 last passed"
+                " earlier, at a"
+            ),
         ),
         ("a:1P b:1F c:1P", None),
     ],
@@ -238,6 +241,14 @@ def test_what_the_bench_is_blamed_for_again_and_again_is_one_incident_whatever_w
         assert (one.incident.times, len(one.incident.tests)) == (4, 5)
         assert one.incident.suspects is None
     assert one.suspects_differ == "It began 4 times, so none of these commits explains it"
+
+
+def test_what_fails_beside_them_on_another_box_is_an_incident_of_its_own() -> None:
+    both = {5, 15, 25, 35}
+    beside = [replace(one, box_key="box-2") for one in runs(i2c={5}, spi=set())]
+    told = found(Past([*runs(i2c=both, spi=both), *beside]))
+
+    assert sorted((one.times, one.boxes) for one in told) == [(1, ["box-2"]), (4, ["box-1"])]
 
 
 def test_incidents_of_random_pools_are_those_of_the_plainest_way() -> None:

@@ -88,17 +88,18 @@ def causes_of(
     have several, each in order of place; groups are numbered as in `failed`.
     """
     stretches = _stretches(history, failed)
-    pools = _pools(history, failed, stretches)
+    pools = _pools(history, failed, stretches, {})
     common = _again_and_again(history, period, failed, pools, members)
+    if common:
+        # What fails beside them now and then is another pool.
+        pools = _pools(history, failed, stretches, common)
     found: dict[int, Caused] = {}
     for pool in pools:
         began, ends = pool.began, pool.ends
+        again = common.get(failed[pool.members[0]].key)
         # What passed again on one box is over, whatever is not known of another.
         over = ends if ends.fix is None else ends._replace(label=Label.RESOLVED)
         cause = cause_of(began.first, over, began.suspects)
-        again = next(
-            (common[one] for at in pool.members if (one := failed[at].key) in common), None
-        )
         if again is not None:
             cause = (again, ends.label, ends.of_bench)
         for at in pool.members:
@@ -132,12 +133,18 @@ def _stretches(history: RecordedRuns, failed: Sequence[Failed]) -> list[Stretch]
 
 
 def _pools(
-    history: RecordedRuns, failed: Sequence[Failed], stretches: Sequence[Stretch]
+    history: RecordedRuns,
+    failed: Sequence[Failed],
+    stretches: Sequence[Stretch],
+    common: Mapping[FailureKey, int],
 ) -> list[_Pool]:
-    """Return the pools, the one with the first of the groups first."""
+    """Return the pools, the one with the first of the groups first. `common`: the numbers of what
+    fails together again and again, which is apart from others.
+    """
     of_test: dict[object, list[int]] = defaultdict(list)
-    for at, ((lane, _), _, ends, _) in enumerate(failed):
-        of_test[lane._replace(box_key=""), ends.of_bench].append(at)
+    for at, (key, _, ends, _) in enumerate(failed):
+        test = key.lane._replace(box_key="")
+        of_test[test, ends.of_bench, common.get(key)].append(at)
     pools: list[list[int]] = []
     for numbers in of_test.values():
         history.check_time()

@@ -48,11 +48,12 @@ def _why(failure: OfFailure) -> str:
         return f"{box} alone failed first on {failed}; {before}"
     if passed is None:
         return f"No box is known to have passed it before {failed}"
-    there = f"{passed.lane.box_key} passed at {short(passed.sha)}"
+    last, there = short(passed.sha), passed.lane.box_key
     if began.commits is None:
-        return f"No runs list all commits since {there}, up to {failed}"
+        return f"No runs list all commits since {there} passed at {last}, up to {failed}"
     own = failure.caused.passed
     if own != passed.sha:
         alone = "never passed before" if own is None else f"last passed at {short(own)}"
-        return f"{box} alone {alone}; {there} since then"
-    return f"The run on {failed} lists the last of them alone; {there} last before that"
+        return f"{box} alone {alone}; {there} passed at {last} since then"
+    listed = f"The run on {failed} lists only what came since the run before it"
+    return f"{listed}; {there} last passed earlier, at {last}"
