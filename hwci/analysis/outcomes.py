@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import ANYWHERE, History, Scope, Where
+from hwci.engine.history import ANYWHERE, History, Place, Scope, Where
 from hwci.engine.periods import Period
 from hwci.engine.test_sets import CountedTests
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
@@ -118,6 +118,16 @@ class RecordedRuns(History, Protocol):
     ) -> Mapping[Lane, Mapping[str, int]]:
         """The commits on which reports of the period ran the test of each of these lanes, each with
         its number among all commits of the product and branch, by their first reports.
+        """
+
+    def places(
+        self, commits: Mapping[tuple[str, str], Collection[str]]
+    ) -> Mapping[tuple[str, str], Mapping[str, Place]]:
+        """The place of each of these commits of a repository and branch that has one there."""
+
+    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[Place | None]:
+        """The place of the last commit that passed the lane of each of these failures, of its own
+        commit and so many of its branch before it; None: none of them did.
         """
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Incidents: which failures make one, on small examples, and on random histories by the rows of the
-failures.
+"""Incidents: which failures make one, on small examples. Those of a pool of boxes, and random
+histories: `test_incidents_of_a_pool.py`.
 """
 
-import random
-from collections import defaultdict
 from dataclasses import replace
 
 import pytest
@@ -18,13 +16,10 @@ from hwci.analysis.failures.incidents import (
     incidents,
 )
 from hwci.engine.facts import Announcement, Report
-from hwci.engine.page.failures import describe
 from hwci.engine.page.reading import read_failures
 from hwci.engine.periods import Period
-from hwci.engine.rules.classify import Classifier
-from hwci.engine.rules.labels import groups_of
-from hwci.engine.vocabulary import Label, Verdict
-from tests.analysis.stories import BROKEN, run, story
+from hwci.engine.vocabulary import Label
+from tests.analysis.stories import BROKEN, run
 from tests.engine.timeline import (
     ALL,
     EVER,
@@ -39,7 +34,6 @@ from tests.engine.timeline import (
     seen,
 )
 from tests.support.outcomes import FullRecordedRuns
-from tests.support.soak import rounds
 
 
 def found(past: Past) -> list[Incident]:
@@ -233,32 +227,3 @@ def test_the_last_run_after_a_merge_decides_how_a_test_does() -> None:
     on_main = replace(TOPIC[1], changes=changes("a", "x", "m"))
     assert after_merge(before, on_main) == Merged(MAIN, passing=1, failing=1, not_run=1)
     assert after_merge(on_main, last) == Merged(MAIN, passing=0, failing=2, not_run=1)
-
-
-def test_failures_are_one_incident_if_and_only_if_their_rows_have_one_cause() -> None:
-    sizes = set()
-    for seed in range(rounds(200, 10_000)):
-        past = story(random.Random(seed))
-        history = past.history
-        together = defaultdict(set)
-        for group in groups_of(history, past.failures()):
-            if group.label is Label.FLAKE:
-                continue
-            row = describe(history, group, Classifier(history))
-            lane, began = row.key.lane, row.broken_by
-            sent = history.changes_under_test(
-                lane.repo_key, row.first.workflow, lane.branch, row.key.sha
-            )
-            base = None if sent is None else sent.changes.base_sha
-            cause = (
-                *(lane.suite, lane.branch, row.label, row.fix and row.fix.sha),
-                tuple(one.sha for one in began) if began else (base, row.key.sha, "any"),
-                row.verdict is Verdict.INFRA,
-            )
-            together[cause].add(row.id)
-
-        incidents_of = [{group.first.id for group in one.groups} for one in found(past)]
-
-        assert sorted(map(sorted, incidents_of)) == sorted(map(sorted, together.values())), seed
-        sizes |= {len(one) for one in incidents_of}
-    assert {1, 2, 3} <= sizes

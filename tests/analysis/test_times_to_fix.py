@@ -61,8 +61,9 @@ def broken_often(merges: dict[str, float]) -> Past:
     for number, name in enumerate(TESTS):
         at, bad, good = 120.0 * number + 60, f"b{number}", f"c{number}"
         before = f"c{number - 1}" if number else "s"
-        runs.append(run(bad, at, {name: "F"}, base=before))
-        runs.append(run(good, at + 60, {name: "P"}, base=bad))
+        passing = dict.fromkeys(TESTS, "P")
+        runs.append(run(bad, at, passing | {name: "F"}, base=before))
+        runs.append(run(good, at + 60, passing, base=bad))
     return Past(runs).announced(*(merged(sha, at) for sha, at in merges.items()))
 
 
@@ -296,9 +297,15 @@ def test_what_is_counted_once_is_one_incident_on_random_histories() -> None:
         failing = Counter[tuple[str | None, str | None]]()
         for one in told:
             suite = one.product.suite
-            for of in ((None, None), (suite, None), *((suite, box) for box in one.boxes)):
+            pending = {
+                group.first.key.lane.box_key for group in one.groups if group.label is Label.PENDING
+            }
+            for of in ((None, None), (suite, None)):
                 counted[of] += 1
-                failing[of] += one.label is Label.PENDING
+                failing[of] += bool(pending)
+            for box in one.boxes:
+                counted[suite, box] += 1
+                failing[suite, box] += box in pending
 
         expected = {of: (number, failing[of]) for of, number in counted.items()}
         assert {of: (row.incidents, row.failing) for of, row in rows.items()} == expected, seed

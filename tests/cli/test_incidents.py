@@ -93,6 +93,23 @@ def test_one_review_is_made_for_each_failure_of_an_incident(
     assert dismissed() == set()
 
 
+def test_why_an_incident_suspects_others_than_one_of_its_failures_stands_below(
+    signed_in: Command, server: RunningServer
+) -> None:
+    with Client(server.url, ci_key=server.ci_key) as client:
+        for number, sha, outcome in ((24, B, "fail"), (25, C, "fail"), (26, D, "pass")):
+            sent = report(number, sha, {"dma": outcome})
+            box = "bench-9" if sha == C else "bench-1"
+            client.send(calls.report_run(sent.model_copy(update={"box_key": box})))
+        passes = report(27, D, {"dma": "pass"}).model_copy(update={"box_key": "bench-9"})
+        client.send(calls.report_run(passes))
+
+    _, _, err = signed_in("incidents", "list", "--label", "resolved", COLUMNS="300")
+
+    before = f"bench-1 failed on {B[:12]} before that"
+    assert f"dma, spi: bench-9 alone failed first on {C[:12]}; {before}" in err.splitlines()
+
+
 def test_an_incident_that_is_not_of_the_period_is_named_with_the_way_to_it(
     signed_in: Command,
 ) -> None:

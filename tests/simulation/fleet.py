@@ -76,7 +76,8 @@ class Cause:
 class Plan:
     """How large a fleet is, how often what is planted, and how often CI forgets something.
 
-    `runs`: reports on main, of up to `boxes_at_once` boxes for each push. `base_rate`: attempts
+    `runs`: reports on main, of up to `boxes_at_once` boxes for each push; `boxes_at_once_min`: of
+    so many at least, drawn for each push (None: of as many each time). `base_rate`: attempts
     that fail for no planted cause. `lost`: runs that lose their bench midway; `unreached`: that
     never reach it; `unrun`: pushes that nothing runs for.
     """
@@ -95,6 +96,7 @@ class Plan:
     changes: float = 1.0
     branches: int = 0
     renamed: int = 0
+    boxes_at_once_min: int | None = None
 
     @property
     def box_keys(self) -> tuple[str, ...]:
@@ -198,6 +200,8 @@ class _Fleet:
         plan, random = self._plan, self._random
         sent = changes if random.random() < plan.changes else None
         at_once = min(plan.boxes, plan.boxes_at_once)
+        if plan.boxes_at_once_min is not None:
+            at_once = random.randint(plan.boxes_at_once_min, at_once)
         run_id = len(self._reports)
         for box in sorted(random.sample(plan.box_keys, at_once)):
             reached = random.random() >= plan.unreached

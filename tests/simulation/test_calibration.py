@@ -20,10 +20,11 @@ from tests.simulation.calibration.cases import cases, sized
 from tests.simulation.calibration.change_points import change_points, interval, rises
 from tests.simulation.calibration.fixes import claims_of, is_fixed
 from tests.simulation.calibration.flaky_tests import entropy, flip_rate
+from tests.simulation.calibration.incidents import POOL, box_by_box, pooled
 from tests.simulation.calibration.onsets import came_again, chances, observed, said, told
 from tests.simulation.calibration.page import Line, auc, reliability, share, table
 from tests.simulation.calibration.shares import FLEET, look
-from tests.simulation.fleet import Cause, Kind, Plan, simulate
+from tests.simulation.fleet import Cause, Kind, Plan, planted, simulate
 
 
 def runs(*failed: int) -> list[Counted]:
@@ -202,3 +203,20 @@ def test_a_change_of_shares_is_looked_at_by_parts_and_by_number_with_the_same_sh
     assert ours.now.total + ours.before.total >= 100 * FLEET.tests
     widths = [one.change.high - one.change.low for one in lost]
     assert widths[0] > 2 * widths[1]
+
+
+def test_a_bug_on_a_pool_is_one_incident_and_its_commit_suspected() -> None:
+    plan = replace(POOL, runs=60, tests=2)
+    fleets = [simulate(plan, [planted(plan, Kind.BUG, 1.0, seed)], seed) for seed in range(10)]
+    ours, alone = [*map(pooled, fleets)], [*map(box_by_box, fleets)]
+
+    assert sum(one.incidents for one in ours) <= 1.2 * len(ours)
+    assert sum(all(one.guilty) for one in ours) >= 9
+    assert sum(one.incidents for one in alone) > 2 * len(ours)
+
+
+def test_a_race_on_a_pool_is_no_more_incidents_than_box_by_box() -> None:
+    plan = replace(POOL, runs=60, tests=2)
+    fleets = [simulate(plan, [planted(plan, Kind.RACE, 0.2, seed)], seed) for seed in range(10)]
+
+    assert all(pooled(one).incidents <= box_by_box(one).incidents for one in fleets)

@@ -23,6 +23,12 @@ def test_a_seed_gives_the_same_fleet_again_and_another_seed_another() -> None:
     assert simulate(plan, (), 1).facts != simulate(plan, (), 2).facts
 
 
+def test_each_push_takes_as_many_boxes_as_are_drawn_for_it() -> None:
+    plan = Plan(boxes=5, boxes_at_once=3, boxes_at_once_min=1)
+    boxes = Counter(report.run_id for report in simulate(plan, (), 1).facts.reports)
+    assert {*boxes.values()} == {1, 2, 3}
+
+
 def test_a_bug_fails_every_attempt_from_its_commit_up_to_its_fix_and_no_other() -> None:
     plan = Plan(runs=100, base_rate=0.0)
     fleet = simulate(plan, [Cause(Kind.BUG, RACE, rate=1.0, since=10, until=20)], 1)

@@ -11,7 +11,7 @@ from uuid import UUID
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
 from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, TestItem, failure_id
 from hwci.engine.full_history import FullHistory
-from hwci.engine.history import ANYWHERE, Scope, Where
+from hwci.engine.history import ANYWHERE, Place, Scope, Where
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import report_order
@@ -37,6 +37,25 @@ class FullRecordedRuns(FullHistory):
                     for run in runs if number is not None else ():
                         if run.hello_ok and run.box_key == lane.box_key and number in run.order:
                             found[lane][run.sha] = order.index(run.sha)
+        return found
+
+    def places(
+        self, commits: Mapping[tuple[str, str], Collection[str]]
+    ) -> Mapping[tuple[str, str], Mapping[str, Place]]:
+        found: dict[tuple[str, str], dict[str, Place]] = {}
+        for branch, shas in commits.items():
+            placed = ((sha, self.place(*branch, sha)) for sha in shas)
+            found[branch] = {sha: place for sha, place in placed if place is not None}
+        return found
+
+    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[Place | None]:
+        found = []
+        for lane, sha in failures:
+            places = sorted(self._places[lane.repo_key, lane.branch].values())
+            at = [place.sha for place in places].index(sha)
+            near = places[max(0, at - back) : at + 1]
+            passed = [one for one in self._passes(lane) if one in near]
+            found.append(passed[-1] if passed else None)
         return found
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:

@@ -3,7 +3,8 @@
 who reviews one reads of it.
 
 They are failures of the specification's two tables, so that the sizes of all causes sum up to
-what the tiles count. `incidents.py` says what failures of one cause have in common.
+what the tiles count. `one_cause.py` says what failures of one cause have in common; each is
+looked at on its own box here, as its row of the table is.
 """
 
 from collections import defaultdict
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.analysis.failures.incidents import CauseKey, Ends, cause_of
+from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Commit
 from hwci.engine.history import History

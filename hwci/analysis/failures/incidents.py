@@ -1,80 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
 """Incidents: failures that one cause explains, as one.
 
-Groups of failures are one incident if they are of one product and branch, began with the same
-commits, ended with the same fix or still fail, and the bench is blamed for all of them or for none.
-Where no commit is suspected, those that fail together again and again are one, too
-(`co_failure.py`).
+What failures have in common that one cause explains is decided in `one_cause.py`, and why its
+commits are others than those of a single failure is said in `suspects_differ.py`.
 The label and the group of a failure are rules (`engine/rules/labels.py`); no count of failures
 changes through an incident.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.analysis.failures.co_failure import failing_together
 from hwci.analysis.failures.look_first import Evidence, PassedBefore, look_first
+from hwci.analysis.failures.one_cause import Caused, CauseKey, Ends, Failed, causes_of
+from hwci.analysis.failures.suspects_differ import OfFailure, suspects_differ
 from hwci.analysis.flaky.suspect_words import LIKELY
 from hwci.analysis.flaky.suspects import SeenProduct, Since
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.engine.facts import Changes, Commit, FailureKey, Lane, Product, TestKey
-from hwci.engine.history import Failure, History, Scope
+from hwci.engine.facts import Changes, Commit, Lane, Product, TestKey
+from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period, equal_slots
 from hwci.engine.rules.changes import UnderTest, broken_by
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import Group, groups_of
 from hwci.engine.vocabulary import Label, Outcome, Verdict
 
-CauseKey = tuple[object, ...]
-"""What failures of one cause have in common."""
 Merges = Mapping[str, Mapping[str, datetime]]
 """Merges of a repository by branch, that with most first: their commits, and when they merged."""
 
 
-class Ends(NamedTuple):
-    """How a group ended, and whether the bench is blamed for it."""
-
-    label: Label
-    fix: str | None
-    of_bench: bool
-
-
-class Failed(NamedTuple):
-    """What the cause of a group rests on. `key`: of its first failure; `tested`: the changes under
-    test there.
-    """
-
-    key: FailureKey
-    ends: Ends
-    tested: UnderTest
-
-
-class Caused(NamedTuple):
-    """What a group has in common with others of its incident, and no other has. `suspects`: the
-    firmware commits that may have broken it, oldest first; None if unknown.
-    """
-
-    cause: CauseKey
-    suspects: tuple[Commit, ...] | None
-
-
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """Groups with one cause, the first to fail first. `suspects`: the firmware commits that may
-    have broken them, oldest first; None if unknown. `first_commit`: the commit on which the first
-    of them failed, as a report listed it; None if none did. `changes`: those under test there.
-    `merges`: those of the period and its repository, the branch with most of them first.
+    """Groups with one cause, the first to fail first. `causes`: that of each; `tested`: the changes
+    under test at the first failure of each. `merges`: those of the period and its repository, the
+    branch with most of them first.
     """
 
     groups: tuple[Group, ...]
-    suspects: tuple[Commit, ...] | None
-    first_commit: Commit | None
-    changes: Changes | None
+    causes: tuple[Caused, ...]
+    tested: tuple[UnderTest, ...]
     merges: Merges
 
     @property
@@ -83,15 +51,40 @@ class Incident:
         return self.groups[0]
 
     @property
+    def suspects(self) -> tuple[Commit, ...] | None:
+        """The firmware commits that may have broken them, oldest first; None if unknown, or if they
+        are others each time.
+        """
+        each = [one.began.suspects for one in self.causes]
+        shas = {None if one is None else tuple(it.sha for it in one) for one in each}
+        return each[0] if len(shas) == 1 else None
+
+    @property
+    def first_commit(self) -> Commit | None:
+        """The commit on which the first of them failed, as a report listed it; None if none did."""
+        listed = () if self.changes is None else self.changes.commits
+        sha = self.first.first.key.sha
+        return next((one for one in reversed(listed) if one.sha == sha), None)
+
+    @property
+    def changes(self) -> Changes | None:
+        """The changes under test where the first of them failed."""
+        return self.tested[0].changes
+
+    @property
     def fix(self) -> str | None:
-        """The commit that passed again; None if they still fail, or passed on different ones."""
-        fixes = {group.fix for group in self.groups}
+        """The first commit that passed again on a box after which none failed; None if there is
+        none, or several for what failed several times.
+        """
+        fixes = {one.ends.fix for one in self.causes}
         return fixes.pop() if len(fixes) == 1 else None
 
     @property
     def times(self) -> int:
-        """On how many commits something of it began to fail."""
-        return len({group.first.key.sha for group in self.groups})
+        """How often it began: once if the same commits may have broken all of it, else on so many
+        commits, each test on the first of its boxes that are alike.
+        """
+        return 1 if self.suspects else len({one.began.first.sha for one in self.causes})
 
     @property
     def product(self) -> Product:
@@ -115,8 +108,22 @@ class Incident:
 
     @property
     def label(self) -> Label:
-        """The label of all groups: resolved, or pending."""
-        return self.first.label
+        """Pending if one of its groups is, else resolved."""
+        is_pending = any(group.label is Label.PENDING for group in self.groups)
+        return Label.PENDING if is_pending else self.first.label
+
+    @property
+    def not_seen(self) -> Mapping[str, datetime]:
+        """The boxes that have not run its tests since it passed again elsewhere, by name, each with
+        the start of its last failing run.
+        """
+        seen: dict[str, datetime] = {}
+        for group in self.groups if self.fix is not None else ():
+            if group.label is Label.PENDING:
+                box = group.first.key.lane.box_key
+                at = max(one.last_started_at for one in group.failures)
+                seen[box] = max(at, seen.get(box, at))
+        return dict(sorted(seen.items()))
 
     @property
     def since(self) -> datetime:
@@ -182,8 +189,10 @@ class Described(NamedTuple):
     one within a run, which failed too. `passes_on`: the other boxes, by name, on which a test of it
     passed on one of its failing commits, and none failed on one. `only_box`: it fails on one box,
     and no other ran one of its tests in the period. `merged`: None if no report or merge tells that
-    it was. `look_first`: None if it is resolved. `history`: since when the test that failed first
-    fails, by all its runs of the period; None if they do not tell, or tell of another time.
+    it was. `look_first`: None if it is resolved. `suspects_differ`, with which it ends: why its
+    suspects are others than "Broken by" of one of its failures names; None if they are not.
+    `history`: since when the test that failed first fails, by all its runs of the period; None if
+    they do not tell, or tell of another time.
     """
 
     incident: Incident
@@ -192,6 +201,7 @@ class Described(NamedTuple):
     only_box: bool
     merged: Merged | None
     look_first: str | None
+    suspects_differ: str | None
     history: Since | None
 
 
@@ -207,7 +217,8 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
     for group in groups:
         history.check_time()
         ends = Ends(group.label, group.fix, group.first.first.verdict is Verdict.INFRA)
-        failed.append(Failed(group.first.key, ends, classifier.under_test(group)))
+        tested = classifier.under_test(group)
+        failed.append(Failed(group.first.key, group.last.key.sha, ends, tested))
     causes = causes_of(
         history, period, failed, lambda wanted: [groups[at].failures for at in wanted]
     )
@@ -215,19 +226,16 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
     together: dict[CauseKey, list[int]] = defaultdict(list)
     for at, one in enumerate(causes):
         together[one.cause].append(at)
-    found = []
-    for members in together.values():
-        key, _, tested = failed[members[0]]
-        found.append(
-            Incident(
-                groups=tuple(groups[at] for at in members),
-                suspects=causes[members[0]].suspects,
-                first_commit=_listed(tested, key.sha),
-                changes=tested.changes,
-                merges=merges.get(key.lane.repo_key, {}),
-            )
+    found = [
+        Incident(
+            groups=tuple(groups[at] for at in members),
+            causes=tuple(causes[at] for at in members),
+            tested=tuple(failed[at].tested for at in members),
+            merges=merges.get(groups[members[0]].first.key.lane.repo_key, {}),
         )
-    found.reverse()
+        for members in together.values()
+    ]
+    found.sort(key=lambda one: (one.since, one.first.first.id.int), reverse=True)
     return found
 
 
@@ -255,12 +263,12 @@ def described(history: RecordedRuns, found: Sequence[Incident], period: Period) 
     ran_on = _ran_on(history, found, period)
     passed = _passed_before(history, [one for one in found if one.label is Label.PENDING])
     seen = {
-        one.product: SeenProduct(history, one)
-        for product in {one.product for one in found}
-        for one in history.outcomes(Scope(*product), period)
+        runs.product: SeenProduct(history, runs)
+        for product in {incident.product for incident in found}
+        for runs in history.outcomes(Scope(*product), period)
     }
-    rows = []
-    for one, failures, elsewhere in zip(found, members, others, strict=True):
+    differing, rows = _differing(history, found), []
+    for one, failures, elsewhere, differ in zip(found, members, others, differing, strict=True):
         history.check_time()
         retries = sum(attempts[failure.id] for failure in failures) - one.runs
         passes_on = _passes_on(one, elsewhere)
@@ -269,8 +277,9 @@ def described(history: RecordedRuns, found: Sequence[Incident], period: Period) 
         if one.label is Label.PENDING:
             before = passed[one.first.first.id]
             looked = look_first(_evidence(history, one, passes_on, before, merged))
+            looked = looked if differ is None else f"{looked}. {differ}"
         since = _since(one, seen.get(one.product))
-        rows.append(Described(one, retries, passes_on, only_box, merged, looked, since))
+        rows.append(Described(one, retries, passes_on, only_box, merged, looked, differ, since))
     return rows
 
 
@@ -334,6 +343,27 @@ def _passed_before(history: History, found: Sequence[Incident]) -> Mapping[UUID,
     return {first.id: sha for first, sha in zip(firsts, passed, strict=True)}
 
 
+def _differing(history: History, found: Sequence[Incident]) -> list[str | None]:
+    """Return why the suspects of each incident differ from those of its failures."""
+    asked = [
+        (group.first.key, tested)
+        for one in found
+        for group, tested in zip(one.groups, one.tested, strict=True)
+    ]
+    alone = iter(broken_by(history, asked))
+    return [
+        suspects_differ(
+            one.suspects,
+            one.times,
+            [
+                OfFailure(group.first.key, next(alone), caused)
+                for group, caused in zip(one.groups, one.causes, strict=True)
+            ],
+        )
+        for one in found
+    ]
+
+
 def _evidence(
     history: History,
     one: Incident,
@@ -353,6 +383,8 @@ def _evidence(
         last=first.last.key.sha,
         before=None if passed is None else _before(history, one.lane, passed, one.since),
         passes_on_branch=_passing_branch(merged),
+        fix=one.fix,
+        not_seen=one.not_seen,
     )
 
 
@@ -398,50 +430,3 @@ def _merged(history: RecordedRuns, one: Incident) -> Merged | None:
             )
             return Merged(branch, ended[Outcome.PASS], ended[Outcome.FAIL], ended[None])
     return None
-
-
-def causes_of(
-    history: RecordedRuns,
-    period: Period,
-    failed: Sequence[Failed],
-    members: Callable[[Sequence[int]], Iterable[Sequence[Failure]]],
-) -> list[Caused]:
-    """Return the cause of each group. `members` returns the failures of those of some groups that
-    have several, each in order of place; groups are numbered as in `failed`.
-    """
-    suspected = broken_by(history, [(one.key, one.tested) for one in failed])
-    unknown = [at for at, suspects in enumerate(suspected) if suspects is None]
-
-    def commits_run(lanes: Collection[Lane]) -> Mapping[Lane, Mapping[str, int]]:
-        return history.commits_run(lanes, period)
-
-    def went_on(lanes: Collection[Lane]) -> Mapping[Lane, Collection[str]]:
-        commits: dict[Lane, set[str]] = defaultdict(set)
-        for first, *later in members([at for at in unknown if failed[at].key.lane in lanes]):
-            commits[first.key.lane].update(one.key.sha for one in later)
-        return commits
-
-    began = [failed[at].key for at in unknown]
-    common = failing_together(began, went_on, commits_run, history.check_time)
-    found: list[Caused] = []
-    for (key, ends, _), suspects in zip(failed, suspected, strict=True):
-        cause = cause_of(key, ends, suspects)
-        if key in common:
-            cause = (common[key], ends.label, ends.of_bench)
-        found.append(Caused(cause, suspects))
-    return found
-
-
-def cause_of(first: FailureKey, ends: Ends, suspects: tuple[Commit, ...] | None) -> CauseKey:
-    """Return what a group has in common with others of its cause. `first`: its first failure.
-    `suspects`: the firmware commits that may have broken it; where None is known, it began with its
-    first failing commit.
-    """
-    lane, sha = first
-    began = (sha,) if suspects is None else tuple(one.sha for one in suspects)
-    return lane.product, lane.branch, suspects is None, began, ends
-
-
-def _listed(tested: UnderTest, sha: str) -> Commit | None:
-    listed = () if tested.changes is None else tested.changes.commits
-    return next((one for one in reversed(listed) if one.sha == sha), None)

@@ -7,12 +7,13 @@ hardware a box has, so a commit that breaks one box alone looks as a bench does 
 same time. Which failures are one incident is decided in `incidents.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from hwci.engine.facts import Commit
 from hwci.engine.vocabulary import Outcome, Verdict
-from hwci.said import counted, short
+from hwci.said import counted, day, short
 
 RUNS_MIN = 3
 """What failed in fewer runs may be a flake."""
@@ -48,6 +49,8 @@ class Evidence(NamedTuple):
     last: str
     before: PassedBefore | None
     passes_on_branch: str | None
+    fix: str | None
+    not_seen: Mapping[str, datetime]
 
 
 def look_first(known: Evidence) -> str:
@@ -55,12 +58,23 @@ def look_first(known: Evidence) -> str:
     box, commits = known.box, _commits(known)
     if known.passes_on_branch is not None:
         return f"Nothing to look at: it was merged to {known.passes_on_branch}, and passes there"
+    if known.fix is not None and known.not_seen:
+        return _not_seen(known.fix, known.not_seen)
     if known.verdicts == {Verdict.INFRA}:
         return f"The harness blames the bench: look at {named(known.boxes)} first"
     if len(known.boxes) > 1 and not known.is_elsewhere:
         return f"No bench stands out: look at {commits or 'the firmware and the test'} first"
     if known.runs < RUNS_MIN:
         return f"Test commit {short(known.last)} on {box} again: if it passes there, it is a flake"
+    return _commit_or_bench(known, box, commits)
+
+
+def _not_seen(fix: str, boxes: Mapping[str, datetime]) -> str:
+    since = f"{named([*boxes])} since {day(max(boxes.values()))}"
+    return f"Passes elsewhere since {short(fix)}, not seen on {since}: test it there"
+
+
+def _commit_or_bench(known: Evidence, box: str, commits: str | None) -> str:
     if known.before is None:
         return _deciding(f"a commit from before {short(known.first)} on {box}", known)
     sha = short(known.before.sha)

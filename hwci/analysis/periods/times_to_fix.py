@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from hwci.analysis.failures.incidents import CauseKey, Ends, Failed, causes_of
+from hwci.analysis.failures.one_cause import Began, CauseKey, Ends, Failed, causes_of
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.analysis.periods.spread import Spread, spread
 from hwci.analysis.periods.trends import before_of
-from hwci.engine.facts import Commit, Product
+from hwci.engine.facts import Product
 from hwci.engine.history import Episode, Failure, History, Scope
 from hwci.engine.periods import Period, last_days
 from hwci.engine.rules.changes import UnderTest
@@ -140,7 +140,7 @@ def _members(history: RecordedRuns, scope: Scope, period: Period) -> list[Member
         history.check_time()
         ends = Ends(label, episode.fix, episode.verdict is Verdict.INFRA)
         tested = UnderTest(classifier.files_of(episode.key.lane.product), ran.under_test)
-        failed.append(Failed(episode.key, ends, tested))
+        failed.append(Failed(episode.key, episode.last_sha, ends, tested))
 
     def members(wanted: Sequence[int]) -> Iterator[Sequence[Failure]]:
         some = [one for one, _ in map(episodes.__getitem__, wanted) if one.commits > 1]
@@ -154,11 +154,11 @@ def _members(history: RecordedRuns, scope: Scope, period: Period) -> list[Member
             product=episode.key.lane.product,
             box_key=episode.key.lane.box_key,
             cause=caused.cause,
-            merged_at=_broken_at(episode, of.tested, caused.suspects, merged),
+            merged_at=_broken_at(episode, caused.began, merged),
             failed_at=episode.started_at,
             fixed_at=ran.fixed_at,
         )
-        for (episode, _), ran, of, caused in zip(episodes, runs, failed, causes, strict=True)
+        for (episode, _), ran, caused in zip(episodes, runs, causes, strict=True)
     ]
 
 
@@ -186,16 +186,14 @@ def _merges(history: History, scope: Scope, period: Period) -> Merged:
     return found
 
 
-def _broken_at(
-    episode: Episode, tested: UnderTest, suspects: tuple[Commit, ...] | None, merged: Merged
-) -> datetime | None:
-    """Return when the first suspect was merged: by the first announced commit of the list from
-    there on, which is itself or the merge that brought it.
+def _broken_at(episode: Episode, began: Began, merged: Merged) -> datetime | None:
+    """Return when the first suspect was merged: by the first announced commit from there on, which
+    is itself or the merge that brought it.
     """
-    if suspects is None or tested.changes is None:
+    if began.suspects is None or began.commits is None:
         return None
-    lane, listed = episode.key.lane, [one.sha for one in tested.changes.commits]
-    after = listed[listed.index(suspects[0].sha) :]
+    lane, listed = episode.key.lane, [one.sha for one in began.commits]
+    after = listed[listed.index(began.suspects[0].sha) :]
     times = (merged.get((lane.repo_key, lane.branch, sha)) for sha in after)
     found = next((at for at in times if at is not None), None)
     return None if found is None or found > episode.started_at else found

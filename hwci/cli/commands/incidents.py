@@ -186,22 +186,22 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
         " passesOnTotal failuresTotal commits times firstCommit.sha firstCommit.subject"
         " suspects.from suspects.to fixSha runs reruns retries mergedInto.branch"
         " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch onlyBox lookFirst"
-        " history.sha history.chance history.says tests boxes passesOn verdicts",
+        " suspectsDiffer history.sha history.chance history.says tests boxes passesOn verdicts",
         "No failure in this period, or each is a flake. Look further back with --days.",
-        _look_first,
+        _notes,
     )
 
 
-def _look_first(rows: "Sequence[IncidentAnswer]") -> "Iterator[str]":
+def _notes(rows: "Sequence[IncidentAnswer]") -> "Iterator[str]":
     """Say of each that still fails where to look first, or what would tell, and how sure it is of
-    a commit.
+    a commit; and of others why they suspect other commits than their failures.
     """
     for row in rows:
-        if row.look_first is not None:
+        if (said := row.look_first or row.suspects_differ) is not None:
             runs = f" (only {row.boxes[0]} runs {'it' if row.tests_total == 1 else 'them'})"
             tests = _some(row.tests, row.tests_total)
             since = "" if row.history is None else f". {row.history.says}"
-            yield f"{tests}{runs if row.only_box else ''}: {row.look_first}{since}"
+            yield f"{tests}{runs if row.only_box else ''}: {said}{since}"
 
 
 def _some(names: "Sequence[str]", total: int) -> str:

@@ -65,8 +65,10 @@ class IncidentAnswer(Answer):
     period were announced for its branch, `on_main_branch`: whether most of its repository's were,
     which the default branch has. `times`: on how many commits it began. `first_commit`: the
     first that failed; its `subject` is empty if no report has it. `suspects`: the firmware commit,
-    or the range of those, that may have broken them; null if unknown. `fix_sha`: null if it still
-    fails, or passed again on several commits. `runs`: results that failed; `reruns`: those of a
+    or the range of those, that may have broken them; null if unknown. `suspects_differ`: why they
+    are others than "Broken by" of one of its failures; null if they are not. `fix_sha`: null if it
+    still fails, or passed again on several commits; pending with one is what some boxes have not
+    run since. `runs`: results that failed; `reruns`: those of a
     test that had failed before on that commit and box, and failed again; `retries`: attempts after
     the first one within a run, which failed too. `passes_on`: other boxes of the product on which a
     test of it passed on one of its failing commits, and none failed; `only_box`: it fails on one
@@ -105,6 +107,7 @@ class IncidentAnswer(Answer):
     passes_on_total: int
     only_box: bool
     look_first: str | None
+    suspects_differ: str | None
     history: CertaintyAnswer | None = None
     failures: Sequence[IncidentFailure]
     failures_total: int
@@ -144,6 +147,7 @@ class IncidentAnswer(Answer):
             passes_on_total=len(one.passes_on),
             only_box=one.only_box,
             look_first=one.look_first,
+            suspects_differ=one.suspects_differ,
             history=_certain(one),
             failures=[IncidentFailure.of(group) for group in found.groups[:most]],
             failures_total=len(found.groups),

@@ -334,6 +334,24 @@ def test_the_last_pass_of_a_test_that_never_passed_costs_the_same_after_a_long_h
     assert last_pass(390) < 1.3 * last_pass(20)
 
 
+def test_a_pass_that_is_not_found_so_far_back_costs_the_same_after_a_long_history(
+    connection: Connection,
+) -> None:
+    writer = Transaction(connection)
+
+    def last_pass(number: int) -> int:
+        lane = Lane("fw", "hil", "test 0", "b1", "main")
+        with counting(connection) as cost:
+            asked = [FailureKey(lane, run_of(number).sha)]
+            assert writer.history(ORG).last_passes(asked, 50) == [None]
+        return cost[0]
+
+    connection.execute("BEGIN")
+    for number in range(400):
+        writer.put_report(ORG, run_of(number), NOON)
+    assert last_pass(390) < 1.3 * last_pass(70)
+
+
 def failed(commits: int, tests: int) -> Iterator[Report]:
     """Yield reports in which some tests fail on some commits, each reported with its changes, until
     the next commit passes them all.

@@ -1,13 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How good it is to say that tests fail together: on fleets where they do, and where not."""
+"""How good it is to say that tests fail together, on fleets where they do, and where not; and that
+failures on a pool of boxes are one.
+"""
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from statistics import mean
+from typing import NamedTuple
 
 from hwci.analysis.failures.incidents import Incident, incidents
+from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
+from hwci.engine.facts import Commit, FailureKey
 from hwci.engine.history import Scope
-from tests.simulation.calibration.page import EVER, Part, recorded, share, table
-from tests.simulation.fleet import Cause, Kind, Plan, planted, simulate
+from hwci.engine.rules.changes import broken_by
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import groups_of
+from hwci.engine.vocabulary import Label, Verdict
+from tests.simulation.calibration.page import EVER, Line, Part, recorded, share, table
+from tests.simulation.fleet import Cause, Kind, Plan, Simulated, planted, simulate
 
 CASES = {20: 40, 200: 40, 2000: 4}
 """So many fleets of so many runs."""
@@ -19,7 +30,8 @@ BOX = "bench-2"
 
 def part() -> Part:
     """Return the section about incidents."""
-    return Part("\n".join([_OUTAGE, _outages(), _CLEAN, _clean()]), [])
+    pools, lines = _pools()
+    return Part("\n".join([_OUTAGE, _outages(), _CLEAN, _clean(), _POOL, pools]), lines)
 
 
 def again(plan: Plan, causes: list[Cause], seed: int) -> list[Incident]:
@@ -93,3 +105,116 @@ def _clean() -> str:
         found = [again(plan, causes(seed), seed) for seed in range(2 * CASES[plan.runs])]
         rows.append([words, share([*map(bool, found)])])
     return table(["fleet", "taken for one"], rows)
+
+
+POOL = Plan(boxes=5, boxes_at_once=3, boxes_at_once_min=1, tests=10, attempts=1, base_rate=0.0)
+POOLS = 100
+INCIDENTS_MAX, GUILTY_MIN = 1.2, 0.95
+BOARD_TYPE = frozenset({"bench-1", "bench-3", "bench-4"})
+_POOL = """\
+## One bug on a pool of boxes
+
+Each push runs on one to three of five boxes. One commit makes one test fail, until another one
+fixes it in half of the fleets. How many incidents have a failure of the test within that time, and
+in how many of them the commit is among the suspects; beside it the same where each box is looked at
+alone, as "Broken by" does.
+"""
+
+
+class Told(NamedTuple):
+    """Failures that were called one, by their keys, and the suspects that were named."""
+
+    failures: Sequence[FailureKey]
+    suspects: Sequence[Commit] | None
+
+
+class Pooled(NamedTuple):
+    """How many were told of a planted cause, and of each whether its commit was named."""
+
+    incidents: int
+    guilty: Sequence[bool]
+
+
+def pooled(fleet: Simulated) -> Pooled:
+    """Return what incidents make of the cause of a fleet."""
+    history, _ = recorded(fleet)
+    found = incidents(history, Scope(), EVER)
+    return _of_cause(
+        fleet,
+        (Told([it.key for of in one.groups for it in of.failures], one.suspects) for one in found),
+    )
+
+
+def box_by_box(fleet: Simulated) -> Pooled:
+    """Return what is made of it where each box is looked at alone."""
+    history, _ = recorded(fleet)
+    groups = groups_of(history, history.failures(Scope(), EVER))
+    groups = [one for one in groups if one.label is not Label.FLAKE]
+    classifier = Classifier(history)
+    suspected = broken_by(history, [(one.first.key, classifier.under_test(one)) for one in groups])
+    together: dict[CauseKey, list[FailureKey]] = defaultdict(list)
+    suspects = {}
+    for one, of in zip(groups, suspected, strict=True):
+        ends = Ends(one.label, one.fix, one.first.first.verdict is Verdict.INFRA)
+        cause = cause_of(one.first.key, ends, of)
+        suspects[cause] = of
+        together[cause] += (it.key for it in one.failures)
+    return _of_cause(fleet, (Told(keys, suspects[cause]) for cause, keys in together.items()))
+
+
+def _of_cause(fleet: Simulated, told: Iterable[Told]) -> Pooled:
+    [cause] = fleet.causes
+    [test] = cause.tests
+    numbers = {one.sha: number for number, one in enumerate(fleet.commits)}
+    guilty = [
+        any(one.sha == fleet.commits[cause.since].sha for one in each.suspects or ())
+        for each in told
+        if any(
+            lane.test_id == f"test_{test:03d}" and cause.acts(test, lane.box_key, numbers[sha])
+            for lane, sha in each.failures
+        )
+    ]
+    return Pooled(len(guilty), guilty)
+
+
+def _pools() -> tuple[str, list[Line]]:
+    rows = []
+    found = {}
+    for words, kind, rate, boxes, base_rate in (
+        ("a bug", Kind.BUG, 1.0, frozenset[str](), 0.0),
+        ("a bug, and 1 % of all results fail", Kind.BUG, 1.0, frozenset[str](), 0.01),
+        ("a bug on three of the boxes", Kind.BUG, 1.0, BOARD_TYPE, 0.0),
+        ("a race of 20 %", Kind.RACE, 0.2, frozenset[str](), 0.0),
+    ):
+        plan = replace(POOL, base_rate=base_rate)
+        fleets = [
+            simulate(plan, [replace(planted(plan, kind, rate, seed), boxes=boxes)], seed)
+            for seed in range(POOLS)
+        ]
+        ours, alone = _failing(map(pooled, fleets)), _failing(map(box_by_box, fleets))
+        found[words] = ours
+        rows.append([words, f"{len(ours)}", *_figures(ours), *_figures(alone)])
+    head = ["cause", "fleets that failed", "incidents", "suspected", "box by box", "suspected"]
+    bug = found["a bug"]
+    number, named = mean(one.incidents for one in bug), mean(_guilty(bug))
+    line = Line(
+        f"One bug on a pool is {INCIDENTS_MAX} incidents at most, and its commit is suspected in"
+        f" {GUILTY_MIN:.0%}",
+        f"{number:.2f}, {named:.0%}",
+        number <= INCIDENTS_MAX and named >= GUILTY_MIN,
+        "One bug on a pool of boxes",
+    )
+    return table(head, rows), [line]
+
+
+def _failing(found: Iterable[Pooled]) -> list[Pooled]:
+    return [one for one in found if one.incidents]
+
+
+def _guilty(found: Iterable[Pooled]) -> list[bool]:
+    return [one for each in found for one in each.guilty]
+
+
+def _figures(found: Sequence[Pooled]) -> Iterator[str]:
+    yield f"{mean(one.incidents for one in found):.2f}"
+    yield share(_guilty(found))

@@ -10,11 +10,11 @@ from hwci.server.storage.sql.history.boxes import BoxAnswers
 from hwci.server.storage.sql.history.decisions import EpisodeAnswers
 from hwci.server.storage.sql.history.failures import FailureAnswers
 from hwci.server.storage.sql.history.outcomes import OutcomeAnswers
+from hwci.server.storage.sql.history.passes import PassAnswers
 from hwci.server.storage.sql.history.periods import PeriodAnswers
-from hwci.server.storage.sql.history.shown import ShownAnswers
 
 
 class SqlHistory(
-    PeriodAnswers, FailureAnswers, EpisodeAnswers, BoxAnswers, OutcomeAnswers, ShownAnswers
+    PeriodAnswers, FailureAnswers, EpisodeAnswers, BoxAnswers, OutcomeAnswers, PassAnswers
 ):
     """One organization's history within one transaction."""

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What groups of failures have in common that one cause explains.
+
+Those of one test on boxes that are alike are a pool first (`pool.py`), with one beginning and one
+end. Then pools of one product and branch have one cause if they began with the same commits and
+ended with the same fix, and the bench is blamed for all of them or for none. Where no commit is
+suspected, or the bench is, those that fail together again and again have one, too
+(`co_failure.py`). This module knows no incident and no class.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from hwci.analysis.failures.co_failure import failing_together
+from hwci.analysis.failures.pool import Stretch, pooled
+from hwci.analysis.failures.since_pass import Asked, commits_since
+from hwci.analysis.outcomes import RecordedRuns
+from hwci.engine.facts import Commit, FailureKey, Lane
+from hwci.engine.history import Failure
+from hwci.engine.periods import Period
+from hwci.engine.rules.changes import UnderTest, broken_by
+from hwci.engine.vocabulary import Label
+
+COMMITS_BACK = 200
+"""So many commits of its branch before a failure are looked at for a pass."""
+CauseKey = tuple[object, ...]
+"""What failures of one cause have in common."""
+
+
+class Ends(NamedTuple):
+    """How failures ended, and whether the bench is blamed for them."""
+
+    label: Label
+    fix: str | None
+    of_bench: bool
+
+
+class Failed(NamedTuple):
+    """What the cause of a group rests on. `key`: of its first failure; `last`: the last failing
+    commit; `tested`: the changes under test at the first.
+    """
+
+    key: FailureKey
+    last: str
+    ends: Ends
+    tested: UnderTest
+
+
+class Began(NamedTuple):
+    """How a test began to fail on boxes that are alike. `first`: its first failure on any of them;
+    `passed`: where it passed last before that, None if unknown. `commits`: all between, of which
+    `suspects` are the firmware commits that may have broken it; both oldest first, None if unknown.
+    """
+
+    first: FailureKey
+    passed: FailureKey | None
+    commits: tuple[Commit, ...] | None
+    suspects: tuple[Commit, ...] | None
+
+
+class Caused(NamedTuple):
+    """The cause of a group, which others of its incident have in common and no other has. `began`
+    and `ends`: of its pool; `passed`: the last commit before it that passed on its own box.
+    """
+
+    cause: CauseKey
+    began: Began
+    ends: Ends
+    passed: str | None
+
+
+class _Pool(NamedTuple):
+    """Groups of one test that are one: their numbers, and how they began and ended."""
+
+    members: Sequence[int]
+    began: Began
+    ends: Ends
+
+
+def causes_of(
+    history: RecordedRuns,
+    period: Period,
+    failed: Sequence[Failed],
+    members: Callable[[Sequence[int]], Iterable[Sequence[Failure]]],
+) -> list[Caused]:
+    """Return the cause of each group. `members` returns the failures of those of some groups that
+    have several, each in order of place; groups are numbered as in `failed`.
+    """
+    stretches = _stretches(history, failed)
+    pools = _pools(history, failed, stretches, {})
+    common = _again_and_again(history, period, failed, pools, members)
+    if common:
+        # What fails beside them now and then is another pool.
+        pools = _pools(history, failed, stretches, common)
+    found: dict[int, Caused] = {}
+    for pool in pools:
+        began, ends = pool.began, pool.ends
+        again = common.get(failed[pool.members[0]].key)
+        # What passed again on one box is over, whatever is not known of another.
+        over = ends if ends.fix is None else ends._replace(label=Label.RESOLVED)
+        cause = cause_of(began.first, over, began.suspects)
+        if again is not None:
+            cause = (again, ends.label, ends.of_bench)
+        for at in pool.members:
+            passed = stretches[at].passed
+            found[at] = Caused(cause, began, ends, None if passed is None else passed.sha)
+    return [found[at] for at in range(len(failed))]
+
+
+def cause_of(first: FailureKey, ends: Ends, suspects: tuple[Commit, ...] | None) -> CauseKey:
+    """Return what failures have in common with others of their cause. `first`: the first of them.
+    `suspects`: the firmware commits that may have broken it; where None is known, it began with its
+    first failing commit.
+    """
+    lane, sha = first
+    began = (sha,) if suspects is None else tuple(one.sha for one in suspects)
+    return lane.product, lane.branch, suspects is None, began, ends
+
+
+def _stretches(history: RecordedRuns, failed: Sequence[Failed]) -> list[Stretch]:
+    passed = history.last_passes([one.key for one in failed], COMMITS_BACK)
+    wanted: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for (lane, sha), last, (_, fix, _), _ in failed:
+        wanted[lane.repo_key, lane.branch].update(filter(None, (sha, last, fix)))
+    places = history.places(wanted)
+    found = []
+    for ((lane, sha), last, (_, fix, _), _), before in zip(failed, passed, strict=True):
+        place = places[lane.repo_key, lane.branch]
+        passes = None if fix is None else place[fix]
+        found.append(Stretch(place[sha], place[last], before, passes))
+    return found
+
+
+def _pools(
+    history: RecordedRuns,
+    failed: Sequence[Failed],
+    stretches: Sequence[Stretch],
+    common: Mapping[FailureKey, int],
+) -> list[_Pool]:
+    """Return the pools, the one with the first of the groups first. `common`: the numbers of what
+    fails together again and again, which is apart from others.
+    """
+    of_test: dict[object, list[int]] = defaultdict(list)
+    for at, (key, _, ends, _) in enumerate(failed):
+        test = key.lane._replace(box_key="")
+        of_test[test, ends.of_bench, common.get(key)].append(at)
+    pools: list[list[int]] = []
+    for numbers in of_test.values():
+        history.check_time()
+        found = pooled([stretches[at] for at in numbers])
+        pools += ([numbers[at] for at in members] for members in found)
+    pools.sort(key=min)
+    began = _beginnings(history, failed, stretches, pools)
+    return [
+        _Pool(
+            members,
+            how,
+            _ends([failed[at].ends for at in members], [stretches[at] for at in members]),
+        )
+        for members, how in zip(pools, began, strict=True)
+    ]
+
+
+def _ends(ends: Sequence[Ends], stretches: Sequence[Stretch]) -> Ends:
+    """Return how a pool ended: by the first pass on one of its boxes, after which none failed."""
+    passes = [one.passes for one in stretches if one.passes is not None]
+    is_pending = any(one.label is Label.PENDING for one in ends)
+    return Ends(
+        label=Label.PENDING if is_pending else ends[0].label,
+        fix=min(passes).sha if passes else None,
+        of_bench=ends[0].of_bench,
+    )
+
+
+def _beginnings(
+    history: RecordedRuns,
+    failed: Sequence[Failed],
+    stretches: Sequence[Stretch],
+    pools: Sequence[Sequence[int]],
+) -> list[Began]:
+    firsts = [min(members, key=lambda at: (stretches[at].first, at)) for members in pools]
+    # The own pass of a failure that stands alone (semantics, 8.2) is not before it.
+    own = [at for at in firsts if not stretches[at].is_whole]
+    suspected = broken_by(history, [(failed[at].key, failed[at].tested) for at in own])
+    alone = dict(zip(own, suspected, strict=True))
+    passes = [_passed(failed, stretches, members) for members in pools]
+    since = _since(history, [failed[at] for at in firsts], passes)
+    found = []
+    for at, passed, commits in zip(firsts, passes, since, strict=True):
+        key, _, _, (files, _, _) = failed[at]
+        if at in alone:
+            found.append(Began(key, None, commits, alone[at]))
+            continue
+        touching = (one for one in commits or () if files and files.firmware_touch(one))
+        found.append(Began(key, passed, commits, tuple(touching) or None))
+    return found
+
+
+def _passed(
+    failed: Sequence[Failed], stretches: Sequence[Stretch], members: Sequence[int]
+) -> FailureKey | None:
+    """Return where the test passed last before the first failure, on the first box that did."""
+    passes = [
+        (place, -at)
+        for at in members
+        if stretches[at].is_whole and (place := stretches[at].passed) is not None
+    ]
+    if not passes:
+        return None
+    place, at = max(passes)
+    return FailureKey(failed[-at].key.lane, place.sha)
+
+
+def _since(
+    history: RecordedRuns, firsts: Sequence[Failed], passes: Sequence[FailureKey | None]
+) -> list[tuple[Commit, ...] | None]:
+    """Return the commits between; tests that began together are asked once."""
+    asked: dict[tuple[str, int, str | None], Asked] = {}
+    keys = []
+    for one, passed in zip(firsts, passes, strict=True):
+        repo_key, changes = one.key.lane.repo_key, one.tested.changes
+        key = (repo_key, id(one.tested.sent), None if passed is None else passed.sha)
+        keys.append(key)
+        if changes is not None:
+            asked[key] = Asked(repo_key, changes, key[2])
+    found = dict(zip(asked, commits_since(history, [*asked.values()]), strict=True))
+    return [found.get(key) for key in keys]
+
+
+def _again_and_again(
+    history: RecordedRuns,
+    period: Period,
+    failed: Sequence[Failed],
+    pools: Sequence[_Pool],
+    members: Callable[[Sequence[int]], Iterable[Sequence[Failure]]],
+) -> Mapping[FailureKey, int]:
+    """Return the number of the cause of those that fail together again and again. A commit that is
+    suspected explains them, but not where the harness blames the bench.
+    """
+    asked = sorted(
+        at
+        for pool in pools
+        if pool.began.suspects is None or pool.ends.of_bench
+        for at in pool.members
+    )
+
+    def commits_run(lanes: Collection[Lane]) -> Mapping[Lane, Mapping[str, int]]:
+        return history.commits_run(lanes, period)
+
+    def went_on(lanes: Collection[Lane]) -> Mapping[Lane, Collection[str]]:
+        commits: dict[Lane, set[str]] = defaultdict(set)
+        for first, *later in members([at for at in asked if failed[at].key.lane in lanes]):
+            commits[first.key.lane].update(one.key.sha for one in later)
+        return commits
+
+    beginnings = [failed[at].key for at in asked]
+    return failing_together(beginnings, went_on, commits_run, history.check_time)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which commits lie between a pass and a failure, as runs listed them (semantics, 7).
+
+A run lists the commits since the one before it, whichever box ran that. Where the pass is further
+back, the lists of the runs between are put before it. This module does not know what passed.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hwci.analysis.outcomes import RecordedRuns
+from hwci.engine.facts import Changes, Commit
+from hwci.engine.rules.changes import last_place
+
+STEPS_MAX = 32
+"""So many runs back a pass is looked for."""
+
+
+class Asked(NamedTuple):
+    """The changes under test where something failed, and the commit that passed before; None: none
+    is known, and all that the run listed count.
+    """
+
+    repo_key: str
+    changes: Changes
+    passed: str | None
+
+
+def commits_since(history: RecordedRuns, asked: Sequence[Asked]) -> list[tuple[Commit, ...] | None]:
+    """Return the commits after each pass, oldest first; None: no runs list all of them."""
+    searches = [_Search(one) for one in asked]
+    for _ in range(STEPS_MAX):
+        wanted: dict[str, set[str]] = defaultdict(set)
+        for one in searches:
+            if one.base is not None:
+                wanted[one.repo_key].add(one.base)
+        if not wanted:
+            break
+        history.check_time()
+        listings = {
+            repo_key: history.first_listing(repo_key, sorted(shas))
+            for repo_key, shas in wanted.items()
+        }
+        for one in searches:
+            if one.base is not None:
+                one.step(listings[one.repo_key].get(one.base))
+    return [one.found for one in searches]
+
+
+class _Search:
+    """A search for one pass. `base`: the commit whose list is needed next; None: it has ended."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.repo_key, self._passed = asked.repo_key, asked.passed
+        self._commits: tuple[Commit, ...] = ()
+        self.base: str | None = None
+        self.found: tuple[Commit, ...] | None = None
+        self._look(asked.changes, asked.changes.commits)
+
+    def step(self, changes: Changes | None) -> None:
+        """Go on with the list of the base."""
+        at, self.base = self.base, None
+        if changes is not None and at is not None:
+            self._look(changes, changes.commits[: last_place(changes.commits, at) + 1])
+
+    def _look(self, changes: Changes, listed: tuple[Commit, ...]) -> None:
+        after = -1 if self._passed is None else last_place(listed, self._passed)
+        self._commits = (*listed[after + 1 :], *self._commits)
+        base = changes.base_sha
+        if after >= 0 or self._passed in {None, base}:
+            self.found = self._commits
+        elif not changes.truncated:
+            self.base = base
