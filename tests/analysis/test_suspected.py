@@ -15,7 +15,7 @@ from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.suspect_words import of_suspect
 from hwci.analysis.flaky.suspects import NEVER_PASSED, Intermittent, Suspect, standing_out
-from hwci.analysis.suspected import (
+from hwci.analysis.statements import (
     Failing,
     Known,
     Suspected,

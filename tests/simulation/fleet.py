@@ -39,6 +39,16 @@ _FARTHEST_PUSH = 3
 _FIXED = 0.5
 
 
+class Runs(StrEnum):
+    """Which boxes run a push: some `together`; all but the last, and that as a `spare` where one of
+    them failed; the first, and the others where that `gate` passed.
+    """
+
+    TOGETHER = "together"
+    SPARE = "spare"
+    GATE = "gate"
+
+
 class Kind(StrEnum):
     """What makes attempts fail."""
 
@@ -48,6 +58,7 @@ class Kind(StrEnum):
     BAD_BOX = "bad box"  # every test fails more often there
     BOX_TEST = "box and test"  # one test fails there, for the box lacks something
     OUTAGE = "outage"  # its tests fail together, in some runs, in every attempt
+    HANG = "hang"  # the run loses its board at the test, in some runs
 
 
 @dataclass(frozen=True)
@@ -78,7 +89,8 @@ class Plan:
 
     `runs`: reports on main, of up to `boxes_at_once` boxes for each push. `base_rate`: attempts
     that fail for no planted cause. `lost`: runs that lose their bench midway; `unreached`: that
-    never reach it; `unrun`: pushes that nothing runs for.
+    never reach it; `unrun`: pushes that nothing runs for. `leaves`: a box that runs nothing from
+    such a commit of main on.
     """
 
     boxes: int = 5
@@ -95,6 +107,8 @@ class Plan:
     changes: float = 1.0
     branches: int = 0
     renamed: int = 0
+    order: Runs = Runs.TOGETHER
+    leaves: tuple[str, int] | None = None
 
     @property
     def box_keys(self) -> tuple[str, ...]:
@@ -199,36 +213,63 @@ class _Fleet:
         sent = changes if random.random() < plan.changes else None
         at_once = min(plan.boxes, plan.boxes_at_once)
         run_id = len(self._reports)
-        for box in sorted(random.sample(plan.box_keys, at_once)):
-            reached = random.random() >= plan.unreached
-            items = self._items(number, box) if reached else ()
-            failed = any(one.outcome is Outcome.FAIL for one in items)
-            self._reports.append(
-                Report(
-                    repo_key=PRODUCT.repo_key,
-                    workflow="hil",
-                    suite=PRODUCT.suite,
-                    run_id=run_id,
-                    run_attempt=1,
-                    trigger=Trigger.MERGE,
-                    branch=branch,
-                    sha=changes.commits[-1].sha,
-                    started_at=_at(number / 2),
-                    ended_at=_at(number / 2 + 0.25),
-                    conclusion="failure" if failed or not reached else "success",
-                    hello_ok=reached,
-                    box_key=box,
-                    tests=items,
-                    covers_shas=covers,
-                    changes=sent,
-                )
-            )
+        there = [
+            box
+            for box in plan.box_keys
+            if plan.leaves is None or plan.leaves[0] != box or number < plan.leaves[1]
+        ]
+        boxes = sorted(random.sample(there, min(at_once, len(there))))
+        first = {Runs.SPARE: boxes[:-1], Runs.GATE: boxes[:1]}.get(plan.order, boxes)
+        reports = [
+            self._report(branch, number, box, changes, sent, covers, run_id) for box in first
+        ]
+        failed = any(one.conclusion == "failure" for one in reports)
+        if failed is (plan.order is Runs.SPARE):
+            later = [box for box in boxes if box not in first]
+            reports += [
+                self._report(branch, number, box, changes, sent, covers, run_id + len(first), 0.25)
+                for box in later
+            ]
+        self._reports += reports
+
+    def _report(
+        self,
+        branch: str,
+        number: int,
+        box: str,
+        changes: Changes,
+        sent: Changes | None,
+        covers: tuple[str, ...],
+        run_id: int,
+        later: float = 0.0,
+    ) -> Report:
+        reached = self._random.random() >= self._plan.unreached
+        items = self._items(number, box) if reached else ()
+        failed = any(one.outcome is Outcome.FAIL for one in items)
+        return Report(
+            repo_key=PRODUCT.repo_key,
+            workflow="hil",
+            suite=PRODUCT.suite,
+            run_id=run_id,
+            run_attempt=1,
+            trigger=Trigger.MERGE,
+            branch=branch,
+            sha=changes.commits[-1].sha,
+            started_at=_at(number / 2 + later),
+            ended_at=_at(number / 2 + later + 0.25),
+            conclusion="failure" if failed or not reached else "success",
+            hello_ok=reached,
+            box_key=box,
+            tests=items,
+            covers_shas=covers,
+            changes=sent,
+        )
 
     def _items(self, commit: int, box: str) -> tuple[TestItem, ...]:
         """Run all tests. A bench that is lost midway fails each test from there on."""
         tests, struck = self._plan.tests, self._struck(box, commit)
         lost = self._random.random() < self._plan.lost
-        lost_from = self._random.randrange(tests) if lost else tests
+        lost_from = self._random.randrange(tests) if lost else self._hung(box, commit)
         return tuple(
             self._item(self.name(test, commit), 1.0, Verdict.INFRA)
             if test >= lost_from
@@ -237,6 +278,17 @@ class _Fleet:
             else self._item(self.name(test, commit), *self._chance(test, box, commit))
             for test in range(tests)
         )
+
+    def _hung(self, box: str, commit: int) -> int:
+        """Return the test at which this run loses its board, or one behind the last."""
+        hung = [
+            test
+            for cause in self._causes
+            if cause.kind is Kind.HANG
+            for test in cause.tests
+            if cause.acts(test, box, commit) and self._random.random() < cause.rate
+        ]
+        return min(hung, default=self._plan.tests)
 
     def _struck(self, box: str, commit: int) -> frozenset[int]:
         """Return the tests of outages that strike this run."""
@@ -257,7 +309,7 @@ class _Fleet:
         """Return the chance that an attempt fails, and what an honest harness would blame."""
         passing, odds, verdict = 1 - self._plan.base_rate, 1.0, Verdict.DEVICE
         for cause in self._causes:
-            if cause.kind is not Kind.OUTAGE and cause.acts(test, box, commit):
+            if cause.kind not in {Kind.OUTAGE, Kind.HANG} and cause.acts(test, box, commit):
                 passing, odds = passing * (1 - cause.rate), odds * cause.odds
                 if cause.kind in {Kind.BAD_BOX, Kind.BOX_TEST}:
                     verdict = Verdict.INFRA
@@ -283,7 +335,7 @@ class _Fleet:
         kinds, weights = list(_DRAWN_OF_TWENTY), list(_DRAWN_OF_TWENTY.values())
         drawn = self._random.choices(kinds, weights, k=commits_of(self._plan))
         for cause in self._causes:
-            if cause.kind not in {Kind.BAD_BOX, Kind.BOX_TEST, Kind.OUTAGE}:
+            if cause.kind not in {Kind.BAD_BOX, Kind.BOX_TEST, Kind.OUTAGE, Kind.HANG}:
                 for number in {cause.since, cause.until} - {None, len(drawn)}:
                     drawn[number or 0] = "harness" if cause.kind is Kind.HARNESS else "firmware"
         return tuple(drawn)

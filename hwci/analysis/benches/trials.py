@@ -2,19 +2,22 @@
 """Runs as trials that can be compared: what ran on which box at which commit, and what failed.
 
 A result counts as failed when its first attempt failed: whether it was retried, and how often, is a
-matter of the CI, not of the box. What a run failed after it had lost its board counts nowhere: that
-is one event, not many. Nothing here knows a statistic.
+matter of the CI, not of the box. A lost board is one event, not many: it counts as a failure of the
+test at which it was lost, and what the run failed after that counts nowhere. Runs that exist
+because another passed or failed are kept apart (`presence.py`).
 """
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
 
+from hwci.analysis.benches.blame import Blame, OnCommit, blame
+from hwci.analysis.benches.presence import Order, is_rerun, orders
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
 from hwci.engine.test_sets import mask_of
 from hwci.engine.vocabulary import Outcome
@@ -44,11 +47,25 @@ def box_of(side: Side) -> str:
 
 class Lost(NamedTuple):
     """A run that lost its board: which tests failed from there on, and the chance that they would
-    have failed anyway.
+    have failed anyway. At the first of them the board was lost; of the rest it says nothing.
     """
 
     tests: Sequence[int]
     chance: float
+
+    @property
+    def untold(self) -> Sequence[int]:
+        """The tests of which the run says nothing."""
+        return self.tests[1:]
+
+
+class Stratum(NamedTuple):
+    """The runs that are compared with each other: of a commit, on boxes that wait for the same
+    other boxes, mostly for none.
+    """
+
+    sha: str
+    after: frozenset[str]
 
 
 class Trial(NamedTuple):
@@ -89,17 +106,47 @@ class Trials:
         return bisect_left(self._starts, end) - bisect_left(self._starts, start)
 
     @cached_property
-    def by_commit(self) -> Mapping[str, Sequence[Trial]]:
-        """The trials of each commit."""
-        joined: dict[str, dict[tuple[int, int, str], Trial]] = defaultdict(dict)
+    def orders(self) -> Collection[Order]:
+        """Which boxes run a commit depending on how a run on another box ended there."""
+        return self._orders(lambda run: any(_failed(run, test) for test in run.notable))
+
+    def _orders(self, failed: Callable[[RunOutcomes], bool], of: int = -1) -> Collection[Order]:
+        ended: dict[str, dict[str, bool]] = defaultdict(dict)
+        for run in self.found.runs:
+            if run.hello_ok and not is_rerun(run) and run.ran & of:
+                boxes = ended[run.sha]
+                boxes[run.box_key] = boxes.get(run.box_key, False) or failed(run)
+        return orders(ended.values())
+
+    @cached_property
+    def by_stratum(self) -> Mapping[Stratum, Sequence[Trial]]:
+        """The trials of each commit, without reruns."""
+        waits = _waits(self.orders)
+        joined: dict[Stratum, dict[tuple[int, str], Trial]] = defaultdict(dict)
         for number, run in enumerate(self.found.runs):
-            if run.hello_ok:
-                lost = mask_of(self.lost[number].tests) if number in self.lost else 0
-                key = run.ci_run_id, run.run_attempt, run.box_key
-                before = joined[run.sha].get(key, Trial(self.side_of(run), 0, 0))
-                failed = before.failed | mask_of(run.notable) & ~lost
-                joined[run.sha][key] = Trial(before.side, before.ran | run.ran & ~lost, failed)
-        return {sha: [*runs.values()] for sha, runs in joined.items()}
+            if run.hello_ok and not is_rerun(run):
+                untold = mask_of(self.lost[number].untold) if number in self.lost else 0
+                stratum = Stratum(run.sha, waits.get(run.box_key, frozenset()))
+                trials, key = joined[stratum], (run.ci_run_id, run.box_key)
+                before = trials.get(key, Trial(self.side_of(run), 0, 0))
+                failed = before.failed | mask_of(run.notable) & ~untold
+                trials[key] = Trial(before.side, before.ran | run.ran & ~untold, failed)
+        return {stratum: [*trials.values()] for stratum, trials in joined.items()}
+
+    def blame_of(self, test: int) -> Blame[Side] | None:
+        """Return which boxes explain the failures of a test; None: too little to compare."""
+        if not self.is_shared:
+            return None
+        waits = _waits(self._orders(lambda run: _failed(run, test), 1 << test))
+        strata: dict[Stratum, dict[Side, OnCommit]] = defaultdict(dict)
+        for stratum, trials in self.by_stratum.items():
+            for trial in trials:
+                if trial.ran >> test & 1:
+                    after = stratum.after | waits.get(box_of(trial.side), stratum.after)
+                    boxes = strata[stratum._replace(after=after)]
+                    failed, runs = boxes.get(trial.side, OnCommit(0, 0))
+                    boxes[trial.side] = OnCommit(failed + (trial.failed >> test & 1), runs + 1)
+        return blame([*strata.values()])
 
     @cached_property
     def lost(self) -> Mapping[int, Lost]:
@@ -145,6 +192,14 @@ class Trials:
         return Counter(
             test for run in self.found.runs for test in run.notable if _failed(run, test)
         )
+
+
+def _waits(orders: Collection[Order]) -> Mapping[str, frozenset[str]]:
+    """Return for each box that waits for others which these are."""
+    after: dict[str, set[str]] = defaultdict(set)
+    for order in orders:
+        after[order.box].add(order.after)
+    return {box: frozenset(boxes) for box, boxes in after.items()}
 
 
 def failed_to_the_end(run: RunOutcomes) -> Sequence[int]:
