@@ -190,7 +190,7 @@ def _flaky(known: Known, statement: Statement) -> Answer:
     found = known.suggested
     why = "not enough data to say whether on one box or on all"
     if found.boxes.alike is None:
-        why = "its boxes cannot be compared, as no two ran the same commit, or too few runs failed"
+        why = "its boxes cannot be compared: no two ran the same commits, or too few runs failed"
     return Answer(statement, f"Flaky{_when(known)}: {why}", _since_commit(found, "flaky"))
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import accumulate, combinations
-from math import comb, exp, log
+from math import exp, lgamma, log
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -37,10 +37,12 @@ IN_GROUP = 0.8
 """So likely each box of a group that is named belongs to it, at least."""
 NO_FAILURES = 2
 """So many failures or fewer, on commits that two boxes ran, say nothing about boxes."""
-ALL_SUBSETS = 8
-"""Of so many boxes each group is weighed; of more, those of the worst boxes only."""
-TIMES = (3, 4.5, 7, 10, 16, 25, 40, 65, 100, 300, 1000)
-"""How many times the odds may be as high, each as likely: less than three times is no culprit."""
+ALL_SUBSETS, WORST = 8, 40
+"""Of so many boxes each group is weighed. Of more, so many of the worst are, one by one and, from
+the worst on, together.
+"""
+TIMES = (4, 6, 10, 16, 25, 40, 65, 100, 300, 1000)
+"""How many times the odds may be as high, each as likely: less than four times is no culprit."""
 _ALIKE, _ONE, _GROUP = 0.45, 0.4, 0.15
 """How likely each kind of hypothesis is before any run."""
 _ENDS = (0.025, 0.975)
@@ -127,7 +129,9 @@ class _Weighed(Generic[Box]):
             [[at in group for at in range(len(names))] for group in self._groups]
         )
         self._size = self._of_box.sum(axis=1)
-        prior = np.log([_prior(int(size), len(names)) / len(TIMES) for size in self._size])
+        prior = np.array([_log_prior(int(size), len(names)) for size in self._size]) - log(
+            len(TIMES)
+        )
         logs = _log_weights(runs, bad, self._of_box) + prior[:, None]
         highest = max(float(logs.max()), log(_ALIKE))
         likely, alike = np.exp(logs - highest), exp(log(_ALIKE) - highest)
@@ -190,11 +194,11 @@ class _Weighed(Generic[Box]):
         return TIMES[low], TIMES[high]
 
 
-def _prior(size: int, boxes: int) -> float:
-    """Return the chance of a group of this size before any run."""
+def _log_prior(size: int, boxes: int) -> float:
+    """Return the logarithm of the chance of a group of this size before any run."""
     if size == 1:
-        return (_ONE if boxes > _TWO else _ONE + _GROUP) / boxes
-    return _GROUP / (boxes - _TWO) / comb(boxes, size)
+        return log((_ONE if boxes > _TWO else _ONE + _GROUP) / boxes)
+    return log(_GROUP / (boxes - _TWO)) - _log_comb(boxes, size)
 
 
 def _groups(runs: Whole, bad: Whole) -> Sequence[tuple[int, ...]]:
@@ -204,8 +208,9 @@ def _groups(runs: Whole, bad: Whole) -> Sequence[tuple[int, ...]]:
         return [some for size in boxes[1:] for some in combinations(boxes, size)]
     share = bad.sum(axis=1) / runs.sum(axis=1)
     excess = (bad - runs * share[:, None]).sum(axis=0)
-    worst = sorted(boxes, key=lambda at: -excess[at])
-    return [(at,) for at in boxes] + [tuple(worst[:size]) for size in boxes[2:]]
+    worst = sorted(boxes, key=lambda at: -excess[at])[:WORST]
+    sizes = range(_TWO, min(WORST, len(boxes) - 1) + 1)
+    return [(at,) for at in worst] + [tuple(worst[:size]) for size in sizes]
 
 
 def _log_weights(runs: Whole, bad: Whole, of_box: NDArray[np.bool_]) -> Numbers:
@@ -219,20 +224,29 @@ def _log_weights(runs: Whole, bad: Whole, of_box: NDArray[np.bool_]) -> Numbers:
     failed = (bad @ of_box.T.astype(np.int64)).sum(axis=0)
     keys = np.stack([np.broadcast_to(n[:, None], k.shape), np.broadcast_to(m[:, None], k.shape), k])
     unlike, at = np.unique(keys.reshape(3, -1), axis=1, return_inverse=True)
-    means = np.array([_log_mean(*map(int, key)) for key in unlike.T])
+    means = np.array([_log_means(*map(int, key)) for key in unlike.T])
     of_commits = means[at.ravel()].reshape(*k.shape, len(TIMES)).sum(axis=0)
     weights: Numbers = failed[:, None] * np.log(TIMES) - of_commits
     return weights
 
 
 @lru_cache(maxsize=65_536)
-def _log_mean(n: int, m: int, k: int) -> tuple[float, ...]:
+def _log_means(n: int, m: int, k: int) -> tuple[float, ...]:
     """Return for each number of times the logarithm of its mean power, over all ways in which m of
     n runs fail, of which k are on the boxes to blame (the exponent: failures on these).
     """
-    low, high = max(0, m - (n - k)), min(k, m)
-    ways = [comb(k, here) * comb(n - k, m - here) for here in range(low, high + 1)]
-    total = comb(n, m)
+    here = range(max(0, m - (n - k)), min(k, m) + 1)
+    ways = [_log_comb(k, a) + _log_comb(n - k, m - a) - _log_comb(n, m) for a in here]
     return tuple(
-        log(sum(way / total * times**here for here, way in enumerate(ways, low))) for times in TIMES
+        _log_sum([way + a * log(times) for a, way in zip(here, ways, strict=True)])
+        for times in TIMES
     )
+
+
+def _log_comb(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+
+
+def _log_sum(logs: Sequence[float]) -> float:
+    highest = max(logs)
+    return highest + log(sum(exp(one - highest) for one in logs))

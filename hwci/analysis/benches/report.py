@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from hwci.analysis.benches.blame import NO_FAILURES, Blame, Blamed
+from hwci.analysis.benches.blame import Blame, Blamed
 from hwci.analysis.benches.compare import (
-    ODDS_MIN,
     Comparison,
     Counts,
     Missing,
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from hwci.engine.periods import Period
 
 
-WORTH_WEIGHING = 0.05
-"""A box on which a test fails so much more by chance, at most, may explain its failures."""
 FEW = 3
 """So many tests at most are named where most failures of a box are theirs."""
 
@@ -202,14 +199,15 @@ def compared_boxes(read: Read) -> Mapping[int, Comparison]:
 
 
 def named_tests(read: Read) -> list[TestOnBox]:
-    """Return the tests whose failures one box explains, or a group, the highest odds first. Which
-    box that is, is weighed where a comparison finds one at all (`blame.py`).
+    """Return the tests that fail more on one box, the highest odds first, where that box explains
+    their failures, alone or in a group. A comparison finds a test among many by what is rare among
+    all; `blame.py` then weighs which boxes it is.
     """
     import numpy as np
 
     keys = [At(*key) for key in read.strata.by_test]
     rows = np.array([*read.strata.by_test.values()])
-    wanted = np.flatnonzero(rows[:, Sum.COMMITS] > NO_FAILURES) if len(rows) else ()
+    wanted = comparable(rows, read.boxes)
     if not len(wanted):
         return []
     found = compare(rows[wanted], chances_by_curve(rows[wanted]))
@@ -217,7 +215,7 @@ def named_tests(read: Read) -> list[TestOnBox]:
     sides, named = [*read.strata.boxes], []
     for number, comparison in zip(wanted, found, strict=True):
         at = keys[number]
-        if comparison.chance <= WORTH_WEIGHING and comparison.odds_ratio >= ODDS_MIN:
+        if comparison.named:
             read.check_time()
             product = read.products[at.product]
             if at[:2] not in blames:

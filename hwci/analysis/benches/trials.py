@@ -134,7 +134,9 @@ class Trials:
         return {stratum: [*trials.values()] for stratum, trials in joined.items()}
 
     def blame_of(self, test: int) -> Blame[Side] | None:
-        """Return which boxes explain the failures of a test; None: too little to compare."""
+        """Return which boxes explain the failures of a test; None: too little to compare. A box
+        with a note is taken since then, or as it was before it, where it failed only then.
+        """
         if not self.is_shared:
             return None
         waits = _waits(self._orders(lambda run: _failed(run, test), 1 << test))
@@ -146,7 +148,19 @@ class Trials:
                     boxes = strata[stratum._replace(after=after)]
                     failed, runs = boxes.get(trial.side, OnCommit(0, 0))
                     boxes[trial.side] = OnCommit(failed + (trial.failed >> test & 1), runs + 1)
-        return blame([*strata.values()])
+        failed = {side for boxes in strata.values() for side, on in boxes.items() if on.failed}
+        return blame(
+            [
+                {side: on for side, on in boxes.items() if self._is_taken(side, failed)}
+                for boxes in strata.values()
+            ]
+        )
+
+    def _is_taken(self, side: Side, failed: Collection[Side]) -> bool:
+        is_before_only = Earlier(box_of(side)) in failed and box_of(side) not in failed
+        if isinstance(side, Earlier):
+            return is_before_only
+        return not is_before_only
 
     @cached_property
     def lost(self) -> Mapping[int, Lost]:

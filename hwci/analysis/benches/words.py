@@ -61,6 +61,15 @@ def of_figures(box: Figures) -> Said:
     return Said(f"{_times(box.comparison)} as {others}", evidence)
 
 
+def of_boxes(blame: Blame[Side] | None, boxes: Sequence[str], notes: Mapping[str, Note]) -> str:
+    """Say on which of its boxes a test fails, or why that is not known."""
+    if len(boxes) == 1:
+        return f"on {boxes[0]}, the only box"
+    if blame is None:
+        return "its boxes cannot be compared: no two ran the same commits, or too few runs failed"
+    return of_blame(blame, notes) or "not enough runs to compare its boxes"
+
+
 def of_blame(blame: Blame[Side], notes: Mapping[str, Note]) -> str:
     """Say on which boxes a test fails, by its runs on the same commits; nothing if that is not
     known.
