@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from random import Random
+from typing import NamedTuple
 
 from hwci.engine.facts import (
     Announcement,
@@ -37,6 +38,7 @@ FILES = {
 _DRAWN_OF_TWENTY = {"firmware": 11, "harness": 4, "both": 1, "neither": 4}
 _FARTHEST_PUSH = 3
 _FIXED = 0.5
+_LATER = 0.25
 
 
 class Runs(StrEnum):
@@ -87,7 +89,8 @@ class Cause:
 class Plan:
     """How large a fleet is, how often what is planted, and how often CI forgets something.
 
-    `runs`: reports on main, of up to `boxes_at_once` boxes for each push. `base_rate`: attempts
+    `runs`: reports on main, of up to `boxes_at_once` boxes for each push; `boxes_at_once_min`: of
+    so many at least, drawn for each push (None: of as many each time). `base_rate`: attempts
     that fail for no planted cause. `lost`: runs that lose their bench midway; `unreached`: that
     never reach it; `unrun`: pushes that nothing runs for. `leaves`: a box that runs nothing from
     such a commit of main on.
@@ -107,6 +110,7 @@ class Plan:
     changes: float = 1.0
     branches: int = 0
     renamed: int = 0
+    boxes_at_once_min: int | None = None
     order: Runs = Runs.TOGETHER
     leaves: tuple[str, int] | None = None
 
@@ -157,6 +161,18 @@ def planted(plan: Plan, kind: Kind, rate: float, seed: int) -> Cause:
     until = random.randrange(since + 1, last + 1) if random.random() < _FIXED else None
     test = frozenset({random.randrange(plan.tests)})
     return Cause(kind, test, rate=rate, since=since, until=until)
+
+
+class _Push(NamedTuple):
+    """Commits that are run. `number`: the place on main whose causes act; `sent`: what CI reports
+    of `changes`; `covers`: the commits that were pushed.
+    """
+
+    branch: str
+    number: int
+    changes: Changes
+    sent: Changes | None
+    covers: tuple[str, ...]
 
 
 class _Fleet:
@@ -212,6 +228,8 @@ class _Fleet:
         plan, random = self._plan, self._random
         sent = changes if random.random() < plan.changes else None
         at_once = min(plan.boxes, plan.boxes_at_once)
+        if plan.boxes_at_once_min is not None:
+            at_once = random.randint(plan.boxes_at_once_min, at_once)
         run_id = len(self._reports)
         there = [
             box
@@ -220,29 +238,17 @@ class _Fleet:
         ]
         boxes = sorted(random.sample(there, min(at_once, len(there))))
         first = {Runs.SPARE: boxes[:-1], Runs.GATE: boxes[:1]}.get(plan.order, boxes)
-        reports = [
-            self._report(branch, number, box, changes, sent, covers, run_id) for box in first
-        ]
+        push = _Push(branch, number, changes, sent, covers)
+        reports = [self._report(push, box, run_id) for box in first]
         failed = any(one.conclusion == "failure" for one in reports)
         if failed is (plan.order is Runs.SPARE):
             later = [box for box in boxes if box not in first]
-            reports += [
-                self._report(branch, number, box, changes, sent, covers, run_id + len(first), 0.25)
-                for box in later
-            ]
+            reports += [self._report(push, box, run_id + len(first), _LATER) for box in later]
         self._reports += reports
 
-    def _report(
-        self,
-        branch: str,
-        number: int,
-        box: str,
-        changes: Changes,
-        sent: Changes | None,
-        covers: tuple[str, ...],
-        run_id: int,
-        later: float = 0.0,
-    ) -> Report:
+    def _report(self, push: "_Push", box: str, run_id: int, later: float = 0.0) -> Report:
+        """Return what a box sends of a push, whose run begins so much of a push later."""
+        number = push.number
         reached = self._random.random() >= self._plan.unreached
         items = self._items(number, box) if reached else ()
         failed = any(one.outcome is Outcome.FAIL for one in items)
@@ -253,16 +259,16 @@ class _Fleet:
             run_id=run_id,
             run_attempt=1,
             trigger=Trigger.MERGE,
-            branch=branch,
-            sha=changes.commits[-1].sha,
+            branch=push.branch,
+            sha=push.changes.commits[-1].sha,
             started_at=_at(number / 2 + later),
             ended_at=_at(number / 2 + later + 0.25),
             conclusion="failure" if failed or not reached else "success",
             hello_ok=reached,
             box_key=box,
             tests=items,
-            covers_shas=covers,
-            changes=sent,
+            covers_shas=push.covers,
+            changes=push.sent,
         )
 
     def _items(self, commit: int, box: str) -> tuple[TestItem, ...]:

@@ -146,8 +146,9 @@ class Trials:
                 if trial.ran >> test & 1:
                     after = stratum.after | waits.get(box_of(trial.side), stratum.after)
                     boxes = strata[stratum._replace(after=after)]
-                    failed, runs = boxes.get(trial.side, OnCommit(0, 0))
-                    boxes[trial.side] = OnCommit(failed + (trial.failed >> test & 1), runs + 1)
+                    before = boxes.get(trial.side, OnCommit(0, 0))
+                    is_failed = trial.failed >> test & 1
+                    boxes[trial.side] = OnCommit(before.failed + is_failed, before.runs + 1)
         failed = {side for boxes in strata.values() for side, on in boxes.items() if on.failed}
         return blame(
             [
