@@ -155,8 +155,8 @@ def _on_one_box(known: Known, statement: Statement) -> Answer:
 
 
 def _on_a_group(known: Known, statement: Statement) -> Answer:
-    boxes, others = listed(statement.boxes), listed(statement.others)
-    beside = f", not on {others}" if statement.others else ""
+    boxes = listed(statement.boxes)
+    beside = f", not on {listed(statement.others)}" if statement.others else ""
     few_words = f"flaky on {boxes}"
     sentence = (
         f"Flaky on {boxes}{beside}{likely_words(statement)}{_when(known)}: look at what these"
