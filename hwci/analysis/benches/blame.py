@@ -219,15 +219,20 @@ def _log_weights(runs: Whole, bad: Whole, of_box: NDArray[np.bool_]) -> Numbers:
     """
     import numpy as np
 
-    n, m = runs.sum(axis=1), bad.sum(axis=1)
-    k = runs @ of_box.T.astype(np.int64)
     failed = (bad @ of_box.T.astype(np.int64)).sum(axis=0)
-    keys = np.stack([np.broadcast_to(n[:, None], k.shape), np.broadcast_to(m[:, None], k.shape), k])
-    unlike, at = np.unique(keys.reshape(3, -1), axis=1, return_inverse=True)
-    means = np.array([_log_means(*map(int, key)) for key in unlike.T])
-    of_commits = means[at.ravel()].reshape(*k.shape, len(TIMES)).sum(axis=0)
+    # Where none failed, each hypothesis is as good as that all are alike.
+    bad, runs = bad[bad.any(axis=1)], runs[bad.any(axis=1)]
+    n, m = runs.sum(axis=1), bad.sum(axis=1)
+    k, base = runs @ of_box.T.astype(np.int64), int(n.max()) + 1
+    keys, at = np.unique((n * base + m)[:, None] * base + k, return_inverse=True)
+    means = np.array([_log_means(*_parts(int(key), base)) for key in keys])
+    of_commits = means[at.reshape(k.shape)].sum(axis=0)
     weights: Numbers = failed[:, None] * np.log(TIMES) - of_commits
     return weights
+
+
+def _parts(key: int, base: int) -> tuple[int, int, int]:
+    return key // base // base, key // base % base, key % base
 
 
 @lru_cache(maxsize=65_536)

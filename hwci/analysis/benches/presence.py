@@ -11,8 +11,9 @@ often where another failed there than where that passed. It does not know how bo
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,8 +22,12 @@ from hwci.analysis.certainty import log_beta
 if TYPE_CHECKING:
     from hwci.analysis.outcomes import RunOutcomes
 
-PRIOR_ODDS = 1 / 50
-"""Before any run, that one box waits for another is as rare as this, against that it does not."""
+ODDS_MAX, WAITING = 1 / 50, 0.4
+"""Before any run, that one box waits for another is as rare as this, against that it does not; of
+many boxes rarer, so that no more than so many wait for another by chance.
+"""
+COMMITS_MIN = 8
+"""On fewer commits of a box no other one shows that it waits for it."""
 _HALF = 0.5
 
 
@@ -50,7 +55,7 @@ class _Seen(NamedTuple):
     passed: int
 
 
-Ended = Mapping[str, bool]
+Ended = frozenset[tuple[str, bool]]
 """The boxes that ran a commit, each with whether it failed there."""
 
 
@@ -59,34 +64,48 @@ def is_rerun(run: RunOutcomes) -> bool:
     return run.run_attempt > 1
 
 
-def orders(commits: Iterable[Ended]) -> Collection[Order]:
-    """Return which boxes run depending on how others ended, by the commits that were run."""
+def orders(commits: Mapping[Ended, int]) -> Collection[Order]:
+    """Return which boxes run depending on how others ended, by how often commits ended so."""
+    both = _both(commits)
+    seen = {
+        (box, gate): _Seen(
+            *(both[gate, ended][of] for ended in (True, False) for of in (box, gate))
+        )
+        for gate in {box for box, _ in both}
+        if (gate, True) in both and (gate, False) in both
+        for box in both[gate, True].keys() | both[gate, False].keys()
+        if box != gate
+    }
+    odds = min(ODDS_MAX, WAITING / len(seen)) if seen else 0.0
+    follows = {pair: _follows(counts, odds) for pair, counts in sorted(seen.items())}
+    return [Order(*pair, after) for pair, after in follows.items() if after is not None]
+
+
+def _both(commits: Mapping[Ended, int]) -> Mapping[tuple[str, bool], Counter[str]]:
+    """Return for each box that ran enough commits, and for how it ended there, on how many commits
+    each box ran, too.
+    """
+    ran = Counter[str]()
+    for ended, times in commits.items():
+        ran.update({box: times for box, _ in ended})
     both: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
-    for boxes in commits:
-        for box, is_failed in boxes.items():
-            both[box, is_failed].update(boxes.keys())
-    names = sorted({box for box, _ in both})
-    found = []
-    for gate in names:
-        failed, passed = both[gate, True], both[gate, False]
-        if failed[gate] and passed[gate]:
-            for box in names:
-                seen = _Seen(failed[box], failed[gate], passed[box], passed[gate])
-                follows = None if box == gate else _follows(seen)
-                if follows is not None:
-                    found.append(Order(box, gate, follows))
-    return found
+    for ended, times in commits.items():
+        for gate in ended:
+            if ran[gate[0]] >= COMMITS_MIN:
+                both[gate].update({box: times for box, _ in ended})
+    return both
 
 
-def _follows(seen: _Seen) -> Follows | None:
+def _follows(seen: _Seen, odds: float) -> Follows | None:
     """Return after what the other box runs; None: whether it runs does not depend on that."""
     here, there = _chance(seen.failed_both, seen.failed), _chance(seen.passed_both, seen.passed)
     both = _chance(seen.failed_both + seen.passed_both, seen.failed + seen.passed)
-    if exp(min(here + there - both, 700.0)) * PRIOR_ODDS < 1:
+    if exp(min(here + there - both, 700.0)) * odds < 1:
         return None
     after_failures = seen.failed_both * seen.passed > seen.passed_both * seen.failed
     return Follows.FAILED if after_failures else Follows.PASSED
 
 
+@lru_cache(maxsize=65_536)
 def _chance(part: int, total: int) -> float:
     return log_beta(part + _HALF, total - part + _HALF) - log_beta(_HALF, _HALF)

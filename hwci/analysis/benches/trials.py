@@ -12,14 +12,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import takewhile
+from operator import or_
 from typing import NamedTuple
 
 from hwci.analysis.benches.blame import Blame, OnCommit, blame
 from hwci.analysis.benches.presence import Order, is_rerun, orders
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
-from hwci.engine.test_sets import mask_of
+from hwci.engine.test_sets import mask_of, tests_in
 from hwci.engine.vocabulary import Outcome
 
 LOST_TESTS_MIN = 3
@@ -76,6 +77,13 @@ class Trial(NamedTuple):
     failed: int
 
 
+Ran = tuple[tuple[Side, int], ...]
+"""What ran on a commit: on each box which tests, as bits."""
+Tries = Mapping[Side, OnCommit]
+"""How often a test failed on each box of a commit, of how many runs."""
+_NONE = OnCommit(0, 0)
+
+
 @dataclass(frozen=True)
 class Trials:
     """The runs of a product that reached the hardware. `noted`: when something was done to a box
@@ -108,54 +116,82 @@ class Trials:
     @cached_property
     def orders(self) -> Collection[Order]:
         """Which boxes run a commit depending on how a run on another box ended there."""
-        return self._orders(lambda run: any(_failed(run, test) for test in run.notable))
-
-    def _orders(self, failed: Callable[[RunOutcomes], bool], of: int = -1) -> Collection[Order]:
-        ended: dict[str, dict[str, bool]] = defaultdict(dict)
+        commits: dict[str, dict[str, bool]] = defaultdict(dict)
         for run in self.found.runs:
-            if run.hello_ok and not is_rerun(run) and run.ran & of:
-                boxes = ended[run.sha]
-                boxes[run.box_key] = boxes.get(run.box_key, False) or failed(run)
-        return orders(ended.values())
+            if run.hello_ok and not is_rerun(run):
+                boxes, failed = commits[run.sha], any(_failed(run, test) for test in run.notable)
+                boxes[run.box_key] = boxes.get(run.box_key, False) or failed
+        return orders(Counter(frozenset(boxes.items()) for boxes in commits.values()))
 
     @cached_property
     def by_stratum(self) -> Mapping[Stratum, Sequence[Trial]]:
         """The trials of each commit, without reruns."""
-        waits = _waits(self.orders)
-        joined: dict[Stratum, dict[tuple[int, str], Trial]] = defaultdict(dict)
+        waits, found = _waits(self.orders), dict[Stratum, list[Trial]]()
+        for sha, trials in self._by_commit.items():
+            for trial in trials:
+                after = waits.get(box_of(trial.side), frozenset())
+                found.setdefault(Stratum(sha, after), []).append(trial)
+        return found
+
+    @cached_property
+    def _by_commit(self) -> Mapping[str, Sequence[Trial]]:
+        joined: dict[str, dict[tuple[int, str], Trial]] = defaultdict(dict)
         for number, run in enumerate(self.found.runs):
             if run.hello_ok and not is_rerun(run):
                 untold = mask_of(self.lost[number].untold) if number in self.lost else 0
-                stratum = Stratum(run.sha, waits.get(run.box_key, frozenset()))
-                trials, key = joined[stratum], (run.ci_run_id, run.box_key)
+                trials, key = joined[run.sha], (run.ci_run_id, run.box_key)
                 before = trials.get(key, Trial(self.side_of(run), 0, 0))
                 failed = before.failed | mask_of(run.notable) & ~untold
                 trials[key] = Trial(before.side, before.ran | run.ran & ~untold, failed)
-        return {stratum: [*trials.values()] for stratum, trials in joined.items()}
+        return {sha: [*trials.values()] for sha, trials in joined.items()}
+
+    @cached_property
+    def _failing_commits(self) -> Mapping[int, Sequence[str]]:
+        """The commits on which each test failed."""
+        failing: dict[int, list[str]] = defaultdict(list)
+        for sha, trials in self._by_commit.items():
+            for test in tests_in(reduce(or_, (trial.failed for trial in trials))):
+                failing[test].append(sha)
+        return failing
+
+    @cached_property
+    def _ran(self) -> Counter[Ran]:
+        """How many commits ran the same tests on the same boxes."""
+        return Counter(map(_ran_of, self._by_commit.values()))
 
     def blame_of(self, test: int) -> Blame[Side] | None:
         """Return which boxes explain the failures of a test; None: too little to compare. A box
         with a note is taken since then, or as it was before it, where it failed only then.
         """
-        if not self.is_shared:
+        failing = [self._by_commit[sha] for sha in self._failing_commits.get(test, ())]
+        if not self.is_shared or not failing:
             return None
-        waits = _waits(self._orders(lambda run: _failed(run, test), 1 << test))
-        strata: dict[Stratum, dict[Side, OnCommit]] = defaultdict(dict)
-        for stratum, trials in self.by_stratum.items():
-            for trial in trials:
-                if trial.ran >> test & 1:
-                    after = stratum.after | waits.get(box_of(trial.side), stratum.after)
-                    boxes = strata[stratum._replace(after=after)]
-                    before = boxes.get(trial.side, OnCommit(0, 0))
-                    is_failed = trial.failed >> test & 1
-                    boxes[trial.side] = OnCommit(before.failed + is_failed, before.runs + 1)
-        failed = {side for boxes in strata.values() for side, on in boxes.items() if on.failed}
-        return blame(
-            [
-                {side: on for side, on in boxes.items() if self._is_taken(side, failed)}
-                for boxes in strata.values()
-            ]
-        )
+        passing = self._ran - Counter(map(_ran_of, failing))
+        tries = [(_tries(trials, test), 1) for trials in failing] + [
+            (_tries([Trial(*ran, 0) for ran in commit], test), times)
+            for commit, times in passing.items()
+        ]
+        return blame(self._strata(tries))
+
+    def _strata(self, tries: Sequence[tuple[Tries, int]]) -> Sequence[Tries]:
+        """Return the tries of a test on commits, each with how often they ended so, apart where a
+        box waits for others. Commits on which it passed are added up: none tells boxes apart.
+        """
+        failed = {side for boxes, _ in tries for side, on in boxes.items() if on.failed}
+        ended = Counter[frozenset[tuple[str, bool]]]()
+        for boxes, times in tries:
+            ended[frozenset((box_of(side), on.failed > 0) for side, on in boxes.items())] += times
+        all_waits, waits = _waits(self.orders), _waits(orders(ended))
+        strata: list[Tries] = []
+        for boxes, times in tries:
+            apart: dict[frozenset[str], dict[Side, OnCommit]] = defaultdict(dict)
+            for side, on in boxes.items():
+                if self._is_taken(side, failed):
+                    box = box_of(side)
+                    after = all_waits.get(box, frozenset()) | waits.get(box, frozenset())
+                    apart[after][side] = OnCommit(on.failed, on.runs * times)
+            strata += apart.values()
+        return strata
 
     def _is_taken(self, side: Side, failed: Collection[Side]) -> bool:
         is_before_only = Earlier(box_of(side)) in failed and box_of(side) not in failed
@@ -207,6 +243,20 @@ class Trials:
         return Counter(
             test for run in self.found.runs for test in run.notable if _failed(run, test)
         )
+
+
+def _ran_of(trials: Sequence[Trial]) -> Ran:
+    return tuple(sorted((trial[:2] for trial in trials), key=str))
+
+
+def _tries(trials: Sequence[Trial], test: int) -> Tries:
+    """Return how often a test was tried on each box of a commit."""
+    tries: dict[Side, OnCommit] = {}
+    for trial in trials:
+        if trial.ran >> test & 1:
+            failed, runs = tries.get(trial.side, _NONE)
+            tries[trial.side] = OnCommit(failed + (trial.failed >> test & 1), runs + 1)
+    return tries
 
 
 def _waits(orders: Collection[Order]) -> Mapping[str, frozenset[str]]:
