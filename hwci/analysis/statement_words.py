@@ -15,7 +15,7 @@ from hwci.analysis.failures.look_first import named
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.suspect_words import LIKELY, since_when, sure
 from hwci.analysis.flaky.suspects import NEVER_PASSED, RUNS_NEEDED, Intermittent
-from hwci.analysis.statements import Claim, Failing, Known, Statement, statement_of
+from hwci.analysis.statements import OF_BOXES, Claim, Failing, Known, Statement, statement_of
 from hwci.said import counted, day, short, tenths
 
 UNKNOWN = "not enough data"
@@ -49,8 +49,10 @@ def answer(known: Known) -> Answer:
     statement = statement_of(known)
     if known.failing is None or statement.claim is Claim.NOT_SEEN:
         return _WORDS[statement.claim](known, statement)
-    boxes = known.failing.boxes
-    now = [of_failing(known.failing), *known.look_first]
+    boxes, now = known.failing.boxes, [of_failing(known.failing)]
+    if statement.claim not in OF_BOXES:
+        # Few runs say where to look first; where all runs tell the boxes apart, that counts.
+        now += known.look_first
     fails_now = Answer(statement, ". ".join(now), f"fails now on {named(boxes)}")
     if len(boxes) == 1:
         fails_now = fails_now._replace(box=boxes[0])

@@ -201,7 +201,7 @@ def statement_of(known: Known) -> Statement:
         boxes, since = [*known.unseen], min(known.unseen.values())
     elif claim is Claim.FIXED and not isinstance(found, str):
         chance = None if found.broken else found.fixed.chance
-    if claim not in _OF_BOXES or blame is None:
+    if claim not in OF_BOXES or blame is None:
         return Statement(
             claim, boxes, (), chance, tried.failed, tried.runs, 0, 0, since, len(tried.lost_here)
         )
@@ -219,7 +219,8 @@ def statement_of(known: Known) -> Statement:
     )
 
 
-_OF_BOXES = {Claim.MENDED, Claim.ONE_BOX, Claim.GROUP, Claim.ALIKE}
+OF_BOXES = {Claim.MENDED, Claim.ONE_BOX, Claim.GROUP, Claim.ALIKE}
+"""The claims that say which boxes explain the failures."""
 
 
 def known_of_row(row: Suspect, incidents: Iterable[Described] = ()) -> Known:

@@ -305,9 +305,9 @@ LOST_ONCE = tried(1, lost_here=runs_lost([B]), lost=3)
             "flaky on bench-2 only",
         ),
         (
-            Known(tried(40), SELDOM, FLAKY, ON_B, ["Look at bench-2 first"]),
+            Known(tried(40), SELDOM, FLAKY, ON_B, ["Look at bench-1 first"]),
             Claim.ONE_BOX,
-            f"{SELDOM_NOW}. Look at bench-2 first. Flaky on bench-2 only, {BEGAN}: {SUSPECT_BENCH}",
+            f"{SELDOM_NOW}. Flaky on bench-2 only, {BEGAN}: {SUSPECT_BENCH}",
             "fails now on bench-2",
         ),
         (

@@ -105,8 +105,10 @@ def blame(strata: Sequence[Mapping[Box, OnCommit]]) -> Blame[Box] | None:
 
     shared = [boxes for boxes in strata if len(boxes) > 1 and not _all_failed(boxes)]
     names = sorted({box for boxes in shared for box in boxes}, key=str)
-    none = OnCommit(0, 0)
-    counts = np.array([[boxes.get(box, none) for box in names] for boxes in shared])
+    place = {box: at for at, box in enumerate(names)}
+    counts = np.zeros((len(shared), len(names), 2), np.int64)
+    for commit, boxes in zip(counts, shared, strict=True):
+        commit[[*map(place.__getitem__, boxes)]] = [*boxes.values()]
     if not names or counts[:, :, 0].sum() <= NO_FAILURES:
         return None
     return _Weighed(names, counts[:, :, 0], counts[:, :, 1]).blame()

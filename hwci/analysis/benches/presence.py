@@ -26,8 +26,9 @@ ODDS_MAX, WAITING = 1 / 50, 0.4
 """Before any run, that one box waits for another is as rare as this, against that it does not; of
 many boxes rarer, so that no more than so many wait for another by chance.
 """
-COMMITS_MIN = 8
-"""On fewer commits of a box no other one shows that it waits for it."""
+COMMITS_MIN, SHARED_MIN = 8, 3
+"""On fewer commits of a box, and on fewer that it shares, no other one shows that it waits for it.
+"""
 _HALF = 0.5
 
 
@@ -68,13 +69,11 @@ def orders(commits: Mapping[Ended, int]) -> Collection[Order]:
     """Return which boxes run depending on how others ended, by how often commits ended so."""
     both = _both(commits)
     seen = {
-        (box, gate): _Seen(
-            *(both[gate, ended][of] for ended in (True, False) for of in (box, gate))
-        )
+        (box, gate): _Seen(in_failed[box], in_failed[gate], in_passed[box], in_passed[gate])
         for gate in {box for box, _ in both}
-        if (gate, True) in both and (gate, False) in both
-        for box in both[gate, True].keys() | both[gate, False].keys()
-        if box != gate
+        if (in_failed := both.get((gate, True))) and (in_passed := both.get((gate, False)))
+        for box in in_failed.keys() | in_passed.keys()
+        if box != gate and in_failed[box] + in_passed[box] >= SHARED_MIN
     }
     odds = min(ODDS_MAX, WAITING / len(seen)) if seen else 0.0
     follows = {pair: _follows(counts, odds) for pair, counts in sorted(seen.items())}
