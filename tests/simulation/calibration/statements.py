@@ -156,6 +156,13 @@ def is_right(statement: Statement, planted: Planted) -> bool:
     return statement.claim in planted.right and names_them
 
 
+def hung(fleet: Simulated) -> bool:
+    """Whether a run of it lost its board at the test."""
+    return any(
+        all(item.outcome is Outcome.FAIL for item in report.tests) for report in fleet.facts.reports
+    )
+
+
 def accused_by_all_runs(fleet: Simulated) -> bool:
     """Whether some boxes would be to blame if no run was left out, and none compared apart."""
     commits: dict[str, dict[str, OnCommit]] = defaultdict(dict)
@@ -174,7 +181,8 @@ _HEAD = f"""\
 
 One test of 20 fails for a planted cause, at 20 % where nothing else is said, all else at 1 %; of
 200 runs on five boxes that all run each push, but for what the first column says (400 for three of
-six boxes and a swapped board, 60 for the hang, where nothing else fails). Right: the sentence on
+six boxes and a swapped board; 60 for the hang, where nothing else fails, and of which those count
+that hung). Right: the sentence on
 its page says what is planted, all of its boxes and no other. Wrong: it names a box that is not
 planted, one box of a group, calls boxes alike that are not, or says "steady" or "fixed" while the
 cause acts. The rest is undecided, or says only where it fails now.
@@ -191,13 +199,14 @@ def part() -> Part:
     """Return the section about sentences."""
     rows, bias, lines = [], [], list[Line]()
     for planted in FLEETS:
-        fleets = [simulate(planted.plan, [planted.cause], seed) for seed in range(planted.fleets)]
+        drawn = (simulate(planted.plan, [planted.cause], seed) for seed in range(planted.fleets))
+        fleets = [fleet for fleet in drawn if planted.cause.kind is not Kind.HANG or hung(fleet)]
         statements = [said_of(fleet).statement for fleet in fleets]
         right = [is_right(one, planted) for one in statements]
         wrong = [is_wrong(one, planted.cause) for one in statements]
         neither = [not (yes or no) for yes, no in zip(right, wrong, strict=True)]
         rows.append([planted.words, *map(share, (right, wrong, neither))])
-        lines += _lines(planted, sum(right), sum(wrong))
+        lines += _lines(planted, right, wrong)
         if planted.cause is RACE:
             accused = [one.claim in CULPRIT for one in statements]
             by_all = [*map(accused_by_all_runs, fleets)]
@@ -207,14 +216,18 @@ def part() -> Part:
     return Part("\n".join(text), lines)
 
 
-def _lines(planted: Planted, right: int, wrong: int) -> list[Line]:
-    of = f"of {planted.fleets}"
-    asked: list[tuple[str, int, int | None, Callable[[int, int], bool]]] = [
-        (f"in at least {planted.floor} {of}", right, planted.floor, int.__ge__),
-        (f"wrong in at most {planted.wrong_max} {of}", wrong, planted.wrong_max, int.__le__),
+def _lines(planted: Planted, right: Sequence[bool], wrong: Sequence[bool]) -> list[Line]:
+    asked: list[tuple[str, Sequence[bool], int | None, Callable[[int, int], bool]]] = [
+        (f"right in at least {planted.floor}", right, planted.floor, int.__ge__),
+        (f"wrong in at most {planted.wrong_max}", wrong, planted.wrong_max, int.__le__),
     ]
     return [
-        Line(f"Planted, {planted.words}: said {words}", f"{count} {of}", meets(count, limit), SAID)
-        for words, count, limit, meets in asked
+        Line(
+            f"Planted, {planted.words}: the sentence is {words} of {len(cases)}",
+            f"{sum(cases)} of {len(cases)}",
+            meets(sum(cases), limit),
+            SAID,
+        )
+        for words, cases, limit, meets in asked
         if limit is not None
     ]
