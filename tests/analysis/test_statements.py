@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import combinations, pairwise, product
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -448,6 +449,13 @@ def test_of_all_claims_that_hold_the_first_is_made() -> None:
         (Claim.LOST_BOARD, Claim.STEADY),
         (Claim.ONE_BOX, Claim.GROUP),
     }
+
+
+def test_the_semantics_list_the_claims_in_their_order() -> None:
+    page = (Path(__file__).parents[2] / "docs/semantics.md").read_text()
+    _, section = page.split("## 13. What is said of a test")
+
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == [claim.value for claim in CLAIMS]
 
 
 @pytest.mark.parametrize(
