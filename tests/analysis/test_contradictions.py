@@ -197,7 +197,7 @@ def drawn(seed: int) -> tuple[Simulated, Mapping[str, Note]]:
     )
     if random.random() < 0.3 and boxes > 1:
         plan = replace(plan, leaves=("bench-1", random.randrange(1, commits_of(plan))))
-    if random.random() < 0.5:
+    if random.random() < 0.5 and plan.order is Runs.TOGETHER:
         plan = replace(plan, boxes_at_once_min=1)
     causes = [_drawn_cause(random, plan) for _ in range(random.randint(0, 3))]
     fleet = simulate(plan, causes, seed)

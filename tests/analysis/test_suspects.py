@@ -72,28 +72,31 @@ def test_the_line_says_it_in_words() -> None:
         f"a bisection would take about {takes.runs} runs ({takes.rounds} rounds on 5 boxes at once)"
         in text
     )
-    assert " boxes, firmware only, " in text
+    assert "firmware only" not in text  # so did all commits: it is no news
     assert " must pass so before we may call it fixed (95 % sure)" in text
 
 
 @pytest.mark.parametrize(
-    ("shares", "says"),
+    ("share", "usual", "says"),
     [
-        ((0.95, 0.05, 0), "the commit changed firmware only"),
-        ((0.6, 0.4, 0), "the commit changed firmware only (60 % sure)"),
-        (
-            (0.34, 0.33, 0.33),
-            "the commit changed firmware only (34 %) or harness only (33 %)",
-        ),
+        (0.95, 0.5, "the commit changed firmware only"),
+        (0.7, 0.5, "the commit changed firmware only (70 % sure)"),
+        (0.6, 0.5, ""),
+        (0.57, 0.57, ""),
+        (0.9, 0.9, ""),
+        (0.3, 0.1, "the commit changed firmware only (30 % sure)"),
+        (1.0, 1.0, "the commit changed firmware only"),
     ],
 )
-def test_what_the_commit_changed_is_named_only_where_it_is_likely(
-    shares: Sequence[float], says: str
+def test_what_the_commit_changed_is_said_only_where_it_is_news(
+    share: float, usual: float, says: str
 ) -> None:
-    kinds = (CommitKind.FIRMWARE, CommitKind.HARNESS, CommitKind.OTHER)
     since = found_in(planted(RACE).facts).since
-    shared = dict(zip(kinds, shares, strict=True))
-    assert of_change(replace(since, before=0.1, kinds=shared)) == says
+    kinds, of_all = (
+        {kind: of if kind is CommitKind.FIRMWARE else (1 - of) / 4 for kind in CommitKind}
+        for of in (share, usual)
+    )
+    assert of_change(replace(since, before=0.1, kinds=kinds, usual=of_all)) == says
 
 
 def _firmware(changes: Changes) -> tuple[Commit, ...]:

@@ -16,6 +16,9 @@ LIKELY = 0.5
 WORTH_A_LOOK = 0.1
 """A commit that is less likely is no lead: only how many it may be is said."""
 
+TELLS = 2
+"""Below so many times the odds that any commit has, what the commit changed is not said."""
+
 WAITED_FOR = 1000
 """A larger number of clean runs is not shown: it is no help."""
 
@@ -44,13 +47,13 @@ def of_change(since: Since) -> str:
 def _kind_words(since: Since) -> str:
     if since.before >= LIKELY:
         return ""
-    (kind, share), *others = sorted(since.kinds.items(), key=lambda one: -one[1])
-    if share >= LIKELY or not others:
-        # A commit that is named has its chance beside it already.
-        is_sure = share >= STRONG or since.suspects[0].share >= LIKELY
-        return f"{_KIND_WORDS[kind]}{'' if is_sure else sure(share)}"
-    both = ((kind, share), others[0])
-    return " or ".join(f"{_KIND_WORDS[one]} ({percent(chance)})" for one, chance in both)
+    kind, share = max(since.kinds.items(), key=lambda kind: kind[1])
+    usual = since.usual.get(kind, 0.0)
+    # A commit that is named has its chance beside it already.
+    is_named = since.suspects[0].share >= LIKELY
+    if not is_named and share * (1 - usual) < TELLS * usual * (1 - share):
+        return ""
+    return f"{_KIND_WORDS[kind]}{'' if is_named or share >= STRONG else sure(share)}"
 
 
 def _to_do_words(found: Intermittent) -> Iterator[str]:

@@ -81,8 +81,9 @@ class Since:
     """Which commit of a branch made the test flaky: the fewest that hold it with 90 %, likeliest
     first, and how many they are; `before` is the chance that none of the period did, whose first
     run began at `begins_at` (`is_first`: no run was reported before that). `kinds`: by what commits
-    changed, if one of the period did. `ends`: a commit some way before all of these, on which it
-    ran and did not fail, and the last on which it failed from them on; None: there are no such two.
+    changed, if one of the period did; `usual`: the shares of these kinds of all of them. `ends`: a
+    commit some way before all of these, on which it ran and did not fail, and the last on which it
+    failed from them on; None: there are no such two.
     """
 
     branch: str
@@ -92,6 +93,7 @@ class Since:
     suspects: Sequence[SuspectCommit]
     suspects_total: int
     kinds: Mapping[CommitKind, float]
+    usual: Mapping[CommitKind, float]
     ends: tuple[str, str] | None
 
 
@@ -434,6 +436,7 @@ class SeenProduct:
         for commit, share in shares:
             kinds[commit.kind] += share / within if within else 0.0
         total = fewest_that_hold(shares)
+        usual = Counter(commit.kind for commit, _ in shares)
         return Since(
             branch=self._branch,
             before=found.before + found.never,
@@ -442,6 +445,7 @@ class SeenProduct:
             suspects=shares[: min(total, SHOWN_MAX)],
             suspects_total=total,
             kinds=dict(kinds),
+            usual={kind: times / len(shares) for kind, times in usual.items()},
             ends=self._ends(shares[:total], counted),
         )
 
