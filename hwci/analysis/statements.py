@@ -126,9 +126,10 @@ class Known(NamedTuple):
 class Statement:
     """A claim about a test. `boxes`: those that it is about: that fail now, that are to blame, that
     lost the board, that are gone, or all that ran it. `others`: boxes of which it says the
-    contrary. `chance`: how sure it is; None where it only counts. `failed` of `runs` first attempts
-    on `boxes`, `others_failed` of `others_runs` on the others on the same commits. `since`: when
-    it began to fail now, or was seen last. `lost_here`: so many runs lost the board at it.
+    contrary. `chance`: how sure it is; None where it only counts. `failed` of `runs` first
+    attempts: where boxes explain it, on `boxes`, and `others_failed` of `others_runs` on the
+    others, on the same commits; else on all boxes. `since`: when it began to fail now, or was seen
+    last. `lost_here`: so many runs lost the board at it.
     """
 
     claim: Claim

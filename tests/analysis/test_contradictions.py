@@ -107,15 +107,24 @@ def _of_statement(page: str, statement: Statement, words: str) -> Iterator[Says]
 
 def _of_words(page: str, words: str) -> Iterator[Says]:
     """Yield what a sentence says of where to look, and that it fails now."""
-    boxes = frozenset(re.findall(r"bench-\d+", words))
+    boxes = _named(words)
     if "No bench stands out" in words:
         yield Says(page, FIRMWARE, boxes, words)
     if look := re.search(r"[Ll]ook at (bench-\d+(?: and bench-\d+)?) first", words):
-        yield Says(page, BENCH, frozenset(re.findall(r"bench-\d+", look[1])), words)
+        yield Says(page, BENCH, _named(look[1]), words)
     if words.lower().startswith("fails now"):
         yield Says(page, Claim.FAILS_NOW, boxes, words)
-    if "on all boxes alike" in words:
-        yield Says(page, Claim.ALIKE, boxes, words)
+    if alike := re.search(r"fails on (.+?) alike \(", words):
+        yield Says(page, Claim.ALIKE, _named(alike[1]), words)
+    if only := re.search(r"fails on (bench-\d+) only \(", words):
+        yield Says(page, Claim.ONE_BOX, _named(only[1]), words)
+    if more := re.search(r"fails more on (.+?)(?:, perhaps on .+)? than elsewhere \(", words):
+        some = _named(more[1])
+        yield Says(page, Claim.ONE_BOX if len(some) == 1 else Claim.GROUP, some, words)
+
+
+def _named(words: str) -> frozenset[str]:
+    return frozenset(re.findall(r"bench-\d+", words))
 
 
 def _of_test(page: str, test: TestOnBox) -> Says:

@@ -147,9 +147,9 @@ class IntermittentAnswer(Answer):
 class StatementAnswer(Answer):
     """What is claimed of a test (semantics, 13), from which its sentences are made. `boxes`: those
     that it is about; `others`: of which it says the contrary. `chance`: how sure it is; null where
-    it only counts. `failed` of `runs` first attempts on these boxes, `othersFailed` of `othersRuns`
-    on the others on the same commits. `since`: when it began to fail now, or was seen last.
-    `lostHere`: so many runs lost their board at the test.
+    it only counts. `failed` of `runs` first attempts: where boxes explain it, on `boxes`, and
+    `othersFailed` of `othersRuns` on the others, on the same commits; else on all boxes. `since`:
+    when it began to fail now, or was seen last. `lostHere`: so many runs lost the board at it.
     """
 
     claim: Claim
