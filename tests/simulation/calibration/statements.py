@@ -180,12 +180,12 @@ _HEAD = f"""\
 ## {SAID}
 
 One test of 20 fails for a planted cause, at 20 % where nothing else is said, all else at 1 %; of
-200 runs on five boxes that all run each push, but for what the first column says (400 for three of
-six boxes and a swapped board; 60 for the hang, where nothing else fails, and of which those count
-that hung). Right: the sentence on
-its page says what is planted, all of its boxes and no other. Wrong: it names a box that is not
-planted, one box of a group, calls boxes alike that are not, or says "steady" or "fixed" while the
-cause acts. The rest is undecided, or says only where it fails now.
+200 runs on five boxes that all run each push, but for what the first column says (400 runs for
+three of six boxes and a swapped board; 60 for the hang, where nothing else fails, of the fleets
+that hung). Right: the sentence on its page says what is planted, all of its boxes and no other.
+Wrong: it names a box that is not planted, one box of a group, calls boxes alike that are not, or
+says "steady" or "fixed" while the cause acts. The rest is undecided, or says only where it fails
+now.
 """
 _BIAS = """\
 ### Runs that exist because of others
