@@ -86,14 +86,15 @@ def _evidence(
     if not known.tried.failed:
         return [], False
     compared = "" if known.blame is None else words.of_blame(known.blame, known.notes)
-    on_box = f"it {compared}" if compared else ""
+    fails = statement.claim is Claim.FAILS_NOW
+    # What fails now may be another matter.
+    on_box = f"{'over the period ' if fails else ''}it {compared}" if compared else ""
     # Beside counts on the same commits, those of all runs say nothing more.
     counts = _given(test) if compared else counts
     if isinstance(found, str):
         is_missing = known.failing is not None and found != NEVER_PASSED
         missing = f"not enough data to say more: {found}" if is_missing else ""
         return [missing, on_box, counts, lost_here], False
-    fails = statement.claim is Claim.FAILS_NOW
     since = f"its runs say that it has failed {since_when(found.since)}" if fails else ""
     began_before = found.since.before >= LIKELY and not found.since.is_first
     fixed = "" if fails or statement.claim is Claim.NOT_SEEN else of_fixed(found)

@@ -99,10 +99,10 @@ class Known(NamedTuple):
         """Whether it fails now as a broken test does, not as a flaky one."""
         if self.failing is None:
             return False
-        is_broken = not culprits(self.blame)
-        if not isinstance(self.found, str):
-            is_broken = self.found.broken
-        return is_broken or self.failing.in_a_row >= IN_A_ROW
+        to_blame = {*culprits(self.blame)}
+        is_broken = not to_blame if isinstance(self.found, str) else self.found.broken
+        is_elsewhere = to_blame and len({*self.failing.boxes} - to_blame) > 1
+        return is_broken or self.failing.in_a_row >= IN_A_ROW or bool(is_elsewhere)
 
     @property
     def suggested(self) -> Intermittent:

@@ -565,7 +565,20 @@ def test_a_test_that_is_broken_on_one_box_while_others_pass_is_not_a_bug_of_all(
     assert found.statement.claim is Claim.FAILS_NOW
     assert found.statement.boxes == [B]
     assert found.answer.startswith("Fails now on bench-2: on ")
-    assert "fails on bench-2 only (41 of 41 runs against 0 of 164 elsewhere" in found.says
+    assert (
+        "Over the period it fails on bench-2 only (41 of 41 runs against 0 of 164 elsewhere"
+        in found.says
+    )
+
+
+def test_what_fails_now_on_other_boxes_is_not_put_on_the_box_to_blame() -> None:
+    one, two = (SELDOM._replace(boxes=boxes) for boxes in ([A, B], [A, B, C]))
+
+    assert statement_of(Known(tried(40), one, FLAKY, ON_B)).claim is Claim.ONE_BOX
+    found = answer(Known(tried(40), two, FLAKY, ON_B, ["No bench stands out"]))
+    assert found.statement.claim is Claim.FAILS_NOW
+    assert found.sentence.startswith("Fails now on 3 boxes: ")
+    assert found.sentence.endswith(". No bench stands out")
 
 
 def test_what_is_said_of_incidents_on_the_branch_is_said_once() -> None:
