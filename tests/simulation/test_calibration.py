@@ -8,6 +8,7 @@ from math import isclose
 
 from hwci.analysis.flaky.onset import Step
 from hwci.analysis.flaky.suspects import Counted
+from hwci.analysis.statements import Claim, Statement
 from tests.simulation.calibration.asked import asked
 from tests.simulation.calibration.benches import by_eye, lost_runs
 from tests.simulation.calibration.bisection import (
@@ -23,6 +24,7 @@ from tests.simulation.calibration.flaky_tests import entropy, flip_rate
 from tests.simulation.calibration.onsets import came_again, chances, observed, said, told
 from tests.simulation.calibration.page import Line, auc, reliability, share, table
 from tests.simulation.calibration.shares import FLEET, look
+from tests.simulation.calibration.statements import BENCH, hung, is_wrong
 from tests.simulation.fleet import Cause, Kind, Plan, simulate
 
 
@@ -202,3 +204,26 @@ def test_a_change_of_shares_is_looked_at_by_parts_and_by_number_with_the_same_sh
     assert ours.now.total + ours.before.total >= 100 * FLEET.tests
     widths = [one.change.high - one.change.low for one in lost]
     assert widths[0] > 2 * widths[1]
+
+
+def test_a_sentence_that_names_a_box_that_is_not_planted_is_wrong() -> None:
+    on_two = replace(BENCH, boxes=frozenset({"a", "b"}))
+    one = Statement(Claim.ONE_BOX, ["a"], [], 0.9, 5, 9, 0, 9, None, 0)
+    group = replace(one, claim=Claim.GROUP, boxes=["a", "b"])
+    steady, alike = replace(one, claim=Claim.STEADY), replace(one, claim=Claim.ALIKE)
+
+    assert is_wrong(one, BENCH)
+    assert is_wrong(one, on_two)
+    assert not is_wrong(group, on_two)
+    assert is_wrong(replace(group, boxes=["a", "c"]), on_two)
+    assert is_wrong(alike, on_two)
+    assert not is_wrong(alike, replace(on_two, boxes=frozenset()))
+    assert is_wrong(steady, on_two)
+    assert not is_wrong(steady, replace(on_two, until=3))
+
+
+def test_only_fleets_whose_board_hung_count_as_hung() -> None:
+    hang = Cause(Kind.HANG, frozenset({0}), rate=1.0)
+    plan = Plan(runs=20, base_rate=0.0)
+    assert hung(simulate(plan, [hang], 1))
+    assert not hung(simulate(plan, [replace(hang, rate=0.0)], 1))
