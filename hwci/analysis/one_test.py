@@ -26,7 +26,7 @@ from hwci.engine.vocabulary import Outcome, Verdict
 
 class Did(StrEnum):
     """What a run did with the test. `lost`: the run never reached the hardware, or had lost its
-    board before the test.
+    board before the test; one that lost it at the test failed it.
     """
 
     PASSED = "passed"
@@ -179,7 +179,7 @@ def _seen(found: ProductOutcomes, number: int, history: RecordedRuns) -> Iterato
             yield Seen(run, Did.LOST, None)
         elif run.hello_ok and ran:
             result = run.notable.get(number)
-            is_lost = at in lost and number in lost[at].tests
+            is_lost = at in lost and number in lost[at].untold
             yield Seen(run, Did.LOST if is_lost else _did(result), result)
 
 

@@ -2,32 +2,21 @@
 """What the runs of one test say: an answer, and the sentences on which it rests. The terminal and
 the dashboard show the same.
 
-This module decides whether a test is called steady or never passed, and puts the sentences
-together. Whether it fails now or is flaky, and whom to suspect, is decided in `suspected.py`.
+This module puts sentences together. What is claimed is decided in `statements.py`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.benches import words
-from hwci.analysis.benches.report import Note, worst_boxes_of
+from hwci.analysis.benches.report import Note
 from hwci.analysis.failures.incidents import Described
-from hwci.analysis.flaky.suspect_words import LIKELY, of_boxes, of_change, of_fixed, since_when
-from hwci.analysis.flaky.suspects import (
-    NEVER_PASSED,
-    RUNS_NEEDED,
-    SeenProduct,
-    Since,
-    standing_out,
-)
+from hwci.analysis.flaky.suspect_words import LIKELY, of_change, of_fixed, since_when
+from hwci.analysis.flaky.suspects import NEVER_PASSED, Intermittent, SeenProduct, Since
 from hwci.analysis.one_test import OneTest, Tries
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
-from hwci.analysis.suspected import (
-    Suspected,
-    fails_steadily,
-    known_of,
-    suspected,
-)
+from hwci.analysis.statement_words import answer, on_boxes
+from hwci.analysis.statements import Claim, Known, Statement, known_of
 from hwci.engine.rules.flakiness import is_broken
 from hwci.engine.rules.labels import Group
 from hwci.said import counted
@@ -47,101 +36,83 @@ class About(NamedTuple):
 
 
 class Concluded(NamedTuple):
-    """What is to be said of a test. `answer`: whether it fails now or is flaky, and whom to
-    suspect; `says`: on what that rests. `began_before`: it likely was so before the period, of
-    which there are runs. `since`: since which commit, None if its runs do not tell.
+    """What is to be said of a test. `statement`: the claim; `answer`: the same in a sentence or
+    two; `says`: on what that rests. `began_before`: it likely was so before the period, of which
+    there are runs. `since`: since which commit; None if its runs do not tell.
     """
 
+    statement: Statement
     answer: str
     says: str
     began_before: bool = False
     since: Since | None = None
 
 
-def concluded(about: About, found: OneTest, tries: Tries) -> Concluded:
+def concluded(about: About, test: OneTest, tries: Tries) -> Concluded:
     """Return what is to be said of a test. `tries`: those of all its boxes."""
-    steady = _without_failure(found, tries)
-    if steady is not None:
-        return Concluded(_sentences([steady]), "")
-    says: Sequence[str] = [_counts(found, tries)]
-    names_only_box, to_tell, since = False, "", None
-    if is_broken(tries.attempts, tries.failed_attempts):
-        known = known_of(about.pending, NEVER_PASSED, None, about.incidents)
-        answer = suspected(known).sentence
-    else:
-        told, says, since = _told(about, found, tries)
-        answer, names_only_box = told.sentence, told.names_only_box
-        to_tell = told.to_tell
+    known = _known(about, tries)
+    told = answer(known)
     only = ""
-    if len(found.boxes) == 1 and not names_only_box:
-        only = f"only {found.boxes[0].box_key} ran it, so no other tells bench from firmware"
-    began_before = since is not None and since.before >= LIKELY and not since.is_first
-    rests = _sentences([*says, only, to_tell])
-    return Concluded(_sentences([answer]), rests, began_before, since)
+    if len(test.boxes) == 1 and known.tried.failed and not told.names_only_box:
+        only = f"only {test.boxes[0].box_key} ran it, so no other tells bench from firmware"
+    since = None if isinstance(known.found, str) else known.found.since
+    return Concluded(
+        told.statement,
+        _sentences([told.sentence]),
+        _sentences([*_evidence(known, told.statement, test, tries), only, told.to_tell]),
+        since is not None and since.before >= LIKELY and not since.is_first,
+        since,
+    )
 
 
 def _sentences(said: Iterable[str]) -> str:
-    return " ".join(f"{one[0].upper()}{one[1:]}." for one in said if one)
+    return " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in said if sentence)
 
 
-def _without_failure(found: OneTest, tries: Tries) -> str | None:
-    """Say that it did not fail, or was not run; None: it failed."""
-    failed, runs = tries.first
-    if not runs:
-        return "not enough data: all runs were lost before the test"
-    on = f"{counted(runs, 'run')} {_on(found)}"
-    if not failed and runs < RUNS_NEEDED:
-        return f"not enough data to call it steady: it passed in {on}; {RUNS_NEEDED} are needed"
-    if not failed:
-        return f"steady: it passed at the first attempt in all of {on}"
-    return None
-
-
-def _told(
-    about: About, found: OneTest, tries: Tries
-) -> tuple[Suspected, Sequence[str], Since | None]:
-    """Return the answer, on what it rests, and since when it is so."""
+def _known(about: About, tries: Tries) -> Known:
     history, runs, test_id, pending, incidents, notes = about
-    worst = worst_boxes_of(runs, [test_id], notes, history.check_time).get(test_id)
-    suggested = SeenProduct(history, runs).suggested(test_id)
-    worst = standing_out(None if isinstance(suggested, str) else suggested, worst)
-    known = known_of(pending, suggested, worst, incidents)
-    answer = suspected(known)
-    on_box = "" if worst is None else f"it {words.of_test(worst)}"
+    seen = SeenProduct(history, runs, notes)
+    found: Intermittent | str = NEVER_PASSED
+    if not is_broken(tries.attempts, tries.failed_attempts):
+        found = seen.suggested(test_id)
+    return known_of(seen.tried(test_id), pending, found, seen.blame_of(test_id), incidents, notes)
+
+
+def _evidence(known: Known, statement: Statement, test: OneTest, tries: Tries) -> Sequence[str]:
+    """Return on what the answer rests."""
+    found, counts = known.found, _counts(test, tries)
+    lost = known.tried.lost_here if statement.claim is not Claim.LOST_BOARD else ()
+    lost_here = f"{counted(len(lost), 'run')} of these lost the board at it" if lost else ""
+    if not known.tried.failed:
+        return []
+    compared = "" if known.blame is None else words.of_blame(known.blame, known.notes)
+    fails = statement.claim is Claim.FAILS_NOW
+    # What fails now may be another matter.
+    on_box = f"{'over the period ' if fails else ''}it {compared}" if compared else ""
     # Beside counts on the same commits, those of all runs say nothing more.
-    counts = _counts(found, tries) if worst is None else _given(found)
-    if isinstance(suggested, str):
-        missing = "" if known.failing is None else f"not enough data to say more: {suggested}"
-        return answer, [missing, on_box, counts], None
-    failing_since = ""
-    fails = fails_steadily(known)
-    if fails:
-        failing_since = f"its runs say that it has failed {since_when(suggested.since)}"
-        on_box = on_box or ("" if len(found.boxes) == 1 else of_boxes(suggested))
-    # Runs on other boxes, where it never failed, would not show that it is fixed on this one.
-    is_elsewhere = worst is not None and worst.only and not suggested.is_fixed
-    fixed = "" if is_elsewhere or fails else of_fixed(suggested)
-    says = [failing_since, on_box, of_change(suggested.since), fixed, counts]
-    return answer, says, suggested.since
+    counts = _given(test) if compared else counts
+    if isinstance(found, str):
+        is_missing = known.failing is not None and found != NEVER_PASSED
+        missing = f"not enough data to say more: {found}" if is_missing else ""
+        return [missing, on_box, counts, lost_here]
+    since = f"its runs say that it has failed {since_when(found.since)}" if fails else ""
+    fixed = "" if fails or statement.claim is Claim.NOT_SEEN else of_fixed(found)
+    return [since, on_box, of_change(found.since), fixed, counts, lost_here]
 
 
-def _counts(found: OneTest, tries: Tries) -> str:
+def _counts(test: OneTest, tries: Tries) -> str:
     failed, runs = tries.first
     of_all = f"{failed:,} of all {runs:,} runs" if runs > 1 else "its only run"
-    return f"its first attempt failed in {of_all} {_on(found)}; {_given(found)}"
+    on = on_boxes([box.box_key for box in test.boxes])
+    return f"its first attempt failed in {of_all} {on}; {_given(test)}"
 
 
-def _given(found: OneTest) -> str:
+def _given(test: OneTest) -> str:
     """Say what a retry gave, or else another run."""
     for given, what in (
-        (found.retries, "a retry"),
-        (found.reruns, "a rerun of the same commit on the same box"),
+        (test.retries, "a retry"),
+        (test.reruns, "a rerun of the same commit on the same box"),
     ):
         if given.tries:
             return f"{what} passed in {given.passed:,} of {counted(given.tries, 'run')}"
     return "no failure was tried again"
-
-
-def _on(found: OneTest) -> str:
-    boxes = len(found.boxes)
-    return f"on {found.boxes[0].box_key}" if boxes == 1 else f"on {boxes:,} boxes"

@@ -72,6 +72,14 @@ def said(past: Past) -> list[str | None]:
         ),
         ("box-1 | a:P b:F b:F c:F", BROKE, TELL_IT),
         (
+            "box-1 | a:P b:P c:I" + PASSES,
+            BROKE,
+            (
+                "The harness blames the bench: test commit c on box-1 again, to see whether it"
+                " still fails"
+            ),
+        ),
+        (
             "box-1 | a:P b:I c:I d:I" + PASSES,
             BROKE,
             "The harness blames the bench: look at box-1 first",

@@ -110,15 +110,18 @@ def test_a_run_that_never_reached_the_hardware_is_lost_where_its_workflow_ran_th
 
 
 def test_what_failed_after_the_board_was_lost_is_lost_and_in_no_rate() -> None:
-    names = ("first", TEST, "third", "last")
-    good = [item("P", name) for name in names]
-    lost = [item("P", "first"), *(item("F", name) for name in names[1:])]
-    reports = [report("a:P", at, tests=good) for at in range(1, 41)]
-    [box] = found(*reports, report("a:F", 50, tests=lost)).boxes
+    for names, did in (
+        (("first", "second", TEST, "third", "last"), (40, 0, 0, 1)),
+        (("first", TEST, "second", "third", "last"), (40, 0, 1, 0)),
+    ):
+        good = [item("P", name) for name in names]
+        lost = [item("P", "first"), *(item("F", name) for name in names[1:])]
+        reports = [report("a:P", at, tests=good) for at in range(1, 41)]
+        [box] = found(*reports, report("a:F", 50, tests=lost)).boxes
 
-    assert kinds(box) == (40, 0, 0, 1)
-    assert box.tries.first == (0, 40)
-    assert box.tries.failed_attempts == 1, "as the table of the specification counts it"
+        assert kinds(box) == did, "the test at which the board was lost failed"
+        assert box.tries.first == (did[2], 40 + did[2])
+        assert box.tries.failed_attempts == 1, "as the table of the specification counts it"
 
 
 def test_commits_are_marked_where_they_ran_the_test_first_by_the_last_of_them() -> None:

@@ -108,7 +108,7 @@ def test_ranked_tests_are_the_specifications_rows_by_the_lower_bound(
 @pytest.mark.parametrize("query", ["", "&rankBy=lowerBound", "&broken=false", "&limit=1&page=2"])
 def test_the_answers_are_those_of_the_same_rows(told: RunningServer, query: str) -> None:
     rows = items(told, f"ci-analysis/flaky-tests?{PERIOD}{query}")
-    names = ("repoKey", "suite", "testId", "answer", "answerBox")
+    names = ("repoKey", "suite", "testId", "answer", "answerBox", "statement")
 
     assert items(told, f"ci-analysis/flaky-tests/answers?{PERIOD}{query}") == [
         {name: row[name] for name in names} for row in rows

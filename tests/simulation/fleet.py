@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from random import Random
+from typing import NamedTuple
 
 from hwci.engine.facts import (
     Announcement,
@@ -37,6 +38,17 @@ FILES = {
 _DRAWN_OF_TWENTY = {"firmware": 11, "harness": 4, "both": 1, "neither": 4}
 _FARTHEST_PUSH = 3
 _FIXED = 0.5
+_LATER = 0.25
+
+
+class Runs(StrEnum):
+    """Which boxes run a push: some `together`; all but the last, and that as a `spare` where one of
+    them failed; the first, and the others where that `gate` passed.
+    """
+
+    TOGETHER = "together"
+    SPARE = "spare"
+    GATE = "gate"
 
 
 class Kind(StrEnum):
@@ -48,6 +60,7 @@ class Kind(StrEnum):
     BAD_BOX = "bad box"  # every test fails more often there
     BOX_TEST = "box and test"  # one test fails there, for the box lacks something
     OUTAGE = "outage"  # its tests fail together, in some runs, in every attempt
+    HANG = "hang"  # the run loses its board at the test, in some runs
 
 
 @dataclass(frozen=True)
@@ -79,7 +92,8 @@ class Plan:
     `runs`: reports on main, of up to `boxes_at_once` boxes for each push; `boxes_at_once_min`: of
     so many at least, drawn for each push (None: of as many each time). `base_rate`: attempts
     that fail for no planted cause. `lost`: runs that lose their bench midway; `unreached`: that
-    never reach it; `unrun`: pushes that nothing runs for.
+    never reach it; `unrun`: pushes that nothing runs for. `leaves`: a box that runs nothing from
+    such a commit of main on.
     """
 
     boxes: int = 5
@@ -97,6 +111,8 @@ class Plan:
     branches: int = 0
     renamed: int = 0
     boxes_at_once_min: int | None = None
+    order: Runs = Runs.TOGETHER
+    leaves: tuple[str, int] | None = None
 
     @property
     def box_keys(self) -> tuple[str, ...]:
@@ -145,6 +161,18 @@ def planted(plan: Plan, kind: Kind, rate: float, seed: int) -> Cause:
     until = random.randrange(since + 1, last + 1) if random.random() < _FIXED else None
     test = frozenset({random.randrange(plan.tests)})
     return Cause(kind, test, rate=rate, since=since, until=until)
+
+
+class _Push(NamedTuple):
+    """Commits that are run. `number`: the place on main whose causes act; `sent`: what CI reports
+    of `changes`; `covers`: the commits that were pushed.
+    """
+
+    branch: str
+    number: int
+    changes: Changes
+    sent: Changes | None
+    covers: tuple[str, ...]
 
 
 class _Fleet:
@@ -203,36 +231,51 @@ class _Fleet:
         if plan.boxes_at_once_min is not None:
             at_once = random.randint(plan.boxes_at_once_min, at_once)
         run_id = len(self._reports)
-        for box in sorted(random.sample(plan.box_keys, at_once)):
-            reached = random.random() >= plan.unreached
-            items = self._items(number, box) if reached else ()
-            failed = any(one.outcome is Outcome.FAIL for one in items)
-            self._reports.append(
-                Report(
-                    repo_key=PRODUCT.repo_key,
-                    workflow="hil",
-                    suite=PRODUCT.suite,
-                    run_id=run_id,
-                    run_attempt=1,
-                    trigger=Trigger.MERGE,
-                    branch=branch,
-                    sha=changes.commits[-1].sha,
-                    started_at=_at(number / 2),
-                    ended_at=_at(number / 2 + 0.25),
-                    conclusion="failure" if failed or not reached else "success",
-                    hello_ok=reached,
-                    box_key=box,
-                    tests=items,
-                    covers_shas=covers,
-                    changes=sent,
-                )
-            )
+        there = [
+            box
+            for box in plan.box_keys
+            if plan.leaves is None or plan.leaves[0] != box or number < plan.leaves[1]
+        ]
+        boxes = sorted(random.sample(there, min(at_once, len(there))))
+        first = {Runs.SPARE: boxes[:-1], Runs.GATE: boxes[:1]}.get(plan.order, boxes)
+        push = _Push(branch, number, changes, sent, covers)
+        reports = [self._report(push, box, run_id) for box in first]
+        failed = any(one.conclusion == "failure" for one in reports)
+        if failed is (plan.order is Runs.SPARE):
+            later = [box for box in boxes if box not in first]
+            reports += [self._report(push, box, run_id + len(first), _LATER) for box in later]
+        self._reports += reports
+
+    def _report(self, push: "_Push", box: str, run_id: int, later: float = 0.0) -> Report:
+        """Return what a box sends of a push, whose run begins so much of a push later."""
+        number = push.number
+        reached = self._random.random() >= self._plan.unreached
+        items = self._items(number, box) if reached else ()
+        failed = any(one.outcome is Outcome.FAIL for one in items)
+        return Report(
+            repo_key=PRODUCT.repo_key,
+            workflow="hil",
+            suite=PRODUCT.suite,
+            run_id=run_id,
+            run_attempt=1,
+            trigger=Trigger.MERGE,
+            branch=push.branch,
+            sha=push.changes.commits[-1].sha,
+            started_at=_at(number / 2 + later),
+            ended_at=_at(number / 2 + later + 0.25),
+            conclusion="failure" if failed or not reached else "success",
+            hello_ok=reached,
+            box_key=box,
+            tests=items,
+            covers_shas=push.covers,
+            changes=push.sent,
+        )
 
     def _items(self, commit: int, box: str) -> tuple[TestItem, ...]:
         """Run all tests. A bench that is lost midway fails each test from there on."""
         tests, struck = self._plan.tests, self._struck(box, commit)
         lost = self._random.random() < self._plan.lost
-        lost_from = self._random.randrange(tests) if lost else tests
+        lost_from = self._random.randrange(tests) if lost else self._hung(box, commit)
         return tuple(
             self._item(self.name(test, commit), 1.0, Verdict.INFRA)
             if test >= lost_from
@@ -241,6 +284,17 @@ class _Fleet:
             else self._item(self.name(test, commit), *self._chance(test, box, commit))
             for test in range(tests)
         )
+
+    def _hung(self, box: str, commit: int) -> int:
+        """Return the test at which this run loses its board, or one behind the last."""
+        hung = [
+            test
+            for cause in self._causes
+            if cause.kind is Kind.HANG
+            for test in cause.tests
+            if cause.acts(test, box, commit) and self._random.random() < cause.rate
+        ]
+        return min(hung, default=self._plan.tests)
 
     def _struck(self, box: str, commit: int) -> frozenset[int]:
         """Return the tests of outages that strike this run."""
@@ -261,7 +315,7 @@ class _Fleet:
         """Return the chance that an attempt fails, and what an honest harness would blame."""
         passing, odds, verdict = 1 - self._plan.base_rate, 1.0, Verdict.DEVICE
         for cause in self._causes:
-            if cause.kind is not Kind.OUTAGE and cause.acts(test, box, commit):
+            if cause.kind not in {Kind.OUTAGE, Kind.HANG} and cause.acts(test, box, commit):
                 passing, odds = passing * (1 - cause.rate), odds * cause.odds
                 if cause.kind in {Kind.BAD_BOX, Kind.BOX_TEST}:
                     verdict = Verdict.INFRA
@@ -287,7 +341,7 @@ class _Fleet:
         kinds, weights = list(_DRAWN_OF_TWENTY), list(_DRAWN_OF_TWENTY.values())
         drawn = self._random.choices(kinds, weights, k=commits_of(self._plan))
         for cause in self._causes:
-            if cause.kind not in {Kind.BAD_BOX, Kind.BOX_TEST, Kind.OUTAGE}:
+            if cause.kind not in {Kind.BAD_BOX, Kind.BOX_TEST, Kind.OUTAGE, Kind.HANG}:
                 for number in {cause.since, cause.until} - {None, len(drawn)}:
                     drawn[number or 0] = "harness" if cause.kind is Kind.HARNESS else "firmware"
         return tuple(drawn)

@@ -8,6 +8,7 @@ from math import isclose
 
 from hwci.analysis.flaky.onset import Step
 from hwci.analysis.flaky.suspects import Counted
+from hwci.analysis.statements import Claim, Statement
 from tests.simulation.calibration.asked import asked
 from tests.simulation.calibration.benches import by_eye, lost_runs
 from tests.simulation.calibration.bisection import (
@@ -24,6 +25,7 @@ from tests.simulation.calibration.incidents import POOL, box_by_box, pooled
 from tests.simulation.calibration.onsets import came_again, chances, observed, said, told
 from tests.simulation.calibration.page import Line, auc, reliability, share, table
 from tests.simulation.calibration.shares import FLEET, look
+from tests.simulation.calibration.statements import BENCH, hung, is_wrong
 from tests.simulation.fleet import Cause, Kind, Plan, planted, simulate
 
 
@@ -220,3 +222,26 @@ def test_a_race_on_a_pool_is_no_more_incidents_than_box_by_box() -> None:
     fleets = [simulate(plan, [planted(plan, Kind.RACE, 0.2, seed)], seed) for seed in range(10)]
 
     assert all(pooled(one).incidents <= box_by_box(one).incidents for one in fleets)
+
+
+def test_a_sentence_that_names_a_box_that_is_not_planted_is_wrong() -> None:
+    on_two = replace(BENCH, boxes=frozenset({"a", "b"}))
+    one = Statement(Claim.ONE_BOX, ["a"], [], 0.9, 5, 9, 0, 9, None, 0)
+    group = replace(one, claim=Claim.GROUP, boxes=["a", "b"])
+    steady, alike = replace(one, claim=Claim.STEADY), replace(one, claim=Claim.ALIKE)
+
+    assert is_wrong(one, BENCH)
+    assert is_wrong(one, on_two)
+    assert not is_wrong(group, on_two)
+    assert is_wrong(replace(group, boxes=["a", "c"]), on_two)
+    assert is_wrong(alike, on_two)
+    assert not is_wrong(alike, replace(on_two, boxes=frozenset()))
+    assert is_wrong(steady, on_two)
+    assert not is_wrong(steady, replace(on_two, until=3))
+
+
+def test_only_fleets_whose_board_hung_count_as_hung() -> None:
+    hang = Cause(Kind.HANG, frozenset({0}), rate=1.0)
+    plan = Plan(runs=20, base_rate=0.0)
+    assert hung(simulate(plan, [hang], 1))
+    assert not hung(simulate(plan, [replace(hang, rate=0.0)], 1))

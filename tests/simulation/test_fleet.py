@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated benches: what is planted there is what happens there."""
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
 
 from hwci.engine.facts import Report
 from hwci.engine.vocabulary import Outcome, Verdict
-from tests.simulation.fleet import Cause, Kind, Plan, planted, simulate
+from tests.simulation.fleet import Cause, Kind, Plan, Runs, planted, simulate
 
 RACE = frozenset({0})
 
@@ -125,3 +127,40 @@ def test_planted_causes_begin_anywhere_and_are_fixed_half_of_the_time() -> None:
     assert 70 < early < 130
     assert 70 < sum(one.until is None for one in causes) < 130
     assert all(one.until is None or one.since < one.until for one in causes)
+
+
+def test_a_push_runs_on_as_many_boxes_as_the_plan_says() -> None:
+    drawn = _boxes(Plan(boxes=5, boxes_at_once=3, boxes_at_once_min=1))
+    assert {len(boxes) for boxes in drawn} == {1, 2, 3}
+    assert {len(boxes) for boxes in _boxes(Plan(boxes=5, boxes_at_once=3))} == {3}
+
+
+def test_a_spare_runs_where_another_failed_and_a_box_behind_a_gate_where_it_passed() -> None:
+    plan = Plan(boxes=2, attempts=1, base_rate=0.02)
+    for order, runs_both in ((Runs.SPARE, "failure"), (Runs.GATE, "success")):
+        ended: dict[str, list[str]] = defaultdict(list)
+        for report in simulate(replace(plan, order=order), [], 1).facts.reports:
+            ended[report.sha].append(report.conclusion)
+        assert {len(runs) for runs in ended.values()} == {1, 2}
+        for first, *others in ended.values():
+            assert bool(others) is (first == runs_both)
+
+
+def test_a_box_that_leaves_runs_nothing_from_that_commit_on() -> None:
+    fleet = simulate(Plan(leaves=("bench-2", 40)), [], 1)
+    number = {commit.sha: at for at, commit in enumerate(fleet.commits)}
+    ran = [number[one.sha] for one in fleet.facts.reports if one.box_key == "bench-2"]
+    assert 0 < max(ran) < 40 < max(fleet.tested)
+
+
+def test_a_test_that_hangs_the_board_fails_with_all_behind_it() -> None:
+    hang = Cause(Kind.HANG, frozenset({5}), rate=1.0)
+    for report in simulate(Plan(tests=8, base_rate=0.0), [hang], 1).facts.reports:
+        assert [one.outcome is Outcome.FAIL for one in report.tests] == [False] * 5 + [True] * 3
+
+
+def _boxes(plan: Plan) -> Sequence[Sequence[str]]:
+    boxes: dict[str, list[str]] = defaultdict(list)
+    for report in simulate(plan, [], 1).facts.reports:
+        boxes[report.sha].append(report.box_key)
+    return [*boxes.values()]

@@ -15,7 +15,6 @@ from hwci.analysis.benches.health import health_of
 from hwci.analysis.benches.report import (
     compared_boxes,
     named_tests,
-    on_box,
     read_runs,
     report_of,
 )
@@ -92,8 +91,7 @@ def one_box(
     side = next((one for one in (box_key, Earlier(box_key)) if one in read.places), None)
     if side is None:
         return None
-    boxes = [*map(box_of, read.strata.boxes)]
-    named = [one for one in named_tests(read) if boxes[one[0].box] == box_key]
+    named = [test for test in named_tests(read) if test.box_key == box_key]
     places: dict[str, list[tuple[Trials, int]]] = defaultdict(list)
     for on, runs in read.places.items():
         places[box_of(on)] += runs
@@ -115,7 +113,7 @@ def one_box(
     )
     return OneBox(
         report=report_of(read, compared_boxes(read), side, period),
-        tests=[on_box(read, *one) for one in named[:most]],
+        tests=named[:most],
         health=healths[box_key],
         shares=_shares([healths[box_key]], counted[0].reached, blamed[0], flaky[0]),
         others=_shares(others, counted[1].reached, blamed[1], flaky[1]) if others else None,
@@ -146,7 +144,7 @@ def _of_runs(counted: Tally) -> Rate | None:
 def _alone(products: Sequence[Trials], box_key: str) -> Iterator[Alone]:
     for product in products:
         ran, failed = Counter[int](), Counter[int]()
-        for trials in product.by_commit.values():
+        for trials in product.by_stratum.values():
             product.check_time()
             both, alone = _on(trials, box_key)
             ran.update(tests_in(both))

@@ -7,10 +7,11 @@ together and decides which rows are shown.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from hwci.analysis.benches.blame import Blame, Blamed
 from hwci.analysis.benches.compare import (
     Comparison,
     Counts,
@@ -28,7 +29,7 @@ from hwci.analysis.benches.strata import Strata, Sum
 from hwci.analysis.benches.trials import Earlier, Side, Trial, Trials, alike, box_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
@@ -88,8 +89,8 @@ class BoxReport:
 
 @dataclass(frozen=True, slots=True)
 class TestOnBox:
-    """A test that fails more on one box than on the `others` that are compared: since its note, if
-    it has one, or `before` it.
+    """A test whose failures a box explains, alone or in a group (`blame`). `comparison`: of this
+    box with all others. `note`: of the box, if it has one; `before`: so it was before the note.
     """
 
     __test__ = False  # pytest: not a test class
@@ -98,14 +99,14 @@ class TestOnBox:
     test_id: str
     box_key: str
     comparison: Comparison
-    others: Sequence[str]
-    note: Note | None = None
+    blame: Blame[Side]
+    notes: Mapping[str, Note]
     before: bool = False
 
     @property
     def only(self) -> bool:
         """Whether it failed on this box alone."""
-        return not self.comparison.counts.others_failed
+        return self.blame.blamed is Blamed.ONE and not self.blame.others_counts.failed
 
 
 class At(NamedTuple):
@@ -141,23 +142,7 @@ def benches(
     order = _worst_first(read, compared)
     rows = [report_of(read, compared, shown, period) for shown in order[:most]]
     tests = named_tests(read)
-    return Benches(rows, len(order), [on_box(read, *one) for one in tests[:most]], len(tests))
-
-
-def worst_boxes_of(
-    outcomes: ProductOutcomes,
-    test_ids: Collection[str],
-    notes: Mapping[str, Note],
-    check_time: Callable[[], None],
-) -> Mapping[str, TestOnBox]:
-    """Return the rows of these tests of a product, where they fail more on one box. If a test has
-    several, that with the highest odds.
-    """
-    read = read_runs([outcomes], notes, check_time)
-    worst: dict[str, tuple[At, Comparison]] = {}
-    for at, found in named_tests(read):
-        worst.setdefault(outcomes.tests[at.test], (at, found))
-    return {one: on_box(read, *worst[one]) for one in test_ids if one in worst}
+    return Benches(rows, len(order), tests[:most], len(tests))
 
 
 class Read(NamedTuple):
@@ -193,27 +178,12 @@ def read_runs(
     return Read(products, groups, places, strata, boxes, notes, check_time)
 
 
-def on_box(read: Read, at: At, found: Comparison) -> TestOnBox:
-    """Return the row of a test that fails more on one box."""
-    of_product, side = read.products[at.product].found, [*read.strata.boxes][at.box]
-    counts, others = _counts(read.groups, at, side)
-    return TestOnBox(
-        product=of_product.product,
-        test_id=of_product.tests[at.test],
-        box_key=box_of(side),
-        comparison=replace(found, counts=counts),
-        others=others,
-        note=read.notes.get(box_of(side)),
-        before=isinstance(side, Earlier),
-    )
-
-
 def _groups(
     products: Sequence[Trials], check_time: Callable[[], None]
 ) -> Iterator[tuple[int, Sequence[Trial]]]:
     """Yield the runs that can be compared, each with the number of its product."""
     for number, product in enumerate(products):
-        for trials in product.by_commit.values():
+        for trials in product.by_stratum.values():
             for group in alike(trials, check_time):
                 yield number, group
 
@@ -228,8 +198,11 @@ def compared_boxes(read: Read) -> Mapping[int, Comparison]:
     return dict(zip(rows.tolist(), compare(by_box[rows], chances), strict=True))
 
 
-def named_tests(read: Read) -> list[tuple[At, Comparison]]:
-    """Return the tests that fail more on one box, the highest odds first."""
+def named_tests(read: Read) -> list[TestOnBox]:
+    """Return the tests that fail more on one box, the highest odds first, where that box explains
+    their failures, alone or in a group. A comparison finds a test among many by what is rare among
+    all; `blame.py` then weighs which boxes it is.
+    """
     import numpy as np
 
     keys = [At(*key) for key in read.strata.by_test]
@@ -238,28 +211,33 @@ def named_tests(read: Read) -> list[tuple[At, Comparison]]:
     if not len(wanted):
         return []
     found = compare(rows[wanted], chances_by_curve(rows[wanted]))
-    named = [(keys[at], one) for at, one in zip(wanted, found, strict=True) if one.named]
-    return sorted(named, key=lambda one: (-one[1].odds_ratio, one[0]))
-
-
-def _counts(
-    groups: Sequence[tuple[int, Sequence[Trial]]], at: At, on: Side
-) -> tuple[Counts, Sequence[str]]:
-    """Return the results of a test on a box and on the others at the same commits, wherever both
-    ran it and not all failed: also where none did. And the names of these others.
-    """
-    found, others = [0] * len(Counts._fields), set[str]()
-    for product, group in groups:
-        ran = [one for one in group if one.ran >> at.test & 1] if product == at.product else []
-        here = [one for one in ran if one.side == on]
-        failed = [sum(one.failed >> at.test & 1 for one in runs) for runs in (here, ran)]
-        if 0 < len(here) < len(ran) and failed[1] < len(ran):
-            for place, number in enumerate(
-                (failed[0], len(here), failed[1] - failed[0], len(ran) - len(here))
-            ):
-                found[place] += number
-            others |= {box_of(one.side) for one in ran}
-    return Counts(*found), sorted(others - {box_of(on)})
+    blames: dict[tuple[int, int], Blame[Side] | None] = {}
+    sides, named = [*read.strata.boxes], []
+    for number, comparison in zip(wanted, found, strict=True):
+        at = keys[number]
+        if comparison.named:
+            read.check_time()
+            product = read.products[at.product]
+            if at[:2] not in blames:
+                blames[at[:2]] = product.blame_of(at.test)
+            blame, side = blames[at[:2]], sides[at.box]
+            if blame is not None and side in blame.boxes:
+                tests = product.found
+                named.append(
+                    TestOnBox(
+                        product=tests.product,
+                        test_id=tests.tests[at.test],
+                        box_key=box_of(side),
+                        comparison=comparison,
+                        blame=blame,
+                        notes=read.notes,
+                        before=isinstance(side, Earlier),
+                    )
+                )
+    return sorted(
+        named,
+        key=lambda test: (-test.comparison.odds_ratio, test.product, test.test_id, test.box_key),
+    )
 
 
 def _trouble(products: Sequence[Trials]) -> Mapping[Side, float]:

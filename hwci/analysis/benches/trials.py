@@ -2,21 +2,25 @@
 """Runs as trials that can be compared: what ran on which box at which commit, and what failed.
 
 A result counts as failed when its first attempt failed: whether it was retried, and how often, is a
-matter of the CI, not of the box. What a run failed after it had lost its board counts nowhere: that
-is one event, not many. Nothing here knows a statistic.
+matter of the CI, not of the box. A lost board is one event, not many: it counts as a failure of the
+test at which it was lost, and what the run failed after that counts nowhere. Runs that exist
+because another passed or failed are kept apart (`presence.py`).
 """
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import takewhile
+from operator import or_
 from typing import NamedTuple
 
+from hwci.analysis.benches.blame import Blame, OnCommit, blame
+from hwci.analysis.benches.presence import Order, is_rerun, orders
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
-from hwci.engine.test_sets import mask_of
+from hwci.engine.test_sets import mask_of, tests_in
 from hwci.engine.vocabulary import Outcome
 
 LOST_TESTS_MIN = 3
@@ -44,11 +48,25 @@ def box_of(side: Side) -> str:
 
 class Lost(NamedTuple):
     """A run that lost its board: which tests failed from there on, and the chance that they would
-    have failed anyway.
+    have failed anyway. At the first of them the board was lost; of the rest it says nothing.
     """
 
     tests: Sequence[int]
     chance: float
+
+    @property
+    def untold(self) -> Sequence[int]:
+        """The tests of which the run says nothing."""
+        return self.tests[1:]
+
+
+class Stratum(NamedTuple):
+    """The runs that are compared with each other: of a commit, on boxes that wait for the same
+    other boxes, mostly for none.
+    """
+
+    sha: str
+    after: frozenset[str]
 
 
 class Trial(NamedTuple):
@@ -57,6 +75,13 @@ class Trial(NamedTuple):
     side: Side
     ran: int
     failed: int
+
+
+Ran = tuple[tuple[Side, int], ...]
+"""What ran on a commit: on each box which tests, as bits."""
+Tries = Mapping[Side, OnCommit]
+"""How often a test failed on each box of a commit, of how many runs."""
+_NONE = OnCommit(0, 0)
 
 
 @dataclass(frozen=True)
@@ -89,17 +114,90 @@ class Trials:
         return bisect_left(self._starts, end) - bisect_left(self._starts, start)
 
     @cached_property
-    def by_commit(self) -> Mapping[str, Sequence[Trial]]:
-        """The trials of each commit."""
-        joined: dict[str, dict[tuple[int, int, str], Trial]] = defaultdict(dict)
+    def orders(self) -> Collection[Order]:
+        """Which boxes run a commit depending on how a run on another box ended there."""
+        commits: dict[str, dict[str, bool]] = defaultdict(dict)
+        for run in self.found.runs:
+            if run.hello_ok and not is_rerun(run):
+                boxes, failed = commits[run.sha], any(_failed(run, test) for test in run.notable)
+                boxes[run.box_key] = boxes.get(run.box_key, False) or failed
+        return orders(Counter(frozenset(boxes.items()) for boxes in commits.values()))
+
+    @cached_property
+    def by_stratum(self) -> Mapping[Stratum, Sequence[Trial]]:
+        """The trials of each commit, without reruns."""
+        waits, found = _waits(self.orders), dict[Stratum, list[Trial]]()
+        for sha, trials in self._by_commit.items():
+            for trial in trials:
+                after = waits.get(box_of(trial.side), frozenset())
+                found.setdefault(Stratum(sha, after), []).append(trial)
+        return found
+
+    @cached_property
+    def _by_commit(self) -> Mapping[str, Sequence[Trial]]:
+        joined: dict[str, dict[tuple[int, str], Trial]] = defaultdict(dict)
         for number, run in enumerate(self.found.runs):
-            if run.hello_ok:
-                lost = mask_of(self.lost[number].tests) if number in self.lost else 0
-                key = run.ci_run_id, run.run_attempt, run.box_key
-                before = joined[run.sha].get(key, Trial(self.side_of(run), 0, 0))
-                failed = before.failed | mask_of(run.notable) & ~lost
-                joined[run.sha][key] = Trial(before.side, before.ran | run.ran & ~lost, failed)
-        return {sha: [*runs.values()] for sha, runs in joined.items()}
+            if run.hello_ok and not is_rerun(run):
+                untold = mask_of(self.lost[number].untold) if number in self.lost else 0
+                trials, key = joined[run.sha], (run.ci_run_id, run.box_key)
+                before = trials.get(key, Trial(self.side_of(run), 0, 0))
+                failed = before.failed | mask_of(run.notable) & ~untold
+                trials[key] = Trial(before.side, before.ran | run.ran & ~untold, failed)
+        return {sha: [*trials.values()] for sha, trials in joined.items()}
+
+    @cached_property
+    def _failing_commits(self) -> Mapping[int, Sequence[str]]:
+        """The commits on which each test failed."""
+        failing: dict[int, list[str]] = defaultdict(list)
+        for sha, trials in self._by_commit.items():
+            for test in tests_in(reduce(or_, (trial.failed for trial in trials))):
+                failing[test].append(sha)
+        return failing
+
+    @cached_property
+    def _ran(self) -> Counter[Ran]:
+        """How many commits ran the same tests on the same boxes."""
+        return Counter(map(_ran_of, self._by_commit.values()))
+
+    def blame_of(self, test: int) -> Blame[Side] | None:
+        """Return which boxes explain the failures of a test; None: too little to compare. A box
+        with a note is taken since then, or as it was before it, where it failed only then.
+        """
+        failing = [self._by_commit[sha] for sha in self._failing_commits.get(test, ())]
+        if not self.is_shared or not failing:
+            return None
+        passing = self._ran - Counter(map(_ran_of, failing))
+        tries = [(_tries(trials, test), 1) for trials in failing] + [
+            (_tries([Trial(*ran, 0) for ran in commit], test), times)
+            for commit, times in passing.items()
+        ]
+        return blame(self._strata(tries))
+
+    def _strata(self, tries: Sequence[tuple[Tries, int]]) -> Sequence[Tries]:
+        """Return the tries of a test on commits, each with how often they ended so, apart where a
+        box waits for others. Commits on which it passed are added up: none tells boxes apart.
+        """
+        failed = {side for boxes, _ in tries for side, on in boxes.items() if on.failed}
+        ended = Counter[frozenset[tuple[str, bool]]]()
+        for boxes, times in tries:
+            ended[frozenset((box_of(side), on.failed > 0) for side, on in boxes.items())] += times
+        all_waits, waits = _waits(self.orders), _waits(orders(ended))
+        strata: list[Tries] = []
+        for boxes, times in tries:
+            apart: dict[frozenset[str], dict[Side, OnCommit]] = defaultdict(dict)
+            for side, on in boxes.items():
+                if self._is_taken(side, failed):
+                    box = box_of(side)
+                    after = all_waits.get(box, frozenset()) | waits.get(box, frozenset())
+                    apart[after][side] = OnCommit(on.failed, on.runs * times)
+            strata += apart.values()
+        return strata
+
+    def _is_taken(self, side: Side, failed: Collection[Side]) -> bool:
+        is_before_only = Earlier(box_of(side)) in failed and box_of(side) not in failed
+        if isinstance(side, Earlier):
+            return is_before_only
+        return not is_before_only
 
     @cached_property
     def lost(self) -> Mapping[int, Lost]:
@@ -145,6 +243,28 @@ class Trials:
         return Counter(
             test for run in self.found.runs for test in run.notable if _failed(run, test)
         )
+
+
+def _ran_of(trials: Sequence[Trial]) -> Ran:
+    return tuple(sorted((trial[:2] for trial in trials), key=str))
+
+
+def _tries(trials: Sequence[Trial], test: int) -> Tries:
+    """Return how often a test was tried on each box of a commit."""
+    tries: dict[Side, OnCommit] = {}
+    for trial in trials:
+        if trial.ran >> test & 1:
+            failed, runs = tries.get(trial.side, _NONE)
+            tries[trial.side] = OnCommit(failed + (trial.failed >> test & 1), runs + 1)
+    return tries
+
+
+def _waits(orders: Collection[Order]) -> Mapping[str, frozenset[str]]:
+    """Return for each box that waits for others which these are."""
+    after: dict[str, set[str]] = defaultdict(set)
+    for order in orders:
+        after[order.box].add(order.after)
+    return {box: frozenset(boxes) for box, boxes in after.items()}
 
 
 def failed_to_the_end(run: RunOutcomes) -> Sequence[int]:

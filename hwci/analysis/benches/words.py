@@ -5,16 +5,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from hwci.analysis.benches.blame import Blamed
 from hwci.analysis.benches.compare import COMMITS_MIN, Comparison, Counts, Missing
+from hwci.analysis.benches.trials import Earlier, Side, box_of
 from hwci.said import counted, day
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from hwci.analysis.benches.blame import Blame
     from hwci.analysis.benches.health import LostRun
-    from hwci.analysis.benches.report import BoxReport, Figures, TestOnBox
+    from hwci.analysis.benches.report import BoxReport, Figures, Note
 
 _TEN = 10
+BOXES_NAMED = 4
+"""So many boxes are named; more are counted."""
 
 
 class Said(NamedTuple):
@@ -56,21 +61,54 @@ def of_figures(box: Figures) -> Said:
     return Said(f"{_times(box.comparison)} as {others}", evidence)
 
 
-def of_test(test: TestOnBox) -> str:
-    """Say how a test does on a box."""
-    against = f"{_against(test.comparison.counts)} on the same commits"
-    if test.note is not None:
-        when = "before" if test.before else "since"
-        against = f"{against}, {when} the note of {day(test.note.at)}"
-    if test.only:
-        return f"fails on {test.box_key} only ({against})"
-    times, sure = _times(test.comparison), _sure(test.comparison)
-    return f"{times} on {test.box_key} as on {_called(test.others)} ({sure}; {against})"
+def of_boxes(blame: Blame[Side] | None, boxes: Sequence[str], notes: Mapping[str, Note]) -> str:
+    """Say on which of its boxes a test fails, or why that is not known."""
+    if len(boxes) == 1:
+        return f"on {boxes[0]}, the only box"
+    if blame is None:
+        return "its boxes cannot be compared: no two ran the same commits, or too few runs failed"
+    return of_blame(blame, notes) or "not enough runs to compare its boxes"
 
 
-def more_often(test: TestOnBox) -> str:
-    """Say how many times as often a test fails on its box as on the others."""
-    return f"{_number(test.comparison.times_as_often)} times as often"
+def of_blame(blame: Blame[Side], notes: Mapping[str, Note]) -> str:
+    """Say on which boxes a test fails, by its runs on the same commits; nothing if that is not
+    known.
+    """
+    counts, others = blame.counts, blame.others_counts
+    against = f"{counts.failed:,} of {counted(counts.runs, 'run')}"
+    if blame.boxes:
+        against = f"{against} against {others.failed:,} of {others.runs:,} elsewhere"
+    against = f"{against} on the same commits{_noted(blame, notes)}"
+    names = listed([*map(box_of, blame.boxes or blame.others)])
+    match blame.blamed:
+        case Blamed.ONE if not others.failed:
+            return f"fails on {names} only ({against})"
+        case Blamed.ONE | Blamed.GROUP:
+            low, high = blame.times or (1, 1)
+            often = f"{_number(low)} to {_number(high)} times the odds, 95 % sure"
+            if blame.perhaps:
+                names = f"{names}, perhaps on {listed([*map(box_of, blame.perhaps)])}"
+            return f"fails more on {names} than elsewhere ({against}; {often})"
+        case Blamed.ALIKE:
+            return f"fails on {names} alike ({against})"
+    return ""
+
+
+def _noted(blame: Blame[Side], notes: Mapping[str, Note]) -> str:
+    """Say since or before which note of a box its runs are."""
+    if blame.blamed is not Blamed.ONE or box_of(blame.boxes[0]) not in notes:
+        return ""
+    [side] = blame.boxes
+    when = "before" if isinstance(side, Earlier) else "since"
+    return f", {when} the note of {day(notes[box_of(side)].at)}"
+
+
+def listed(boxes: Sequence[str]) -> str:
+    """Name some boxes; many are counted."""
+    if len(boxes) > BOXES_NAMED:
+        return f"{len(boxes):,} boxes"
+    *others, last = boxes
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def of_lost(lost: LostRun) -> str:

@@ -61,7 +61,7 @@ def look_first(known: Evidence) -> str:
     if known.fix is not None and known.not_seen:
         return _not_seen(known.fix, known.not_seen)
     if known.verdicts == {Verdict.INFRA}:
-        return f"The harness blames the bench: look at {named(known.boxes)} first"
+        return f"The harness blames the bench: {_of_bench(known)}"
     if len(known.boxes) > 1 and not known.is_elsewhere:
         return f"No bench stands out: look at {commits or 'the firmware and the test'} first"
     if known.runs < RUNS_MIN:
@@ -83,6 +83,12 @@ def _commit_or_bench(known: Evidence, box: str, commits: str | None) -> str:
     if known.before.since is Outcome.FAIL:
         return f"Look at {box} first: {sha} passed there before, and fails now"
     return _deciding(f"commit {sha} (the last pass) on {box} again", known)
+
+
+def _of_bench(known: Evidence) -> str:
+    if known.runs >= RUNS_MIN:
+        return f"look at {named(known.boxes)} first"
+    return f"test commit {short(known.last)} on {known.box} again, to see whether it still fails"
 
 
 def _deciding(run: str, known: Evidence) -> str:

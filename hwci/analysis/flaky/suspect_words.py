@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hwci.analysis.benches import words
 from hwci.analysis.certainty import SURE
 from hwci.analysis.flaky.branch_order import CommitKind
-from hwci.analysis.flaky.suspects import STRONG, BoxesCompared, Fixed, Intermittent, Since, Suspect
+from hwci.analysis.flaky.suspects import STRONG, Fixed, Intermittent, Since, Suspect
 from hwci.analysis.flaky.weighing import Effort
 from hwci.said import counted, day, percent, short
 
@@ -16,6 +16,9 @@ LIKELY = 0.5
 WORTH_A_LOOK = 0.1
 """A commit that is less likely is no lead: only how many it may be is said."""
 
+TELLS = 2
+"""Below so many times the odds that any commit has, what the commit changed is not said."""
+
 WAITED_FOR = 1000
 """A larger number of clean runs is not shown: it is no help."""
 
@@ -24,21 +27,13 @@ def of_suspect(row: Suspect) -> str:
     """Say what the runs of a test suggest, or what is missing for that."""
     if row.found is None:
         return f"not enough data: {row.missing}"
-    on_boxes = None if row.worst is None else words.of_test(row.worst)
+    on_boxes = words.of_boxes(row.blame, row.tried.boxes, row.notes)
     return ", ".join([of_found(row.found, on_boxes), *_to_do_words(row.found)])
 
 
-def of_found(found: Intermittent, on_boxes: str | None = None) -> str:
-    """Say since when a test is flaky, on which boxes, and what the commit changed. `on_boxes`: what
-    is known better of its boxes; empty: it is said elsewhere.
-    """
-    boxes = of_boxes(found) if on_boxes is None else on_boxes
-    return ", ".join(filter(None, [_since_words(found), boxes, _kind_words(found.since)]))
-
-
-def of_boxes(found: Intermittent) -> str:
-    """Say on which boxes a test is flaky."""
-    return _boxes_words(found.boxes, found.since.branch)
+def of_found(found: Intermittent, on_boxes: str = "") -> str:
+    """Say since when a test is flaky, on which boxes, and what the commit changed."""
+    return ", ".join(filter(None, [_since_words(found), on_boxes, _kind_words(found.since)]))
 
 
 def of_change(since: Since) -> str:
@@ -52,13 +47,13 @@ def of_change(since: Since) -> str:
 def _kind_words(since: Since) -> str:
     if since.before >= LIKELY:
         return ""
-    (kind, share), *others = sorted(since.kinds.items(), key=lambda one: -one[1])
-    if share >= LIKELY or not others:
-        # A commit that is named has its chance beside it already.
-        is_sure = share >= STRONG or since.suspects[0].share >= LIKELY
-        return f"{_KIND_WORDS[kind]}{'' if is_sure else sure(share)}"
-    both = ((kind, share), others[0])
-    return " or ".join(f"{_KIND_WORDS[one]} ({percent(chance)})" for one, chance in both)
+    kind, share = max(since.kinds.items(), key=lambda kind: kind[1])
+    usual = since.usual.get(kind, 0.0)
+    # A commit that is named has its chance beside it already.
+    is_named = since.suspects[0].share >= LIKELY
+    if not is_named and share * (1 - usual) < TELLS * usual * (1 - share):
+        return ""
+    return f"{_KIND_WORDS[kind]}{'' if is_named or share >= STRONG else sure(share)}"
 
 
 def _to_do_words(found: Intermittent) -> Iterator[str]:
@@ -139,20 +134,3 @@ def _effort_words(effort: Effort) -> str:
     if effort.boxes == 1:
         return runs
     return f"{runs} ({counted(effort.rounds, 'round')} on {effort.boxes} boxes at once)"
-
-
-def _boxes_words(boxes: BoxesCompared, branch: str) -> str:
-    worst = boxes.boxes[0]
-    if boxes.boxes_total == 1:
-        return f"on {worst.box_key}, the only box"
-    if not boxes.compared:
-        return "its boxes cannot be compared, as no two ran the same commit"
-    if boxes.alike is None or 1 - STRONG < boxes.alike < STRONG:
-        return "not enough runs to compare its boxes"
-    is_all = boxes.compared == boxes.boxes_total
-    same = f"the {boxes.compared} boxes that ran the same commits"
-    if boxes.alike >= STRONG:
-        return "on all boxes alike" if is_all else f"alike on {same}"
-    failed = f"{worst.rate.failed:,} of {counted(worst.rate.attempts, 'run')} on {branch}"
-    most = f"most on {worst.box_key} ({failed})"
-    return most if is_all else f"{most} of {same}"

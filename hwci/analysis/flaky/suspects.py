@@ -2,26 +2,30 @@
 """Intermittent firmware suspects: since which commit a test is flaky, what that commit changed,
 whether it is so on all boxes alike, and how many clean runs say that it is fixed.
 
-This module decides what is counted for these answers and when there is too little of it. The
-models behind them are in `onset.py` and `certainty.py`, the sentences in `suspect_words.py`. Which
+This module decides what is counted for these answers and when there is too little of it. Which
+boxes explain the failures is decided in `benches/blame.py`, and only their runs count then. The
+models of time are in `onset.py` and `certainty.py`, the sentences in `suspect_words.py`. Which
 tests are flaky, and their order, is the table's of the specification (`rules/flakiness.py`).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
+from math import comb
 from typing import NamedTuple
 
 from hwci import said
-from hwci.analysis.benches.report import Note, TestOnBox, worst_boxes_of
+from hwci.analysis.benches.blame import Blame, Blamed
+from hwci.analysis.benches.report import Note
+from hwci.analysis.benches.trials import Side, Trials, box_of
 from hwci.analysis.certainty import SURE, Rate, chance_of_passes, clean_runs_needed, rates
 from hwci.analysis.flaky.branch_order import CommitKind, OrderedCommit, branch_order
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
-from hwci.analysis.flaky.weighing import Counts, Effort, chance_alike, effort
-from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns
+from hwci.analysis.flaky.weighing import Effort, effort
+from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.over_time import BoxOverTime
@@ -30,13 +34,13 @@ from hwci.engine.page.tables import FlakySelection, flakiest_tests
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.rules.labels import Group, groups_of
-from hwci.engine.vocabulary import Label, Outcome
+from hwci.engine.vocabulary import Label, Outcome, Verdict
 
 RUNS_NEEDED = 20
 FAILURES_NEEDED = 2
 """So many runs on the branch, and so many that failed at first, are the fewest to judge by."""
-FAILURES_OF_A_BOX = 2
-"""With fewer for each box, those of one bad box would pass for chance."""
+GONE_AFTER = 5.0
+"""A box is gone if it would have run the test so often since, had it run it as often as before."""
 SHOWN_MAX = 20
 """The most commits and boxes that an answer names; it counts all."""
 CLEAN_BEFORE = 5
@@ -47,7 +51,9 @@ SET_HOLDS = 0.9
 """The suspects hold together so large a part of the chance that a commit of the period did it."""
 NEVER_PASSED = "it never passed in this period"
 STRONG = 0.9
-"""A chance that is called sure; one below 10 % is called sure not to be."""
+"""A chance that is called sure."""
+LOST_BY_CHANCE = 0.01
+"""So likely a test loses the board so often by chance, at most, if it is called the suspect."""
 
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -76,9 +82,9 @@ class Since:
     first, and how many they are; `before` is the chance that none of the period did, whose first
     run began at `begins_at` (`is_first`: no run was reported before that). `chances`: that of each
     commit of the branch, in their order: the one chance that a commit has, wherever it is shown
-    (semantics, 13). `kinds`: by what commits changed, if one of the period did. `ends`: a commit
-    some way before all of these, on which it ran and did not fail, and the last on which it failed
-    from them on; None: there are no such two.
+    (semantics, 13). `kinds`: by what commits changed, if one of the period did; `usual`: the shares
+    of these kinds of all of them. `ends`: a commit some way before all of these, on which it ran
+    and did not fail, and the last on which it failed from them on; None: there are no such two.
     """
 
     branch: str
@@ -89,6 +95,7 @@ class Since:
     suspects: Sequence[SuspectCommit]
     suspects_total: int
     kinds: Mapping[CommitKind, float]
+    usual: Mapping[CommitKind, float]
     ends: tuple[str, str] | None
 
     def after(self, sha: str) -> float | None:
@@ -100,9 +107,7 @@ class Since:
 
 
 class BoxRate(NamedTuple):
-    """First attempts on one box since the test is flaky. `compared`: it ran a commit that another
-    box ran, too.
-    """
+    """First attempts on one box since the test is flaky. `compared`: with another box."""
 
     box_key: str
     rate: Rate
@@ -111,20 +116,14 @@ class BoxRate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoxesCompared:
-    """Boxes, those that can be compared first, of these the highest lower bound. `alike`: the
-    chance that all `compared` ones have one rate, against one for each, on the commits that two of
-    them ran; None: there are not two, or too few runs failed.
+    """Boxes, those that were compared first, of these the highest lower bound. `alike`: the chance
+    that all `compared` ones have one rate; None: no two can be compared, or too few runs failed.
     """
 
     boxes: Sequence[BoxRate]
     boxes_total: int
     compared: int
     alike: float | None
-
-    @property
-    def all_alike(self) -> bool:
-        """Whether it is sure that all boxes of the test have one rate."""
-        return self.compared == self.boxes_total and (self.alike or 0.0) >= STRONG
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,47 +141,85 @@ class Fixed:
 @dataclass(frozen=True, slots=True)
 class Intermittent:
     """What the runs of a flaky test suggest. `broken`: every run since failed until the last
-    failure, retries too. `passes_again`: on each box on which it failed since. `rate`: about that
-    of its first attempts that fail since then.
+    failure, retries too. `failed_on`: the boxes on which it failed since; `passes_again`: on each
+    of them. `rate`: about that of its first attempts that fail since then. `judged_on`: the boxes
+    to blame, whose runs alone count here; None: all boxes.
     """
 
     runs: int
     since: Since
     broken: bool
+    failed_on: Collection[str]
     passes_again: bool
     boxes: BoxesCompared
     fixed: Fixed
     rate: float
+    judged_on: Collection[str] | None = None
 
     @property
-    def is_fixed(self) -> bool:
-        """Whether it is fixed: a pass on each box shows it of a broken test, a row of them of a
-        flaky one. A pass elsewhere does not: what still fails may be a bench.
-        """
+    def would_be_fixed(self) -> bool:
+        """Whether its clean runs are enough, be they on all of its boxes or not."""
         return self.fixed.needed == 0 or (self.broken and self.passes_again)
 
     @property
+    def is_fixed(self) -> bool:
+        """Whether it passes again on each box on which it failed; a flaky test in a row of runs
+        that says so.
+        """
+        return self.passes_again and self.would_be_fixed
+
+    @property
     def bisection(self) -> Effort | None:
-        """A bisection of the suspects; None: there is nothing to look for, as it is fixed or its
-        commit is sure, or it takes too many runs.
+        """A bisection of the suspects, on the boxes that can show the failure; None: there is
+        nothing to look for, as it is fixed or its commit is sure, or it takes too many runs.
         """
         if self.is_fixed or any(one.share >= SURE for one in self.since.suspects):
             return None
-        return effort(max(1, self.since.suspects_total), self.rate, self.boxes.boxes_total)
+        able = self.judged_on or self.failed_on
+        if (self.boxes.alike or 0.0) >= STRONG:
+            return effort(max(1, self.since.suspects_total), self.rate, self.boxes.boxes_total)
+        return effort(max(1, self.since.suspects_total), self.rate, len(able))
+
+
+class Tried(NamedTuple):
+    """The runs of a test that tell something of it, on all branches and `boxes`: of so many `runs`
+    the first attempt `failed`. `failed_on`: the boxes on which it did; `gone`: those of them that
+    run it no more, each with its last run. `lost_here`: the runs that lost their board at this
+    test, which count as failed, of `lost` runs that lost it at any test. `tests`: so many a run
+    has on average.
+    """
+
+    failed: int
+    runs: int
+    boxes: Sequence[str]
+    failed_on: Collection[str]
+    gone: Mapping[str, datetime]
+    lost_here: Sequence[RunOutcomes]
+    lost: int
+    tests: int
+
+    @property
+    def is_lost_here(self) -> bool:
+        """Whether it loses the board more often than a test does by chance."""
+        times = len(self.lost_here)
+        return times > 1 and self.tests * _tail(times, self.lost, 1 / self.tests) <= LOST_BY_CHANCE
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
     """A flaky test of the specification's table, its rate, and what its runs suggest; or what is
-    missing for that. `worst`: the box on which it fails more; `pending`: its failures that are.
+    missing for that. `blame`: which boxes explain its failures; `pending`: those that are.
+    `notes`: the latest one of each box that has any.
     """
 
     test: FlakyTest
     rate: Rate
     found: Intermittent | None
     missing: str | None
-    worst: TestOnBox | None = None
+    tried: Tried
+    blame: Blame[Side] | None = None
     pending: Sequence[Group] = ()
+    notes: Mapping[str, Note] = field(default_factory=dict)
 
 
 def flaky_tests(
@@ -200,37 +237,21 @@ def flaky_tests(
     if rank_by is RankBy.LOWER_BOUND:
         rows = by_lower_bound(rows)
     shown = flakiest_tests(rows, selection)
-    outcomes = history.outcomes(scope, period) if shown.items else ()
-    of_product: dict[Product, list[str]] = defaultdict(list)
-    for row in shown.items:
-        of_product[Product(row.repo_key, row.suite)].append(row.test_id)
-    seen, worst = {}, {}
-    for one in outcomes:
-        if one.product in of_product:
-            seen[one.product] = SeenProduct(history, one)
-            worst[one.product] = worst_boxes_of(
-                one, of_product[one.product], notes or {}, history.check_time
-            )
+    wanted = {Product(row.repo_key, row.suite) for row in shown.items}
+    outcomes = history.outcomes(scope, period) if wanted else ()
+    seen = {
+        of_product.product: SeenProduct(history, of_product, notes)
+        for of_product in outcomes
+        if of_product.product in wanted
+    }
     pending = pending_by_test(history, scope, period) if seen else {}
-    found = []
+    suspects = []
     for row, rate in zip(shown.items, flake_rates(shown.items), strict=True):
         history.check_time()
         product = Product(row.repo_key, row.suite)
         suspect = seen[product].suspect(row, rate)
-        found.append(
-            replace(
-                suspect,
-                worst=standing_out(suspect.found, worst[product].get(row.test_id)),
-                pending=pending.get((product, row.test_id), ()),
-            )
-        )
-    return Listing(found, shown.total)
-
-
-def standing_out(found: Intermittent | None, worst: TestOnBox | None) -> TestOnBox | None:
-    """Return the box on which a test fails more, unless it is sure that all have one rate."""
-    is_sure = found is not None and found.boxes.all_alike
-    return None if worst is None or (is_sure and not worst.only) else worst
+        suspects.append(replace(suspect, pending=pending.get((product, row.test_id), ())))
+    return Listing(suspects, shown.total)
 
 
 def pending_by_test(
@@ -265,15 +286,25 @@ class Counted(NamedTuple):
     at: int
     box_key: str
     tries: Step
+    started_at: datetime = _EARLIEST
 
 
 class SeenProduct:
     """The runs of a product on the branch that ran most, and the commits of that branch in order.
-    Runs of other branches count, too, if their commit is on it.
+    Runs of other branches count, too, if their commit is on it. `notes`: the latest one of each box
+    that has any.
     """
 
-    def __init__(self, history: RecordedRuns, product: ProductOutcomes) -> None:
-        self._history, self._product = history, product
+    def __init__(
+        self,
+        history: RecordedRuns,
+        product: ProductOutcomes,
+        notes: Mapping[str, Note] | None = None,
+    ) -> None:
+        self._history, self._product, self._notes = history, product, notes or {}
+        self.trials = Trials(
+            product, history.check_time, {box: note.at for box, note in self._notes.items()}
+        )
         ran: dict[str, int] = defaultdict(int)
         for run in product.runs:
             ran[run.branch] += run.hello_ok
@@ -303,14 +334,62 @@ class SeenProduct:
     def suspect(self, row: FlakyTest, rate: Rate) -> Suspect:
         """Return what the runs of a test suggest."""
         found = NEVER_PASSED if row.broken else self.suggested(row.test_id)
-        if isinstance(found, str):
-            return Suspect(row, rate, None, found)
-        return Suspect(row, rate, found, None)
+        return Suspect(
+            test=row,
+            rate=rate,
+            found=None if isinstance(found, str) else found,
+            missing=found if isinstance(found, str) else None,
+            tried=self.tried(row.test_id),
+            blame=self.blame_of(row.test_id),
+            notes=self._notes,
+        )
+
+    def blame_of(self, test_id: str) -> Blame[Side] | None:
+        """Return which boxes explain the failures of a test; None: too little to compare."""
+        number = self._product.number_of(test_id)
+        return None if number is None else self.trials.blame_of(number)
+
+    def tried(self, test_id: str) -> Tried:
+        """Return how often a test was tried, and how often it lost its board."""
+        number = self._product.number_of(test_id)
+        told = [*self._told(number)]
+        runs = [run for run, *_ in told]
+        failed_on = [run.box_key for run, result, _ in told if result is not None]
+        lost = [self._product.runs[at] for at in self.trials.lost]
+        return Tried(
+            failed=len(failed_on),
+            runs=len(runs),
+            boxes=sorted({run.box_key for run in runs}),
+            failed_on={*failed_on},
+            gone=gone(sorted(runs, key=lambda run: run.started_at), {*failed_on}),
+            lost_here=[run for run, _, is_lost in told if is_lost],
+            lost=sum(run.ran >> (number or 0) & 1 for run in lost),
+            tests=max(1, sum(len(run.order) for run in runs) // max(1, len(runs))),
+        )
+
+    def _told(self, number: int | None) -> Iterator[tuple[RunOutcomes, NotableResult | None, bool]]:
+        """Yield the runs that tell something of a test, each with its result if that is notable,
+        and whether the board was lost at it. Behind a loss, nothing is told.
+        """
+        for at, run in enumerate(self._product.runs):
+            if number is not None and run.hello_ok and run.ran >> number & 1:
+                lost = self.trials.lost.get(at)
+                if lost is None or number not in lost.untold:
+                    is_lost = lost is not None and lost.tests[0] == number
+                    yield run, run.notable.get(number), is_lost
 
     def suggested(self, test_id: str) -> Intermittent | str:
-        """Return what the runs of a test that passed and failed suggest, or what is missing."""
-        counted = list(self.counted(test_id))
-        return self._missing(counted) or self._intermittent(test_id, counted)
+        """Return what the runs of a test that passed and failed suggest, or what is missing. Where
+        some boxes are to blame, their runs say it.
+        """
+        counted, blame = list(self.counted(test_id)), self.blame_of(test_id)
+        boxes = culprits(blame)
+        judged = [run for run in counted if not boxes or run.box_key in boxes]
+        missing = self._missing(judged)
+        if missing is not None:
+            return missing
+        found = self._intermittent(self.rates(test_id), judged, blame)
+        return replace(found, judged_on=boxes or None)
 
     def _missing(self, counted: Sequence[Counted]) -> str | None:
         if self._in_a_circle:
@@ -329,38 +408,35 @@ class SeenProduct:
         return None
 
     def counted(self, test_id: str) -> Iterator[Counted]:
-        """Yield the runs of a test that say something of the firmware, on commits of the branch."""
-        for run, result in self._product.tried(test_id):
+        """Yield the runs of a test that say something of the firmware, on commits of the branch. A
+        failure that its harness blames on the bench says nothing of it, unless the test lost it.
+        """
+        for run, result, is_lost in self._told(self._product.number_of(test_id)):
             at = self._at.get(run.sha)
-            if at is not None:
-                yield Counted(at, run.box_key, _tries(result))
+            of_bench = result is not None and result.verdict is Verdict.INFRA
+            if at is not None and (is_lost or not of_bench):
+                yield Counted(at, run.box_key, _tries(result), run.started_at)
 
-    def _intermittent(self, test_id: str, counted: Sequence[Counted]) -> Intermittent:
-        places, found = self._onset(test_id, counted)
-        flaky, telling = flaky_runs(places, counted, found), counted
-        failing = where_it_fails(flaky, counted)
-        if len(failing) < len(counted) and not self._missing(failing):
-            telling = failing
-            places, found = self._onset(test_id, telling)
-            flaky = flaky_runs(places, counted, found)
-        since = self._since(places, found, telling)
-        failed = sum(one.tries.first_failed for one in flaky)
-        state = fixed(flaky, found)
-        last = len(flaky) - state.clean_runs
-        failed_on = {one.box_key for one in flaky[:last] if one.tries.first_failed}
+    def _intermittent(
+        self, rates: Rates, counted: Sequence[Counted], blame: Blame[Side] | None
+    ) -> Intermittent:
+        places = sorted({run.at for run in counted})
+        found = onset(steps_of(places, counted), rates)
+        flaky = flaky_runs(places, counted, found)
+        failed_on = {run.box_key for run in flaky if run.tries.first_failed}
+        # Runs elsewhere would not show that it is fixed where it failed.
+        shown = [run for run in flaky if run.box_key in failed_on]
+        state = fixed(shown, found)
         return Intermittent(
             runs=len(counted),
-            since=since,
-            broken=_is_broken(flaky[:last]),
-            passes_again=failed_on <= {one.box_key for one in flaky[last:]},
-            boxes=boxes_compared(flaky),
+            since=self._since(places, found, counted),
+            broken=_is_broken(shown[: len(shown) - state.clean_runs]),
+            failed_on=failed_on,
+            passes_again=failed_on == _passing_again(shown),
+            boxes=boxes_compared(flaky, blame),
             fixed=state,
-            rate=(failed + 0.5) / (len(flaky) + 1),
+            rate=(sum(run.tries.first_failed for run in flaky) + 0.5) / (len(flaky) + 1),
         )
-
-    def _onset(self, test_id: str, counted: Sequence[Counted]) -> tuple[Sequence[int], Onset]:
-        places = sorted({one.at for one in counted})
-        return places, onset(steps_of(places, counted), self.rates(test_id))
 
     def _since(self, places: Sequence[int], found: Onset, counted: Sequence[Counted]) -> Since:
         shares = self.shares(places, found)
@@ -369,6 +445,7 @@ class SeenProduct:
         for commit, share in shares:
             kinds[commit.kind] += share / within if within else 0.0
         total = fewest_that_hold(shares)
+        usual = Counter(commit.kind for commit, _ in shares)
         return Since(
             branch=self._branch,
             before=found.before + found.never,
@@ -378,6 +455,7 @@ class SeenProduct:
             suspects=shares[: min(total, SHOWN_MAX)],
             suspects_total=total,
             kinds=dict(kinds),
+            usual={kind: times / len(shares) for kind, times in usual.items()},
             ends=self._ends(shares[:total], counted),
         )
 
@@ -440,23 +518,6 @@ def flaky_runs(
     return sorted((one for one in counted if one.at >= first), key=lambda one: one.at)
 
 
-def where_it_fails(flaky: Sequence[Counted], counted: Sequence[Counted]) -> Sequence[Counted]:
-    """Return the runs without those on boxes on which the test surely fails less than on the worst
-    one since it is flaky: what passes there whatever the commit is says nothing of the commit.
-    """
-    of_box = _box_rates(flaky)
-    worst = max(one.low for one in of_box.values())
-    hardly = {box for box, one in of_box.items() if one.high < worst}
-    return [one for one in counted if one.box_key not in hardly]
-
-
-def _box_rates(flaky: Sequence[Counted]) -> Mapping[str, Rate]:
-    runs = Counter(one.box_key for one in flaky)
-    failed = Counter(one.box_key for one in flaky if one.tries.first_failed)
-    of_boxes = rates([(failed[box], number) for box, number in runs.items()])
-    return dict(zip(runs, of_boxes, strict=True))
-
-
 def fixed(flaky: Sequence[Counted], found: Onset) -> Fixed:
     """Judge by the runs since a test is flaky, in the order of the commits, and by the chance that
     it still is.
@@ -494,30 +555,44 @@ def fewest_that_hold(shares: Sequence[SuspectCommit]) -> int:
     return len(shares)
 
 
-def boxes_compared(flaky: Sequence[Counted]) -> BoxesCompared:
-    """Return the boxes of a test by their runs since it is flaky. They are compared on the commits
-    that two boxes or more ran: elsewhere a commit may be what differs.
-    """
-    in_common = _in_common(flaky)
-    boxes = [BoxRate(box, rate, box in in_common) for box, rate in _box_rates(flaky).items()]
-    boxes.sort(key=lambda one: (not one.compared, -one.rate.low, one.box_key))
-    alike = None
-    if in_common:
-        alike = chance_alike(in_common)
-        few = sum(one.failed for one in in_common.values()) < FAILURES_OF_A_BOX * len(in_common)
-        if few and alike > 1 - STRONG:
-            alike = None
+def culprits(blame: Blame[Side] | None) -> Collection[str]:
+    """Return the boxes to blame, if some but not all are."""
+    if blame is None or blame.blamed not in {Blamed.ONE, Blamed.GROUP}:
+        return ()
+    return {box_of(side) for side in blame.boxes}
+
+
+def boxes_compared(flaky: Sequence[Counted], blame: Blame[Side] | None) -> BoxesCompared:
+    """Return the boxes of a test by their runs since it is flaky."""
+    runs = Counter(run.box_key for run in flaky)
+    failed = Counter(run.box_key for run in flaky if run.tries.first_failed)
+    of_boxes = rates([(failed[box], number) for box, number in runs.items()])
+    in_common = set() if blame is None else {box_of(side) for side in blame.compared}
+    boxes = [BoxRate(box, rate, box in in_common) for box, rate in zip(runs, of_boxes, strict=True)]
+    boxes.sort(key=lambda box: (not box.compared, -box.rate.low, box.box_key))
+    alike = None if blame is None else blame.alike
     return BoxesCompared(boxes[:SHOWN_MAX], len(boxes), len(in_common), alike)
 
 
-def _in_common(flaky: Sequence[Counted]) -> Mapping[str, Counts]:
-    """Return what each box gave on the commits that two boxes or more ran."""
-    boxes: dict[int, set[str]] = defaultdict(set)
-    for one in flaky:
-        boxes[one.at].add(one.box_key)
-    found: dict[str, Counts] = defaultdict(Counts)
-    for one in flaky:
-        if len(boxes[one.at]) > 1:
-            failed = bool(one.tries.first_failed)
-            found[one.box_key] = found[one.box_key].plus(Counts(failed, not failed))
-    return found
+def _passing_again(shown: Sequence[Counted]) -> Collection[str]:
+    """Return the boxes on which the last of these runs passed."""
+    last = {run.box_key: run.tries.first_failed for run in shown}
+    return {box for box, failed in last.items() if not failed}
+
+
+def gone(runs: Sequence[RunOutcomes], boxes: Collection[str]) -> Mapping[str, datetime]:
+    """Return which of these boxes run a test no more, each with its last run. `runs`: all of the
+    test, in the order of their starts.
+    """
+    last_runs = {}
+    for box in sorted(boxes):
+        own = [number for number, run in enumerate(runs) if run.box_key == box]
+        usual = len(own) / (own[-1] - own[0] + 1)
+        if usual * (len(runs) - 1 - own[-1]) >= GONE_AFTER:
+            last_runs[box] = runs[own[-1]].started_at
+    return last_runs
+
+
+def _tail(times: int, of: int, chance: float) -> float:
+    """Return the chance of so many or more, of so many, each with this chance."""
+    return sum(comb(of, n) * chance**n * (1 - chance) ** (of - n) for n in range(times, of + 1))

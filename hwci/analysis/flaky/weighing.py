@@ -114,15 +114,6 @@ class _Side:
         ]
 
 
-def chance_alike(counts: ByBox) -> float:
-    """Return the chance that all boxes have one rate, against a rate for each: as likely before any
-    run, and then weighed by the evidence of each (a Bayes factor of Beta-Binomials).
-    """
-    side = _Side(_AFTER)
-    side.add(counts)
-    return side.chance_alike()
-
-
 def _sides(counts: Sequence[ByBox]) -> Iterator[tuple[_Side, _Side]]:
     """Yield for each commit the results before it, and those from it on."""
     before, after = _Side(_BEFORE), _Side(_AFTER)

@@ -14,6 +14,7 @@ from hwci.analysis import certainty
 from hwci.analysis.benches import compare, health, report, silence, words
 from hwci.analysis.benches.by_parts import SureShare
 from hwci.analysis.benches.compare import Missing
+from hwci.analysis.benches.trials import box_of
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, Time
 from hwci.wire.metrics import PeriodAnswer, ProductKey
@@ -237,8 +238,8 @@ class BoxHealthAnswer(BoxFiguresAnswer):
 
 
 class TestOnBoxAnswer(Answer):
-    """A test that fails more on one box than on the others. `only`: it failed on no other one.
-    `before`: so it did before the note of the box.
+    """A test whose failures a box explains, alone or with the others of `boxes`. `only`: it failed
+    on no other one. `before`: so it did before the note of the box.
     """
 
     __test__ = False  # pytest: not a test class
@@ -247,6 +248,7 @@ class TestOnBoxAnswer(Answer):
     suite: str
     test_id: str
     box_key: str
+    boxes: Sequence[str]
     only: bool
     before: bool
     says: str
@@ -261,11 +263,19 @@ class TestOnBoxAnswer(Answer):
             suite=test.product.suite,
             test_id=test.test_id,
             box_key=test.box_key,
+            boxes=[*map(box_of, test.blame.boxes)],
             only=test.only,
             before=test.before,
-            says=words.of_test(test),
-            counts=CountsAnswer.model_validate(test.comparison.counts),
-            comparison=ComparisonAnswer.model_validate(test.comparison),
+            says=words.of_blame(test.blame, test.notes),
+            counts=CountsAnswer(
+                failed=test.blame.counts.failed,
+                results=test.blame.counts.runs,
+                others_failed=test.blame.others_counts.failed,
+                others_results=test.blame.others_counts.runs,
+            ),
+            comparison=ComparisonAnswer.model_validate(test.comparison).model_copy(
+                update={"named": True}
+            ),
         )
 
 

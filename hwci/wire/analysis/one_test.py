@@ -15,7 +15,7 @@ from hwci.engine.page.over_time import BOXES_MAX
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Verdict
 from hwci.wire.analysis.days import CalendarDay, DaysQuery
-from hwci.wire.analysis.suspects import CertaintyAnswer
+from hwci.wire.analysis.suspects import CertaintyAnswer, StatementAnswer
 from hwci.wire.base import Answer, Name, TestId, Time
 from hwci.wire.metrics import PeriodAnswer
 from hwci.wire.queries import PageQuery, ProductQuery, Search, WhereQuery
@@ -190,10 +190,10 @@ class OneTestAnswer(Answer):
     boxes are shown, by name. `retries`: results whose first attempt failed and that were tried
     again in the same run. `reruns`: runs on a commit and box where the test had failed before.
     `before` and `since`: another name of it, null if reports show none, or several. `answer`
-    is what people read first: whether it fails now or is flaky, and whom to suspect; `says`: on
-    what that rests. Null: no run had it. `beganBefore`: it likely was so before the period, of
-    which there are runs. `history`: since which commit it fails, as `says` has it too; null if its
-    runs do not tell.
+    is what people read first: whether it fails now or is flaky, and whom to suspect; `statement`:
+    the same as data; `says`: on what that rests. Null: no run had it. `beganBefore`: it likely was
+    so before the period, of which there are runs. `history`: since which commit it fails, as `says`
+    has it too; null if its runs do not tell.
     """
 
     period: PeriodAnswer
@@ -202,6 +202,7 @@ class OneTestAnswer(Answer):
     test_id: str
     zone: str
     answer: str | None
+    statement: StatementAnswer | None
     began_before: bool
     says: str | None
     history: CertaintyAnswer | None = None
@@ -234,6 +235,9 @@ class OneTestAnswer(Answer):
             zone=query.zone,
             began_before=concluded is not None and concluded.began_before,
             answer=None if concluded is None else concluded.answer,
+            statement=None
+            if concluded is None
+            else StatementAnswer.model_validate(concluded.statement),
             says=None if concluded is None else concluded.says,
             history=None if since is None else CertaintyAnswer.of(since, since_when(since)),
             days=[*map(CalendarDay.of_days, days)],

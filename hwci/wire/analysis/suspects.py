@@ -11,7 +11,8 @@ from typing import Self
 from hwci.analysis import certainty
 from hwci.analysis.flaky import suspect_words, suspects
 from hwci.analysis.flaky.branch_order import CommitKind
-from hwci.analysis.suspected import Suspected, known_of, suspected
+from hwci.analysis.statement_words import answer
+from hwci.analysis.statements import Claim, known_of_row
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.wire.base import Answer, Time
 from hwci.wire.metrics import FlakyTestAnswer
@@ -161,6 +162,26 @@ class IntermittentAnswer(Answer):
     bisection: BisectionAnswer | None
 
 
+class StatementAnswer(Answer):
+    """What is claimed of a test (semantics, 14), from which its sentences are made. `boxes`: those
+    that it is about; `others`: of which it says the contrary. `chance`: how sure it is; null where
+    it only counts. `failed` of `runs` first attempts: where boxes explain it, on `boxes`, and
+    `othersFailed` of `othersRuns` on the others, on the same commits; else on all boxes. `since`:
+    when it began to fail now, or was seen last. `lostHere`: so many runs lost the board at it.
+    """
+
+    claim: Claim
+    boxes: Sequence[str]
+    others: Sequence[str]
+    chance: float | None
+    failed: int
+    runs: int
+    others_failed: int
+    others_runs: int
+    since: Time | None
+    lost_here: int
+
+
 class InFewWords(Answer):
     """A row of "Flakiest tests": whether it fails now, or else whom to suspect. `answerBox`: the
     one box that `answer` names, if it names one.
@@ -171,17 +192,19 @@ class InFewWords(Answer):
     test_id: str
     answer: str
     answer_box: str | None
+    statement: StatementAnswer
 
     @classmethod
     def of(cls, row: suspects.Suspect) -> Self:
         """Make one row."""
-        test, answer = row.test, _answer(row)
+        test, said = row.test, answer(known_of_row(row))
         return cls(
             repo_key=test.repo_key,
             suite=test.suite,
             test_id=test.test_id,
-            answer=answer.few_words,
-            answer_box=answer.box,
+            answer=said.few_words,
+            answer_box=said.box,
+            statement=StatementAnswer.model_validate(said.statement),
         )
 
 
@@ -205,6 +228,7 @@ class SuspectAnswer(Answer):
     on_boxes: Sequence[OnBoxAnswer]
     answer: str
     answer_box: str | None
+    statement: StatementAnswer
     text: str
     found: IntermittentAnswer | None
     missing: str | None
@@ -212,7 +236,7 @@ class SuspectAnswer(Answer):
     @classmethod
     def of(cls, row: suspects.Suspect, on_boxes: Mapping[str, certainty.Rate]) -> Self:
         """Make one row."""
-        answer = _answer(row)
+        said = answer(known_of_row(row))
         return cls(
             repo_key=row.test.repo_key,
             suite=row.test.suite,
@@ -222,16 +246,13 @@ class SuspectAnswer(Answer):
                 OnBoxAnswer(box_key=box, flake_rate=RateAnswer.of(rate))
                 for box, rate in on_boxes.items()
             ],
-            answer=answer.few_words,
-            answer_box=answer.box,
+            answer=said.few_words,
+            answer_box=said.box,
+            statement=StatementAnswer.model_validate(said.statement),
             text=suspect_words.of_suspect(row),
             found=None if row.found is None else _found(row.found),
             missing=row.missing,
         )
-
-
-def _answer(row: suspects.Suspect) -> Suspected:
-    return suspected(known_of(row.pending, row.found or row.missing or "", row.worst))
 
 
 def _found(found: suspects.Intermittent) -> IntermittentAnswer:

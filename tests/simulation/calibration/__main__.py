@@ -11,10 +11,11 @@ from tests.simulation.calibration import (
     incidents,
     onsets,
     shares,
+    statements,
 )
 from tests.simulation.calibration.asked import asked
 
-PARTS = (onsets, flaky_tests, fixes, benches, shares, incidents, bisection)
+PARTS = (onsets, flaky_tests, fixes, benches, shares, incidents, bisection, statements)
 PAGE = Path(__file__).parents[3] / "docs/calibration.md"
 
 _HEAD = """\

@@ -8,7 +8,7 @@ from math import log2
 from statistics import mean
 from typing import NamedTuple
 
-from hwci.analysis.flaky.suspects import STRONG, Counted, SeenProduct, boxes_compared
+from hwci.analysis.flaky.suspects import STRONG, Counted, SeenProduct
 from tests.simulation.calibration.cases import CASES, RATES, Case, cases, sized
 from tests.simulation.calibration.onsets import said, told
 from tests.simulation.calibration.page import Line, Part, auc, recorded, reliability, share, table
@@ -55,7 +55,8 @@ def _alike(kind: Kind, plan: Plan, rate: float) -> list[float | None]:
         where = frozenset({"bench-2"}) if kind is Kind.BOX_TEST else frozenset[str]()
         cause = Cause(kind, frozenset({0}), where, rate=rate)
         seen = SeenProduct(*recorded(simulate(plan, [cause], seed)))
-        found.append(boxes_compared(list(seen.counted("test_000"))).alike)
+        blame = seen.blame_of("test_000")
+        found.append(None if blame is None else blame.alike)
     return found
 
 

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The statement about a test in words: in a sentence or two for its page, in few words for its row
+of "Flakiest tests". The terminal and the dashboard show the same.
+
+This module decides no claim: `statements.py` does. Since when is said in `flaky/suspect_words.py`,
+where to look first at what fails now in `failures/look_first.py`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from hwci.analysis.benches.words import listed
+from hwci.analysis.certainty import SURE, at_most
+from hwci.analysis.failures.look_first import named
+from hwci.analysis.flaky.branch_order import CommitKind
+from hwci.analysis.flaky.suspect_words import LIKELY, since_when, sure
+from hwci.analysis.flaky.suspects import NEVER_PASSED, RUNS_NEEDED, Intermittent
+from hwci.analysis.statements import OF_BOXES, Claim, Failing, Known, Statement, statement_of
+from hwci.said import counted, day, short, tenths
+
+UNKNOWN = "not enough data"
+_SWAP = (
+    "to tell bench from firmware, swap the board of {0} with that of another bench: if the failures"
+    " stay on {0}, it is the bench; if they move, it is the board or the firmware"
+)
+_RACE_IN = {
+    CommitKind.FIRMWARE: "a race in the firmware is likely",
+    CommitKind.HARNESS: "a race in the harness is likely",
+    CommitKind.BOTH: "a race in the firmware or in the harness is likely",
+}
+
+
+class Answer(NamedTuple):
+    """The statement as a sentence and in few words. `box`: the one that the few words name.
+    `names_only_box`: it says that one box alone ran the test. `to_tell`: what would tell a
+    suspected bench from its board and the firmware.
+    """
+
+    statement: Statement
+    sentence: str
+    few_words: str
+    box: str | None = None
+    names_only_box: bool = False
+    to_tell: str = ""
+
+
+def answer(known: Known) -> Answer:
+    """Answer whether a test is flaky, and whom to suspect."""
+    statement = statement_of(known)
+    if known.failing is None or statement.claim is Claim.NOT_SEEN:
+        return _WORDS[statement.claim](known, statement)
+    boxes, now = known.failing.boxes, [of_failing(known.failing)]
+    if statement.claim not in OF_BOXES:
+        # Few runs say where to look first; where all runs tell the boxes apart, that counts.
+        now += known.look_first
+    fails_now = Answer(statement, ". ".join(now), f"fails now on {named(boxes)}")
+    if len(boxes) == 1:
+        fails_now = fails_now._replace(box=boxes[0])
+    if statement.claim is not Claim.FAILS_NOW:
+        rest = _WORDS[statement.claim](known, statement)
+        return rest._replace(
+            sentence=f"{fails_now.sentence}. {rest.sentence}",
+            few_words=fails_now.few_words,
+            box=fails_now.box,
+        )
+    if known.found == NEVER_PASSED:
+        return fails_now._replace(sentence=f"{fails_now.sentence}. Broken: {NEVER_PASSED}")
+    return fails_now
+
+
+def of_failing(failing: Failing) -> str:
+    """Say where a test fails now, and since when."""
+    on = f"on {counted(failing.commits, 'commit')} of {failing.branch}"
+    since = f"since {short(failing.sha)} of {day(failing.since)}"
+    return f"Fails now on {named(failing.boxes)}: {on} {since}"
+
+
+def _no_run(_: Known, statement: Statement) -> Answer:
+    return Answer(statement, "Not enough data: all runs were lost before the test", UNKNOWN)
+
+
+def _broken(known: Known, statement: Statement) -> Answer:
+    if known.found == NEVER_PASSED:
+        return Answer(statement, f"Broken: {NEVER_PASSED}", "broken")
+    found = known.suggested
+    passed = "has not passed on each box" if found.fixed.clean_runs else "has not passed"
+    return Answer(statement, f"Broken {since_when(found.since)}: it {passed} since", "broken")
+
+
+def _lost_board(known: Known, statement: Statement) -> Answer:
+    """Say that runs lost the board at the test."""
+    runs, boxes = counted(statement.lost_here, "run"), named(statement.boxes)
+    lost = f"{runs} on {boxes} lost the board at this test"
+    few_words = (
+        f"lost the board {statement.lost_here:,} times"
+        if statement.lost_here > 1
+        else "lost the board once"
+    )
+    if known.tried.is_lost_here:
+        return Answer(statement, f"{lost}: suspect what it does to the board first", few_words)
+    of_all = f"of {counted(known.tried.lost, 'run')} that lost it at any test"
+    return Answer(statement, f"Not steady: {lost}, {of_all}; that may be chance", few_words)
+
+
+def _steady(_: Known, statement: Statement) -> Answer:
+    """Say how rarely a test fails at most, as it never did."""
+    most = tenths(100 * at_most(statement.runs))
+    runs = f"{counted(statement.runs, 'run')} {on_boxes(statement.boxes)}"
+    passed = f"it passed at the first attempt in all of {runs}"
+    return Answer(statement, f"Steady: {passed}, so it fails in {most} % at most", "steady")
+
+
+def _too_few(known: Known, statement: Statement) -> Answer:
+    on = f"{counted(statement.runs, 'run')} {on_boxes(statement.boxes)}"
+    why = f"to call it steady: it passed in {on}; {RUNS_NEEDED} are needed"
+    if statement.failed:
+        why = f"to say whether it is flaky: {known.found}"
+    return Answer(statement, f"Not enough data {why}", UNKNOWN)
+
+
+def _not_seen(known: Known, statement: Statement) -> Answer:
+    """Say which boxes that failed it run it no more."""
+    boxes, since = named(statement.boxes), day(statement.since) if statement.since else ""
+    what = "it failed there"
+    if not isinstance(known.found, str):
+        what = f"it was {'broken' if known.found.broken else 'flaky'} there"
+    ran = "has not run it since" if len(statement.boxes) == 1 else "have not run it since"
+    sentence = f"Not seen on {boxes} since {since}: {what}, and {boxes} {ran}, so it may still be"
+    return Answer(statement, sentence, f"not seen on {boxes} since {since}")
+
+
+def _fixed(known: Known, statement: Statement) -> Answer:
+    found = known.suggested
+    when = since_when(found.since)
+    if not found.broken:
+        sentence = f"Fixed{sure(found.fixed.chance)}: it was flaky {when}"
+        return Answer(statement, sentence, "fixed")
+    # Of several commits the failures beside it tell fewer: their lists know the last pass.
+    since = f" {when}" if _has_commit(found) else ""
+    return Answer(statement, f"Fixed: it was broken{since}, and passes now", "fixed")
+
+
+def _on_one_box(known: Known, statement: Statement) -> Answer:
+    [box] = statement.boxes
+    likely = likely_words(statement)
+    only, mostly = f"flaky on {box} only", f"flaky, mostly on {box}"
+    few_words = mostly if statement.others_failed else only
+    if statement.claim is Claim.MENDED:
+        noted = f"before the note of {day(known.notes[box].at)}"
+        sentence = f"F{few_words[1:]}{likely}, {noted}: what was done may have mended it"
+        return Answer(statement, sentence, few_words, box)
+    why = "suspect the bench rather than a race in the firmware"
+    if not isinstance(known.found, str) and _has_commit(known.found):
+        why = f"{why}, or {_likeliest(known.found)} if it breaks that bench alone"
+    sentence = f"F{few_words[1:]}{likely}{_when(known)}: {why}"
+    return Answer(statement, sentence, few_words, box, to_tell=_SWAP.format(box))
+
+
+def _on_a_group(known: Known, statement: Statement) -> Answer:
+    boxes = listed(statement.boxes)
+    beside = f", not on {listed(statement.others)}" if statement.others else ""
+    few_words = f"flaky on {boxes}"
+    sentence = (
+        f"Flaky on {boxes}{beside}{likely_words(statement)}{_when(known)}: look at what these"
+        " boxes share, such as a board type, a probe or a supply"
+    )
+    return Answer(statement, sentence, few_words)
+
+
+def _only_box(known: Known, statement: Statement) -> Answer:
+    [box] = statement.boxes
+    why = f"only {box} ran it, so run it on another box to tell the bench from the firmware"
+    sentence = f"Flaky{_when(known)}: {why}"
+    few_words = _since_commit(known.suggested, "flaky on its only box")
+    return Answer(statement, sentence, few_words, names_only_box=True)
+
+
+def _alike(known: Known, statement: Statement) -> Answer:
+    found = known.suggested
+    race = "a race in the firmware or in the test is likely"
+    if _has_commit(found):
+        kind, share = max(found.since.kinds.items(), key=lambda kind: kind[1])
+        race = _RACE_IN.get(kind, "suspect that commit") if share >= LIKELY else race
+    on, boxes = f"on {listed(statement.boxes)} alike", "boxes alike"
+    if len(statement.boxes) == found.boxes.boxes_total:
+        on, boxes = "on all boxes alike", "all boxes alike"
+    sentence = f"Flaky {on}{likely_words(statement)}{_when(known)}: {race}"
+    return Answer(statement, sentence, f"{_since_commit(found, 'flaky')}, {boxes}")
+
+
+def _flaky(known: Known, statement: Statement) -> Answer:
+    found = known.suggested
+    why = "not enough data to say whether on one box or on all"
+    if found.boxes.alike is None:
+        why = "its boxes cannot be compared: no two ran the same commits, or too few runs failed"
+    return Answer(statement, f"Flaky{_when(known)}: {why}", _since_commit(found, "flaky"))
+
+
+_WORDS: Mapping[Claim, Callable[[Known, Statement], Answer]] = {
+    Claim.NO_RUN: _no_run,
+    Claim.NOT_SEEN: _not_seen,
+    Claim.BROKEN: _broken,
+    Claim.LOST_BOARD: _lost_board,
+    Claim.STEADY: _steady,
+    Claim.FIXED: _fixed,
+    Claim.MENDED: _on_one_box,
+    Claim.ONE_BOX: _on_one_box,
+    Claim.GROUP: _on_a_group,
+    Claim.TOO_FEW: _too_few,
+    Claim.ALIKE: _alike,
+    Claim.ONLY_BOX: _only_box,
+    Claim.FLAKY: _flaky,
+}
+
+
+def _when(known: Known) -> str:
+    return "" if isinstance(known.found, str) else f", {since_when(known.found.since)}"
+
+
+def _since_commit(found: Intermittent, otherwise: str) -> str:
+    return f"flaky since {_likeliest(found)}" if _has_commit(found) else otherwise
+
+
+def likely_words(statement: Statement) -> str:
+    """Say how sure it is, where it is not."""
+    if statement.chance is None or statement.chance >= SURE:
+        return ""
+    return sure(statement.chance)
+
+
+def on_boxes(boxes: Sequence[str]) -> str:
+    """Say on which box something was, or on how many."""
+    return f"on {boxes[0]}" if len(boxes) == 1 else f"on {len(boxes):,} boxes"
+
+
+def _has_commit(found: Intermittent) -> bool:
+    """Whether one commit likely did it."""
+    return found.since.before < LIKELY and found.since.suspects[0].share >= LIKELY
+
+
+def _likeliest(found: Intermittent) -> str:
+    return short(found.since.suspects[0].commit.sha)

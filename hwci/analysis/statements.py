@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is claimed of a test, as data: which claim, of which boxes, how sure, from which counts.
+
+Every page makes its sentences about a test from this statement (`statement_words.py`), so no two
+contradict each other. `CLAIMS` is the order of precedence (semantics, 14): the first claim that
+holds is made. Since when and how sure is decided in `flaky/suspects.py`, which boxes explain the
+failures in `benches/blame.py`, what still fails in `rules/labels.py`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from hwci.analysis.benches.blame import Blame, Blamed
+from hwci.analysis.benches.report import Note
+from hwci.analysis.benches.trials import Earlier, Side, box_of
+from hwci.analysis.failures.incidents import Described
+from hwci.analysis.flaky.suspects import (
+    NEVER_PASSED,
+    RUNS_NEEDED,
+    Intermittent,
+    Suspect,
+    Tried,
+    culprits,
+)
+from hwci.engine.rules.labels import Group
+
+IN_A_ROW = 3
+"""A test that failed on so many commits of one box without a pass fails; on fewer it may be flaky.
+"""
+
+
+class Claim(StrEnum):
+    """What is claimed of a test."""
+
+    NO_RUN = "no_run"
+    NOT_SEEN = "not_seen"
+    FAILS_NOW = "fails_now"
+    BROKEN = "broken"
+    LOST_BOARD = "lost_board"
+    STEADY = "steady"
+    FIXED = "fixed"
+    MENDED = "mended"
+    ONE_BOX = "one_box"
+    GROUP = "group"
+    TOO_FEW = "too_few"
+    ALIKE = "alike"
+    ONLY_BOX = "only_box"
+    FLAKY = "flaky"
+
+
+class Failing(NamedTuple):
+    """Where a test fails now: on so many commits of a branch, without a pass since. `in_a_row`: the
+    most on one box.
+    """
+
+    branch: str
+    boxes: Sequence[str]
+    commits: int
+    in_a_row: int
+    sha: str
+    since: datetime
+
+
+class Known(NamedTuple):
+    """What is known of a test: how its runs went, where it fails now, what its runs suggest or what
+    is missing for that, and which boxes explain its failures. `look_first`: what is said of the
+    incidents that it fails in now. `notes`: the latest one of each box that has any.
+    """
+
+    tried: Tried
+    failing: Failing | None
+    found: Intermittent | str
+    blame: Blame[Side] | None
+    look_first: Sequence[str] = ()
+    notes: Mapping[str, Note] = {}
+
+    @property
+    def unseen(self) -> Mapping[str, datetime]:
+        """The boxes that matter, if they are gone, each with its last run: all on which it fails
+        now; or all to blame, or on which it failed; or those that keep it from being fixed. Where
+        one that still runs fails, that is said instead.
+        """
+        gone, found = self.tried.gone, self.found
+        if self.failing is not None:
+            boxes = {*self.failing.boxes}
+        elif isinstance(found, str):
+            boxes = {*culprits(self.blame)} or {*self.tried.failed_on}
+        else:
+            boxes = {*(found.judged_on or found.failed_on)}
+            if found.would_be_fixed:
+                boxes &= gone.keys()
+        return {box: gone[box] for box in sorted(boxes)} if boxes <= gone.keys() else {}
+
+    @property
+    def fails_steadily(self) -> bool:
+        """Whether it fails now as a broken test does, not as a flaky one."""
+        if self.failing is None:
+            return False
+        to_blame = {*culprits(self.blame)}
+        is_broken = not to_blame if isinstance(self.found, str) else self.found.broken
+        is_elsewhere = to_blame and len({*self.failing.boxes} - to_blame) > 1
+        return is_broken or self.failing.in_a_row >= IN_A_ROW or bool(is_elsewhere)
+
+    @property
+    def suggested(self) -> Intermittent:
+        """What its runs suggest, where they do."""
+        if isinstance(self.found, str):
+            raise TypeError(self.found)
+        return self.found
+
+    @property
+    def is_blamed_before_its_note(self) -> bool:
+        """Whether the one box to blame failed before something was done to it."""
+        blamed = self.blame is not None and self.blame.blamed is Blamed.ONE
+        return blamed and self.blame is not None and isinstance(self.blame.boxes[0], Earlier)
+
+    def is_blamed(self, blamed: Blamed) -> bool:
+        """Whether this explains the failures."""
+        return self.blame is not None and self.blame.blamed is blamed
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A claim about a test. `boxes`: those that it is about: that fail now, that are to blame, that
+    lost the board, that are gone, or all that ran it. `others`: boxes of which it says the
+    contrary. `chance`: how sure it is; None where it only counts. `failed` of `runs` first
+    attempts: where boxes explain it, on `boxes`, and `others_failed` of `others_runs` on the
+    others, on the same commits; else on all boxes. `since`: when it began to fail now, or was seen
+    last. `lost_here`: so many runs lost the board at it.
+    """
+
+    claim: Claim
+    boxes: Sequence[str]
+    others: Sequence[str]
+    chance: float | None
+    failed: int
+    runs: int
+    others_failed: int
+    others_runs: int
+    since: datetime | None
+    lost_here: int
+
+
+def _is_unseen(known: Known) -> bool:
+    return bool(known.unseen)
+
+
+def _is_broken(known: Known) -> bool:
+    found = known.found
+    if isinstance(found, str):
+        return found == NEVER_PASSED
+    return found.broken and not found.would_be_fixed
+
+
+def _is_fixed(known: Known) -> bool:
+    fixed = not isinstance(known.found, str) and known.found.is_fixed
+    return fixed and known.failing is None
+
+
+def _is_steady(known: Known) -> bool:
+    return not known.tried.failed and known.tried.runs >= RUNS_NEEDED
+
+
+def _lost_its_board(known: Known) -> bool:
+    """Whether it loses the board beyond chance, or never failed otherwise."""
+    lost = len(known.tried.lost_here)
+    return known.tried.is_lost_here or (lost > 0 and known.tried.failed == lost)
+
+
+CLAIMS: Mapping[Claim, Callable[[Known], bool]] = {
+    Claim.NO_RUN: lambda known: not known.tried.runs,
+    Claim.NOT_SEEN: _is_unseen,
+    Claim.FAILS_NOW: lambda known: known.fails_steadily,
+    Claim.BROKEN: _is_broken,
+    Claim.LOST_BOARD: _lost_its_board,
+    Claim.STEADY: _is_steady,
+    Claim.FIXED: _is_fixed,
+    Claim.MENDED: lambda known: known.is_blamed_before_its_note,
+    Claim.ONE_BOX: lambda known: known.is_blamed(Blamed.ONE),
+    Claim.GROUP: lambda known: known.is_blamed(Blamed.GROUP),
+    Claim.TOO_FEW: lambda known: isinstance(known.found, str),
+    Claim.ALIKE: lambda known: known.is_blamed(Blamed.ALIKE),
+    Claim.ONLY_BOX: lambda known: len(known.tried.boxes) == 1,
+    Claim.FLAKY: lambda _: True,
+}
+"""Each claim with what it takes, in the order of precedence."""
+
+
+def statement_of(known: Known) -> Statement:
+    """Return the first claim that holds of a test."""
+    claim = next(claim for claim, holds in CLAIMS.items() if holds(known))
+    tried, blame, found = known.tried, known.blame, known.found
+    boxes, chance, since = tried.boxes, None, None
+    if claim is Claim.FAILS_NOW and known.failing is not None:
+        boxes, since = known.failing.boxes, known.failing.since
+    elif claim is Claim.LOST_BOARD:
+        boxes = sorted({run.box_key for run in tried.lost_here})
+    elif claim is Claim.NOT_SEEN:
+        boxes, since = [*known.unseen], min(known.unseen.values())
+    elif claim is Claim.FIXED and not isinstance(found, str):
+        chance = None if found.broken else found.fixed.chance
+    if claim not in OF_BOXES or blame is None:
+        return Statement(
+            claim, boxes, (), chance, tried.failed, tried.runs, 0, 0, since, len(tried.lost_here)
+        )
+    return Statement(
+        claim=claim,
+        boxes=[*map(box_of, blame.boxes or blame.others)],
+        others=[*map(box_of, blame.others)] if blame.boxes else [],
+        chance={Blamed.ONE: blame.one, Blamed.GROUP: blame.group}.get(blame.blamed, blame.alike),
+        failed=blame.counts.failed,
+        runs=blame.counts.runs,
+        others_failed=blame.others_counts.failed,
+        others_runs=blame.others_counts.runs,
+        since=None,
+        lost_here=len(tried.lost_here),
+    )
+
+
+OF_BOXES = {Claim.MENDED, Claim.ONE_BOX, Claim.GROUP, Claim.ALIKE}
+"""The claims that say which boxes explain the failures."""
+
+
+def known_of_row(row: Suspect, incidents: Iterable[Described] = ()) -> Known:
+    """Return what is known of a row of "Flakiest tests"."""
+    found = row.found or row.missing or ""
+    return known_of(row.tried, row.pending, found, row.blame, incidents, row.notes)
+
+
+def known_of(
+    tried: Tried,
+    pending: Sequence[Group],
+    found: Intermittent | str,
+    blame: Blame[Side] | None,
+    incidents: Iterable[Described] = (),
+    notes: Mapping[str, Note] | None = None,
+) -> Known:
+    """Return what is known of a test. `pending`: its failures that are; `incidents`: which have
+    these. What runs suggest is of one branch, so a failure on another one is left out beside it.
+    """
+    # Where it never failed, the rules count what runs failed that had lost their board before it.
+    branch = None if isinstance(found, str) else found.since.branch
+    failing = fails_on(pending, branch) if tried.failed else None
+    return Known(tried, failing, found, blame, look_first_at(failing, incidents), notes or {})
+
+
+def look_first_at(failing: Failing | None, incidents: Iterable[Described]) -> Sequence[str]:
+    """Return what is said of the incidents on the branch where a test fails now."""
+    return [
+        *dict.fromkeys(
+            described.look_first
+            for described in incidents
+            if failing and described.look_first and described.incident.lane.branch == failing.branch
+        )
+    ]
+
+
+def fails_on(pending: Sequence[Group], branch: str | None = None) -> Failing | None:
+    """Return where a test fails now on a branch; None: on that which failed last."""
+    if not pending:
+        return None
+    last = max(pending, key=lambda group: group.last.last_started_at).first.key.lane
+    branch = branch or last.branch
+    groups = [group for group in pending if group.first.key.lane.branch == branch]
+    if not groups:
+        return None
+    first = min((group.first for group in groups), key=lambda failure: failure.place)
+    return Failing(
+        branch=branch,
+        boxes=sorted({group.first.key.lane.box_key for group in groups}),
+        commits=len({failure.key.sha for group in groups for failure in group.failures}),
+        in_a_row=max(len(group.failures) for group in groups),
+        sha=first.key.sha,
+        since=first.first.started_at,
+    )

@@ -1,0 +1,623 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is claimed of a test, and its words: each claim by a planted cause or by what is known, and
+which is made where several hold.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import combinations, pairwise, product
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from hwci.analysis.benches.blame import Blame, OnCommit, blame
+from hwci.analysis.benches.report import Note
+from hwci.analysis.benches.trials import Earlier, Side
+from hwci.analysis.failures.incidents import failing_incidents
+from hwci.analysis.flaky.branch_order import CommitKind
+from hwci.analysis.flaky.suspect_words import of_suspect
+from hwci.analysis.flaky.suspects import NEVER_PASSED, Intermittent, Suspect, Tried
+from hwci.analysis.outcomes import RunOutcomes
+from hwci.analysis.statement_words import Answer, answer
+from hwci.analysis.statements import (
+    CLAIMS,
+    Claim,
+    Failing,
+    Known,
+    known_of,
+    known_of_row,
+    look_first_at,
+    statement_of,
+)
+from hwci.engine.facts import Facts
+from hwci.engine.history import Scope
+from tests.analysis.races import EVER, ONE, RACE, only, planted
+from tests.simulation.calibration.page import recorded
+from tests.simulation.calibration.statements import said_of
+from tests.simulation.fleet import EPOCH, Cause, Kind
+from tests.support.outcomes import FullRecordedRuns
+
+ORDER = (
+    Claim.NO_RUN,
+    Claim.NOT_SEEN,
+    Claim.FAILS_NOW,
+    Claim.BROKEN,
+    Claim.LOST_BOARD,
+    Claim.STEADY,
+    Claim.FIXED,
+    Claim.MENDED,
+    Claim.ONE_BOX,
+    Claim.GROUP,
+    Claim.TOO_FEW,
+    Claim.ALIKE,
+    Claim.ONLY_BOX,
+    Claim.FLAKY,
+)
+A, B, C = "bench-1", "bench-2", "bench-3"
+BOXES = (A, B, C, "bench-4")
+BUG = Cause(Kind.BUG, ONE, rate=1.0)
+FROM_START = replace(RACE, since=0)
+ON_ONE = Cause(Kind.BOX_TEST, ONE, frozenset({B}), rate=0.3)
+ON_TWO = Cause(Kind.BOX_TEST, ONE, frozenset({B, "bench-4"}), rate=0.4)
+SUSPECT_BENCH = "suspect the bench rather than a race in the firmware"
+SHARED = "look at what these boxes share, such as a board type, a probe or a supply"
+CANNOT_COMPARE = "its boxes cannot be compared: no two ran the same commits, or too few runs failed"
+NOT_SURE_WHERE = "not enough data to say whether on one box or on all"
+TOO_FEW = "8 runs on main; 20 are needed"
+FAILING = Failing("main", [B], 8, 8, "19943d373e8f" + "0" * 28, EPOCH)
+SELDOM = FAILING._replace(commits=1, in_a_row=1)
+FAILS_NOW = "Fails now on bench-2: on 8 commits of main since 19943d373e8f of 1 Jan"
+SELDOM_NOW = "Fails now on bench-2: on 1 commit of main since 19943d373e8f of 1 Jan"
+LEFT = EPOCH + timedelta(days=2)
+
+
+def row_of(facts: Facts) -> tuple[Suspect, Intermittent]:
+    row = only(facts)
+    assert row.found is not None
+    return row, row.found
+
+
+def told(facts: Facts) -> Answer:
+    """Return what is said of the only flaky test, in its row."""
+    row = only(facts)
+    history = FullRecordedRuns(UUID(int=1), facts)
+    return answer(known_of_row(row, failing_incidents(history, Scope(), EVER, row.test.test_id)))
+
+
+def runs_lost(boxes: Sequence[str]) -> list[RunOutcomes]:
+    """Return runs on these boxes that lost their board."""
+    _, runs = recorded(planted(BUG))
+    return [next(run for run in runs.runs if run.box_key == box) for box in boxes]
+
+
+def tried(failed: int = 20, boxes: Sequence[str] = BOXES, **changed: Any) -> Tried:
+    """Return tries of 240 runs, of which so many failed on the second box."""
+    counts = Tried(failed, 240, boxes, {*boxes[1:2]} if failed else set(), {}, [], 0, 20)
+    return counts._replace(**changed)
+
+
+def strata(**failed: int) -> list[Mapping[Side, OnCommit]]:
+    """Return 60 commits that all boxes ran once: on each box, so many of them failed."""
+    fails = {name.replace("_", "-"): number for name, number in failed.items()}
+    return [
+        {
+            box: OnCommit((7 * at + 17 * number) % 60 < fails.get(box, 0), 1)
+            for number, box in enumerate(BOXES)
+        }
+        for at in range(60)
+    ]
+
+
+def blamed(**failed: int) -> Blame[Side]:
+    found = blame(strata(**failed))
+    assert found is not None
+    return found
+
+
+ON_B = blamed(bench_2=20)
+ON_B_MOSTLY = blamed(bench_2=20, bench_3=1)
+ON_B_LIKELY = replace(ON_B, one=0.82, alike=0.18)
+ON_B_AND_C = blamed(bench_2=20, bench_3=20)
+ON_MOST = replace(ON_B_AND_C, group=0.8, boxes=(A, B, C), perhaps=("bench-4",), others=())
+ON_ALL = blamed(bench_1=20, bench_2=20, bench_3=20, bench_4=20)
+UNDECIDED = blamed(bench_2=2, bench_3=1)
+BEFORE_NOTE: Blame[Side] = replace(ON_B, boxes=(Earlier(B),))
+NOTES = {B: Note(EPOCH + timedelta(days=3), "new cable")}
+
+_, FLAKY = row_of(planted(FROM_START).facts)
+_, FIXED = row_of(planted(replace(RACE, until=30)).facts)
+_, MENDED_BUG = row_of(planted(replace(BUG, since=20, until=30)).facts)
+_, MENDED_BY_ONE = row_of(planted(replace(BUG, since=30, until=31)).facts)
+BROKEN = replace(FLAKY, broken=True, passes_again=False, fixed=replace(FLAKY.fixed, clean_runs=0))
+BROKEN_PARTLY = replace(BROKEN, fixed=replace(FLAKY.fixed, clean_runs=3))
+BEGAN = "as far back as runs go (1 Jan)"
+
+
+def likeliest(found: Intermittent, kind: CommitKind, share: float = 0.72) -> Intermittent:
+    """Return it with one commit of a kind that did it with this chance."""
+    [one, *_] = row_of(planted(RACE).facts)[1].since.suspects
+    since = replace(found.since, suspects=[one._replace(share=share)], before=0, kinds={kind: 1.0})
+    return replace(found, since=since)
+
+
+SINCE_ONE = likeliest(FLAKY, CommitKind.FIRMWARE)
+SHA = SINCE_ONE.since.suspects[0].commit.sha[:12]
+DAY = "2 Jan"
+SINCE = f"since {SHA} of {DAY} (72 % sure)"
+ALONE = replace(FLAKY, boxes=replace(FLAKY.boxes, boxes_total=1, alike=None))
+LOST = tried(4, lost_here=runs_lost([A, B, B, C]), lost=4, failed_on={A, B, C})
+LOST_ONCE = tried(1, lost_here=runs_lost([B]), lost=3)
+
+
+@pytest.mark.parametrize(
+    ("known", "claim", "sentence", "few_words"),
+    [
+        (
+            Known(tried(0, runs=0, boxes=[]), None, TOO_FEW, None),
+            Claim.NO_RUN,
+            "Not enough data: all runs were lost before the test",
+            "not enough data",
+        ),
+        (
+            Known(tried(gone={B: LEFT}), None, replace(FLAKY, judged_on={B}), ON_B),
+            Claim.NOT_SEEN,
+            (
+                "Not seen on bench-2 since 3 Jan: it was flaky there, and bench-2 has not run it"
+                " since, so it may still be"
+            ),
+            "not seen on bench-2 since 3 Jan",
+        ),
+        (
+            Known(
+                tried(gone={B: LEFT, C: LEFT}, failed_on={B, C}),
+                None,
+                replace(BROKEN, judged_on={B, C}),
+                ON_B_AND_C,
+            ),
+            Claim.NOT_SEEN,
+            (
+                "Not seen on bench-2 and bench-3 since 3 Jan: it was broken there, and bench-2 and"
+                " bench-3 have not run it since, so it may still be"
+            ),
+            "not seen on bench-2 and bench-3 since 3 Jan",
+        ),
+        (
+            Known(tried(gone={B: LEFT}), FAILING, TOO_FEW, None),
+            Claim.NOT_SEEN,
+            (
+                "Not seen on bench-2 since 3 Jan: it failed there, and bench-2 has not run it"
+                " since, so it may still be"
+            ),
+            "not seen on bench-2 since 3 Jan",
+        ),
+        (
+            Known(tried(), FAILING, FLAKY, ON_B, ["Look at bench-2 first"]),
+            Claim.FAILS_NOW,
+            f"{FAILS_NOW}. Look at bench-2 first",
+            "fails now on bench-2",
+        ),
+        (
+            Known(tried(240), FAILING, NEVER_PASSED, None),
+            Claim.FAILS_NOW,
+            f"{FAILS_NOW}. Broken: {NEVER_PASSED}",
+            "fails now on bench-2",
+        ),
+        (
+            Known(tried(240), None, NEVER_PASSED, None),
+            Claim.BROKEN,
+            f"Broken: {NEVER_PASSED}",
+            "broken",
+        ),
+        (
+            Known(tried(), None, BROKEN, None),
+            Claim.BROKEN,
+            f"Broken {BEGAN}: it has not passed since",
+            "broken",
+        ),
+        (
+            Known(tried(), None, BROKEN_PARTLY, None),
+            Claim.BROKEN,
+            f"Broken {BEGAN}: it has not passed on each box since",
+            "broken",
+        ),
+        (
+            Known(LOST, None, FIXED, None),
+            Claim.LOST_BOARD,
+            (
+                "4 runs on 3 boxes lost the board at this test: suspect what it does to the board"
+                " first"
+            ),
+            "lost the board 4 times",
+        ),
+        (
+            Known(LOST_ONCE, None, "1 of 240 runs on main failed", None),
+            Claim.LOST_BOARD,
+            (
+                "Not steady: 1 run on bench-2 lost the board at this test, of 3 runs that lost it"
+                " at any test; that may be chance"
+            ),
+            "lost the board once",
+        ),
+        (
+            Known(tried(0, runs=700), None, "0 of 700 runs on main failed", None),
+            Claim.STEADY,
+            (
+                "Steady: it passed at the first attempt in all of 700 runs on 4 boxes, so it fails"
+                " in 0.4 % at most"
+            ),
+            "steady",
+        ),
+        (
+            Known(tried(), None, FIXED, ON_ALL),
+            Claim.FIXED,
+            (
+                "Fixed (over 99 % sure): it was flaky since one of 5 commits, likeliest"
+                " 8c497c680000 (21 %)"
+            ),
+            "fixed",
+        ),
+        (
+            Known(tried(), None, MENDED_BUG, None),
+            Claim.FIXED,
+            "Fixed: it was broken, and passes now",
+            "fixed",
+        ),
+        (
+            Known(tried(), None, MENDED_BY_ONE, None),
+            Claim.FIXED,
+            "Fixed: it was broken since bd91a1b70000 of 2 Jan (over 99 % sure), and passes now",
+            "fixed",
+        ),
+        (
+            Known(tried(), None, FLAKY, BEFORE_NOTE, notes=NOTES),
+            Claim.MENDED,
+            "Flaky on bench-2 only, before the note of 4 Jan: what was done may have mended it",
+            "flaky on bench-2 only",
+        ),
+        (
+            Known(tried(), None, FLAKY, ON_B),
+            Claim.ONE_BOX,
+            f"Flaky on bench-2 only, {BEGAN}: {SUSPECT_BENCH}",
+            "flaky on bench-2 only",
+        ),
+        (
+            Known(tried(21), None, FLAKY, ON_B_MOSTLY),
+            Claim.ONE_BOX,
+            f"Flaky, mostly on bench-2, {BEGAN}: {SUSPECT_BENCH}",
+            "flaky, mostly on bench-2",
+        ),
+        (
+            Known(tried(), None, TOO_FEW, ON_B_LIKELY),
+            Claim.ONE_BOX,
+            f"Flaky on bench-2 only (82 % sure): {SUSPECT_BENCH}",
+            "flaky on bench-2 only",
+        ),
+        (
+            Known(tried(), None, SINCE_ONE, ON_B),
+            Claim.ONE_BOX,
+            (
+                f"Flaky on bench-2 only, {SINCE}: {SUSPECT_BENCH}, or {SHA} if it breaks that bench"
+                " alone"
+            ),
+            "flaky on bench-2 only",
+        ),
+        (
+            Known(tried(40), SELDOM, FLAKY, ON_B, ["Look at bench-1 first"]),
+            Claim.ONE_BOX,
+            f"{SELDOM_NOW}. Flaky on bench-2 only, {BEGAN}: {SUSPECT_BENCH}",
+            "fails now on bench-2",
+        ),
+        (
+            Known(tried(40), None, FLAKY, ON_B_AND_C),
+            Claim.GROUP,
+            f"Flaky on bench-2 and bench-3, not on bench-1 and bench-4, {BEGAN}: {SHARED}",
+            "flaky on bench-2 and bench-3",
+        ),
+        (
+            Known(tried(60), None, TOO_FEW, ON_MOST),
+            Claim.GROUP,
+            f"Flaky on bench-1, bench-2 and bench-3 (80 % sure): {SHARED}",
+            "flaky on bench-1, bench-2 and bench-3",
+        ),
+        (
+            Known(tried(), None, TOO_FEW, None),
+            Claim.TOO_FEW,
+            f"Not enough data to say whether it is flaky: {TOO_FEW}",
+            "not enough data",
+        ),
+        (
+            Known(tried(0, runs=8), None, TOO_FEW, None),
+            Claim.TOO_FEW,
+            "Not enough data to call it steady: it passed in 8 runs on 4 boxes; 20 are needed",
+            "not enough data",
+        ),
+        (
+            Known(tried(80), None, FLAKY, ON_ALL),
+            Claim.ALIKE,
+            (
+                f"Flaky on bench-1, bench-2, bench-3 and bench-4 alike, {BEGAN}: a race in the"
+                " firmware or in the test is likely"
+            ),
+            "flaky, boxes alike",
+        ),
+        (
+            Known(
+                tried(80),
+                None,
+                replace(SINCE_ONE, boxes=replace(SINCE_ONE.boxes, boxes_total=4)),
+                replace(ON_ALL, alike=0.8),
+            ),
+            Claim.ALIKE,
+            f"Flaky on all boxes alike (80 % sure), {SINCE}: a race in the firmware is likely",
+            f"flaky since {SHA}, all boxes alike",
+        ),
+        (
+            Known(tried(boxes=[A]), None, ALONE, None),
+            Claim.ONLY_BOX,
+            (
+                f"Flaky, {BEGAN}: only bench-1 ran it, so run it on another box to tell the bench"
+                " from the firmware"
+            ),
+            "flaky on its only box",
+        ),
+        (
+            Known(tried(), None, FLAKY, UNDECIDED),
+            Claim.FLAKY,
+            f"Flaky, {BEGAN}: {NOT_SURE_WHERE}",
+            "flaky",
+        ),
+        (
+            Known(tried(), None, replace(SINCE_ONE, boxes=ALONE.boxes), None),
+            Claim.FLAKY,
+            f"Flaky, {SINCE}: {CANNOT_COMPARE}",
+            f"flaky since {SHA}",
+        ),
+    ],
+)
+def test_each_claim_is_made_of_what_is_known_in_these_words(
+    known: Known, claim: Claim, sentence: str, few_words: str
+) -> None:
+    found = answer(known)
+
+    assert (found.statement.claim, found.sentence, found.few_words) == (claim, sentence, few_words)
+    named = re.findall(r"bench-\d", few_words)
+    if claim in {Claim.FAILS_NOW, Claim.ONE_BOX, Claim.MENDED}:
+        assert [found.box] == named
+    assert found.box in {None, *named}
+    assert found.names_only_box is (claim is Claim.ONLY_BOX)
+    assert bool(found.to_tell) is (claim is Claim.ONE_BOX)
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        (CommitKind.FIRMWARE, "a race in the firmware is likely"),
+        (CommitKind.HARNESS, "a race in the harness is likely"),
+        (CommitKind.BOTH, "a race in the firmware or in the harness is likely"),
+        (CommitKind.OTHER, "suspect that commit"),
+        (CommitKind.UNKNOWN, "suspect that commit"),
+    ],
+)
+def test_alike_on_all_boxes_since_a_commit_is_a_race_in_what_it_changed(
+    kind: CommitKind, why: str
+) -> None:
+    found = likeliest(FLAKY, kind)
+
+    assert answer(Known(tried(80), None, found, ON_ALL)).sentence.endswith(f"{SINCE}: {why}")
+
+
+def _all_known() -> list[Known]:
+    """Return what may be known of a test, all that can be together."""
+    few = (
+        tried(0, runs=0, boxes=[]),
+        tried(0),
+        tried(0, runs=8),
+        tried(boxes=[A]),
+        tried(),
+        tried(gone={B: LEFT}),
+        LOST,
+        LOST_ONCE,
+    )
+    suggested: Sequence[Intermittent | str] = (TOO_FEW, NEVER_PASSED, BROKEN, FIXED, FLAKY)
+    judged = (None, ON_B, BEFORE_NOTE, ON_B_AND_C, ON_ALL, UNDECIDED)
+    places = (None, SELDOM, FAILING)
+    return [
+        Known(counts, failing if counts.failed else None, found, explains, notes=NOTES)
+        for counts, failing, found, explains in product(few, places, suggested, judged)
+    ]
+
+
+def test_of_all_claims_that_hold_the_first_is_made() -> None:
+    together: set[tuple[Claim, Claim]] = set()
+    made: set[Claim] = set()
+    for known in _all_known():
+        hold = [claim for claim in ORDER if CLAIMS[claim](known)]
+        together.update(combinations(hold, 2))
+        made.add(statement_of(known).claim)
+        assert statement_of(known).claim is hold[0]
+        assert answer(known).statement.claim is hold[0]
+
+    assert [*CLAIMS] == [*ORDER]
+    assert made == {*ORDER}
+    # Only these neighbours never hold at once: their counts or what explains the failures differ.
+    assert {*pairwise(ORDER)} - together == {
+        (Claim.NO_RUN, Claim.NOT_SEEN),
+        (Claim.LOST_BOARD, Claim.STEADY),
+        (Claim.ONE_BOX, Claim.GROUP),
+    }
+
+
+def test_the_semantics_list_the_claims_in_their_order() -> None:
+    page = (Path(__file__).parents[2] / "docs/semantics.md").read_text()
+    _, section = page.split("## 13. What is said of a test")
+
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == [claim.value for claim in CLAIMS]
+
+
+@pytest.mark.parametrize(
+    ("known", "first", "then"),
+    [
+        (Known(tried(gone={B: LEFT}), None, FIXED, ON_B), Claim.NOT_SEEN, Claim.FIXED),
+        (Known(tried(gone={B: LEFT}), FAILING, FLAKY, ON_B), Claim.NOT_SEEN, Claim.FAILS_NOW),
+        (Known(LOST, None, FIXED, None), Claim.LOST_BOARD, Claim.FIXED),
+        (Known(tried(), None, FIXED, ON_B), Claim.FIXED, Claim.ONE_BOX),
+        (Known(tried(), None, FIXED, ON_ALL), Claim.FIXED, Claim.ALIKE),
+        (Known(tried(), FAILING, FLAKY, ON_B), Claim.FAILS_NOW, Claim.ONE_BOX),
+        (Known(tried(), None, FLAKY, BEFORE_NOTE, notes=NOTES), Claim.MENDED, Claim.ONE_BOX),
+        (Known(tried(), None, TOO_FEW, ON_B), Claim.ONE_BOX, Claim.TOO_FEW),
+        (Known(tried(), None, TOO_FEW, ON_ALL), Claim.TOO_FEW, Claim.ALIKE),
+    ],
+)
+def test_the_claim_that_would_send_people_astray_gives_way(
+    known: Known, first: Claim, then: Claim
+) -> None:
+    assert CLAIMS[first](known)
+    assert CLAIMS[then](known)
+    assert statement_of(known).claim is first
+
+
+def test_one_failure_elsewhere_changes_a_nuance_and_not_the_culprit() -> None:
+    none, one = (answer(Known(tried(), None, FLAKY, found)) for found in (ON_B, ON_B_MOSTLY))
+
+    assert none.statement.claim is one.statement.claim is Claim.ONE_BOX
+    assert none.statement.boxes == one.statement.boxes == [B]
+    assert (none.statement.others_failed, one.statement.others_failed) == (0, 1)
+    only, mostly = none.few_words.capitalize(), one.few_words.capitalize()
+    assert one.sentence == none.sentence.replace(only, mostly)
+
+
+def test_a_statement_has_the_counts_of_its_boxes_and_of_the_others_and_how_sure_it_is() -> None:
+    found = statement_of(Known(tried(21), None, FLAKY, ON_B_MOSTLY))
+
+    assert (found.failed, found.runs, found.others_failed, found.others_runs) == (20, 60, 1, 180)
+    assert found.others == [A, C, "bench-4"]
+    assert found.chance == ON_B_MOSTLY.one > 0.99
+    alike = statement_of(Known(tried(80), None, FLAKY, ON_ALL))
+    assert (alike.boxes, alike.others, alike.failed, alike.runs) == ([*BOXES], [], 80, 240)
+    lost = statement_of(Known(LOST, None, FLAKY, None))
+    assert (lost.boxes, lost.lost_here, lost.failed, lost.runs) == ([A, B, C], 4, 4, 240)
+
+
+@pytest.mark.parametrize(
+    ("facts", "claim"),
+    [
+        (planted(ON_ONE).facts, Claim.ONE_BOX),
+        (planted(ON_TWO).facts, Claim.GROUP),
+        (planted(FROM_START).facts, Claim.ALIKE),
+        (planted(RACE, boxes=1, runs=60).facts, Claim.ONLY_BOX),
+        (planted(replace(RACE, until=30)).facts, Claim.FIXED),
+        (planted(replace(BUG, since=20)).facts, Claim.FAILS_NOW),
+        (planted(BUG).facts, Claim.FAILS_NOW),
+        (planted(replace(ON_ONE, rate=0.4), leaves=(B, 40)).facts, Claim.NOT_SEEN),
+        (planted(FROM_START, runs=10).facts, Claim.TOO_FEW),
+    ],
+)
+def test_a_planted_cause_is_claimed(facts: Facts, claim: Claim) -> None:
+    assert told(facts).statement.claim is claim
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_test_that_hangs_the_board_in_some_of_60_runs_is_never_steady_nor_fixed(
+    seed: int,
+) -> None:
+    hang = Cause(Kind.HANG, ONE, rate=1 / 15)
+    fleet = planted(hang, runs=60, tests=20, seed=seed)
+    found = said_of(fleet)
+    hung = [
+        report.run_id
+        for report in fleet.facts.reports
+        if all(item.outcome.value == "fail" for item in report.tests)
+    ]
+
+    assert found.statement.lost_here == len(hung)
+    assert found.statement.claim is (Claim.LOST_BOARD if hung else Claim.STEADY)
+    assert found.answer.startswith("Steady") is not bool(hung)
+
+
+def test_a_clean_test_of_700_runs_fails_in_half_a_percent_at_most() -> None:
+    found = said_of(planted(runs=700))
+
+    assert found.statement.claim is Claim.STEADY
+    most = re.search(r"so it fails in ([\d.]+) % at most", found.answer)
+    assert most
+    assert float(most[1]) <= 0.5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_box_that_failed_and_left_makes_it_not_seen_and_never_fixed(seed: int) -> None:
+    fleet = planted(replace(ON_ONE, rate=0.4), leaves=(B, 40), seed=seed)
+    found = said_of(fleet)
+    last = max(report.started_at for report in fleet.facts.reports if report.box_key == B)
+
+    assert found.statement.claim is Claim.NOT_SEEN
+    assert (found.statement.boxes, found.statement.since) == ([B], last)
+    assert "ixed" not in found.answer + found.says
+
+
+def test_a_test_that_is_broken_on_one_box_while_others_pass_is_not_a_bug_of_all() -> None:
+    on_one = Cause(Kind.BUG, ONE, frozenset({B}), rate=1.0)
+    found = said_of(planted(on_one))
+
+    assert found.statement.claim is Claim.FAILS_NOW
+    assert found.statement.boxes == [B]
+    assert found.answer.startswith("Fails now on bench-2: on ")
+    assert (
+        "Over the period it fails on bench-2 only (41 of 41 runs against 0 of 164 elsewhere"
+        in found.says
+    )
+
+
+def test_what_fails_now_on_other_boxes_is_not_put_on_the_box_to_blame() -> None:
+    one, two = (SELDOM._replace(boxes=boxes) for boxes in ([A, B], [A, B, C]))
+
+    assert statement_of(Known(tried(40), one, FLAKY, ON_B)).claim is Claim.ONE_BOX
+    found = answer(Known(tried(40), two, FLAKY, ON_B, ["No bench stands out"]))
+    assert found.statement.claim is Claim.FAILS_NOW
+    assert found.sentence.startswith("Fails now on 3 boxes: ")
+    assert found.sentence.endswith(". No bench stands out")
+
+
+def test_what_is_said_of_incidents_on_the_branch_is_said_once() -> None:
+    row, found = row_of(planted(replace(BUG, since=20)).facts)
+    history = FullRecordedRuns(UUID(int=1), planted(replace(BUG, since=20)).facts)
+    [one] = failing_incidents(history, Scope(), EVER, row.test.test_id)
+    other = one._replace(look_first="Look at bench-2 first")
+    release = replace(found, since=replace(found.since, branch="release"))
+
+    look_first = known_of(tried(), row.pending, found, None, [one, other, other]).look_first
+
+    assert look_first == [one.look_first, "Look at bench-2 first"]
+    assert not known_of(tried(), row.pending, release, None, [one]).look_first
+    assert not look_first_at(FAILING._replace(branch="release"), [one])
+
+
+def test_a_pass_on_one_box_alone_does_not_show_that_a_broken_test_is_fixed() -> None:
+    facts = planted(replace(BUG, since=20, until=30)).facts
+    _, mended = row_of(facts)
+    runs = sorted(facts.reports, key=lambda report: report.started_at)
+    once = replace(facts, reports=tuple(runs[: len(runs) - mended.fixed.clean_runs + 1]))
+    row, found = row_of(once)
+
+    assert (found.fixed.clean_runs, mended.is_fixed, found.is_fixed) == (1, True, False)
+    assert told(once).sentence.startswith("Fails now on 4 boxes: on 4 commits of main since ")
+    assert of_suspect(row).startswith("broken since one of 3 commits")
+    assert found.bisection is not None
+
+
+def test_a_failure_on_another_branch_is_no_failure_of_the_branch_that_was_looked_at() -> None:
+    row, found = row_of(planted(replace(BUG, since=20)).facts)
+    other = replace(found, since=replace(found.since, branch="release"))
+
+    assert known_of(tried(), row.pending, found, None).failing is not None
+    assert known_of(tried(), row.pending, other, None).failing is None
+    assert known_of(tried(), row.pending, "too few", None).failing is not None
+
+
+def test_a_test_that_never_failed_but_behind_lost_boards_does_not_fail_now() -> None:
+    row, found = row_of(planted(replace(BUG, since=20)).facts)
+
+    assert known_of(tried(0), row.pending, found, None).failing is None
