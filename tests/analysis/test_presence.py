@@ -118,10 +118,13 @@ def test_boxes_that_run_by_chance_hardly_ever_seem_to_wait(plan: Plan) -> None:
     assert mean(waiting) <= 0.1
 
 
-def test_a_later_attempt_tells_nothing_of_a_box() -> None:
+@pytest.mark.parametrize("told", [{"run_attempt": 2}, {"run_id": 9_999, "rerun_of": 1}])
+def test_a_run_of_which_ci_tells_that_it_is_a_rerun_tells_nothing_of_a_box(
+    told: Mapping[str, int],
+) -> None:
     fleet = simulate(replace(FLEET, boxes=2), [RACE], 1)
     reruns = [
-        replace(report, run_attempt=2, started_at=report.ended_at, box_key=C)
+        replace(report, **told, started_at=report.ended_at, box_key=C)
         for report in fleet.facts.reports
         if report.conclusion == "failure"
     ]
