@@ -9,12 +9,13 @@ from tests.simulation.calibration import (
     fixes,
     flaky_tests,
     incidents,
+    lost,
     onsets,
     shares,
 )
 from tests.simulation.calibration.asked import asked
 
-PARTS = (onsets, flaky_tests, fixes, benches, shares, incidents, bisection)
+PARTS = (onsets, flaky_tests, fixes, benches, shares, incidents, lost, bisection)
 PAGE = Path(__file__).parents[3] / "docs/calibration.md"
 
 _HEAD = """\
