@@ -5,6 +5,8 @@ board: on fleets that lose some, whose harness blames the device for everything.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
+from statistics import mean
 from typing import NamedTuple
 
 from hwci.analysis.failures.lost_boards import in_lost_runs
@@ -19,6 +21,8 @@ LAST_TESTS = 4
 SILENT_MAX = 0.1
 TITLE = "Real firmware bugs in runs that lost the board"
 PLAN = Plan(runs=400, lost=0.02)
+TESTS_MIN = 20
+"""In smaller suites too few tests fail after a loss to tell it from chance."""
 PLANS = {
     "20 tests, 5 boxes": PLAN,
     "20 tests, 1 or 2 of 5 boxes a push": replace(PLAN, boxes_at_once=2),
@@ -26,6 +30,8 @@ PLANS = {
     "50 tests, 5 boxes": replace(PLAN, tests=50),
     "20 tests, 5 boxes, 2,000 runs": replace(PLAN, runs=2000),
     "20 tests, 5 boxes, no retries": replace(PLAN, attempts=1),
+    "8 tests, 5 boxes": replace(PLAN, tests=8),
+    "8 tests, one box": replace(PLAN, tests=8, boxes=1),
 }
 
 
@@ -40,28 +46,33 @@ class Row(NamedTuple):
 
 def part() -> Part:
     """Return the section about these failures."""
-    rows, silent = [], list[bool]()
+    rows, silent = [], list[list[bool]]()
     for words, plan in PLANS.items():
         found = [row for seed in range(FLEETS) for row in real_bugs(fleet_of(plan, seed))]
         wrong = [not row.is_told for row in found if row.is_wrong]
         others = [row.is_told for row in found if not row.is_wrong]
         rows.append([words, f"{len(found):,}", f"{len(wrong):,}", share(wrong), share(others)])
-        silent += wrong
+        silent += [wrong] if plan.tests >= TESTS_MIN else []
     head = ["fleets", "real firmware bugs", "of a lost board", "not told", "told of another"]
-    met = bool(silent) and sum(silent) <= SILENT_MAX * len(silent)
-    asked = "Of the “real firmware bugs” of a lost board, at most 10 % have nothing beside them"
-    return Part("\n".join([_LOST, table(head, rows)]), [Line(asked, share(silent), met, TITLE)])
+    worst = max(silent, key=mean)
+    asked = (
+        "Of the “real firmware bugs” of a lost board, in suites of 20 tests or more, at most 10 %"
+        " have nothing beside them"
+    )
+    measured = f"{share([*chain.from_iterable(silent)])}; of one fleet {share(worst)} at most"
+    line = Line(asked, measured, mean(worst) <= SILENT_MAX, TITLE)
+    return Part("\n".join([_LOST, table(head, rows)]), [line])
 
 
 _LOST = f"""\
 ## {TITLE}
 
-Of the runs, 2 % lose their board midway: all tests from there on fail, and the harness blames the
+Of 400 runs, 2 % lose their board midway: all tests from there on fail, and the harness blames the
 device. Three bugs and a race of the firmware are planted beside; one of the bugs is in the last
-four tests, which looks like a lost board. The next firmware commit "fixes"
-what a lost board failed, so the rules class it a real firmware bug. How many of these have nothing
-beside them that says that the board was lost, and how many other bugs are said to be of a lost
-board. The cause is a lost board where one of the failing runs lost it and nothing planted failed.
+four tests, which looks like a lost board. The next firmware commit "fixes" what a lost board
+failed, so the rules class it a real firmware bug. How many of these have nothing beside them that
+says that the board was lost, and how many other bugs are said to be of a lost board. The cause is a
+lost board where one of the failing runs lost it and nothing planted failed.
 """
 
 

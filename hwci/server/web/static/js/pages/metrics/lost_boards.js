@@ -52,11 +52,11 @@ export function lostRows({ orgId, query, table }) {
  */
 export function LostBoards({ name, label, address, number, rows, reviews }) {
   if (!isOnlyLost(name, address.query)) {
-    return number > 0 && html`<p class="quiet">${count(number)} of them in runs that lost the board.
-      ${" "}<button type="button" aria-label=${`Show them alone: ${label}`} onClick=${() => change(toLost(name))}>Show them alone</button></p>`;
+    return number > 0 && html`<p class="quiet">${count(number)} of them in runs that lost the board. <button type="button"
+      aria-label=${`Show them alone: ${label}`} onClick=${() => change(toLost(name))}>Show them alone</button></p>`;
   }
-  return html`<p>Only failures in runs that lost the board: most of them say nothing about the firmware.
-      ${" "}<button type="button" aria-label=${`Show all: ${label}`} onClick=${() => change(toFailures(name))}>Show all</button></p>
+  return html`<p>Only failures in runs that lost the board: most of them say nothing about the firmware. <button type="button"
+      aria-label=${`Show all: ${label}`} onClick=${() => change(toFailures(name))}>Show all</button></p>
     ${reviews.may && html`<${Together} ...${{ name, rows, reviews }} />`}`;
 }
 

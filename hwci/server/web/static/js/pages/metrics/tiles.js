@@ -65,11 +65,13 @@ function RealBugsTile({ trend, counts, causes, lost, changed, to, rowsOf }) {
     const changes = { other: "open", ...toFailures("other"), "other.class": name };
     return html`${i > 0 && ", "}<${Part} ...${to("other", changes)}>${count(value)} ${text}<//>`;
   });
+  const inLostRuns = lost > 0 && html`<${Part} ...${to("bugs", toLost("bugs"))}>${count(lost)} of them in runs
+    that lost the board<//><br />`;
   return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(day) => day.realFwBugs} kind="bad"
     rowsOf=${rowsOf} changed=${changed} all=${counts.real}
     value=${html`<${Part} ...${to("bugs", toFailures("bugs"))}>${count(counts.real)}<//>`}
     from=${causes > 0 && html`from <${Part} ...${to("bugs", toCauses("bugs"))}>${counted(causes, "cause")}<//>`}
-    beside=${lost > 0 ? html`<${Part} ...${to("bugs", toLost("bugs"))}>${count(lost)} of them in runs that lost the board<//><br />${beside}` : beside} />`;
+    beside=${html`${inLostRuns}${beside}`} />`;
 }
 
 function flakesOf({ params, query }) {
