@@ -24,6 +24,7 @@ from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody, UnsentChanges
 from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
+from hwci.wire.analysis.lost_boards import LostBoardsAnswer, LostResolvedQuery
 from hwci.wire.analysis.merges import (
     AnnouncedMergeAnswer,
     ExplainedMergeAnswer,
@@ -553,6 +554,12 @@ class BoxTable(TableFilters, total=False):
     box_key: str | None
 
 
+class CausesTable(TableFilters, total=False):
+    """What narrows the causes, which an older server does not know."""
+
+    lost_board: bool | None
+
+
 class PlanFilters(BoxTable, total=False):
     """What narrows the merge plan: to merges of a branch, and to runs on a box."""
 
@@ -880,10 +887,10 @@ def list_causes(
     to_review: bool = False,
     search: str | None = None,
     reviewed: bool = False,
-    **page: Unpack[TableFilters],
+    **page: Unpack[CausesTable],
 ) -> Call[ListPage[CauseAnswer]]:
     """List the resolved failures of the period by cause; `to_review`: those without a review,
-    `reviewed`: those with one.
+    `reviewed`: those with one, `lost_board`: those in runs that lost their board.
     """
     asked: dict[str, object] = {"table": table, "failure_class": failure_class}
     asked |= {
@@ -892,6 +899,46 @@ def list_causes(
     }  # an older server lacks the last
     query = query_of(CausesQuery, search=search, **asked, **page)
     return _read(f"{org_path(org_id)}/ci-analysis/causes", ListPage[CauseAnswer], query)
+
+
+def lost_boards(
+    org_id: Id,
+    days: int = limits.DAYS_DEFAULT,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    as_of: datetime | None = None,
+    **begin: Unpack[Beginning],
+) -> Call[LostBoardsAnswer]:
+    """Ask how many resolved failures lie in runs that lost their board, and which."""
+    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of, **begin)
+    return _read(_lost_boards(org_id), LostBoardsAnswer, query)
+
+
+def lost_resolved(
+    org_id: Id,
+    table: OfTable | None = None,
+    failure_class: FailureClass | None = None,
+    **page: Unpack[WhereSearch],
+) -> Call[ListPage[ResolvedFailureAnswer]]:
+    """List the resolved failures that lie in runs that lost their board, of one table or both."""
+    query = query_of(LostResolvedQuery, table=table, failure_class=failure_class, **page)
+    path = f"{_lost_boards(org_id)}/resolved"
+    return _read(path, ListPage[ResolvedFailureAnswer], query)
+
+
+def lost_failures(
+    org_id: Id,
+    label: Label | None = None,
+    test_id: str | None = None,
+    **table: Unpack[WhereSearch],
+) -> Call[ListPage[FailureAnswer]]:
+    """List the failures that lie in runs that lost their board, as `list_failures` lists all."""
+    query = query_of(FailuresQuery, label=label, test_id=test_id, **table)
+    return _read(f"{_lost_boards(org_id)}/failures", ListPage[FailureAnswer], query)
+
+
+def _lost_boards(org_id: Id) -> str:
+    return f"{org_path(org_id)}/ci-analysis/lost-boards"
 
 
 def list_failures(

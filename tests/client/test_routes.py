@@ -167,8 +167,21 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.explain_failure: calls.explain_failure(ORG, FAILURE),
     calls.explain_failure_with_git: calls.explain_failure_with_git(ORG, FAILURE, [UNSENT]),
     calls.list_causes: calls.list_causes(
-        ORG, OfTable.REAL_BUGS, FailureClass.DISMISSED, True, "i2c", True, **PERIOD, page=2
+        ORG,
+        OfTable.REAL_BUGS,
+        FailureClass.DISMISSED,
+        True,
+        "i2c",
+        True,
+        lost_board=True,
+        **PERIOD,
+        page=2,
     ),
+    calls.lost_boards: calls.lost_boards(ORG, 7, "r", "s", NOON, start=NOON),
+    calls.lost_resolved: calls.lost_resolved(
+        ORG, OfTable.REAL_BUGS, FailureClass.DISMISSED, **FOUND, **WHERE
+    ),
+    calls.lost_failures: calls.lost_failures(ORG, Label.FLAKE, "boot", **FOUND, **WHERE),
     calls.review_failures: calls.review_failures(ORG, REVIEWS),
     calls.confirm_failure: calls.confirm_failure(ORG, FAILURE, "why", "https://issues.example/7"),
     calls.dismiss_failure: calls.dismiss_failure(ORG, FAILURE, "why", "https://issues.example/7"),

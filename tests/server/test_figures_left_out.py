@@ -65,6 +65,7 @@ def test_a_page_without_any_figure_is_refused(
 ) -> None:
     for name in (
         *("tiles_by_day", "against_before", "causes_of", "number_to_review"),
+        "lost_of",
         *("unchecked_of", "_flaky", "_failing"),
     ):
         monkeypatch.setattr(page_figures, name, endless)

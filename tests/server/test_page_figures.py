@@ -64,6 +64,7 @@ def test_each_figure_is_that_of_its_own_route(
         "trends": read("ci-analysis/trends", asked),
         "realBugCauses": read("ci-analysis/causes", {**asked, "table": "realBugs", **ROWS}),
         "causesToReview": read("ci-analysis/causes", {**asked, "toReview": "true"})["total"],
+        "lostBoards": read("ci-analysis/lost-boards", asked),
         "incidents": read("ci-analysis/incidents", {**asked, **PENDING}),
         "pendingFailures": read("ci-failures", {**asked, **PENDING})["total"],
         "uncheckedMerges": read("ci-analysis/unchecked-merges", {**asked, **ROWS}),

@@ -22,6 +22,7 @@ from tests.simulation.calibration.change_points import change_points, interval, 
 from tests.simulation.calibration.fixes import claims_of, is_fixed
 from tests.simulation.calibration.flaky_tests import entropy, flip_rate
 from tests.simulation.calibration.incidents import POOL, box_by_box, pooled
+from tests.simulation.calibration.lost import fleet_of, real_bugs
 from tests.simulation.calibration.onsets import came_again, chances, observed, said, told
 from tests.simulation.calibration.page import Line, auc, reliability, share, table
 from tests.simulation.calibration.shares import FLEET, look
@@ -173,6 +174,17 @@ def test_only_runs_that_lost_their_board_count_as_lost() -> None:
     bug = Cause(Kind.BUG, frozenset({1, 2, 3, 4}), rate=1.0)
     assert lost_runs(simulate(Plan(lost=0.0), [bug], 1)) == set()
     assert len(lost_runs(simulate(Plan(lost=1.0), [bug], 1))) > 100
+
+
+def test_a_real_bug_of_a_lost_board_is_told_from_one_of_a_commit() -> None:
+    plan = Plan(runs=100)
+    of_bugs = [row for seed in range(4) for row in real_bugs(fleet_of(plan, seed))]
+    both = [row for seed in range(4) for row in real_bugs(fleet_of(replace(plan, lost=0.05), seed))]
+
+    assert of_bugs
+    assert not any(row.is_wrong or row.is_told for row in of_bugs)
+    assert sum(row.is_wrong for row in both) > 10
+    assert sum(row.is_told for row in both if row.is_wrong) > 10
 
 
 def test_a_bisection_ends_on_the_commit_and_takes_fewer_runs_than_repeats_of_git() -> None:

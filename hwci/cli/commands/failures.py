@@ -2,6 +2,7 @@
 """`hwci failures`: list failures with their labels, show one with its evidence, review it."""
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, Unpack
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 failures = typer.Typer(no_args_is_help=True)
 
+NONE_LOST = "No failure that you ask for lies in a run that lost its board."
 FailureId = Annotated[
     str,
     typer.Argument(
@@ -63,6 +65,7 @@ def list_failures(
     test: Annotated[
         str | None, typer.Option(metavar="ID", help="Only those of one test, by its whole id.")
     ] = None,
+    lost_board: options.LostBoard = False,
     **period: "Unpack[WhereSearch]",
 ) -> "Listed[FailureAnswer]":
     """List the failures of a period, each with its label. JSON is the page; with --all, a list.
@@ -74,14 +77,17 @@ def list_failures(
       hwci failures list --product acme/firmware:sensor-fw --all --output csv
 
       hwci failures list --label flake --test hil.test_uart::test_echo
+
+      hwci failures list --lost-board
     """
-    call = client.calls.list_failures(
-        server.org_id(),
-        label=label,
-        test_id=not_empty(test, "--test"),
-        **period,
-    )
-    return call, lambda view: tables.failures(view, label)
+    listed = client.calls.lost_failures if lost_board else client.calls.list_failures
+    call = listed(server.org_id(), label=label, test_id=not_empty(test, "--test"), **period)
+
+    def layout(view: tables.View) -> "tables.Layout[FailureAnswer]":
+        found = tables.failures(view, label)
+        return replace(found, empty=NONE_LOST) if lost_board else found
+
+    return call, layout
 
 
 @failures.command("show")
@@ -107,7 +113,12 @@ def show_failure(
     else:
         explained = _explained(server, found)
         render.draw(
-            *evidence.sections(found, options.now(), _since(server, found, days)),
+            *evidence.sections(
+                found,
+                options.now(),
+                since=_since(server, found, days),
+                lost_board=explained.answer.lost_board if explained.answer else None,
+            ),
             *what_if.section(explained),
             links=server.links(found),
         )
@@ -137,8 +148,6 @@ def _explained(server: Connection, found: "FailureEvidence") -> what_if.Explaine
     from hwci.client.errors import ApiError, NotFoundError
 
     org_id, failure_id = server.org_id(), found.failure.id
-    if found.resolved is None:
-        return what_if.Explained()
     try:
         answer = server.send(client.calls.explain_failure(org_id, failure_id))
     except NotFoundError:

@@ -67,6 +67,13 @@ LowerBound = Annotated[
         help="With --table flakiest-tests or suspects: rank by the interval's lower end.",
     ),
 ]
+LostBoard = Annotated[
+    bool,
+    typer.Option(
+        "--lost-board",
+        help="With --table real-bugs or other-failures: only those in runs that lost their board.",
+    ),
+]
 Json = Annotated[
     bool,
     typer.Option(
@@ -91,6 +98,7 @@ def metrics(
     table: Table = None,
     hide_broken: HideBroken = False,
     lower_bound: LowerBound = False,
+    lost_board: LostBoard = False,
     json: Json = False,
     output: options.Output = None,
 ) -> None:
@@ -111,14 +119,14 @@ def metrics(
 
       hwci metrics --table flakiest-tests --lower-bound
     """
-    _require_table(table, hide_broken=hide_broken, lower_bound=lower_bound)
+    _require_table(table, hide_broken=hide_broken, lower_bound=lower_bound, lost_board=lost_board)
     flags = {"box": box, "branch": branch, "sha": sha}
     _require_narrowing(table, flags)
     form = options.form_of(json, output)
     scope = Scope(days, *server.scope_of(product, repo), options.time_of(as_of, "--as-of"))
     if table is not None:
         where = narrowing.filters_of(server, flags)
-        wanted = Wanted(table, scope, where, limit, hide_broken, lower_bound)
+        wanted = Wanted(table, scope, where, limit, hide_broken, lower_bound, lost_board)
         _show_whole(server, wanted, form)
     elif form is Format.JSON:
         render.emit_json(server.send(_page(server.org_id(), scope, limit or LIMIT_DEFAULT)))
@@ -127,7 +135,9 @@ def metrics(
         show(found, form, server.settings.url, server.links)
 
 
-def _require_table(table: TableName | None, *, hide_broken: bool, lower_bound: bool) -> None:
+def _require_table(
+    table: TableName | None, *, hide_broken: bool, lower_bound: bool, lost_board: bool
+) -> None:
     """Refuse a flag of one table that stands without it."""
     if hide_broken and table is not TableName.FLAKIEST_TESTS:
         raise wrong_usage(
@@ -140,6 +150,12 @@ def _require_table(table: TableName | None, *, hide_broken: bool, lower_bound: b
             "Only flaky tests can be ranked by the lower end of an interval",
             "--lower-bound stands without --table flakiest-tests or suspects",
             "Add one of these, or leave --lower-bound out",
+        )
+    if lost_board and table not in {TableName.REAL_BUGS, TableName.OTHER_FAILURES}:
+        raise wrong_usage(
+            "Only resolved failures are listed by whether their runs lost the board",
+            "--lost-board stands without --table real-bugs or other-failures",
+            "Add one of these, or list all failures: hwci failures list --lost-board",
         )
 
 
@@ -182,11 +198,13 @@ def ask(client: "Client", org_id: "UUID", scope: Scope, limit: int) -> Overview:
     incidents = told(calls.list_incidents(org_id, Label.PENDING, **same, limit=1))
     causes = told(calls.list_causes(org_id, OfTable.REAL_BUGS, **same, limit=1))
     trends = told(calls.trends(org_id, **same))
+    lost = told(calls.lost_boards(org_id, **same))
     return Overview(
         page=page,
         flakiest=flakiest,
         causes=causes.total if causes else None,
         trends=trends,
+        lost_boards=lost,
         pending=pending,
         incidents=incidents.total if incidents else 0,
         scope=scope,
@@ -228,12 +246,14 @@ class Wanted(NamedTuple):
     limit: int | None
     hide_broken: bool
     lower_bound: bool
+    lost_board: bool
 
 
 def _show_whole(server: Connection, wanted: Wanted, form: Format) -> None:
     """Write one table, all of it as of one instant."""
     from hwci.analysis.flaky.suspects import RankBy
     from hwci.client import calls
+    from hwci.wire.analysis.causes import OfTable
 
     scope, name = wanted.scope, wanted.table
     end = scope.as_of or options.now()
@@ -247,6 +267,8 @@ def _show_whole(server: Connection, wanted: Wanted, form: Format) -> None:
         if wanted.lower_bound:
             filters["rank_by"] = RankBy.LOWER_BOUND
         call = getattr(calls, name.name.lower())
+        if wanted.lost_board:
+            call = partial(calls.lost_resolved, table=OfTable[name.name])
         rows = narrowing.answer_or(
             server, filters, lambda: _rows(server, call, filters, wanted.limit), []
         )

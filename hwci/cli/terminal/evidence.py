@@ -140,14 +140,23 @@ def next_steps(found: FailureEvidence) -> Iterator[str]:
 UNDER_TEST_UNKNOWN = "not known: the report does not name the run before, as on a first report"
 
 
-def sections(found: FailureEvidence, now: datetime, since: str | None = None) -> Iterator[Text]:
+def sections(
+    found: FailureEvidence,
+    now: datetime,
+    *,
+    since: str | None = None,
+    lost_board: str | None = None,
+) -> Iterator[Text]:
     """Return the sections about a failure: a title and its lines in turn. `since`: when its test
-    fails since, by all its runs.
+    fails since, by all its runs; `lost_board`: that its runs lost the board, as a sentence.
     """
     failure = found.failure
     under_test = _commits(found.under_test, found.under_test_total, UNDER_TEST_UNKNOWN)
     for title, lines in (
-        (f"{failure.test_id} on {failure.box_key} ({failure.id})", list(_facts(found, now, since))),
+        (
+            f"{failure.test_id} on {failure.box_key} ({failure.id})",
+            list(_facts(found, now, since, lost_board)),
+        ),
         ("Timeline of this test on this box, in the branch's order", list(_timeline(found, now))),
         ("Checks, in order", list(check_lines(found))),
         ("Commits under test", list(under_test)),
@@ -158,7 +167,9 @@ def sections(found: FailureEvidence, now: datetime, since: str | None = None) ->
             yield render.indented(lines)
 
 
-def _facts(found: FailureEvidence, now: datetime, since: str | None) -> Iterator[str]:
+def _facts(
+    found: FailureEvidence, now: datetime, since: str | None, lost_board: str | None
+) -> Iterator[str]:
     failure, resolved = found.failure, found.resolved
     yield blame(found)
     yield f"label        {_label(found)}"
@@ -167,6 +178,7 @@ def _facts(found: FailureEvidence, now: datetime, since: str | None) -> Iterator
     items = counted(failure.items, "failing item")
     yield f"first failed {when(failure.first_started_at, now)} UTC, {items}"
     yield f"verdict      {VERDICT_WORDS[failure.verdict]}"
+    yield from [] if lost_board is None else [f"board        {lost_board}"]
     yield from _message(found)
     if resolved is None:
         yield from _suspects("suspects", found.broken_by) if failure.label is Label.PENDING else ()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from hwci.wire.analysis.lost_boards import LostBoardsAnswer
     from hwci.wire.analysis.suspects import RankedTestAnswer
     from hwci.wire.analysis.trends import CountAnswer, TrendsAnswer
     from hwci.wire.base import ListPage
@@ -68,15 +69,16 @@ class Flakiest(NamedTuple):
 
 class Overview(NamedTuple):
     """The metrics page, and of the same instant its flakiest tests with their intervals, how many
-    causes its real firmware bugs have, its tiles with their intervals, what is still failing, and
-    how many incidents that is. `causes`, `trends`: None, and no `incidents`, from a server of the
-    version before.
+    causes its real firmware bugs have, its tiles with their intervals, which resolved failures lie
+    in runs that lost their board, what is still failing, and how many incidents that is. `causes`,
+    `trends`, `lost_boards`: None, and no `incidents`, from a server of the version before.
     """
 
     page: MetricsPage
     flakiest: Flakiest
     causes: int | None
     trends: TrendsAnswer | None
+    lost_boards: LostBoardsAnswer | None
     pending: ListPage[FailureAnswer]
     incidents: int
     scope: Scope
@@ -102,11 +104,12 @@ class TileRow(NamedTuple):
     causes: int | None = None
     low: float | None = None
     high: float | None = None
+    lost_board: int | None = None
 
 
 TILE_KEYS = (
     *("tile", "part", "total", "benchOrHarness", "ambiguous", "dismissed", "causes"),
-    *("low", "high"),
+    *("low", "high", "lostBoard"),
 )
 
 
@@ -213,7 +216,10 @@ def tile_rows(found: Overview) -> list[TileRow]:
     merged, reached = (shares.get(name) for name in ("mergesChecked", "infraRuns"))
     return [
         _with_interval(TileRow(checked, merges.checked, merges.announced), merged),
-        TileRow(real, bugs.real, None, *classes, found.causes),
+        TileRow(
+            *(real, bugs.real, None, *classes, found.causes),
+            lost_board=None if found.lost_boards is None else found.lost_boards.real_bugs,
+        ),
         TileRow(flaky, counts.flaky_failures.count),
         _with_interval(TileRow(lost, infra.infra, infra.total), reached),
     ]
@@ -246,10 +252,20 @@ def _blocks(found: Overview) -> Iterator[Block]:
             shape = tables.flakiest_tests(view, sure=found.flakiest.sure)
             yield Block(shape, rows, way, beside=SURE if rows.items else ())
         else:
-            yield Block(layout(name, view), rows, way)
+            yield Block(layout(name, view), rows, way, beside=[*_in_lost_runs(found, name)])
     ways = [pending_command(found.scope, of) for of in ("failures", "incidents")]
     beside = [f"a row for each incident: {ways[1]}"] if found.incidents else []
     yield Block(tables.pending(view), found.pending, ways[0], found.incidents, beside)
+
+
+def _in_lost_runs(found: Overview, name: TableName) -> Iterator[str]:
+    """Yield how many rows of a table lie in runs that lost their board, and how to list them."""
+    lost = found.lost_boards
+    if lost is None:
+        return
+    rows = {TableName.REAL_BUGS: lost.real_bugs, TableName.OTHER_FAILURES: lost.other_failures}
+    if number := rows.get(name):
+        yield f"{number:,} of them in runs that lost the board: --table {name} --lost-board"
 
 
 def view_of(rows: Sequence[Any], scope: Scope, now: datetime) -> tables.View:

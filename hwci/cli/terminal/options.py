@@ -88,6 +88,9 @@ Product = Annotated[
 Repo = Annotated[
     str | None, typer.Option("--repo-key", metavar="REPO", help="All products of one repository.")
 ]
+LostBoard = Annotated[
+    bool, typer.Option("--lost-board", help="Only those in runs that lost their board.")
+]
 OfBox = Annotated[str | None, typer.Option("--box", metavar="NAME", help="Only of this box.")]
 OfBranch = Annotated[
     str | None, typer.Option("--branch", metavar="NAME", help="Only of this branch.")

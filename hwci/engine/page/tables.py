@@ -258,7 +258,7 @@ def real_bugs(
     history: History, bugs: Sequence[Classified], selection: Selection[ResolvedColumn]
 ) -> Listing[ResolvedFailure]:
     """List resolved failures that are real firmware bugs."""
-    return _described(history, bugs, selection)
+    return resolved(history, bugs, selection)
 
 
 def other_failures(
@@ -267,7 +267,15 @@ def other_failures(
     """List all other resolved failures, dismissed ones included."""
     failure_class = selection.failure_class
     rows = [row for row in others if failure_class in {None, row.failure_class}]
-    return _described(history, rows, selection)
+    return resolved(history, rows, selection)
+
+
+def resolved(
+    history: History, rows: Sequence[Classified], selection: Selection[ResolvedColumn]
+) -> Listing[ResolvedFailure]:
+    """List the selected ones of these resolved failures."""
+    found = RESOLVED.listing(_resolved_of(history, rows, selection.where), selection)
+    return Listing(describe_rows(history, found.items), found.total)
 
 
 def flakiest_tests(tests: Sequence[FlakyTest], selection: FlakySelection) -> Listing[FlakyTest]:
@@ -297,13 +305,6 @@ def labelled_failures(
 def _is_of(key: FailureKey, where: Where) -> bool:
     lane = key.lane
     return where.has_box([lane.box_key]) and where.has_commit(lane.branch, [key.sha])
-
-
-def _described(
-    history: History, rows: Sequence[Classified], selection: Selection[ResolvedColumn]
-) -> Listing[ResolvedFailure]:
-    found = RESOLVED.listing(_resolved_of(history, rows, selection.where), selection)
-    return Listing(describe_rows(history, found.items), found.total)
 
 
 def _resolved_of(

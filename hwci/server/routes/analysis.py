@@ -10,6 +10,7 @@ from hwci.server.services.analysis.causes import Causes
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
+from hwci.server.services.analysis.lost_boards import LostBoards
 from hwci.server.services.analysis.merges import MergeAnalysis
 from hwci.server.services.analysis.page_figures import PageFigures
 from hwci.server.services.analysis.tests import Tests
@@ -77,6 +78,20 @@ ANALYSIS = (
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/causes", Who.READER, Causes.causes,
         "Resolved failures by cause: what one commit broke and one fixed, as one", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards", Who.READER, LostBoards.counted,
+        "How many resolved failures lie in runs that lost their board, and which", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/resolved", Who.READER,
+        LostBoards.resolved,
+        "The same as rows of the tables of resolved failures", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/failures", Who.READER,
+        LostBoards.failures,
+        "All failures in runs that lost their board, as `ci-failures` lists them", metrics=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/incidents", Who.READER, Incidents.incidents,

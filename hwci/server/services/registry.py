@@ -18,6 +18,7 @@ from hwci.server.services.analysis.causes import Causes
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
+from hwci.server.services.analysis.lost_boards import LostBoards
 from hwci.server.services.analysis.merges import MergeAnalysis
 from hwci.server.services.analysis.page_figures import PageFigures
 from hwci.server.services.analysis.tests import Tests
@@ -66,6 +67,7 @@ class Services:
     health: Health
     incidents: Incidents
     causes: Causes
+    lost_boards: LostBoards
     ingest: Ingest
     invitations: Invitations
     keys: Keys
@@ -126,6 +128,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         health=Health(storage, tools.limiter),
         incidents=Incidents(storage, clock),
         causes=Causes(storage, clock),
+        lost_boards=LostBoards(storage, clock),
         ingest=Ingest(storage, clock),
         invitations=Invitations(storage, clock),
         keys=Keys(storage, clock),

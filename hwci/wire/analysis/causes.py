@@ -25,10 +25,24 @@ class OfTable(StrEnum):
     OTHER_FAILURES = "otherFailures"
 
 
+def classes_of(
+    table: OfTable | None, failure_class: FailureClass | None
+) -> Collection[FailureClass]:
+    """Return the classes of a table (None: of both) that are asked for (None: all)."""
+    real = FailureClass.REAL_FW_BUG
+    return [
+        one
+        for one in FailureClass
+        if table in {None, OfTable.REAL_BUGS if one is real else OfTable.OTHER_FAILURES}
+        and failure_class in {None, one}
+    ]
+
+
 class CausesQuery(TableQuery):
     """Query of the causes: of the failures of one table, of one class; `to_review`: of those that
     nobody reviewed, ambiguous ones first; `reviewed`: of the others, the last reviewed first;
-    `search`: with a failure in which every word occurs.
+    `search`: with a failure in which every word occurs; `lost_board`: of those that lie in runs
+    that lost their board.
     """
 
     table: OfTable | None = None
@@ -36,17 +50,12 @@ class CausesQuery(TableQuery):
     to_review: Flag = False
     reviewed: Flag = False
     search: Search | None = None
+    lost_board: Flag = False
 
     @property
     def classes(self) -> Collection[FailureClass]:
         """The classes that are asked for."""
-        real = FailureClass.REAL_FW_BUG
-        return [
-            one
-            for one in FailureClass
-            if self.table in {None, OfTable.REAL_BUGS if one is real else OfTable.OTHER_FAILURES}
-            and self.failure_class in {None, one}
-        ]
+        return classes_of(self.table, self.failure_class)
 
 
 class SaidAnswer(Answer):

@@ -95,17 +95,22 @@ class WhatIfAnswer(ClassAnswer):
 
 class ExplanationAnswer(Answer):
     """The single edits that would give a failure another class than it has. Of a flake or a pending
-    failure there are none. `complete`: all of the table was tried.
+    failure there are none. `complete`: all of the table was tried. `lost_board`: at which test the
+    board was lost in the runs in which it failed, as a sentence; null if it was not. An older
+    server does not send it.
     """
 
     edits: Sequence[WhatIfAnswer]
     complete: bool
+    lost_board: str | None = None
 
     @classmethod
-    def of(cls, org_id: UUID, failure: ResolvedFailure, found: WhatIfs) -> Self:
+    def of(
+        cls, org_id: UUID, failure: ResolvedFailure, found: WhatIfs, lost_board: str | None
+    ) -> Self:
         """Make the edits of one resolved failure."""
         edits = [WhatIfAnswer.of(org_id, failure, one) for one in found.found]
-        return cls(edits=edits, complete=found.complete)
+        return cls(edits=edits, complete=found.complete, lost_board=lost_board)
 
 
 class CiLinesAnswer(Answer):

@@ -11,6 +11,7 @@ from hwci.wire import limits
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
+from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import ExplainedMergeAnswer
 from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import Answer, ListPage
@@ -57,7 +58,8 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
 
 class PageFiguresAnswer(Answer):
     """The figures beside `ci-metrics`. `real_bug_causes`: the causes of the real firmware bugs;
-    `causes_to_review`: how many causes wait for a review; `incidents`: those that still fail, 100
+    `causes_to_review`: how many causes wait for a review; `lost_boards`: which resolved failures
+    lie in runs that lost their board; `incidents`: those that still fail, 100
     at most; `pending_failures`: how many failures these are one by one; `flaky_tests`: those of
     which a flake was seen, or where there are none, those that are not broken; `products`: 100 at
     most; `unassigned_repositories`: those with a merge that was announced without a suite, 100 at
@@ -69,6 +71,7 @@ class PageFiguresAnswer(Answer):
     trends: TrendsAnswer | None
     real_bug_causes: ListPage[CauseAnswer] | None
     causes_to_review: int | None
+    lost_boards: LostBoardsAnswer | None
     incidents: ListPage[IncidentAnswer] | None
     pending_failures: int | None
     unchecked_merges: ListPage[ExplainedMergeAnswer] | None

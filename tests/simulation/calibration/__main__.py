@@ -9,13 +9,14 @@ from tests.simulation.calibration import (
     fixes,
     flaky_tests,
     incidents,
+    lost,
     onsets,
     shares,
     statements,
 )
 from tests.simulation.calibration.asked import asked
 
-PARTS = (onsets, flaky_tests, fixes, benches, shares, incidents, bisection, statements)
+PARTS = (onsets, flaky_tests, fixes, benches, shares, incidents, lost, bisection, statements)
 PAGE = Path(__file__).parents[3] / "docs/calibration.md"
 
 _HEAD = """\

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from hwci.analysis.failures.causes import causes, described, reviewed, to_review
+from hwci.analysis.failures.lost_boards import in_lost_runs
 from hwci.engine.history import Listing
 from hwci.engine.page.reading import Classified, read_classified
 from hwci.engine.vocabulary import FailureClass
@@ -25,6 +26,8 @@ class Causes(Analysis):
 def causes_of(about: Asked, viewer: Viewer, query: CausesQuery) -> ListPage[CauseAnswer]:
     """Answer the causes of a period."""
     rows = read_classified(*about, [], query.classes)
+    if query.lost_board:
+        rows = in_lost_runs(*about, rows)
     if query.to_review:
         rows = _unreviewed(rows)
     if query.reviewed:

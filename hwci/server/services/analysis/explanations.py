@@ -8,6 +8,7 @@ three within one read transaction.
 from uuid import UUID
 
 from hwci.analysis.failures.gaps import budget
+from hwci.analysis.failures.lost_boards import lost_board_of
 from hwci.analysis.failures.what_if import OfGit, what_if
 from hwci.engine.page.failures import describe
 from hwci.engine.rules.classify import Classifier
@@ -46,11 +47,12 @@ class Explanations(Analysis):
             if failure is None:
                 raise NotFoundError("Failure not found")
             require_product(viewer, *failure.key.lane.product)
-            group = group_of(history, failure)
+            group, lost_board = group_of(history, failure), lost_board_of(history, failure)
             if group.label is not Label.RESOLVED:
-                return ExplanationAnswer(edits=[], complete=True)
+                return ExplanationAnswer(edits=[], complete=True, lost_board=lost_board)
             row = describe(history, group, Classifier(history))
-            return ExplanationAnswer.of(viewer.org_id, row, what_if(history, group, of_git))
+            found = what_if(history, group, of_git)
+            return ExplanationAnswer.of(viewer.org_id, row, found, lost_board)
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 

@@ -17,6 +17,7 @@ from hwci.server.services.access import Member
 from hwci.server.services.analysis.asking import Analysis, Asked, asked
 from hwci.server.services.analysis.causes import causes_of, number_to_review
 from hwci.server.services.analysis.incidents import incidents_of, page_of
+from hwci.server.services.analysis.lost_boards import lost_of
 from hwci.server.services.analysis.merges import unchecked_of
 from hwci.server.services.analysis.trends import against_before, tiles_by_day
 from hwci.server.services.ci_metrics.metrics import products_of
@@ -31,7 +32,7 @@ from hwci.wire.queries import FlakyQuery
 
 Figure = TypeVar("Figure")
 
-_FIGURES = 7
+_FIGURES = 8
 """Those that may take long."""
 _REPOSITORIES = limits.PAGE_LIMIT_MAX
 _SHARED = 0.9
@@ -58,6 +59,7 @@ class PageFigures(Analysis):
             trends = figures.of("trends", lambda: against_before(about, query))
             bugs = figures.of("realBugCauses", lambda: causes_of(about, member, query.real_bugs))
             to_review = figures.of("causesToReview", lambda: number_to_review(about))
+            lost = figures.of("lostBoards", lambda: lost_of(about))
             merges = figures.of(
                 "uncheckedMerges", lambda: unchecked_of(about, member, query.merges)
             )
@@ -69,6 +71,7 @@ class PageFigures(Analysis):
                 trends=trends,
                 real_bug_causes=bugs,
                 causes_to_review=to_review,
+                lost_boards=lost,
                 incidents=failing and failing.incidents,
                 pending_failures=failing and failing.failures,
                 unchecked_merges=merges,

@@ -21,7 +21,7 @@ const CHOICES = {
   commits: ["all"],
   checks: OPEN,
 };
-const OF_TABLES = { by: ["failure", "cause"], rows: ["all"] }; // after the name of a table and a dot
+const OF_TABLES = { by: ["failure", "cause"], rows: ["all"], lost: ["only"] }; // after the name of a table and a dot
 const BY_CAUSE = ["bugs", "other"]; // tables with a row for each failure, or for each cause where that is chosen
 
 /**

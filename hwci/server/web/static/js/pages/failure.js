@@ -72,15 +72,18 @@ function Evidence({ answer, address, orgId, organization, me }) {
     open(sha);
     setSought({ sha });
   }, []);
+  // Another one after a review. It is requested after the page, which does not wait for it.
+  const path = `/api/orgs/${orgId}/ci-analysis/failures/${encodeURIComponent(failure.id)}`;
+  const explained = useAnswer(path, {}, `${resolved?.class} ${resolved?.review?.at}`);
   const shared = { evidence, story, orgId, show };
   return html`
-    <${Head} ...${{ ...shared, answer, me }} reviewer=${isAdmin(organization)} />
+    <${Head} ...${{ ...shared, answer, me }} explained=${explained.data} reviewer=${isAdmin(organization)} />
     <div class="evidence">
       <${Branch} ...${shared} ...${{ opened: asked, unknown, open, sought }} all=${address.query.get("commits") === "all"} />
       ${resolved
         ? html`<${Checks} ...${shared} open=${address.query.get("checks") === "open"} />`
         : html`<${WholeTest} ...${{ failure, range: evidence.brokenBy, orgId }} />`}
-      ${resolved && html`<${WhatIf} key=${`${resolved.class} ${resolved.review?.at}`} orgId=${orgId} failureId=${failure.id} />`}
+      ${resolved && html`<${WhatIf} explained=${explained.loading ? null : explained.data} />`}
     </div>
   `;
 }

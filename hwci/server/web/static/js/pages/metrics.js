@@ -131,7 +131,7 @@ function Shown({ page, products, isWhole, ...rest }) {
   const asked = { orgId: rest.orgId, scope: { ...rest.scope, asOf: data.period.to } };
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
     <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.loading ? null : figures.data?.trends}
-      causes=${figures.data?.realBugCauses?.total} address=${rest.address} />
+      causes=${figures.data?.realBugCauses?.total} lost=${figures.data?.lostBoards?.realBugs} address=${rest.address} />
     ${!isWhole && html`<${Waiting} />`}
     ${isWhole && html`
       <${FailingNow} ...${table}><${WaysOn} ...${table} /><//>

@@ -17,8 +17,11 @@ import { RunLink, classBadge, classText, verdict } from "../../parts/values/word
 
 const RUNS = 100; // the most that the API gives at once: a run has few attempts
 
-/** The head. `answer`: that of the page, which a review replaces; `me`: the reader. */
-export function Head({ evidence, answer, orgId, me, reviewer }) {
+/**
+ * The head. `answer`: that of the page, which a review replaces; `me`: the reader; `explained`: what the API explains of it,
+ * null while it loads.
+ */
+export function Head({ evidence, answer, orgId, me, reviewer, explained }) {
   const { failure, resolved } = evidence;
   return html`
     <header class="failure-head">
@@ -31,8 +34,14 @@ export function Head({ evidence, answer, orgId, me, reviewer }) {
     </header>
     <dl class="facts">${facts(evidence, orgId).map(
       ([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`,
-    )}<${CiJob} evidence=${evidence} orgId=${orgId} /></dl>
+    )}<${Board} explained=${explained} /><${CiJob} evidence=${evidence} orgId=${orgId} /></dl>
   `;
+}
+
+/** Whether its runs lost the board. Its place is kept. */
+function Board({ explained }) {
+  const none = html`<span class="quiet">${explained ? "no sign that it was lost" : "\u00a0"}</span>`;
+  return html`<div><dt>Board</dt><dd>${explained?.lostBoard ?? none}</dd></div>`;
 }
 
 /** The CI job of the first failing run, if its report has it. It comes last, and its place is kept. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would give a failure another class (ADR 0071), the first of each kind. The API decides every sentence. It
-// is requested after the page, which does not wait for it.
+// What would give a failure another class (ADR 0071), the first of each kind. The API decides every sentence.
 
-import { useAnswer } from "../../asking.js";
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
@@ -15,9 +13,8 @@ const WOULD_BE = new Map([
   ["dismissed", "Would count as dismissed if"],
 ]);
 
-/** The section; nothing if no edit would change the class, or the server has no such answer. */
-export function WhatIf({ orgId, failureId }) {
-  const { data } = useAnswer(`/api/orgs/${orgId}/ci-analysis/failures/${encodeURIComponent(failureId)}`);
+/** The section; nothing if no edit would change the class, or nothing is `explained` yet. */
+export function WhatIf({ explained: data }) {
   if (!data?.edits.length) return null;
   // Patterns come last: the configuration is rarely wrong.
   const patterns = data.edits.filter((edit) => edit.pattern !== null);

@@ -9,6 +9,7 @@ import { CauseSwitch, isByCause } from "./cause_switch.js";
 import { EachFailure } from "./each_failure.js";
 import { endColumns, verdictColumn } from "./failure_columns.js";
 import { firstOf } from "./first_page.js";
+import { LostBoards, NONE_LOST, isOnlyLost, lostIn, lostRows } from "./lost_boards.js";
 import { ToReview } from "./review.js";
 
 const NONE_REAL =
@@ -19,19 +20,25 @@ const NONE_RESOLVED =
 /** The table. */
 export function RealBugs({ address, base, scope, several, page, figures, products, orgId, reviews, turn }) {
   const { total } = page.realBugs;
-  const path = `${base}/real-bugs`;
+  const number = figures.data?.lostBoards?.realBugs;
+  const only = isOnlyLost("bugs", address.query);
+  const lost = lostRows({ orgId, query: scope, table: "realBugs" });
+  const rows = only ? { ...lost, total: number } : { path: `${base}/real-bugs`, query: scope, total };
+  const none = page.otherFailures.total ? NONE_REAL : NONE_RESOLVED;
   const table = {
-    ...{ name: "bugs", label: "Real FW bugs caught", address, orgId, product: page.product, several, reviews },
-    ...{ columns: [...endColumns, verdictColumn], empty: page.otherFailures.total ? NONE_REAL : NONE_RESOLVED },
+    ...{ name: "bugs", label: "Real FW bugs caught", address, orgId, product: page.product, several, reviews, isLost: lostIn(figures) },
+    ...{ columns: [...endColumns, verdictColumn], empty: only ? NONE_LOST : none },
   };
   return html`<${Section} title="Real FW bugs caught" total=${total} anchor="bugs">
     <${Unconfigured} products=${(products ?? []).filter((one) => !one.configured && one.lastReportAt && isOf(one, page.product))} />
-    ${total > 0 && html`<${CauseSwitch} ...${{ ...table, turn }} causes=${figures.data?.realBugCauses?.total} failures=${total} />`}
+    ${total > 0 && html`<${CauseSwitch} ...${{ ...table, turn }} failures=${rows.total}
+      causes=${only ? undefined : figures.data?.realBugCauses?.total} />`}
+    <${LostBoards} ...${{ ...table, number, rows: lost }} />
     <${ToReview} ...${{ orgId, scope, total: page.tiles.realFwBugs.ambiguous, before: total > 0 && "Not among these, " }} />
     ${isByCause("bugs", address.query)
-      ? html`<${ByCause} ...${table} query=${{ ...scope, table: "realBugs" }} first=${firstOf(figures, (all) => all.realBugCauses)}
-        saves=${{ path, query: scope, total }} />`
-      : html`<${EachFailure} ...${table} ...${{ path, query: scope }} thing="bug" first=${page.realBugs} />`}
+      ? html`<${ByCause} ...${table} query=${{ ...scope, table: "realBugs", lostBoard: only || null }} saves=${rows}
+        first=${only ? undefined : firstOf(figures, (all) => all.realBugCauses)} />`
+      : html`<${EachFailure} ...${table} path=${rows.path} query=${rows.query} thing="bug" first=${only ? undefined : page.realBugs} />`}
   <//>`;
 }
 

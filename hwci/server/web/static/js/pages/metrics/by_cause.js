@@ -12,6 +12,7 @@ import { causeBoxes, causeName, causeTests } from "../../parts/values/cause_name
 import { BoxLink } from "../../parts/values/past.js";
 import { LongName, Sha, Time } from "../../parts/values/values.js";
 import { FailureLink } from "../../parts/values/words.js";
+import { BoardLost } from "./lost_boards.js";
 
 const UnfoldedCause = later(() => import("./unfolded_cause.js"), "UnfoldedCause");
 const FIRST = { key: "firstFailure", title: "First failure", cell: firstSeen };
@@ -20,9 +21,10 @@ const STATUS = { key: "status", title: "Status", words: true, cell: statusOf, of
 /**
  * The table. `query`: which failures it is of; `first`, `saves`: as `PagedTable` takes them: a file has a row for each
  * failure; `columns`: of one failure, between those by which a cause is known and its status. One is shown of the first
- * failure of a cause, or where it has `of(failure)`, of each that differs in this.
+ * failure of a cause, or where it has `of(failure)`, of each that differs in this. `isLost(failure)`: it lies in runs that lost
+ * their board.
  */
-export function ByCause({ name, label, address, orgId, product, several, query, saves, first, columns, reviews, empty }) {
+export function ByCause({ name, label, address, orgId, product, several, query, saves, first, columns, reviews, empty, isLost }) {
   const { together, review, draft, may, turn } = reviews;
   const open = address.query.get(`${name}.cause`);
   const writes = useRef(null); // the cause whose note the reader begins with, once: one that comes back takes no focus
@@ -39,7 +41,8 @@ export function ByCause({ name, label, address, orgId, product, several, query, 
   // A search finds causes with a failure that fits: how many of these fit is not known here.
   const total = address.query.get(`${name}.search`) ? null : saves.total;
   const shown = [
-    { key: "test", title: "Test and box", name: true, cell: (cause) => html`<${What} ...${{ cause, orgId, open, unfold }} />` },
+    { key: "test", title: "Test and box", name: true, cell: (cause) => html`<${What} ...${{ cause, orgId, open, unfold }} />
+      <${BoardLost} ...${{ failures: cause.failures, isLost }} />` },
     ...[...productColumn(product, several), FIRST, ...columns, STATUS].map(ofCause),
     ...(may ? [{ key: "review", title: "Review", cell: (cause) => html`<${Begin} ...${{ cause, open, unfold }} />` }] : []),
   ];

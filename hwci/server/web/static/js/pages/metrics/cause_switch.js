@@ -25,7 +25,7 @@ export function toFailures(name) {
 }
 
 function toAll(name, kind) {
-  return { ...showAll(name), [`${name}.search`]: null, ...toKind(name, kind.value) };
+  return { ...showAll(name), [`${name}.search`]: null, [`${name}.lost`]: null, ...toKind(name, kind.value) };
 }
 
 /** A page, an order and an unfolded row are of the other rows. */

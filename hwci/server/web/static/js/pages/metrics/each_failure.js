@@ -11,21 +11,25 @@ import { fittingActions } from "../../parts/reviews/review.js";
 import { PagedTable } from "../../parts/table/table.js";
 import { Sha, Time } from "../../parts/values/values.js";
 import { FailureLink } from "../../parts/values/words.js";
+import { BoardLost } from "./lost_boards.js";
 
-/** The table. `columns`: between those by which a failure is known and those of its review. */
-export function EachFailure({ orgId, product, several, reviews, columns, ...table }) {
+/**
+ * The table. `columns`: between those by which a failure is known and those of its review; `isLost(row)`: it lies in runs that
+ * lost their board.
+ */
+export function EachFailure({ orgId, product, several, reviews, columns, isLost, ...table }) {
   return html`<${PagedTable} folds ...${table} turn=${reviews.turn} rowKey=${(row) => row.id}
-    columns=${[...knownBy(orgId, product, several), ...columns, ...reviewColumns(reviews)]} />`;
+    columns=${[...knownBy(orgId, product, several, isLost), ...columns, ...reviewColumns(reviews)]} />`;
 }
 
-function knownBy(orgId, product, several) {
+function knownBy(orgId, product, several, isLost) {
   return [
     {
       key: "test",
       title: "Test and box",
       sort: "testId",
       name: true,
-      cell: (row) => html`<${FailureLink} failure=${row} orgId=${orgId} />`,
+      cell: (row) => html`<${FailureLink} failure=${row} orgId=${orgId} /><${BoardLost} ...${{ failures: [row], isLost }} />`,
     },
     ...productColumn(product, several),
     {

@@ -13,6 +13,7 @@ import { CauseSwitch, isByCause } from "./cause_switch.js";
 import { EachFailure } from "./each_failure.js";
 import { endColumns, verdictColumn } from "./failure_columns.js";
 import { firstOf } from "./first_page.js";
+import { LostBoards, NONE_LOST, isOnlyLost, lostIn, lostRows } from "./lost_boards.js";
 
 const Gaps = later(() => import("./gaps.js"), "Gaps");
 const NONE = "No other failure was resolved in this period. Tests that still fail are pending, above.";
@@ -30,31 +31,36 @@ const REASON = {
 /** Ask for the first causes where the table shows them; null where it does not. `may`: what goes before has come. */
 export function useOtherCauses({ address: { query }, orgId, scope, turn, may }) {
   const shown = may && isOpen(query) && isByCause("other", query) && tableState("other", query).plain;
-  const answer = useAnswer(shown ? causesOf(orgId) : null, { ...queryOf(scope, query), ...OF_TABLE }, turn);
+  const answer = useAnswer(shown ? causesOf(orgId) : null, causesQuery(scope, query), turn);
   return shown ? answer : null;
 }
 
 /** The table, collapsed until its title is clicked. `causes`: of `useOtherCauses`. */
-export function OtherFailures({ address, base, scope, several, page, causes, orgId, reviews, turn }) {
+export function OtherFailures({ address, base, scope, several, page, figures, causes, orgId, reviews, turn }) {
   const open = isOpen(address.query);
   const query = queryOf(scope, address.query);
   const ofClass = query.class;
   const failures = ofClass ? page.tiles.realFwBugs[NUMBERS[ofClass]] : page.otherFailures.total;
-  const path = `${base}/other-failures`;
+  const only = isOnlyLost("other", address.query);
+  const lost = lostRows({ orgId, query, ...OF_TABLE });
+  const number = ofClass ? null : figures.data?.lostBoards?.otherFailures;
+  const rows = only ? { ...lost, total: number ?? null } : { path: `${base}/other-failures`, query, total: failures };
+  const none = ofClass ? NONE_OF_CLASS : NONE;
   const table = {
-    ...{ name: "other", label: TITLE, address, orgId, product: page.product, several, reviews },
-    empty: ofClass ? NONE_OF_CLASS : NONE,
+    ...{ name: "other", label: TITLE, address, orgId, product: page.product, several, reviews, isLost: lostIn(figures) },
+    empty: only ? NONE_LOST : none,
   };
   const reasonNow = { ...REASON, sort: "class", cell: (row) => reason(reviews.now(row)) };
   return html`<${Collapsed} title=${TITLE} total=${page.otherFailures.total} anchor="other" open=${open}
     onToggle=${() => change({ other: open ? null : "open" }, { replace: true })}>
     <${Classes} chosen=${ofClass} />
-    ${failures > 0 && html`<${CauseSwitch} ...${{ ...table, turn }} causes=${causes?.data?.total} failures=${failures} />`}
+    ${failures > 0 && html`<${CauseSwitch} ...${{ ...table, turn }} causes=${causes?.data?.total} failures=${rows.total} />`}
+    <${LostBoards} ...${{ ...table, number, rows: lost }} />
     ${isByCause("other", address.query)
-      ? html`<${ByCause} ...${table} query=${{ ...query, ...OF_TABLE }} first=${causes ? firstOf(causes) : undefined}
-        saves=${{ path, query, total: failures }} columns=${[REASON, ...endColumns]} />`
-      : html`<${EachFailure} ...${table} ...${{ path, query }} thing="failure"
-        first=${ofClass ? undefined : page.otherFailures} columns=${[reasonNow, verdictColumn]} />`}
+      ? html`<${ByCause} ...${table} query=${causesQuery(scope, address.query)} first=${causes ? firstOf(causes) : undefined}
+        saves=${rows} columns=${[REASON, ...endColumns]} />`
+      : html`<${EachFailure} ...${table} path=${rows.path} query=${rows.query} thing="failure"
+        first=${ofClass || only ? undefined : page.otherFailures} columns=${[reasonNow, verdictColumn]} />`}
     ${page.tiles.realFwBugs.ambiguous > 0 && html`<${WhatWouldDecide} ...${{ address, orgId, scope }} turn=${reviews.turn} />`}
   <//>`;
 }
@@ -65,6 +71,11 @@ function isOpen(query) {
 
 function queryOf(scope, query) {
   return { ...scope, class: query.get("other.class") };
+}
+
+/** What the causes of the rows are asked by. */
+function causesQuery(scope, query) {
+  return { ...queryOf(scope, query), ...OF_TABLE, lostBoard: isOnlyLost("other", query) || null };
 }
 
 /** The gaps, below the failures that they leave ambiguous. They take space, so a click unfolds them. */

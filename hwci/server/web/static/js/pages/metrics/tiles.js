@@ -8,6 +8,7 @@ import { html } from "../../html.js";
 import { scopeOf } from "../../parts/frame/scope.js";
 import { Trend } from "../../parts/trend.js";
 import { toCauses, toFailures } from "./cause_switch.js";
+import { toLost } from "./lost_boards.js";
 import { toMerges } from "./merges.js";
 
 const WIDEST = { low: 88.8, high: 100 };
@@ -15,9 +16,9 @@ const WITHIN = "The range that holds the true share with 95 % certainty";
 
 /**
  * The tiles of a page. `trend`: null while it loads; `against`: the period before, null while it loads; `causes`: how many
- * the real firmware bugs have, nothing while it loads.
+ * the real firmware bugs have, `lost`: how many of these lie in runs that lost the board, nothing while they load.
  */
-export function Tiles({ page, trend, against, causes, address }) {
+export function Tiles({ page, trend, against, causes, lost, address }) {
   const { flakyFailures } = page.tiles;
   const { checked, announced } = page.tiles.mergesChecked;
   const unchecked = page.uncheckedMerges.total;
@@ -35,7 +36,7 @@ export function Tiles({ page, trend, against, causes, address }) {
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(checked)}<//>`}
       from=${unchecked > 0 && html`and <${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}
       beside=${html`of ${counted(announced, "merge")}${share(checked, announced, sure("mergesChecked"))}`} />
-    <${RealBugsTile} ...${{ trend, causes, to }} counts=${page.tiles.realFwBugs}
+    <${RealBugsTile} ...${{ trend, causes, lost, to }} counts=${page.tiles.realFwBugs}
       rowsOf=${ofDay("bugs", () => toFailures("bugs"))} changed=${changed("realFwBugs")} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
       rowsOf=${(day) => addressOf("failures", address.params, { ...dayScope(address, day), label: "flake" })}
@@ -54,7 +55,7 @@ function ChartsSwitch({ open }) {
   return html`<button type="button" class="charts-switch" aria-pressed=${open ? "true" : "false"} onClick=${turn}>Charts</button>`;
 }
 
-function RealBugsTile({ trend, counts, causes, changed, to, rowsOf }) {
+function RealBugsTile({ trend, counts, causes, lost, changed, to, rowsOf }) {
   const others = [
     ["bench_or_harness", counts.benchOrHarness, "bench or harness"],
     ["ambiguous", counts.ambiguous, "ambiguous"],
@@ -64,11 +65,13 @@ function RealBugsTile({ trend, counts, causes, changed, to, rowsOf }) {
     const changes = { other: "open", ...toFailures("other"), "other.class": name };
     return html`${i > 0 && ", "}<${Part} ...${to("other", changes)}>${count(value)} ${text}<//>`;
   });
+  const inLostRuns = lost > 0 && html`<${Part} ...${to("bugs", toLost("bugs"))}>${count(lost)} of them in runs
+    that lost the board<//><br />`;
   return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(day) => day.realFwBugs} kind="bad"
     rowsOf=${rowsOf} changed=${changed} all=${counts.real}
     value=${html`<${Part} ...${to("bugs", toFailures("bugs"))}>${count(counts.real)}<//>`}
     from=${causes > 0 && html`from <${Part} ...${to("bugs", toCauses("bugs"))}>${counted(causes, "cause")}<//>`}
-    beside=${beside} />`;
+    beside=${html`${inLostRuns}${beside}`} />`;
 }
 
 function flakesOf({ params, query }) {

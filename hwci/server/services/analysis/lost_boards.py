@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Failures of runs that lost their board (contract, "Answers beside the rules")."""
+
+from functools import partial
+
+from hwci.analysis.failures.lost_boards import in_lost_runs, lost_boards
+from hwci.engine.page import tables
+from hwci.engine.page.reading import read_classified, read_failures
+from hwci.engine.vocabulary import FailureClass
+from hwci.server.services.access import Viewer
+from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.wire.analysis.lost_boards import LostBoardsAnswer, LostResolvedQuery
+from hwci.wire.base import ListPage
+from hwci.wire.failures import FailureAnswer, ResolvedFailureAnswer
+from hwci.wire.queries import FailuresQuery, PeriodQuery
+
+
+class LostBoards(Analysis):
+    """Reads of failures that lie in runs that lost their board."""
+
+    async def counted(self, viewer: Viewer, query: PeriodQuery) -> LostBoardsAnswer:
+        """Return how many resolved failures they are, and which."""
+        return await self._answer(viewer, query, lost_of)
+
+    async def resolved(
+        self, viewer: Viewer, query: LostResolvedQuery
+    ) -> ListPage[ResolvedFailureAnswer]:
+        """List the resolved ones, as the tables of the metrics page have them."""
+
+        def work(about: Asked) -> ListPage[ResolvedFailureAnswer]:
+            rows = in_lost_runs(*about, read_classified(*about, [], query.classes))
+            shown = tables.resolved(about.history, rows, query.selection)
+            return query.page_of(shown, partial(ResolvedFailureAnswer.of, viewer.org_id))
+
+        return await self._answer(viewer, query, work)
+
+    async def failures(self, viewer: Viewer, query: FailuresQuery) -> ListPage[FailureAnswer]:
+        """List all of them with their labels, one for each commit, as `ci-failures` does."""
+
+        def work(about: Asked) -> ListPage[FailureAnswer]:
+            lost = lost_boards(*about)
+            rows = [row for row in read_failures(*about) if row.failure.key in lost]
+            shown = tables.labelled_failures(rows, query.selection)
+            return query.page_of(shown, FailureAnswer.of)
+
+        return await self._answer(viewer, query, work)
+
+
+def lost_of(about: Asked) -> LostBoardsAnswer:
+    """Return how many resolved failures lie in runs that lost their board, and which."""
+    rows = read_classified(*about, [], [*FailureClass])
+    return LostBoardsAnswer.of(in_lost_runs(*about, rows))
