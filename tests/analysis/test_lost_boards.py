@@ -35,13 +35,13 @@ def later(one: Report) -> Report:
     )
 
 
-def lost(reports: Sequence[Report]) -> dict[str, Sequence[str]]:
+def lost(reports: list[Report]) -> dict[str, Sequence[str]]:
     """Return the failures of lost runs as commit and test, with where the board was lost."""
     found = lost_boards(FullRecordedRuns(ORG, Past(reports).facts), ALL, EVER)
     return {f"{key.sha} {key.lane.test_id}": at for key, at in found.items()}
 
 
-def rows(reports: Sequence[Report]) -> list[str]:
+def rows(reports: list[Report]) -> list[str]:
     """Return the resolved failures of lost runs, as first commit and test."""
     history = FullRecordedRuns(ORG, Past(reports).facts)
     found = read_classified(history, ALL, EVER, [], [*FailureClass])
@@ -49,7 +49,7 @@ def rows(reports: Sequence[Report]) -> list[str]:
     return sorted(f"{row.episode.key.sha} {row.episode.key.lane.test_id}" for row in told)
 
 
-def words(reports: Sequence[Report], sha: str, test: str) -> str | None:
+def words(reports: list[Report], sha: str, test: str) -> str | None:
     history = FullRecordedRuns(ORG, Past(reports).facts)
     failures = history.failures(ALL, EVER)
     [failure] = [one for one in failures if (one.key.sha, one.key.lane.test_id) == (sha, test)]
