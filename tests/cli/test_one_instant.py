@@ -100,6 +100,8 @@ class Answers(BaseHTTPRequestHandler):
             return PAGE
         if path.endswith("/trends"):
             return TRENDS
+        if path.endswith("/lost-boards"):
+            return {"realBugs": 0, "otherFailures": 0, "failures": []}
         if query.get("label") or path.endswith("/causes"):
             return NOTHING
         page = int(query.get("page", ["1"])[0])
@@ -168,7 +170,7 @@ def test_all_failures_among_which_an_id_is_looked_for(cli: Command, answering: A
 def test_the_page_and_what_is_still_failing(cli: Command, answering: Answering) -> None:
     code, out, _ = cli("metrics", "--days", "7", "--repo", "r", **answering.settings)
 
-    page, pending, incidents, causes, trends = answering.asked
+    page, pending, incidents, causes, trends, lost = answering.asked
     assert code == 0
     assert "Still failing (pending) (0)" in out
     assert page == {"days": ["7"], "repoKey": ["r"], "limit": ["10"]}
@@ -176,7 +178,7 @@ def test_the_page_and_what_is_still_failing(cli: Command, answering: Answering) 
     assert incidents == {**pending, "limit": ["1"]}
     asked = {"table": ["realBugs"], "toReview": ["false"], "limit": ["1"]}
     assert causes == {**page, **asked, "asOf": [END]}
-    assert trends == {"days": ["7"], "repoKey": ["r"], "asOf": [END]}
+    assert trends == lost == {"days": ["7"], "repoKey": ["r"], "asOf": [END]}
 
 
 def test_json_asks_for_the_page_alone(cli: Command, answering: Answering) -> None:
