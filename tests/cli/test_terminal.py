@@ -77,7 +77,7 @@ def test_a_mistyped_email_is_asked_for_again(tmp_path: Path, server: RunningServ
 
     shown = at_terminal(tmp_path, "register", "--url", server.url, typed=typed)
 
-    assert "as ada@terminal.example.org; you are signed in." in shown
+    assert "as ada@terminal.example.org; you are signed in." in " ".join(shown.split())
 
 
 @pytest.mark.parametrize("wrong", ["ada", "ada@example", "ada b@example.org", "a@b@example.org"])
