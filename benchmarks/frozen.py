@@ -218,6 +218,7 @@ class Report(_Body):
     suite: _Name | None = None
     run_id: _Count
     run_attempt: _Positive
+    rerun_of: _Count | None = None
     trigger: Annotated[Trigger, _WORD]
     branch: _Name
     sha: _Sha

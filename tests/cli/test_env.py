@@ -34,7 +34,7 @@ def known(cli: Command, **environ: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_field_is_shown_with_its_source(cli: Command, name: str) -> None:
-    code, out, _ = cli("env", **recorded(name))
+    code, out, _ = cli("env", **recorded(name) | {"COLUMNS": "250"})
 
     assert code == 0
     for field, result in known(cli, **recorded(name))["fields"].items():

@@ -262,7 +262,7 @@ def test_a_first_column_that_no_line_holds_is_broken_after_a_sign() -> None:
             "hwci exec --box 'a --b c d e f' -x",
             ["hwci exec \\", "  --box 'a --b c d e f' \\", "  -x"],
         ),
-        ("git checkout -d abc && hwci exec", ["git checkout -d abc \\", "  && hwci exec"]),
+        ("git checkout -d abc && hwci exec", ["git checkout \\", "  -d abc \\", "  && hwci exec"]),
         ("hwci env shows it. What is not", ["hwci env shows it.", "  What is not"]),
     ],
 )

@@ -13,7 +13,14 @@ HEAVY = {
     "sqlite3", "tempfile", "tomllib",
     "hwci.ci", "hwci.client._call", "hwci.client.errors", "hwci.server", "hwci.wire.base",
 }  # fmt: skip
-ROOT = {"hwci", "hwci.cli", "hwci.cli.main", "hwci.cli.terminal", "hwci.cli.terminal.grouped"}
+ROOT = {
+    "hwci",
+    "hwci.cli",
+    "hwci.cli.main",
+    "hwci.cli.terminal",
+    "hwci.cli.terminal.grouped",
+    "hwci.cli.terminal.lines",
+}
 INVOKED = ROOT | {"hwci.cli.terminal.again", "hwci.client", "hwci.client.explained"}
 COMMANDS = "hwci.cli.commands"
 MAIN = "from hwci.cli.main import main; main()"

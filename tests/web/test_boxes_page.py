@@ -258,7 +258,7 @@ def test_the_worse_box_stands_first_on_the_page_in_words_with_its_counts(own: Si
     regions = own.page.get_by_role("region").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert regions.index("Boxes compared") < regions.index("Boxes")
     expect(own.page.get_by_role("listitem").filter(has_text="i2c")).to_contain_text(
-        "fails on bench-2 only (12 of 12 against 0 of 12 on the same commits)"
+        "fails on bench-2 only (12 of 12 runs against 0 of 12 elsewhere on the same commits)"
     )
 
 
