@@ -13,7 +13,7 @@ const PAUSES_SECONDS = [5, 10, 20, 40, 60]; // after no answer, and another one
  * Return `{data, error, loading, again, put}`; `again()` repeats the request, `put(data)` shows data
  * from elsewhere. After a fault the data stays if it answered the same request.
  */
-export function useAnswer(path, query = {}, turn = 0) {
+export function useAnswer(path, query = {}, turn = /** @type {string | number} */ (0)) {
   return useAsked(path, query, turn, get);
 }
 
