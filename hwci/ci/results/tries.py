@@ -64,14 +64,20 @@ def _in_time(sources: Sequence[Source]) -> Sequence[Source]:
 
 def _without_copies(sources: Sequence[Source], notes: list[str]) -> Iterator[Source]:
     """Leave out what a file repeats of another one: Twister writes one run into several files."""
-    before: dict[tuple[str, int], dict[Source, None]] = {}
+    before: dict[tuple[str, int | str], dict[Source, None]] = {}
+    kinds = {source.kind for source in sources}
     for source in sources:
         copied = set[tuple[str, str]]()
-        # Only files with such a test may be compared: there may be thousands.
-        took = ((it.test_id, it.duration_s) for it in source.attempts if it.duration_s)
-        keys = dict.fromkeys((test_id, round(seconds / _CLOCK_S)) for test_id, seconds in took)
-        keys[source.path, -1] = None
-        near = ((test_id, clock + step) for test_id, clock in keys for step in (-1, 0, 1))
+        # Only files with such a test may be compared: there may be thousands of one kind.
+        took = {
+            (it.test_id, round(it.duration_s / _CLOCK_S)) for it in source.attempts if it.duration_s
+        }
+        tests = {it.test_id for it in source.attempts}
+        own: list[tuple[str, int | str]] = [*took, (source.path, -1)]
+        own += ((test_id, source.kind) for test_id in tests)
+        near: list[tuple[str, int | str]] = [(source.path, -1)]
+        near += ((test_id, clock + step) for test_id, clock in took for step in (-1, 0, 1))
+        near += ((test_id, kind) for test_id in tests for kind in kinds - {source.kind})
         for other in dict.fromkeys(chain.from_iterable(before.get(key, ()) for key in near)):
             if source.path and source.path == other.path:
                 copied |= {_copy_key(one) for one in source.attempts}
@@ -81,7 +87,7 @@ def _without_copies(sources: Sequence[Source], notes: list[str]) -> Iterator[Sou
                     " well, of the same run: they count once."
                 )
                 copied |= shared
-        for key in keys:
+        for key in own:
             before.setdefault(key, {})[source] = None
         left = [one for one in source.attempts if _copy_key(one) not in copied] if copied else None
         yield source if left is None else replace(source, attempts=left)
@@ -93,8 +99,9 @@ def _copy_key(attempt: Attempt) -> tuple[str, str]:
 
 def _copied(source: Source, other: Source) -> set[tuple[str, str]]:
     """Return the tests that two files hold of one run: they began at one time, and what both hold
-    ended alike and took the same time. A few round times may be those of two boards, unless the
-    files are of two kinds. What hwci's plugin writes has no suites.
+    ended alike and took the same time. In files of one kind, a few round times may be those of two
+    boards; of two kinds, all may be 0: XML has milliseconds. What hwci's plugin writes has no
+    suites.
     """
     if source.started_at is None or other.started_at is None:
         return set()
@@ -111,7 +118,7 @@ def _copied(source: Source, other: Source) -> set[tuple[str, str]]:
         for one, two in pairs
     )
     times = {one.duration_s for one, _ in pairs if one.duration_s}
-    if not alike or len(times) < (_TIMES_MIN if source.kind == other.kind else 1):
+    if not alike or (source.kind == other.kind and len(times) < _TIMES_MIN):
         return set()
     return {_copy_key(one) for one, _ in pairs}
 
