@@ -15,6 +15,7 @@ from typing import Any
 
 import typer.main
 
+from docs import client_stub
 from docs.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.cli.main import app
 from hwci.cli.terminal.lists import LISTS, NARROWING, flags_of
@@ -25,8 +26,6 @@ from hwci.server.http import cookies
 from hwci.server.http import streams as sending
 from hwci.server.http.bodies import apart, body, buffers, strict_json
 from hwci.server.http.connections import connection, listener, unread
-from hwci.server.http.route import OwnLimit, Route, Who
-from hwci.server.routes.table import ROUTES
 from hwci.server.security import passwords
 from hwci.server.services import rate_limits
 from hwci.server.services.ci_metrics import ingest, reviews
@@ -34,6 +33,8 @@ from hwci.server.services.runs import streams
 from hwci.server.storage import reading, threads, turns
 from hwci.server.storage.sqlite import checking, condition, page_sums
 from hwci.wire import json_values, limits
+from hwci.wire.endpoint import Endpoint, OwnLimit, Who
+from hwci.wire.endpoints import every
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -128,7 +129,7 @@ def constant(module: ModuleType, name: str) -> tuple[str, str, str]:
     return f"`{name}`", shown, " ".join(note[1].split())
 
 
-def route_row(route: Route) -> tuple[str, ...]:
+def route_row(route: Endpoint) -> tuple[str, ...]:
     """Return the row of a route."""
     who = route.who.value + (", CI Metrics enabled" if route.metrics else "")
     models = [model.__name__ for model in (route.body, route.query) if model is not None]
@@ -153,7 +154,7 @@ def routes() -> str:
         f" Callers are known by a bearer token or an `X-API-Key` ({challenged}); any route may"
         f" also answer {int(HTTPStatus.INTERNAL_SERVER_ERROR)} or"
         f" {int(HTTPStatus.SERVICE_UNAVAILABLE)}.\n\n"
-        + table(head, (route_row(route) for route in ROUTES))
+        + table(head, (route_row(route) for route in every()))
     )
 
 
@@ -253,6 +254,7 @@ def main() -> None:
     """Write every page."""
     for name, page in PAGES.items():
         (REFERENCE / name).write_text(page())
+    client_stub.PATH.write_text(client_stub.stub())
 
 
 if __name__ == "__main__":

@@ -152,7 +152,7 @@ class Later(TyperCommand):
 class Commands(Group):
     """The root of all commands: here their errors become lines and an exit code."""
 
-    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - typer's own signature
+    def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = _listed(COMMANDS)
         self.commands["admin"] = Group(

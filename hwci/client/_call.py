@@ -2,21 +2,20 @@
 """What a call is: one request to the server and the model of its answer, as a value. How its path,
 query and body are written, and checked before anything is sent.
 
-Which calls exist is decided in `calls`, how one is sent in the two shells. The calls of CI stand
-here: a reporter does not load all the others, with their questions and answers. Each of them may be
-repeated: the server knows its identity (spec, rule 3).
+Which calls exist is decided in `hwci.wire.endpoints`, how one is sent in the two shells.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
 from hwci.client.errors import InvalidCallError
-from hwci.wire import reports
+from hwci.wire.endpoint import Endpoint, Method, Who
 from hwci.wire.errors import issues_of
 from hwci.wire.nearest import hint
 
@@ -24,7 +23,6 @@ T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
 
 Id = UUID | str
-Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 class Credential(Enum):
@@ -63,11 +61,6 @@ def segment(value: Id) -> str:
     return quote(str(value), safe="")
 
 
-def org_path(org_id: Id) -> str:
-    """Write the path of an organization."""
-    return f"/api/orgs/{segment(org_id)}"
-
-
 def query_of(model: type[BaseModel], **fields: object) -> tuple[tuple[str, str], ...]:
     """Check and write a query. Raises `InvalidCallError`, and `TypeError` for an argument that the
     call does not have: the type checker finds it only in calls that it checks.
@@ -101,28 +94,34 @@ def body_of(model: type[BaseModel], **fields: object) -> bytes:
     return written(checked(model, "body", **fields))
 
 
-RUN_REPORT = "/api/ci/run-report"
-MERGE_ANNOUNCE = "/api/ci/merge-announce"
+_SIGNED_BY = {
+    Who.ANYONE: Credential.NONE,
+    Who.READER: Credential.READER,
+    Who.FOLLOWER: Credential.READER,
+    Who.READER_KEY: Credential.READER_KEY,
+    Who.CI_KEY: Credential.CI_KEY,
+    Who.BOX: Credential.BOX_KEY,
+}
 
 
-def announce_merge(body: reports.MergeAnnouncement) -> Call[None]:
-    """Announce a merge."""
-    return call_of_ci(MERGE_ANNOUNCE, written(body))
-
-
-def report_run(body: reports.RunReport) -> Call[None]:
-    """Report one attempt of a run on one box."""
-    return call_of_ci(RUN_REPORT, written(body))
-
-
-def put_suite_config(body: reports.SuiteConfiguration) -> Call[None]:
-    """Send which files of a product are its firmware and which its harness."""
-    return call_of_ci("/api/ci/suite-config", written(body), "PUT")
-
-
-def call_of_ci(
-    path: str, body: bytes, method: Method = "POST", *, compressed: bool = False
-) -> Call[None]:
-    """Return the call that sends a body as it is."""
-    ci = Credential.CI_KEY
-    return Call(method, path, None, 204, credential=ci, body=body, compressed=compressed)
+def call_of(
+    endpoint: Endpoint,
+    *,
+    ids: Sequence[Id] = (),
+    query: tuple[tuple[str, str], ...] = (),
+    body: bytes | None = None,
+    compressed: bool = False,
+) -> Call[Any]:
+    """Return the call of an endpoint. `ids`: those of its path, in order; `body`: as it is sent."""
+    path = endpoint.path.format(**dict(zip(endpoint.ids, map(segment, ids), strict=True)))
+    return Call(
+        endpoint.method,
+        path,
+        endpoint.answer,
+        endpoint.status,
+        _SIGNED_BY.get(endpoint.who, Credential.TOKEN),
+        query,
+        body,
+        endpoint.repeatable,
+        compressed,
+    )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from hwci.client._call import Call, Credential, Id, org_path, query_of
+from hwci.client._call import Call, Id, call_of, query_of
 from hwci.client._protocol import (
     MEDIA,
     Credentials,
@@ -26,6 +26,7 @@ from hwci.client._protocol import (
 )
 from hwci.client.errors import AnswerShapeError, InvalidCallError
 from hwci.engine.vocabulary import RunEventType
+from hwci.wire.endpoints.runs import STREAM_RUNS
 from hwci.wire.errors import Issue
 from hwci.wire.runs import RunEvent, StreamQuery
 
@@ -46,9 +47,7 @@ class Follower:
 
     def __init__(self, org_id: Id, run_id: Id | None, last_event_id: str | None) -> None:
         query = query_of(StreamQuery, run_id=run_id)
-        self._call: Call[None] = Call(
-            "GET", f"{org_path(org_id)}/runs/stream", None, 200, Credential.READER, query
-        )
+        self._call: Call[None] = call_of(STREAM_RUNS, ids=[org_id], query=query)
         if last_event_id is not None and not _is_id(last_event_id):
             raise InvalidCallError([Issue(path=["header", LAST_EVENT_ID], message=_NO_ID)])
         self._after = last_event_id

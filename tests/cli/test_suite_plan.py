@@ -83,7 +83,7 @@ def test_a_failure_that_was_reviewed_is_shown_to_stay(
     signed_in: Command, server: RunningServer
 ) -> None:
     with Client(server.url, token=server.token) as client:
-        found = client.send(calls.list_failures(server.org_id, Label.RESOLVED)).items
+        found = client.send(calls.list_failures(server.org_id, label=Label.RESOLVED)).items
         i2c = next(one.id for one in found if one.test_id == "i2c")
         client.send(calls.dismiss_failure(server.org_id, i2c))
         try:

@@ -112,8 +112,8 @@ def test_each_table_is_read(server: RunningServer, user: Client) -> None:
     assert user.send(calls.real_bugs(org, days=7)).total == 1
     assert user.send(calls.other_failures(org, days=7)).total == 0
     assert user.send(calls.flakiest_tests(org, days=7)).items[0].flake_rate > 0
-    assert user.send(calls.list_failures(org, Label.RESOLVED)).total == 1
-    assert user.send(calls.list_failures(org, Label.PENDING, as_of=NOW)).total == 0
+    assert user.send(calls.list_failures(org, label=Label.RESOLVED)).total == 1
+    assert user.send(calls.list_failures(org, label=Label.PENDING, as_of=NOW)).total == 0
     products = user.send(calls.list_products(org)).items
     assert [item.suite for item in products if item.repo_key == "acme/fw"] == ["hil"]
     assert user.send(calls.list_suite_configs(org)).items[0].firmware_paths == ["src/**"]

@@ -30,7 +30,7 @@ def test_a_query_is_written_in_the_contracts_names_and_in_utc() -> None:
     vienna = timezone(timedelta(hours=1))
     call = calls.list_failures(
         ORG,
-        Label.PENDING,
+        label=Label.PENDING,
         repo_key="acme/fw & more",
         suite="hil",
         as_of=NOON.astimezone(vienna),

@@ -4,11 +4,12 @@
 import pytest
 
 from hwci.client import Call
-from hwci.client._call import Credential, Method
+from hwci.client._call import Credential
 from hwci.client._kept import ANSWERS_MOST, BYTES_MOST, KeptAnswers
 from hwci.client._protocol import Credentials, Response, build_request
 from hwci.client.errors import AnswerShapeError
 from hwci.wire.base import HealthAnswer
+from hwci.wire.endpoint import Method
 
 NOT_MODIFIED = Response(304, {}, b"")
 

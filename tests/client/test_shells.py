@@ -447,8 +447,8 @@ def test_items_go_from_page_to_page() -> None:
         keys = list(client.items(calls.list_ci_keys("o", limit=1)))
 
         assert [str(key.id)[0] for key in keys] == ["1", "2", "3"]
-        assert [request.target[-14:] for request in server.received] == [
-            "page=1&limit=1",
+        assert [request.target.partition("?")[2] for request in server.received] == [
+            "limit=1",
             "limit=1&page=2",
             "limit=1&page=3",
         ]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hwci.server.routes.analysis import ANALYSIS
+from hwci.wire.endpoint import Endpoint
+from hwci.wire.endpoints import analysis
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text()
@@ -83,7 +84,8 @@ def test_the_table_of_answers_beside_the_rules_names_what_exists() -> None:
         for file in re.findall(r"`([a-z_/]+\.(?:py|js))`", cell)
         if not file.startswith("hwci/")
     )
-    routes = {route.path.split("/ci-analysis/")[1] for route in ANALYSIS}
+    endpoints = (it for it in vars(analysis).values() if isinstance(it, Endpoint))
+    routes = {endpoint.path.split("/ci-analysis/")[1] for endpoint in endpoints}
 
     assert [str(path) for path in named if not (ROOT / path).exists()] == []
     assert {row[0].strip("`") for row in rows} == routes

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from docs import client_stub
 from docs.generate import PAGES, REFERENCE
 from hwci.engine.vocabulary import REASONS
 
@@ -22,6 +23,10 @@ PAGES_OF_PEOPLE = [
 def test_a_reference_page_is_what_the_code_says(name: str) -> None:
     """`make docs` writes the pages."""
     assert (REFERENCE / name).read_text() == PAGES[name]()
+
+
+def test_the_types_of_the_calls_are_those_of_the_endpoints() -> None:
+    assert client_stub.PATH.read_text() == client_stub.stub()
 
 
 def test_every_reason_text_stands_in_the_reference() -> None:

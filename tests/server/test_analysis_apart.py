@@ -12,19 +12,20 @@ from urllib.parse import urlencode
 import pytest
 
 from hwci.server.app import Server, serving
-from hwci.server.http.route import Route
-from hwci.server.routes.analysis import ANALYSIS
 from hwci.server.routes.table import ROUTES
+from hwci.wire.endpoint import Endpoint
+from hwci.wire.endpoints import analysis
 from tests.server.exports import fill_server
 from tests.support.asking import ask, bearer
 from tests.support.running import Hands, RunningServer, in_thread, running_in_thread, settings_of
 
-APART = [route for route in ROUTES if route not in ANALYSIS]
+ANALYSIS = [it for it in vars(analysis).values() if isinstance(it, Endpoint)]
+APART = {route: handler for route, handler in ROUTES.items() if route not in ANALYSIS}
 PERIOD = urlencode({"days": 60, "asOf": "2026-03-20T00:00:00Z"})
 
 
 def answers(
-    url: str, server: RunningServer, routes: Iterable[Route], ids: Mapping[str, str]
+    url: str, server: RunningServer, routes: Iterable[Endpoint], ids: Mapping[str, str]
 ) -> dict[str, bytes]:
     """Return what each route that shows metrics answers, over all of the history."""
     found = {}
@@ -59,7 +60,7 @@ def test_answers_of_the_specification_are_the_same_with_and_without_those_beside
         return in_thread(serving(settings, clock=hands))
 
     with monkeypatch.context() as without:
-        without.setattr("hwci.server.app.composition.ROUTES", tuple(APART))
+        without.setattr("hwci.server.app.composition.ROUTES", APART)
         with again() as alone:
             ids = {"failureId": one_failure(alone.url, server)}
             plain = answers(alone.url, server, APART, ids)

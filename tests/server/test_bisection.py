@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bisections over HTTP: who may ask, and how (contract, "Answers beside the rules")."""
 
+from typing import Any
+
 import pytest
 
 from hwci.client import Client, calls
@@ -9,6 +11,8 @@ from hwci.wire.accounts import KeyProduct
 from tests.support.asking import ask, bearer
 from tests.support.running import RunningServer
 from tests.support.scene import REPO, SUITE, A, B, D, play
+
+OF_SPI: dict[str, Any] = {"test_id": "spi", "repo_key": REPO, "suite": SUITE}
 
 
 def test_both_ends_are_named_or_neither(server: RunningServer) -> None:
@@ -20,8 +24,12 @@ def test_both_ends_are_named_or_neither(server: RunningServer) -> None:
         refused = ask(server.url, "GET", f"{path}&{one}", bearer(server.token))
         assert refused.status == 400
         assert "both `good` and `bad`, or neither" in str(refused.json)
-    neither = calls.bisection(server.org_id, "spi", None, None, repo_key=REPO, suite=SUITE)
-    both = calls.bisection(server.org_id, "spi", A, D, repo_key=REPO, suite=SUITE, boxes=2)
+    neither = calls.bisection(
+        server.org_id, test_id="spi", good=None, bad=None, repo_key=REPO, suite=SUITE
+    )
+    both = calls.bisection(
+        server.org_id, test_id="spi", good=A, bad=D, repo_key=REPO, suite=SUITE, boxes=2
+    )
     with Client(server.url, token=server.token) as person:
         assert person.send(neither).missing == "no_range"
         found = person.send(both).found
@@ -32,7 +40,9 @@ def test_both_ends_are_named_or_neither(server: RunningServer) -> None:
 
 def test_a_bisection_is_told_to_who_may_see_the_product(server: RunningServer) -> None:
     play(server)
-    asked = calls.bisection(server.org_id, "spi", A[:7].upper(), D, repo_key=REPO, suite=SUITE)
+    asked = calls.bisection(
+        server.org_id, test_id="spi", good=A[:7].upper(), bad=D, repo_key=REPO, suite=SUITE
+    )
     with Client(server.url, token=server.token) as person:
         found = person.send(asked).found
         keys = [
@@ -44,7 +54,11 @@ def test_a_bisection_is_told_to_who_may_see_the_product(server: RunningServer) -
             for suite in (SUITE, "boot")
         ]
         with pytest.raises(NotFoundError):
-            person.send(calls.bisection(server.org_id, "spi", A, D, repo_key=REPO, suite="unheard"))
+            person.send(
+                calls.bisection(
+                    server.org_id, test_id="spi", good=A, bad=D, repo_key=REPO, suite="unheard"
+                )
+            )
     with Client(server.url, reader_key=keys[0]) as bound:
         assert bound.send(asked).found == found
     with Client(server.url, reader_key=keys[1]) as other, pytest.raises(ForbiddenError):

@@ -67,8 +67,8 @@ class Asking:
         assert route.query is not None
         found = route.query.model_validate(asked)
         question = f"{route.path} {asked}"
-        owner = self._figures if route.handler is PageFigures.shown else self._metrics
-        show = getattr(owner, route.handler.__name__)
+        owner = self._figures if ROUTES[route] is PageFigures.shown else self._metrics
+        show = getattr(owner, ROUTES[route].__name__)
         tags = Tags(question)
         body = (await show(MEMBER, found, tags)).model_dump_json(exclude=ENDS)
         assert tags.tag is not None

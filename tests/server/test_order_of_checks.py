@@ -8,11 +8,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.server.http.route import Call, Route, Who
+from hwci.server.http.call import Call, parameters_of
 from hwci.server.routes.table import ROUTES
 from hwci.server.services.access import Member, Person, Viewer
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.records import Box, CiKey, ReaderKey, User
+from hwci.wire.endpoint import Endpoint, Who
 from tests.server.tenants import CONFIGURATION
 from tests.support.asking import Header, Reply, ask, bearer, ci_key
 from tests.support.benches import Benches
@@ -22,11 +23,11 @@ OTHER = "other@example.org"
 OFF = "off@example.org"
 
 
-def of(*kinds: Who) -> list[Route]:
+def of(*kinds: Who) -> list[Endpoint]:
     return [route for route in ROUTES if route.who in kinds]
 
 
-def named(route: Route) -> str:
+def named(route: Endpoint) -> str:
     return f"{route.method} {route.path}"
 
 
@@ -42,27 +43,27 @@ each_with_body = pytest.mark.parametrize(
 )
 
 
-def path_of(route: Route, org_id: object) -> str:
+def path_of(route: Endpoint, org_id: object) -> str:
     other = str(uuid4())
     path = route.path.replace("{orgId}", str(org_id))
     return path.replace("{keyId}", other).replace("{failureId}", other)
 
 
-def send(server: RunningServer, route: Route, *headers: Header, org_id: object = None) -> Reply:
+def send(server: RunningServer, route: Endpoint, *headers: Header, org_id: object = None) -> Reply:
     """Send a request whose body is broken in every way, so that earlier checks are seen to win."""
     path = path_of(route, org_id or server.org_id)
     data = b"\xff" if route.body else None
     return ask(server.url, route.method, path, *headers, data=data)
 
 
-def send_query(server: RunningServer, route: Route, query: str) -> Reply:
+def send_query(server: RunningServer, route: Endpoint, query: str) -> Reply:
     """Send a query with a body that passes, where the route takes one: it is looked at first."""
     path = path_of(route, server.org_id) + query
     body = CONFIGURATION if route.body else None
     return ask(server.url, route.method, path, credential(server, route), json_body=body)
 
 
-def credential(server: RunningServer, route: Route) -> Header:
+def credential(server: RunningServer, route: Endpoint) -> Header:
     if route.who is not Who.READER_KEY:
         return bearer(server.token)
     path, named = f"/api/orgs/{server.org_id}/reader-keys", {"name": "wall"}
@@ -78,7 +79,9 @@ def stranger(server: RunningServer) -> str:
 
 @each_bearer
 @pytest.mark.parametrize("case", ["none", "empty", "scheme", "garbage", "key", "twice"])
-def test_without_a_good_access_token_is_401(server: RunningServer, route: Route, case: str) -> None:
+def test_without_a_good_access_token_is_401(
+    server: RunningServer, route: Endpoint, case: str
+) -> None:
     headers: dict[str, list[Header]] = {
         "none": [],
         "empty": [("Authorization", "")],
@@ -97,7 +100,7 @@ def test_without_a_good_access_token_is_401(server: RunningServer, route: Route,
 
 @each_key
 @pytest.mark.parametrize("case", ["none", "empty", "garbage", "wrong", "token", "twice", "é"])
-def test_without_a_good_key_is_401(server: RunningServer, route: Route, case: str) -> None:
+def test_without_a_good_key_is_401(server: RunningServer, route: Endpoint, case: str) -> None:
     headers: dict[str, list[Header]] = {
         "none": [],
         "empty": [("X-API-Key", "")],
@@ -116,7 +119,7 @@ def test_without_a_good_key_is_401(server: RunningServer, route: Route, case: st
 
 @each_in_org
 def test_an_organization_of_others_looks_like_none(
-    server: RunningServer, route: Route, stranger: str
+    server: RunningServer, route: Endpoint, stranger: str
 ) -> None:
     of_others = send(server, route, bearer(stranger))
     unknown = send(server, route, bearer(stranger), org_id=uuid4())
@@ -131,7 +134,7 @@ def test_an_organization_of_others_looks_like_none(
 
 
 @each_admin
-def test_a_member_without_the_role_is_403(server: RunningServer, route: Route) -> None:
+def test_a_member_without_the_role_is_403(server: RunningServer, route: Endpoint) -> None:
     assert send(server, route, bearer(server.member_token)).error == (
         403,
         "This needs the role owner or admin; you are member",
@@ -152,7 +155,7 @@ def off(server: RunningServer) -> tuple[str, str, str]:
     "route", [route for route in ROUTES if route.metrics or route.who is Who.CI_KEY], ids=named
 )
 def test_while_ci_metrics_is_off_the_feature_is_403(
-    server: RunningServer, route: Route, off: tuple[str, str, str]
+    server: RunningServer, route: Endpoint, off: tuple[str, str, str]
 ) -> None:
     org_id, token, key = off
 
@@ -176,13 +179,13 @@ def box_key(server: RunningServer) -> str:
 
 
 @pytest.fixture
-def api_key(server: RunningServer, route: Route, box_key: str) -> Header:
+def api_key(server: RunningServer, route: Endpoint, box_key: str) -> Header:
     """The key that opens the route, if a key does."""
     return ci_key(box_key if route.who is Who.BOX else server.ci_key)
 
 
 def send_body(
-    server: RunningServer, route: Route, api_key: Header, *headers: Header, data: bytes
+    server: RunningServer, route: Endpoint, api_key: Header, *headers: Header, data: bytes
 ) -> Reply:
     """Send a body with whatever the route asks who sends it."""
     path = path_of(route, server.org_id)
@@ -204,7 +207,7 @@ def send_body(
     ids=str,
 )
 def test_a_body_of_another_type_is_415(
-    server: RunningServer, route: Route, api_key: Header, types: list[str]
+    server: RunningServer, route: Endpoint, api_key: Header, types: list[str]
 ) -> None:
     reply = send_body(
         server, route, api_key, *(("Content-Type", value) for value in types), data=b"{}"
@@ -216,7 +219,7 @@ def test_a_body_of_another_type_is_415(
 @each_with_body
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "zstd"])
 def test_a_body_in_another_encoding_is_415(
-    server: RunningServer, route: Route, api_key: Header, encoding: str
+    server: RunningServer, route: Endpoint, api_key: Header, encoding: str
 ) -> None:
     headers = [("Content-Type", "application/json"), ("Content-Encoding", encoding)]
     reply = send_body(server, route, api_key, *headers, data=b"{}")
@@ -226,7 +229,7 @@ def test_a_body_in_another_encoding_is_415(
 
 @each_with_body
 def test_a_body_that_says_it_is_too_large_is_413_before_it_is_read(
-    server: RunningServer, route: Route, api_key: Header
+    server: RunningServer, route: Endpoint, api_key: Header
 ) -> None:
     headers = [
         ("Content-Type", "application/json"),
@@ -245,7 +248,7 @@ def test_a_body_that_says_it_is_too_large_is_413_before_it_is_read(
     ids=repr,
 )
 def test_a_body_that_is_no_json_object_is_400_at_the_body(
-    server: RunningServer, route: Route, api_key: Header, data: bytes
+    server: RunningServer, route: Endpoint, api_key: Header, data: bytes
 ) -> None:
     reply = send_body(server, route, api_key, ("Content-Type", "application/json"), data=data)
 
@@ -266,10 +269,10 @@ NO_NUMBERS = ["0", "-1", "x", "", "1.5", "+1", "1_0", "٣", "9" * 30]
         for name in ("page", "limit", "days")
         if route.query is not None and name in route.query.model_fields
     ],
-    ids=lambda value: named(value) if isinstance(value, Route) else value,
+    ids=lambda value: named(value) if isinstance(value, Endpoint) else value,
 )
 def test_a_query_that_breaks_the_rules_is_400_at_its_parameter(
-    server: RunningServer, route: Route, name: str
+    server: RunningServer, route: Endpoint, name: str
 ) -> None:
     too_large = {"page": str(2**63), "limit": "101", "days": "3651"}[name]
     assert route.query is not None
@@ -285,7 +288,7 @@ def test_a_query_that_breaks_the_rules_is_400_at_its_parameter(
 @pytest.mark.parametrize(
     "route", [route for route in ROUTES if route.query and route.query.model_fields], ids=named
 )
-def test_a_parameter_given_twice_is_400(server: RunningServer, route: Route) -> None:
+def test_a_parameter_given_twice_is_400(server: RunningServer, route: Endpoint) -> None:
     assert route.query is not None
     field, about = next(iter(route.query.model_fields.items()))
     name = about.alias or field
@@ -300,7 +303,7 @@ PROVIDERS_WRITE_IT = "/api/auth/sso/{provider}/callback"
 @pytest.mark.parametrize(
     "route", [each for each in ROUTES if each.query and each.path != PROVIDERS_WRITE_IT], ids=named
 )
-def test_a_parameter_that_does_not_exist_is_400(server: RunningServer, route: Route) -> None:
+def test_a_parameter_that_does_not_exist_is_400(server: RunningServer, route: Endpoint) -> None:
     reply = send_query(server, route, "?colour=red&repo_key=A")
 
     assert reply.issue_paths == [["query", "colour"], ["query", "repo_key"]]
@@ -329,7 +332,7 @@ def test_parameters_that_a_provider_adds_are_ignored(server: RunningServer) -> N
     [route for route in ROUTES if route.query and "page" in route.query.model_fields],
     ids=named,
 )
-def test_a_page_past_the_end_is_empty(server: RunningServer, route: Route) -> None:
+def test_a_page_past_the_end_is_empty(server: RunningServer, route: Endpoint) -> None:
     assert route.query is not None
     limit = "&limit=100" if "limit" in route.query.model_fields else ""
     reply = send_query(server, route, f"?page={2**63 - 1}{limit}")
@@ -348,9 +351,11 @@ NOTHING = {"keyId": "key", "failureId": "Failure", "boxId": "Box"}
 @pytest.mark.parametrize(
     ("route", "name"),
     [(route, name) for route in ROUTES for name in NOTHING if f"{{{name}}}" in route.path],
-    ids=lambda value: named(value) if isinstance(value, Route) else value,
+    ids=lambda value: named(value) if isinstance(value, Endpoint) else value,
 )
-def test_an_id_of_nothing_is_404(server: RunningServer, route: Route, name: str, text: str) -> None:
+def test_an_id_of_nothing_is_404(
+    server: RunningServer, route: Endpoint, name: str, text: str
+) -> None:
     path = route.path.replace("{orgId}", str(server.org_id)).replace(f"{{{name}}}", text)
     body: dict[str, object] | None = (
         {"unsent": []} if route.reads else None
@@ -378,9 +383,9 @@ CALLERS: dict[Who, set[object]] = {
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=named)
-def test_a_handler_takes_what_its_route_has(route: Route) -> None:
+def test_a_handler_takes_what_its_route_has(route: Endpoint) -> None:
     ids = [name for name in re.findall(r"{(\w+Id)}", route.path) if name != "orgId"]
     kinds = {Call, Tags, *CALLERS[route.who], route.body, route.query}
-    others = [kind for kind in route.parameters if kind not in kinds]
+    others = [kind for kind in parameters_of(ROUTES[route]) if kind not in kinds]
 
     assert others == [UUID | None] * len(ids)

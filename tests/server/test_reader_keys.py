@@ -9,9 +9,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from hwci.server.http.route import Who
 from hwci.server.routes.table import ROUTES
 from hwci.server.security.api_keys import new_api_key
+from hwci.wire.endpoint import Who
 from hwci.wire.limits import READER_KEY_PREFIX
 from tests.server.tenants import OURS, START, Tenant, found, tell
 from tests.support.asking import PATIENCE_SECONDS, ask, bearer, ci_key

@@ -19,9 +19,9 @@ import aiohttp
 import pytest
 
 from hwci.server.app import serving
-from hwci.server.routes.openapi import document, with_document
-from hwci.server.routes.table import ROUTES
+from hwci.server.routes.openapi import document
 from hwci.server.settings import Settings
+from hwci.wire.endpoints import every
 from tests.server.earlier_versions import BEFORE, unpack
 from tests.support.running import EMAIL, PASSWORD, Hands, report
 
@@ -149,7 +149,7 @@ async def test_runs_and_a_review_from_before_are_shown_without_what_they_lack(
 @pytest.fixture(scope="module")
 def api() -> dict[str, Any]:
     """The document of the API as it is now."""
-    return document(with_document(ROUTES))
+    return document(every())
 
 
 def test_a_client_from_before_finds_its_routes_and_parameters(api: dict[str, Any]) -> None:

@@ -16,8 +16,8 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from hwci.server.http.route import Route
-from hwci.server.routes.table import ROUTES
+from hwci.wire.endpoint import Endpoint
+from hwci.wire.endpoints import every
 
 Header = tuple[str, str]
 
@@ -25,7 +25,7 @@ PATIENCE_SECONDS = 120
 """An answer comes within this; how soon is not a claim of these tests."""
 EVERYWHERE = {500, 503, 400, 408, 414, 417, 431}
 """Of every route, or of HTTP that is malformed, late or too long before there is a route."""
-_PATHS = [(route, re.compile(re.sub(r"{\w+}", "[^/]+", route.path))) for route in ROUTES]
+_PATHS = [(route, re.compile(re.sub(r"{\w+}", "[^/]+", route.path))) for route in every()]
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _open_one(place: str) -> http.client.HTTPConnection:
     return http.client.HTTPConnection(place, timeout=PATIENCE_SECONDS)
 
 
-def successes(route: Route) -> tuple[int, ...]:
+def successes(route: Endpoint) -> tuple[int, ...]:
     """Return every status of an answer that is no error."""
     return (route.status, HTTPStatus.NOT_MODIFIED) if route.tagged else (route.status,)
 

@@ -82,9 +82,9 @@ class Wanted(NamedTuple):
         return server.send(
             client.calls.bisection(
                 server.org_id(),
-                test,
-                self.good,
-                self.bad,
+                test_id=test,
+                good=self.good,
+                bad=self.bad,
                 repo_key=repo_key,
                 suite=suite,
                 box_key=self.box,

@@ -5,7 +5,7 @@
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
@@ -25,7 +25,6 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.client.calls import BoxFilters
     from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer
 
 boxes = typer.Typer(no_args_is_help=True)
@@ -121,7 +120,7 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
 
 @boxes.command("list")
 @listing(_layout, "boxes list", "box")
-def list_boxes(server: Connection, **wanted: "Unpack[BoxFilters]") -> "Iterable[BoxAnswer]":
+def list_boxes(server: Connection, **wanted: Any) -> "Iterable[BoxAnswer]":
     """List the boxes of an organization, and those that only reported, which have no id.
 
     Online: a heartbeat came in the last 3 minutes. Reported: nobody created it, and reports name
@@ -171,7 +170,7 @@ def health(
     form = options.form_of(json, output)
     filters = narrowing.filters_of(server, {"product": product}, repo)
     end = options.time_of(as_of, "--as-of")
-    found = server.send(client.calls.box_health(server.org_id(), days, as_of=end, **filters))
+    found = server.send(client.calls.box_health(server.org_id(), days=days, as_of=end, **filters))
     if box is not None:
         boxes = [row for row in found.boxes if row.box_key == box]
         tests = [row for row in found.tests if row.box_key == box]
@@ -211,10 +210,17 @@ def show(
     from hwci.cli.terminal import one_box
 
     form = options.form_of(json, output)
-    scope = server.scope_of(product, repo)
+    repo_key, suite = server.scope_of(product, repo)
     end = options.time_of(as_of, "--as-of")
-    box = _key_of(server, name)
-    answer = server.send(client.calls.one_box(server.org_id(), box, days, *scope, end))
+    call = client.calls.one_box(
+        server.org_id(),
+        box_key=_key_of(server, name),
+        days=days,
+        repo_key=repo_key,
+        suite=suite,
+        as_of=end,
+    )
+    answer = server.send(call)
     one_box.show(answer, form, server.links)
 
 
@@ -382,7 +388,7 @@ def remove_note(
 def _notes(server: Connection, box: str | None = None) -> "Iterable[BoxNoteAnswer]":
     return server.items(
         client.calls.list_box_notes(
-            server.org_id(), box and _key_of(server, box), limit=limits.PAGE_LIMIT_MAX
+            server.org_id(), box_key=box and _key_of(server, box), limit=limits.PAGE_LIMIT_MAX
         )
     )
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from uuid import UUID
 
 import typer
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from hwci.cli.session.listing import Listed
     from hwci.client import Call
-    from hwci.client.calls import WhereSearch
     from hwci.wire.analysis.explanations import ExplanationAnswer, UnsentChanges
     from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 
@@ -66,7 +65,7 @@ def list_failures(
         str | None, typer.Option(metavar="ID", help="Only those of one test, by its whole id.")
     ] = None,
     lost_board: options.LostBoard = False,
-    **period: "Unpack[WhereSearch]",
+    **period: Any,
 ) -> "Listed[FailureAnswer]":
     """List the failures of a period, each with its label. JSON is the page; with --all, a list.
 
@@ -133,9 +132,13 @@ def _since(server: Connection, found: "FailureEvidence", days: int) -> str | Non
     failure = found.failure
     if failure.label is not Label.PENDING:
         return None
-    product = failure.repo_key, failure.suite
     call = client.calls.one_test(
-        server.org_id(), *product, failure.test_id, days=days, as_of=options.now()
+        server.org_id(),
+        repo_key=failure.repo_key,
+        suite=failure.suite,
+        test_id=failure.test_id,
+        days=days,
+        as_of=options.now(),
     )
     history = server.send(call).history
     return history.says if history is not None and history.branch == failure.branch else None
@@ -197,7 +200,11 @@ def gaps(
     """
     repo_key, suite = server.scope_of(product, repo)
     end = options.time_of(as_of, "--as-of")
-    found = server.send(client.calls.list_gaps(server.org_id(), days, repo_key, suite, end))
+    found = server.send(
+        client.calls.list_gaps(
+            server.org_id(), days=days, repo_key=repo_key, suite=suite, as_of=end
+        )
+    )
     if json:
         render.emit_json(found)
         return

@@ -4,7 +4,7 @@ The server decides which these are.
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hwci.cli.session.listing import Listed
-    from hwci.client.calls import WhereTable
     from hwci.wire.analysis.incidents import IncidentAnswer
 
 MADE = {ReviewAction.CONFIRM: "confirmed", ReviewAction.DISMISS: "dismissed", None: "reset"}
@@ -49,7 +48,7 @@ def list_incidents(
     label: Annotated[
         Label | None, typer.Option(help="Only pending incidents, or resolved ones.")
     ] = None,
-    **period: "Unpack[WhereTable]",
+    **period: Any,
 ) -> "Listed[IncidentAnswer]":
     """List the incidents of a period: failures with the same beginning and the same fix, as one.
 
@@ -62,7 +61,7 @@ def list_incidents(
 
       hwci incidents list --product acme/firmware:sensor-fw --days 90 --all
     """
-    return client.calls.list_incidents(server.org_id(), label, **period), _layout
+    return client.calls.list_incidents(server.org_id(), label=label, **period), _layout
 
 
 @incidents.command("confirm")

@@ -3,7 +3,7 @@
 would check them. `merge_tables.py` decides how they look.
 """
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,7 +16,6 @@ from hwci.wire import limits
 
 if TYPE_CHECKING:
     from hwci.cli.session.listing import Listed
-    from hwci.client.calls import WhereSearch
     from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer
 
 merges = typer.Typer(no_args_is_help=True)
@@ -24,9 +23,7 @@ merges = typer.Typer(no_args_is_help=True)
 
 @merges.command("list")
 @listing_of_a_period("merges list", "merge")
-def list_merges(
-    server: Connection, **period: "Unpack[WhereSearch]"
-) -> "Listed[AnnouncedMergeAnswer]":
+def list_merges(server: Connection, **period: Any) -> "Listed[AnnouncedMergeAnswer]":
     """List the announced merges, the latest first: the boxes that checked each, or why none did.
 
     For example:
@@ -42,9 +39,7 @@ def list_merges(
 
 @merges.command("unchecked")
 @listing_of_a_period("merges unchecked", "merge")
-def list_unchecked(
-    server: Connection, **period: "Unpack[WhereSearch]"
-) -> "Listed[ExplainedMergeAnswer]":
+def list_unchecked(server: Connection, **period: Any) -> "Listed[ExplainedMergeAnswer]":
     """List the merges not checked on hardware, each with the reason why.
 
     JSON is the page; with --all, a list. `hwci runs list --sha COMMIT` shows what ran on a commit,

@@ -194,9 +194,9 @@ def ask(client: "Client", org_id: "UUID", scope: Scope, limit: int) -> Overview:
     page = client.send(_page(org_id, scope, limit))
     same = scope._replace(as_of=page.period.end)._asdict()
     flakiest = _flakiest(client, org_id, same, page, limit)
-    pending = client.send(calls.list_failures(org_id, Label.PENDING, **same, limit=limit))
-    incidents = told(calls.list_incidents(org_id, Label.PENDING, **same, limit=1))
-    causes = told(calls.list_causes(org_id, OfTable.REAL_BUGS, **same, limit=1))
+    pending = client.send(calls.list_failures(org_id, label=Label.PENDING, **same, limit=limit))
+    incidents = told(calls.list_incidents(org_id, label=Label.PENDING, **same, limit=1))
+    causes = told(calls.list_causes(org_id, table=OfTable.REAL_BUGS, **same, limit=1))
     trends = told(calls.trends(org_id, **same))
     lost = told(calls.lost_boards(org_id, **same))
     return Overview(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci products`: what is known of the products of an organization."""
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any
 
 from hwci import client
 from hwci.cli.session.connection import Connection
@@ -12,7 +12,6 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.client.calls import ProductFilters
     from hwci.wire.metrics import ProductAnswer
 
 
@@ -34,7 +33,7 @@ def _layout(view: tables.View) -> "tables.Layout[ProductAnswer]":
 
 
 @listing(_layout, "products", "product", by_key=True)
-def products(server: Connection, **wanted: "Unpack[ProductFilters]") -> "Iterable[ProductAnswer]":
+def products(server: Connection, **wanted: Any) -> "Iterable[ProductAnswer]":
     """List the products of an organization, by their last report: the names for --product.
 
     Below them stand the repositories of which a merge was announced without a product.

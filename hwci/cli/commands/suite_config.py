@@ -5,7 +5,7 @@ class a failure would have.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hwci.ci.reporting import CommitKinds, PathCheck
-    from hwci.client.calls import ProductFilters
     from hwci.wire.failures import ClassAnswer, ReclassifiedFailure, ReviewAnswer
     from hwci.wire.metrics import RealFwBugs, SuiteConfigAnswer, SuiteConfigPlan
 
@@ -206,9 +205,10 @@ def plan(
     for config in read:
         # All are of one instant: that of the first answer.
         at = plans[0].period.end if plans else end
-        plans.append(
-            server.send(client.calls.plan_suite_config(org_id, config, days, at, page, limit))
+        call = client.calls.plan_suite_config(
+            org_id, config, days=days, as_of=at, page=page, limit=limit
         )
+        plans.append(server.send(call))
     if json:
         render.emit_json(plans)
         return
@@ -303,9 +303,7 @@ def _layout(view: tables.View) -> "tables.Layout[SuiteConfigAnswer]":
 
 @suite_config.command("list")
 @listing(_layout, "suite-config list", "configuration", by_key=True)
-def list_configurations(
-    server: Connection, **wanted: "Unpack[ProductFilters]"
-) -> "Iterator[SuiteConfigAnswer]":
+def list_configurations(server: Connection, **wanted: Any) -> "Iterator[SuiteConfigAnswer]":
     """List the suite configurations that the server holds, the newest first.
 
     For example:
@@ -340,6 +338,6 @@ def show(
     render.write_json(body.model_dump_json(indent=2, exclude_none=True))
 
 
-def _sent(server: Connection, **wanted: "Unpack[ProductFilters]") -> "Iterator[SuiteConfigAnswer]":
+def _sent(server: Connection, **wanted: Any) -> "Iterator[SuiteConfigAnswer]":
     most = limits.PAGE_LIMIT_MAX
     return server.items(client.calls.list_suite_configs(server.org_id(), limit=most, **wanted))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci tests`: which there are, and one over time. `one_test.py` decides how that looks."""
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,7 +15,6 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.client.calls import BoxFilters
     from hwci.wire.analysis.one_test import TestNameAnswer
 
 tests = typer.Typer(no_args_is_help=True)
@@ -54,7 +53,9 @@ def show(
     form = options.form_of(json, output)
     repo_key, suite = server.product(product, test)
     end = options.time_of(as_of, "--as-of")
-    call = client.calls.one_test(server.org_id(), repo_key, suite, test, days=days, as_of=end)
+    call = client.calls.one_test(
+        server.org_id(), repo_key=repo_key, suite=suite, test_id=test, days=days, as_of=end
+    )
     found = server.send(call)
     if box is not None:
         rows = [row for row in found.boxes if row.box_key == box]
@@ -83,7 +84,7 @@ def _layout(_: tables.View) -> "tables.Layout[TestNameAnswer]":
 @tests.command("list")
 @listing(_layout, "tests list", "test", by_key=True)
 def listed(
-    server: Connection, *, search: Search = None, **where: "Unpack[BoxFilters]"
+    server: Connection, *, search: Search = None, **where: Any
 ) -> "Iterable[TestNameAnswer]":
     """List the tests that reports name: the names for hwci tests show.
 

@@ -33,7 +33,10 @@ def trends(
     from hwci.cli.terminal import trend_tables
 
     form = options.form_of(json, output)
-    scope = server.scope_of(product, repo)
+    repo_key, suite = server.scope_of(product, repo)
     end = options.time_of(as_of, "--as-of")
-    found = server.send(client.calls.trends(server.org_id(), days, *scope, end))
+    call = client.calls.trends(
+        server.org_id(), days=days, repo_key=repo_key, suite=suite, as_of=end
+    )
+    found = server.send(call)
     trend_tables.show(found, form, server.links)

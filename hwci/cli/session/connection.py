@@ -337,7 +337,7 @@ def connected(*, org: bool = True, by_key: bool = False) -> Callable[[Command], 
     flags = {"org": options.Org, "url": options.Url, "profile": options.Profile}
 
     def decorate(function: Command) -> Command:
-        def command(**given: Any) -> None:  # noqa: ANN401 - whatever flags it has
+        def command(**given: Any) -> None:
             named = {name: given.pop(name) for name in flags if name in given}
             with signed_in(Flags(**named), by_key=by_key) as connection:
                 function(connection, **given)

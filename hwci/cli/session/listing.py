@@ -39,7 +39,7 @@ def listing(
     """
 
     def decorate(function: Callable[..., Iterable[Any]]) -> Command:
-        def show(connection: Connection, **given: Any) -> None:  # noqa: ANN401 - whatever flags it has
+        def show(connection: Connection, **given: Any) -> None:
             form = options.form_of(given.pop("json"), given.pop("output"))
             flags = {name: given.pop(name) for name in flags_of(command)}
             filters = narrowing.filters_of(connection, flags)
@@ -83,7 +83,7 @@ def listing_of_a_period(
     """
 
     def decorate(function: "Callable[..., Listed[Any]]") -> Command:
-        def show(connection: Connection, **given: Any) -> None:  # noqa: ANN401 - whatever flags it has
+        def show(connection: Connection, **given: Any) -> None:
             from hwci.wire.base import ListPage
 
             asked = {name: given.pop(name) for name in _OF_A_PERIOD}

@@ -299,7 +299,7 @@ def _of_job(
     kind: Any = str,  # noqa: ANN401 - a type
     *,
     flag: str | None = None,
-    **rule: Any,  # noqa: ANN401 - of the library
+    **rule: Any,
 ) -> Any:  # noqa: ANN401 - annotated for typer
     names = () if flag is None else (flag,)
     option = typer.Option(*names, rich_help_panel=panel, metavar=metavar, help=words, **rule)
@@ -391,7 +391,7 @@ def of_the_job(*fields: str) -> Callable[[Command], Command]:
     """
 
     def decorate(function: Command) -> Command:
-        def command(**given: Any) -> None:  # noqa: ANN401 - whatever flags it has
+        def command(**given: Any) -> None:
             from hwci.ci.reporting import JobFlags
 
             texts = {name: given.pop(name) for name in fields}

@@ -33,13 +33,14 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from hwci.client._address import parse_address
-from hwci.client._call import RUN_REPORT, Call, Credential
+from hwci.client._call import Call, Credential
 from hwci.client._protocol import usable
 from hwci.client.files import locked, state_home
 from hwci.client.store import memory, pending
 from hwci.client.store.memory import JobOfBuild, PastRuns, Recalled, RunSeries, facts_of
 from hwci.client.store.pending import UNKNOWN, PendingReport, StoreError, identity_of
 from hwci.client.store.takeover import OlderFolders, Taken, older_identity
+from hwci.wire.endpoints.ci import REPORT_RUN
 from hwci.wire.reports import RunReport
 
 T = TypeVar("T")
@@ -275,7 +276,7 @@ class BenchStore:
         """Return what else a report would replace: other tests, product or start; with `results`,
         also the same ones that ended otherwise, which may be the same run corrected.
         """
-        identities = (identity_of(RUN_REPORT, vars(report)), older_identity(report))
+        identities = (identity_of(REPORT_RUN.path, vars(report)), older_identity(report))
         facts = facts_of(report)
         return self._known(lambda db: memory.replaced(db, identities, facts, results=results))
 

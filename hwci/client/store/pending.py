@@ -18,16 +18,11 @@ from types import NoneType
 from typing import Any, Literal, get_args
 from zlib import crc32
 
-from hwci.client._call import (
-    MERGE_ANNOUNCE,
-    RUN_REPORT,
-    Call,
-    announce_merge,
-    call_of_ci,
-    report_run,
-)
+from hwci.client import _call
+from hwci.client._call import Call, written
 from hwci.client._protocol import packed
 from hwci.client.store.memory import RunFacts, begin, facts_of
+from hwci.wire.endpoints.ci import ANNOUNCE_MERGE, REPORT_RUN
 from hwci.wire.reports import MergeAnnouncement, RunReport
 
 State = Literal["waiting", "refused", "superseded", "damaged", "unreadable"]
@@ -38,10 +33,11 @@ UNKNOWN = ""
 """The address of a report whose server is not known yet."""
 
 _IDENTITY = re.compile("[0-9a-f]{40}")
-_KINDS = {RUN_REPORT: "run", MERGE_ANNOUNCE: "merge"}
+_KINDS = {REPORT_RUN.path: "run", ANNOUNCE_MERGE.path: "merge"}
+ENDPOINTS = {endpoint.path: endpoint for endpoint in (REPORT_RUN, ANNOUNCE_MERGE)}
 _IDENTITIES: Mapping[str, Sequence[str]] = {
-    RUN_REPORT: ("repo_key", "run_id", "run_attempt", "box_key"),
-    MERGE_ANNOUNCE: ("repo_key", "suite", "sha"),
+    REPORT_RUN.path: ("repo_key", "run_id", "run_attempt", "box_key"),
+    ANNOUNCE_MERGE.path: ("repo_key", "suite", "sha"),
 }
 """The fields that make two reports the same one (spec, "CI report endpoints"): the later replaces.
 """
@@ -108,10 +104,11 @@ class PendingReport:
     def of(cls, report: RunReport | MergeAnnouncement, *, remember: bool = True) -> "PendingReport":
         """Build a pending report; `remember`: the bench counts from its run."""
         if isinstance(report, MergeAnnouncement):
-            return cls.of_body(report.suite or report.sha, announce_merge(report), vars(report))
+            call = _call.call_of(ANNOUNCE_MERGE, body=written(report))
+            return cls.of_body(report.suite or report.sha, call, vars(report))
         part = report.part_of
         name = f"{report.box_key} part {part.part} of {part.parts}" if part else report.box_key
-        built = cls.of_body(name, report_run(report), vars(report))
+        built = cls.of_body(name, _call.call_of(REPORT_RUN, body=written(report)), vars(report))
         built = replace(built, run_id=part.run_id) if part else built
         return replace(built, facts=facts_of(report)) if remember else built
 
@@ -247,5 +244,5 @@ def call_of(db: sqlite3.Connection, number: int) -> Call[None] | None:
     select = "SELECT path, body, compressed, checksum FROM reports WHERE number = ?"
     for path, body, compressed, expected in db.execute(select, (number,)):
         if isinstance(body, bytes) and crc32(body) == expected:
-            return call_of_ci(path, body, compressed=bool(compressed))
+            return _call.call_of(ENDPOINTS[path], body=body, compressed=bool(compressed))
     return None

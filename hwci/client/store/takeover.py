@@ -23,11 +23,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hwci.client._call import RUN_REPORT, call_of_ci
+from hwci.client import _call
 from hwci.client.files import UNFINISHED, locked, remove_unfinished
 from hwci.client.store import memory, pending
 from hwci.client.store.memory import PastRuns, ReportedRun, RunFacts
 from hwci.client.store.pending import PendingReport, State, identity_of
+from hwci.wire.endpoints.ci import REPORT_RUN
 from hwci.wire.reports import RunReport
 
 FORMAT = 1
@@ -212,7 +213,7 @@ def _read(path: Path, state: State) -> PendingReport:
         body = gzip.decompress(packed)
     else:
         raise ValueError  # no report
-    call = call_of_ci(str(head["target"]), body)
+    call = _call.call_of(pending.ENDPOINTS[str(head["target"])], body=body)
     report = PendingReport.of_body(str(head["name"]), call, json.loads(body))
     known: dict[str, Any] = {name: head[name] for name in ("address", "fingerprint", "created")}
     known |= {name: head[name] for name in ("tries", "reason", "not_before") if name in head}
@@ -239,7 +240,7 @@ def _marked(path: Path) -> Iterator[str]:
     names = ("repo_key", "run_id", "run_attempt", "box_key")
     with suppress(OSError, *_UNREADABLE):
         for words in json.loads(path.read_bytes()):
-            yield identity_of(RUN_REPORT, dict(zip(names, words, strict=True)))
+            yield identity_of(REPORT_RUN.path, dict(zip(names, words, strict=True)))
 
 
 def _lane(folder: Path) -> tuple[list[ReportedRun], dict[tuple[int, str], str]]:

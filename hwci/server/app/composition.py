@@ -14,8 +14,8 @@ from hwci.server.app.sweeping import sweeping
 from hwci.server.clock import Clock
 from hwci.server.errors import LimiterError
 from hwci.server.http.bodies.buffers import LargeBodies
+from hwci.server.http.checks import serving
 from hwci.server.http.connections.runner import AROUND, LEAVING
-from hwci.server.http.endpoint import endpoint
 from hwci.server.http.figures import Figures
 from hwci.server.http.headers import BASE_URL
 from hwci.server.http.rate_limits import limit_requests
@@ -26,7 +26,7 @@ from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.security.secret_key import signing_keys
 from hwci.server.security.signing import Signer
 from hwci.server.services.ci_metrics.metrics import Metrics
-from hwci.server.services.registry import Tools, make_services
+from hwci.server.services.registry import Services, Tools, make_services
 from hwci.server.services.wheels import Wheels
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
@@ -48,7 +48,7 @@ def make_signer(settings: Settings, clock: Clock) -> Signer:
     return Signer(keys.present, clock, keys.former)
 
 
-_OWN_LIMITS = {(route.method, route.path) for route in ROUTES if route.own_limit}
+_OWN_LIMITS = {(it.method, it.path) for it in ROUTES if it.own_limit}
 
 
 def create_app(
@@ -64,13 +64,7 @@ def create_app(
     app[AROUND] = limit_requests(services.rate_limits, settings.trusted_proxies, _OWN_LIMITS)
     app[LEAVING] = services.health.leave
     app.on_response_prepare.append(stamp_response)
-    for route in ROUTES:
-        # The framework's own `{name}` takes no braces: a malformed id would look like no route.
-        path = re.sub(r"{(\w+)}", r"{\1:[^/]+}", route.path)
-        if route.method == "GET":  # HEAD is answered as GET, without the body
-            app.router.add_get(path, endpoint(route, services, bodies))
-        else:
-            app.router.add_route(route.method, path, endpoint(route, services, bodies))
+    _add_routes(app, services, bodies)
     add_wheels(app, wheels)
     add_site(app)
 
@@ -100,6 +94,17 @@ def create_app(
     app.on_shutdown.append(close_streams)
     app.on_cleanup.append(close)
     return app
+
+
+def _add_routes(app: web.Application, services: Services, bodies: LargeBodies) -> None:
+    for endpoint, handler in ROUTES.items():
+        # The framework's own `{name}` takes no braces: a malformed id would look like no route.
+        path = re.sub(r"{(\w+)}", r"{\1:[^/]+}", endpoint.path)
+        serve = serving(endpoint, handler, services, bodies)
+        if endpoint.method == "GET":  # HEAD is answered as GET, without the body
+            app.router.add_get(path, serve)
+        else:
+            app.router.add_route(endpoint.method, path, serve)
 
 
 def _before_requests(

@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple, TypeVar
 from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
+from hwci.server.http.call import Call
 from hwci.server.http.headers import require_own_origin
 from hwci.server.http.responses import answer, error_answer, over_tls
-from hwci.server.http.route import Call
 from hwci.server.security.tokens import new_token
 from hwci.wire import limits
 from hwci.wire.accounts import HeldSession, Login, SessionMode, SignedIn, TokenPair
@@ -97,7 +97,7 @@ def with_cookies(call: Call, pair: Pair, session: SessionMode) -> Pair | web.Str
         return pair
     device = pair.device_token if isinstance(pair, SignedIn) else None
     hidden = ("refresh_token",) if device is None else ("refresh_token", "device_token")
-    response = answer(pair.model_copy(update=dict.fromkeys(hidden)), call.route.status)
+    response = answer(pair.model_copy(update=dict.fromkeys(hidden)), call.endpoint.status)
     set_cookies(call.request, response, pair.refresh_token, device)
     return response
 
@@ -148,7 +148,7 @@ def held_tokens(call: Call, body: HeldSession) -> list[str]:
 def refused_cookie(call: Call, error: UnauthenticatedError) -> web.StreamResponse:
     """Return the answer to a cookie that does not work, and delete the cookie."""
     response = error_answer(error)
-    response.headers[hdrs.WWW_AUTHENTICATE] = call.route.who.challenge
+    response.headers[hdrs.WWW_AUTHENTICATE] = call.endpoint.who.challenge
     return _without_cookies(call, response)
 
 

@@ -11,12 +11,13 @@ from aiohttp import web
 
 from hwci.server.errors import HwciServerError, LimiterError
 from hwci.server.http.addresses import address_of, note_origin
+from hwci.server.http.call import Call
 from hwci.server.http.connections.connection import unread_by
 from hwci.server.http.connections.runner import Around, Handle
 from hwci.server.http.responses import error_answer, request_id, stamp
-from hwci.server.http.route import LIMITED, Call
 from hwci.server.services.rate_limits import RateLimits
 from hwci.server.settings import Network
+from hwci.wire.endpoint import LIMITED
 
 LOG = logging.getLogger("hwci.server")
 
@@ -48,7 +49,7 @@ def limit_requests(
 
 async def take_own_limit(call: Call) -> None:
     """Count a call against the route's own limit (429), if it has one."""
-    own = call.route.own_limit
+    own = call.endpoint.own_limit
     if own is not None:
         address = address_of(call.request)
         await call.services.rate_limits.take_own(own.name.lower(), own.value, address)

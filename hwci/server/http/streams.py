@@ -18,9 +18,9 @@ from hwci.server.errors import HwciServerError, StoppingError, UnauthenticatedEr
 from hwci.server.http import refusals
 from hwci.server.http.addresses import address_of
 from hwci.server.http.bodies.reading import read_model
+from hwci.server.http.call import Call
 from hwci.server.http.refusals import InvalidRequestError
 from hwci.server.http.responses import request_id
-from hwci.server.http.route import Call
 from hwci.server.services.access import MEMBERS, Member, Viewer
 from hwci.server.services.runs.event_buffer import StreamEvent
 from hwci.server.services.runs.streams import Stream, Subscription

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The OpenAPI 3.1 document, made from the route table and the wire's models: so it always matches
-the server.
+"""The OpenAPI 3.1 document, made from the endpoints and their models: so it always matches the
+server.
 """
 
 import json
@@ -14,15 +14,17 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from hwci.server.http.refusals import phrase
 from hwci.server.http.responses import ID_PATTERN
-from hwci.server.http.route import Route, Who
-from hwci.server.http.streams import EVENT_ID, LAST_EVENT_ID, server_sent_events, web_socket
+from hwci.server.http.streams import EVENT_ID, LAST_EVENT_ID
 from hwci.version import build_version
+from hwci.wire.endpoint import Endpoint, Who
+from hwci.wire.endpoints import every
+from hwci.wire.endpoints.health import OPENAPI
+from hwci.wire.endpoints.runs import FOLLOW_RUNS, STREAM_RUNS
 from hwci.wire.errors import ErrorBody
 
-PATH = "/api/openapi.json"
 _REF = "#/components/schemas/{model}"
 _ALWAYS = (500, 503)
-_STREAMS = (server_sent_events, web_socket)
+_INFLATED = ", also after inflation; `Content-Encoding: gzip` is taken"
 
 Json = dict[str, Any]
 Models = Mapping[tuple[Any, JsonSchemaMode], Json]
@@ -89,27 +91,23 @@ _RESUME: Json = {
 }
 
 
-def with_document(routes: Sequence[Route]) -> tuple[Route, ...]:
-    """Add the route that returns the document of all routes, its own included."""
-
-    @cache
-    def data() -> bytes:
-        return json.dumps(document(table), ensure_ascii=False).encode()
-
-    async def show() -> bytes:
-        return data()
-
-    table = (*routes, Route("GET", PATH, Who.ANYONE, show, "This document"))
-    return table
+@cache
+def _written() -> bytes:
+    return json.dumps(document(every()), ensure_ascii=False).encode()
 
 
-def document(routes: Sequence[Route]) -> Json:
+async def show() -> bytes:
+    """Return the document of all endpoints, its own included."""
+    return _written()
+
+
+def document(endpoints: Sequence[Endpoint]) -> Json:
     """Make the document."""
-    models, definitions = _schemas(routes)
-    statuses = {status for route in routes for status in (*route.errors, *_ALWAYS)}
+    models, definitions = _schemas(endpoints)
+    statuses = {status for endpoint in endpoints for status in (*endpoint.errors, *_ALWAYS)}
     paths: dict[str, Json] = {}
-    for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, models)
+    for endpoint in endpoints:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, models)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -136,55 +134,57 @@ def document(routes: Sequence[Route]) -> Json:
     }
 
 
-def _schemas(routes: Iterable[Route]) -> tuple[Models, Json]:
+def _schemas(endpoints: Iterable[Endpoint]) -> tuple[Models, Json]:
     wanted: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {
         (ErrorBody, "serialization"): None
     }
-    for route in routes:
-        if route.body is not None:
-            wanted[route.body, "validation"] = None
-        if route.answer is not None:
-            wanted[route.answer, "serialization"] = None
-        if route.query is not None:
-            wanted[route.query, "validation"] = None
+    for endpoint in endpoints:
+        if endpoint.body is not None:
+            wanted[endpoint.body, "validation"] = None
+        if endpoint.answer is not None:
+            wanted[endpoint.answer, "serialization"] = None
+        if endpoint.query is not None:
+            wanted[endpoint.query, "validation"] = None
     models, definitions = models_json_schema(list(wanted), ref_template=_REF)
     return models, definitions["$defs"]
 
 
-def _operation(route: Route, models: Models) -> Json:
-    words = re.findall(r"[A-Za-z0-9]+", route.path.removeprefix("/api"))
+def _operation(endpoint: Endpoint, models: Models) -> Json:
+    words = re.findall(r"[A-Za-z0-9]+", endpoint.path.removeprefix("/api"))
     operation: Json = {
-        "operationId": "_".join([route.method.lower(), *words]),
-        "summary": route.summary,
-        "security": _SECURITY.get(route.who, _BEARER),
+        "operationId": "_".join([endpoint.method.lower(), *words]),
+        "summary": endpoint.summary,
+        "security": _SECURITY.get(endpoint.who, _BEARER),
         "parameters": [
-            *_path_parameters(route),
-            *_query_parameters(route),
-            *([_RESUME] if route.handler in _STREAMS else []),
-            *([_IF_NONE_MATCH] if route.tagged else []),
+            *_path_parameters(endpoint),
+            *_query_parameters(endpoint),
+            *([_RESUME] if endpoint in {STREAM_RUNS, FOLLOW_RUNS} else []),
+            *([_IF_NONE_MATCH] if endpoint.tagged else []),
         ],
         "responses": {
-            str(route.status): _success(route, models),
-            **({"304": _KNOWN} if route.tagged else {}),
+            str(endpoint.status): _success(endpoint, models),
+            **({"304": _KNOWN} if endpoint.tagged else {}),
             **{
                 str(status): {"$ref": f"#/components/responses/{status}"}
-                for status in (*route.errors, *_ALWAYS)
+                for status in (*endpoint.errors, *_ALWAYS)
             },
         },
     }
-    if route.who in {Who.MEMBER, Who.READER, Who.ADMIN}:
-        operation["description"] = f"For every {route.who.value} of the organization."
-    if route.body is not None:
+    if endpoint.who in {Who.MEMBER, Who.READER, Who.ADMIN}:
+        operation["description"] = f"For every {endpoint.who.value} of the organization."
+    if endpoint.body is not None:
         operation["requestBody"] = {
-            "required": not route.bodiless,
-            "description": f"At most {route.body_bytes} bytes"
-            + (", also after inflation; `Content-Encoding: gzip` is taken" if route.gzip else ""),
-            "content": _json(models[route.body, "validation"]),
+            "required": not endpoint.bodiless,
+            "description": f"At most {endpoint.body_bytes} bytes"
+            + (
+                ", also after inflation; `Content-Encoding: gzip` is taken" if endpoint.gzip else ""
+            ),
+            "content": _json(models[endpoint.body, "validation"]),
         }
     return operation
 
 
-def _path_parameters(route: Route) -> list[Json]:
+def _path_parameters(endpoint: Endpoint) -> list[Json]:
     return [
         {
             "name": name,
@@ -192,14 +192,14 @@ def _path_parameters(route: Route) -> list[Json]:
             "required": True,
             "schema": {"type": "string", **({"format": "uuid"} if name.endswith("Id") else {})},
         }
-        for name in re.findall(r"{(\w+)}", route.path)
+        for name in endpoint.ids
     ]
 
 
-def _query_parameters(route: Route) -> list[Json]:
-    if route.query is None:
+def _query_parameters(endpoint: Endpoint) -> list[Json]:
+    if endpoint.query is None:
         return []
-    model = route.query.model_json_schema(ref_template=_REF)
+    model = endpoint.query.model_json_schema(ref_template=_REF)
     required = model.get("required", ())
     return [
         {"name": name, "in": "query", "required": name in required, "schema": schema}
@@ -207,13 +207,13 @@ def _query_parameters(route: Route) -> list[Json]:
     ]
 
 
-def _success(route: Route, models: Models) -> Json:
-    answer: Json = {"description": phrase(route.status), "headers": _headers(route.status)}
-    if route.answer is not None:
-        answer["content"] = _json(models[route.answer, "serialization"])
-    elif route.media != "application/json":
-        answer["content"] = {route.media: {"schema": {"type": "string"}}}
-    elif route.path == PATH:
+def _success(endpoint: Endpoint, models: Models) -> Json:
+    answer: Json = {"description": phrase(endpoint.status), "headers": _headers(endpoint.status)}
+    if endpoint.answer is not None:
+        answer["content"] = _json(models[endpoint.answer, "serialization"])
+    elif endpoint.media != "application/json":
+        answer["content"] = {endpoint.media: {"schema": {"type": "string"}}}
+    elif endpoint is OPENAPI:
         answer["content"] = _json({"type": "object"})
     return answer
 

@@ -7,6 +7,7 @@ from aiohttp import web
 
 from hwci.server.errors import UnauthenticatedError
 from hwci.server.http.addresses import address_of
+from hwci.server.http.call import Call
 from hwci.server.http.cookies import (
     device_tokens,
     held_token,
@@ -17,7 +18,6 @@ from hwci.server.http.cookies import (
     with_cookies,
 )
 from hwci.server.http.headers import client_of
-from hwci.server.http.route import Call
 from hwci.server.services.access import Person
 from hwci.server.services.people.sessions import email_key
 from hwci.wire.accounts import (

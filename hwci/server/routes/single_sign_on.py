@@ -14,10 +14,10 @@ from urllib.parse import quote
 from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
+from hwci.server.http.call import Call
 from hwci.server.http.cookies import Cookie, require_own_page, set_cookies, values_of
 from hwci.server.http.headers import client_of
 from hwci.server.http.responses import answer, takes_page
-from hwci.server.http.route import Call
 from hwci.wire import limits
 from hwci.wire.accounts import SessionMode, SignedIn
 from hwci.wire.sso import (
@@ -51,7 +51,7 @@ async def login_invited(call: Call, body: SsoInvitation) -> SsoStart | web.Strea
     """
     require_own_page(call, SessionMode.COOKIE)
     begun = await call.services.sso.begin_invited(_provider(call), body)
-    return _with_ticket(call, answer(SsoStart(url=begun.url), call.route.status), begun.ticket)
+    return _with_ticket(call, answer(SsoStart(url=begun.url), call.endpoint.status), begun.ticket)
 
 
 async def callback(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
@@ -67,7 +67,7 @@ async def waiting(call: Call) -> SsoWaiting:
 async def confirm(call: Call, body: SsoConfirmation) -> SsoHandover | web.StreamResponse:
     """Take a person's answer, once: whether the command line that waits gets their sign-in."""
     require_own_page(call, SessionMode.COOKIE)
-    response = answer(call.services.handover.answered(_ticket(call), body), call.route.status)
+    response = answer(call.services.handover.answered(_ticket(call), body), call.endpoint.status)
     _TICKET.put(call.request, response, "", 0)
     return response
 

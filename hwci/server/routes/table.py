@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The route table: every route there is (spec, "Endpoints"; contract). The router and the OpenAPI
-document are made from it. The types of a row's handler decide what it takes and returns
-(`http/route.py`).
+"""The route table: what answers each endpoint. The router is made from it; what an endpoint takes
+and returns stands in `hwci.wire.endpoints`.
 """
 
+from collections.abc import Mapping
 from typing import NoReturn
 from uuid import UUID
 
 from hwci.engine.vocabulary import ReviewAction
 from hwci.server.errors import NotFoundError
-from hwci.server.http.route import Call, Handler, OwnLimit, Route, Who
+from hwci.server.http.call import Call, Handler
 from hwci.server.http.streams import server_sent_events, web_socket
-from hwci.server.routes import sign_in, single_sign_on
-from hwci.server.routes.analysis import ANALYSIS
-from hwci.server.routes.openapi import with_document
+from hwci.server.routes import openapi, sign_in, single_sign_on
 from hwci.server.services.access import Member
+from hwci.server.services.analysis.benches import Benches
+from hwci.server.services.analysis.bisection import Bisections
+from hwci.server.services.analysis.causes import Causes
+from hwci.server.services.analysis.explanations import Explanations
+from hwci.server.services.analysis.flaky_tests import FlakyTests
+from hwci.server.services.analysis.incidents import Incidents
+from hwci.server.services.analysis.lost_boards import LostBoards
+from hwci.server.services.analysis.merges import MergeAnalysis
+from hwci.server.services.analysis.page_figures import PageFigures
+from hwci.server.services.analysis.tests import Tests
+from hwci.server.services.analysis.trends import Trends
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_metrics.ingest import Ingest
@@ -31,11 +40,9 @@ from hwci.server.services.people.sso import Sso
 from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.services.runs.records import Runs
 from hwci.server.services.wheels import Wheels
-from hwci.wire import limits
+from hwci.wire.endpoint import Endpoint
+from hwci.wire.endpoints import accounts, analysis, boxes, ci, health, metrics, organizations, runs
 from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
-
-ANYONE, USER, MEMBER, ADMIN = Who.ANYONE, Who.USER, Who.MEMBER, Who.ADMIN
-READER = Who.READER
 
 _BY_INVITATION = (
     "Membership takes the person's consent, so nothing was done; invite them to accept or decline:"
@@ -57,339 +64,109 @@ def _review(action: ReviewAction | None) -> Handler:
     return review
 
 
-# fmt: off
-_CI_REPORTS = (
-    Route(
-        "POST", "/api/ci/merge-announce", Who.CI_KEY, Ingest.announce,
-        "Announce a merge; the same identity again changes nothing", status=204
-    ),
-    Route(
-        "POST", "/api/ci/run-report", Who.CI_KEY, Ingest.report,
-        "Report a hardware test run; the same identity again replaces the report",
-        body_bytes=limits.RUN_REPORT_BYTES, status=204
-    ),
-    Route(
-        "PUT", "/api/ci/suite-config", Who.CI_KEY, Ingest.configure,
-        "Describe a product's files; an earlier configuration is replaced",
-        body_bytes=limits.SUITE_CONFIG_BYTES, status=204
-    ),
-)
-
-_ACCOUNTS = (
-    Route(
-        "POST", "/api/auth/register", ANYONE, sign_in.register,
-        "Register, by the operator's policy, and sign in", own_limit=OwnLimit.REGISTER, status=201,
-        also=(403, 409)
-    ),
-    Route(
-        "POST", "/api/auth/login", ANYONE, sign_in.login,
-        "Sign in with e-mail and password", own_limit=OwnLimit.LOGIN, also=(401, 403)
-    ),
-    Route(
-        "POST", "/api/auth/refresh", ANYONE, sign_in.refresh,
-        "Exchange a refresh token for a new pair; used twice, all sessions of its user end",
-        own_limit=OwnLimit.REFRESH, also=(401, 403)
-    ),
-    Route(
-        "POST", "/api/auth/logout", ANYONE, sign_in.logout,
-        "End a sign-in, its access tokens too", status=204, also=(403,)
-    ),
-    Route("GET", "/api/auth/me", USER, Accounts.me, "Show the caller and their organizations"),
-    Route(
-        "POST", "/api/auth/password", USER, sign_in.change_password,
-        "Change my password; all my other sessions end", own_limit=OwnLimit.LOGIN, also=(409,)
-    ),
-    Route(
-        "POST", "/api/auth/reset", ANYONE, OwnAccount.reset_password,
-        "Set a new password by a reset link, once; all sessions of its user end",
-        own_limit=OwnLimit.LOGIN, status=204, also=(403,)
-    ),
-    Route("GET", "/api/auth/sessions", USER, OwnAccount.sessions, "List my sessions"),
-    Route(
-        "DELETE", "/api/auth/sessions", USER, OwnAccount.end_others,
-        "End all my sessions but this one, their access tokens too"
-    ),
-    Route(
-        "DELETE", "/api/auth/sessions/{sessionId}", USER, OwnAccount.end_session,
-        "End one of my sessions, its access tokens too", status=204, also=(404,)
-    ),
-    Route("GET", "/api/auth/sso", ANYONE, Sso.providers, "List the providers of single sign-on"),
-    Route(
-        "GET", "/api/auth/sso/{provider}/login", ANYONE, single_sign_on.login,
-        "Send the browser to a provider to sign in", status=302, also=(401, 404)
-    ),
-    Route(
-        "POST", "/api/auth/sso/{provider}/login", ANYONE, single_sign_on.login_invited,
-        "Begin to sign in at a provider with an invitation; return where the browser goes",
-        own_limit=OwnLimit.REGISTER, also=(401, 403, 404)
-    ),
-    Route(
-        "GET", "/api/auth/sso/{provider}/callback", ANYONE, single_sign_on.callback,
-        "Take the browser back from a provider, signed in", status=302, also=(401, 403, 404)
-    ),
-    Route(
-        "GET", "/api/auth/sso/command-line", ANYONE, single_sign_on.waiting,
-        "Show which command line waits for the sign-in of this browser", also=(401,)
-    ),
-    Route(
-        "POST", "/api/auth/sso/command-line", ANYONE, single_sign_on.confirm,
-        "Say whether that command line gets the sign-in; return where the browser goes",
-        also=(401, 403)
-    ),
-    Route(
-        "POST", "/api/auth/sso/token", ANYONE, single_sign_on.exchange,
-        "Exchange the code that a loopback address was given for a sign-in, once", also=(401, 403)
-    ),
-)
-
-_ORGANIZATIONS = (
-    Route("GET", "/api/orgs", USER, Organizations.of, "List my organizations"),
-    Route(
-        "POST", "/api/orgs", USER, Organizations.create,
-        "Create an organization; the caller owns it", status=201, also=(409,)
-    ),
-    Route("GET", "/api/orgs/{orgId}", MEMBER, Organizations.show, "Show an organization"),
-    Route(
-        "GET", "/api/orgs/{orgId}/audit-log", ADMIN, AuditLog.listed,
-        "List the audit log: who did what, newest first"
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/members", MEMBER, Members.listed,
-        "List the members of an organization"
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/members", ADMIN, _add_member,
-        "Always refused: membership takes consent, so invite them", status=404
-    ),
-    Route(
-        "PATCH", "/api/orgs/{orgId}/members/{userId}", ADMIN, Members.change,
-        "Change a member's role; only an owner makes or unmakes owners, the last owner stays",
-        also=(409,)
-    ),
-    Route(
-        "DELETE", "/api/orgs/{orgId}/members/{userId}", MEMBER, Members.remove,
-        "Leave, or as owner or admin remove a member, at once; the last owner stays", status=204,
-        also=(403, 409)
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/invites", ADMIN, Invitations.invite,
-        "Invite someone, with an account or without; the token is only in this answer",
-        status=201, also=(409,)
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/invites", ADMIN, Invitations.sent,
-        "List the open invitations of an organization"
-    ),
-    Route(
-        "DELETE", "/api/orgs/{orgId}/invites/{inviteId}", ADMIN, Invitations.withdraw,
-        "Withdraw an open invitation", status=204
-    ),
-    Route(
-        "GET", "/api/invites", USER, Invitations.received, "List the open invitations of my e-mail"
-    ),
-    Route(
-        "POST", "/api/invites/{inviteId}/accept", USER, Invitations.accept,
-        "Accept an invitation: with its token, or after single sign-on", also=(403, 404)
-    ),
-    Route(
-        "POST", "/api/invites/{inviteId}/decline", USER, Invitations.decline,
-        "Decline an invitation", status=204, also=(404,)
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/ci-keys", ADMIN, Keys.create_ci_key,
-        "Create a CI key; its value is only in this answer", status=201
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-keys", MEMBER, Keys.ci_keys, "List CI keys, never their value"
-    ),
-    Route(
-        "DELETE", "/api/orgs/{orgId}/ci-keys/{keyId}", ADMIN, Keys.revoke_ci_key,
-        "Revoke a CI key at once", status=204
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/reader-keys", ADMIN, Keys.create_reader_key,
-        "Create a reader key; its value is only in this answer", status=201
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/reader-keys", MEMBER, Keys.reader_keys,
-        "List reader keys, never their value"
-    ),
-    Route(
-        "GET", "/api/reader-key", Who.READER_KEY, Keys.own_reader_key,
-        "Show what the reader key of the request reads"
-    ),
-    Route(
-        "DELETE", "/api/orgs/{orgId}/reader-keys/{keyId}", ADMIN, Keys.revoke_reader_key,
-        "Revoke a reader key at once", status=204
-    ),
-)
-
-_BOXES = (
-    Route(
-        "GET", "/api/orgs/{orgId}/boxes", MEMBER, Boxes.listed, "List the boxes of an organization"
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/boxes", ADMIN, Boxes.create,
-        "Create a box; the token that installs it once is only in this answer",
-        status=201, also=(409,)
-    ),
-    Route(
-        "PATCH", "/api/orgs/{orgId}/boxes/{boxId}", ADMIN, Boxes.rename,
-        "Rename a box; its key goes on, and reports keep the name that they have", status=204,
-        also=(409,)
-    ),
-    Route(
-        "DELETE", "/api/orgs/{orgId}/boxes/{boxId}", ADMIN, Boxes.remove,
-        "Remove a box: its key stops at once, and what it reported stays", status=204
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/boxes/{boxId}/install-token", ADMIN, Boxes.install_token,
-        "Make a token for a new install of a box; its key works until then", status=201
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/box-notes", MEMBER, Boxes.notes,
-        "List what people did to boxes, latest first"
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/box-notes", ADMIN, Boxes.add_note,
-        "Note what was done to a box; from then on it is compared as a new box", status=201,
-        also=(404, 409)
-    ),
-    Route(
-        "DELETE", "/api/orgs/{orgId}/box-notes/{noteId}", ADMIN, Boxes.remove_note,
-        "Remove a note of a box", status=204
-    ),
-    Route(
-        "POST", "/api/boxes/install", ANYONE, Boxes.install,
-        "Exchange an install token for the box's key; an earlier key of the box stops working",
-        status=201, also=(401,)
-    ),
-    Route(
-        "POST", "/api/box/heartbeat", Who.BOX, Boxes.heartbeat,
-        "Stay online, and keep the box's live runs alive", status=204
-    ),
-    Route(
-        "POST", "/api/box/runs", Who.BOX, LiveRuns.open,
-        "Open a live run; it is lost after 10 minutes without event or heartbeat",
-        body_bytes=limits.RUN_REPORT_BYTES, status=201, also=(409,)
-    ),
-    Route(
-        "POST", "/api/box/runs/{runId}/events", Who.BOX, LiveRuns.feed,
-        "Report which tests of a live run began or ended", body_bytes=limits.RUN_EVENTS_BYTES,
-        status=204, also=(404, 409)
-    ),
-)
-
-# The streams come before `{runId}`: the router takes the first that fits.
-_RUNS = (
-    Route(
-        "GET", "/api/orgs/{orgId}/runs", READER, Runs.listed, "List run records, latest start first"
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/runs/stream", READER, server_sent_events,
-        "Follow runs as server-sent events; `Last-Event-ID` resumes", media="text/event-stream",
-        also=(409,)
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/runs/ws", Who.FOLLOWER, web_socket,
-        "Follow runs over a WebSocket, signed in by header or by the first frame", status=101,
-        also=(409,)
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/runs/{runId}", READER, Runs.show,
-        "Show one run record with all that was reported of it"
-    ),
-)
-
-_METRICS = (
-    Route(
-        "GET", "/api/orgs/{orgId}/products", READER, Metrics.products,
-        "List the known products", metrics=True
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/suite-configs", READER, Metrics.configs,
-        "List suite configurations as sent", metrics=True
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/suite-configs/plan", MEMBER, Metrics.plan,
-        "Show what a suite configuration would change if it were sent; nothing is kept",
-        body_bytes=limits.SUITE_CONFIG_BYTES, metrics=True, reads=True
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics", READER, Metrics.page,
-        "Open the metrics page: four tiles and the first rows of four tables", metrics=True
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/trend", READER, Metrics.trend,
-        "The four tiles over time: at most 90 slots of equal width", metrics=True
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/unchecked-merges", READER, Metrics.unchecked_merges,
-        "Merges not checked on hardware", metrics=True
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/checked-merges", READER, Metrics.checked_merges,
-        "Merges checked on hardware, each with the run that checked it first", metrics=True
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/real-bugs", READER, Metrics.real_bugs,
-        "Real FW bugs caught", metrics=True
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/other-failures", READER, Metrics.other_failures,
-        "Resolved by a bench or harness change, ambiguous or dismissed", metrics=True
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests", READER, Metrics.flakiest_tests,
-        "Flakiest tests", metrics=True
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests/history", READER, Metrics.flaky_history,
-        "Flakiest tests over time and boxes, in the slots of the trend", metrics=True
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-failures", READER, Metrics.failures,
-        "List failures that have an item in the period, with their labels", metrics=True
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-failures/{failureId}", READER, Metrics.evidence,
-        "Show one failure with its evidence", metrics=True
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/confirm", ADMIN,
-        _review(ReviewAction.CONFIRM),
-        "Count a resolved failure as a real firmware bug", metrics=True, bodiless=True, also=(409,)
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/dismiss", ADMIN,
-        _review(ReviewAction.DISMISS),
-        "Move a real firmware bug to the other list", metrics=True, bodiless=True, also=(409,)
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/reset", ADMIN, _review(None),
-        "Restore the automatic label of a reviewed failure", metrics=True, bodiless=True,
-        also=(409,)
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/ci-reviews", ADMIN, Reviews.together,
-        "Confirm, dismiss and reset several failures, all or none", metrics=True, also=(404, 409)
-    ),
-)
-
-_HEALTH = (
-    Route(
-        "GET", "/api/wheel", ANYONE, Wheels.current,
-        "Show the wheel of hwci that this server runs from, and the hash to pin", also=(404,)
-    ),
-    Route("GET", "/healthz", ANYONE, Health.alive, "Is the process alive?"),
-    Route(
-        "GET", "/readyz", ANYONE, Health.ready,
-        "Can the server serve? 503 when its database cannot be used"
-    ),
-)
-
-# fmt: on
-
-ROUTES: tuple[Route, ...] = with_document(
-    (*_CI_REPORTS, *_ACCOUNTS, *_ORGANIZATIONS, *_BOXES, *_RUNS, *_METRICS, *ANALYSIS, *_HEALTH)
-)
+ROUTES: Mapping[Endpoint, Handler] = {
+    ci.ANNOUNCE_MERGE: Ingest.announce,
+    ci.REPORT_RUN: Ingest.report,
+    ci.PUT_SUITE_CONFIG: Ingest.configure,
+    accounts.REGISTER: sign_in.register,
+    accounts.LOGIN: sign_in.login,
+    accounts.REFRESH: sign_in.refresh,
+    accounts.LOGOUT: sign_in.logout,
+    accounts.ME: Accounts.me,
+    accounts.CHANGE_PASSWORD: sign_in.change_password,
+    accounts.RESET_PASSWORD: OwnAccount.reset_password,
+    accounts.LIST_SESSIONS: OwnAccount.sessions,
+    accounts.END_OTHER_SESSIONS: OwnAccount.end_others,
+    accounts.END_SESSION: OwnAccount.end_session,
+    accounts.SSO_PROVIDERS: Sso.providers,
+    accounts.SSO_LOGIN: single_sign_on.login,
+    accounts.SSO_LOGIN_INVITED: single_sign_on.login_invited,
+    accounts.SSO_CALLBACK: single_sign_on.callback,
+    accounts.SSO_WAITING: single_sign_on.waiting,
+    accounts.SSO_CONFIRM: single_sign_on.confirm,
+    accounts.EXCHANGE_SSO_CODE: single_sign_on.exchange,
+    organizations.LIST_ORGS: Organizations.of,
+    organizations.CREATE_ORG: Organizations.create,
+    organizations.GET_ORG: Organizations.show,
+    organizations.AUDIT_LOG: AuditLog.listed,
+    organizations.LIST_MEMBERS: Members.listed,
+    organizations.ADD_MEMBER: _add_member,
+    organizations.CHANGE_MEMBER: Members.change,
+    organizations.REMOVE_MEMBER: Members.remove,
+    organizations.INVITE: Invitations.invite,
+    organizations.LIST_SENT_INVITES: Invitations.sent,
+    organizations.WITHDRAW_INVITE: Invitations.withdraw,
+    organizations.LIST_INVITES: Invitations.received,
+    organizations.ACCEPT_INVITE: Invitations.accept,
+    organizations.DECLINE_INVITE: Invitations.decline,
+    organizations.CREATE_CI_KEY: Keys.create_ci_key,
+    organizations.LIST_CI_KEYS: Keys.ci_keys,
+    organizations.REVOKE_CI_KEY: Keys.revoke_ci_key,
+    organizations.CREATE_READER_KEY: Keys.create_reader_key,
+    organizations.LIST_READER_KEYS: Keys.reader_keys,
+    organizations.OWN_READER_KEY: Keys.own_reader_key,
+    organizations.REVOKE_READER_KEY: Keys.revoke_reader_key,
+    boxes.LIST_BOXES: Boxes.listed,
+    boxes.CREATE_BOX: Boxes.create,
+    boxes.RENAME_BOX: Boxes.rename,
+    boxes.REMOVE_BOX: Boxes.remove,
+    boxes.NEW_INSTALL_TOKEN: Boxes.install_token,
+    boxes.LIST_BOX_NOTES: Boxes.notes,
+    boxes.ADD_BOX_NOTE: Boxes.add_note,
+    boxes.REMOVE_BOX_NOTE: Boxes.remove_note,
+    boxes.INSTALL_BOX: Boxes.install,
+    boxes.HEARTBEAT: Boxes.heartbeat,
+    boxes.OPEN_RUN: LiveRuns.open,
+    boxes.FEED_RUN: LiveRuns.feed,
+    # The streams come before `{runId}`: the router takes the first that fits.
+    runs.LIST_RUNS: Runs.listed,
+    runs.STREAM_RUNS: server_sent_events,
+    runs.FOLLOW_RUNS: web_socket,
+    runs.GET_RUN: Runs.show,
+    metrics.LIST_PRODUCTS: Metrics.products,
+    metrics.LIST_SUITE_CONFIGS: Metrics.configs,
+    metrics.PLAN_SUITE_CONFIG: Metrics.plan,
+    metrics.METRICS: Metrics.page,
+    metrics.TREND: Metrics.trend,
+    metrics.UNCHECKED_MERGES: Metrics.unchecked_merges,
+    metrics.CHECKED_MERGES: Metrics.checked_merges,
+    metrics.REAL_BUGS: Metrics.real_bugs,
+    metrics.OTHER_FAILURES: Metrics.other_failures,
+    metrics.FLAKIEST_TESTS: Metrics.flakiest_tests,
+    metrics.FLAKY_HISTORY: Metrics.flaky_history,
+    metrics.LIST_FAILURES: Metrics.failures,
+    metrics.GET_FAILURE: Metrics.evidence,
+    metrics.CONFIRM_FAILURE: _review(ReviewAction.CONFIRM),
+    metrics.DISMISS_FAILURE: _review(ReviewAction.DISMISS),
+    metrics.RESET_FAILURE: _review(None),
+    metrics.REVIEW_FAILURES: Reviews.together,
+    analysis.LIST_MERGES: MergeAnalysis.announced,
+    analysis.EXPLAIN_UNCHECKED_MERGES: MergeAnalysis.unchecked,
+    analysis.PLAN_MERGES: MergeAnalysis.plan,
+    analysis.BOX_HEALTH: Benches.health,
+    analysis.ONE_BOX: Benches.show,
+    analysis.EXPLAIN_FAILURE: Explanations.of_failure,
+    analysis.EXPLAIN_FAILURE_WITH_GIT: Explanations.with_git,
+    analysis.LIST_GAPS: Explanations.gaps,
+    analysis.SUSPECTS: FlakyTests.listed,
+    analysis.SUSPECTS_IN_FEW_WORDS: FlakyTests.answered,
+    analysis.RANKED_TESTS: FlakyTests.ranked,
+    analysis.RANKED_HISTORY: FlakyTests.ranked_history,
+    analysis.LIST_CAUSES: Causes.causes,
+    analysis.LOST_BOARDS: LostBoards.counted,
+    analysis.LOST_RESOLVED: LostBoards.resolved,
+    analysis.LOST_FAILURES: LostBoards.failures,
+    analysis.LIST_INCIDENTS: Incidents.incidents,
+    analysis.TRENDS: Trends.against_before,
+    analysis.BISECTION: Bisections.progress,
+    analysis.ONE_TEST: Tests.show,
+    analysis.LIST_TESTS: Tests.listed,
+    analysis.METRICS_BY_DAY: Trends.by_day,
+    analysis.TIMES_TO_FIX: Trends.to_fix,
+    analysis.BOX_TRENDS: Trends.by_box,
+    analysis.PAGE_FIGURES: PageFigures.shown,
+    health.WHEEL: Wheels.current,
+    health.HEALTH: Health.alive,
+    health.READY: Health.ready,
+    health.OPENAPI: openapi.show,
+}

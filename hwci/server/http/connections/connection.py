@@ -72,7 +72,7 @@ class SpecProtocol(web.RequestHandler):
         self,
         server: "SpecServer",
         gone: Gone,
-        **settings: Any,  # noqa: ANN401 - the framework's
+        **settings: Any,
     ) -> None:
         super().__init__(server, **settings)
         self._server = server
@@ -250,7 +250,7 @@ class SpecServer(web.Server):
         self,
         handle: Handle,
         request_factory: Callable[..., web.BaseRequest] | None = None,
-        **settings: Any,  # noqa: ANN401 - the framework's
+        **settings: Any,
     ) -> None:
         super().__init__(handle, request_factory=request_factory)
         self.leaving = False

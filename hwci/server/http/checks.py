@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of checks, once, for every route (contract, "Everywhere").
+"""The order of checks, once, for every endpoint (contract, "Everywhere").
 
 Request id → global rate limit (429) → route (404, 405) come before this module, in `rate_limits.py`
 and the router; existence (404) and state (409) after it, in the services. Between them: `CHECKS`.
@@ -25,6 +25,7 @@ from hwci.server.http.bodies.body import (
     require_json,
 )
 from hwci.server.http.bodies.buffers import LargeBodies
+from hwci.server.http.call import Answered, Call, Handler, parameters_of
 from hwci.server.http.connections.connection import SpecProtocol, unread_by
 from hwci.server.http.headers import (
     api_key,
@@ -42,11 +43,11 @@ from hwci.server.http.responses import (
     not_modified,
     request_id,
 )
-from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
 from hwci.server.storage.records import Box, CiKey, ReaderKey
 from hwci.wire import limits
+from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.errors import NO_SUCH_PARAMETER, Issue, issues_of, shown
 from hwci.wire.nearest import hint
 from hwci.wire.queries import Query
@@ -65,32 +66,34 @@ async def admit(call: Call) -> None:
     """Authentication (401, body unread) → membership (404) → role or feature (403) → what waits
     for them to read (503).
     """
-    access, route = call.services.access, call.route
-    if route.who in _MACHINES:
+    access, endpoint = call.services.access, call.endpoint
+    if endpoint.who in _MACHINES:
         call.caller = await _machine(call, api_key(call.request))
-    elif route.who is Who.USER:
+    elif endpoint.who is Who.USER:
         call.caller = await access.person(bearer_token(call.request))
-    elif route.who in {Who.READER, Who.FOLLOWER} and (key := reader_key(call.request)) is not None:
-        org_id, metrics = call.path_id("orgId"), route.metrics
+    elif (
+        endpoint.who in {Who.READER, Who.FOLLOWER} and (key := reader_key(call.request)) is not None
+    ):
+        org_id, metrics = call.path_id("orgId"), endpoint.metrics
         call.caller = await access.reader_key(key, org_id, metrics=metrics)
         call.services.keys.note_use(call.caller)
-    elif route.who is Who.FOLLOWER and hdrs.AUTHORIZATION not in call.request.headers:
+    elif endpoint.who is Who.FOLLOWER and hdrs.AUTHORIZATION not in call.request.headers:
         pass  # the first frame has the credentials
-    elif route.who is not Who.ANYONE:
-        roles = ADMINS if route.who is Who.ADMIN else MEMBERS
+    elif endpoint.who is not Who.ANYONE:
+        roles = ADMINS if endpoint.who is Who.ADMIN else MEMBERS
         call.caller = await access.member(
-            bearer_token(call.request), call.path_id("orgId"), roles, metrics=route.metrics
+            bearer_token(call.request), call.path_id("orgId"), roles, metrics=endpoint.metrics
         )
-    if route.who is Who.FOLLOWER:
+    if endpoint.who is Who.FOLLOWER:
         require_own_origin(call.request)
     unread_by(call.request).count_for(*call.payer)
 
 
 async def _machine(call: Call, key: str) -> CiKey | Box | ReaderKey:
     access = call.services.access
-    if call.route.who is Who.BOX:
+    if call.endpoint.who is Who.BOX:
         return await access.box(key)
-    of_ci = call.route.who is Who.CI_KEY
+    of_ci = call.endpoint.who is Who.CI_KEY
     found = await (access.ci_key(key) if of_ci else access.own_reader_key(key))
     call.services.keys.note_use(found)
     return found
@@ -98,26 +101,26 @@ async def _machine(call: Call, key: str) -> CiKey | Box | ReaderKey:
 
 async def take_body(call: Call) -> None:
     """Quota (429) → content type and size (415, 413) → body (400)."""
-    route = call.route
-    if route.body is not None and route.bodiless and not call.request.body_exists:
-        call.body = route.body()
-    elif route.body is not None:
+    endpoint, model = call.endpoint, call.endpoint.body
+    if model is not None and endpoint.bodiless and not call.request.body_exists:
+        call.body = model()
+    elif model is not None:
         organization, quota = call.organization, call.services.quota
         if organization is not None:
             quota.require_room(organization)
-        compressed = require_json(call.request, gzip=route.gzip)
+        compressed, most = require_json(call.request, gzip=endpoint.gzip), endpoint.body_bytes
         call.buffer.charge_to(*call.payer)
-        await read_body(call.request, route.body_bytes, call.buffer)
+        await read_body(call.request, most, call.buffer)
         size = plain_size(call.buffer, compressed=compressed)
-        call.body = await parse(call.buffer, route.body, route.body_bytes, compressed=compressed)
+        call.body = await parse(call.buffer, model, most, compressed=compressed)
         if organization is not None:
             quota.add(organization, size)
 
 
 async def take_query(call: Call) -> None:
     """Query (400)."""
-    if call.route.query is not None:
-        call.query = parse_query(call.request, call.route.query)
+    if call.endpoint.query is not None:
+        call.query = parse_query(call.request, call.endpoint.query)
 
 
 def parse_query(request: web.Request, model: type[Model]) -> Model:
@@ -168,37 +171,37 @@ CHECKS: tuple[Callable[[Call], Awaitable[None]], ...] = (
 )
 
 
-def endpoint(
-    route: Route, services: Services, bodies: LargeBodies
+def serving(
+    endpoint: Endpoint, handler: Handler, services: Services, bodies: LargeBodies
 ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    """Return the handler of a route for the web framework."""
-    handler = services.bound(route.handler)
+    """Return what the web framework calls for an endpoint: the checks, then its handler."""
+    bound, parameters = services.bound(handler), parameters_of(handler)
 
-    async def handle(request: web.Request) -> web.StreamResponse:
+    async def serve(request: web.Request) -> web.StreamResponse:
         async with bodies.buffer() as buffer:
-            call = Call(request, route, handler, services, buffer)
+            call = Call(request, endpoint, bound, parameters, services, buffer)
             try:
                 for check in CHECKS:
                     await check(call)
-                return answer(await _answered(call), route.status)
+                return answer(await _answered(call), endpoint.status)
             except HwciServerError as error:
                 return _refusal(error, call)
 
-    return handle
+    return serve
 
 
 async def _answered(call: Call) -> Answered:
     """Return the handler's answer; one of metrics is written in a thread, off the event loop."""
-    route = call.route
-    found = await (_while_there(call) if route.may_stop else call.perform())
+    endpoint = call.endpoint
+    found = await (_while_there(call) if endpoint.may_stop else call.perform())
     tag = None if call.tags is None else call.tags.tag
     if found is None and tag is not None:
         return not_modified(tag)
     if not isinstance(found, BaseModel):
         return found
-    if route.metrics:
+    if endpoint.metrics:
         gzip = takes_gzip(call.request)
-        written_apart = partial(metrics_answer, found, route.status, compressed=gzip, tag=tag)
+        written_apart = partial(metrics_answer, found, endpoint.status, compressed=gzip, tag=tag)
         return await asyncio.to_thread(written_apart)
     return found
 
@@ -223,7 +226,7 @@ async def _while_there(call: Call) -> Answered:
 def _refusal(error: HwciServerError, call: Call) -> web.Response:
     response = error_answer(error)
     if response.status == HTTPStatus.UNAUTHORIZED:
-        response.headers[hdrs.WWW_AUTHENTICATE] = call.route.who.challenge
+        response.headers[hdrs.WWW_AUTHENTICATE] = call.endpoint.who.challenge
         _leave_unread(call.request, response)
     elif response.status == HTTPStatus.TOO_MANY_REQUESTS:
         _leave_unread(call.request, response)

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What CI reports."""
+
+from hwci.wire import limits
+from hwci.wire.endpoint import Endpoint, Who
+from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
+
+# fmt: off
+ANNOUNCE_MERGE = Endpoint(
+    "POST", "/api/ci/merge-announce", Who.CI_KEY,
+    "Announce a merge; the same identity again changes nothing", body=MergeAnnouncement, status=204,
+    whole_body=True
+)
+REPORT_RUN = Endpoint(
+    "POST", "/api/ci/run-report", Who.CI_KEY,
+    "Report a hardware test run; the same identity again replaces the report", body=RunReport,
+    status=204, body_bytes=limits.RUN_REPORT_BYTES, whole_body=True
+)
+PUT_SUITE_CONFIG = Endpoint(
+    "PUT", "/api/ci/suite-config", Who.CI_KEY,
+    "Describe a product's files; an earlier configuration is replaced", body=SuiteConfiguration,
+    status=204, body_bytes=limits.SUITE_CONFIG_BYTES, whole_body=True
+)
+# fmt: on
