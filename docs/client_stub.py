@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes `hwci/client/calls.pyi`, the types of the client's calls, from the endpoints."""
+"""Writes the types of the client's calls and resources from the endpoints: `calls.pyi` and
+`resources.pyi` in `hwci/client`.
+"""
 
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -13,13 +15,19 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from hwci.client._resources import FOLLOW, ORG_ID, is_list
 from hwci.engine.page.tables import Sort
 from hwci.wire.endpoint import Endpoint
 from hwci.wire.endpoints import named
 
-PATH = Path(__file__).parents[1] / "hwci" / "client" / "calls.pyi"
-HEAD = '''# SPDX-License-Identifier: Apache-2.0
+_CLIENT = Path(__file__).parents[1] / "hwci" / "client"
+CALLS, RESOURCES = _CLIENT / "calls.pyi", _CLIENT / "resources.pyi"
+PREFIXES = ("", "Async")
+CALLS_HEAD = '''# SPDX-License-Identifier: Apache-2.0
 """The types of the client's calls: `make docs` writes this file from `hwci.wire.endpoints`."""
+'''
+RESOURCES_HEAD = '''# SPDX-License-Identifier: Apache-2.0
+"""The types of a client's resources: `make docs` writes this file from `hwci.wire.endpoints`."""
 '''
 
 
@@ -39,8 +47,8 @@ class _Imports:
             yield f"from {module} import {', '.join(sorted(names))}"
 
 
-def stub() -> str:
-    """Return the whole file."""
+def calls() -> str:
+    """Return `calls.pyi`."""
     imports = _Imports()
     for module, name in (("hwci.client._call", "Call"), ("hwci.client._call", "Id")):
         imports.add(module, name)
@@ -48,13 +56,13 @@ def stub() -> str:
     queries = {value.query: None for value in endpoints.values() if _has_fields(value.query)}
     body = [_typed_dict(query, imports) for query in queries if query is not None]
     body += [_function(name.lower(), value, imports) for name, value in endpoints.items()]
-    return _formatted("\n".join([HEAD, *imports.lines(), "", *body]))
+    return _formatted(CALLS_HEAD + "\n".join([*imports.lines(), "", *body]), CALLS)
 
 
-def _formatted(text: str) -> str:
+def _formatted(text: str, path: Path) -> str:
     ruff = (sys.executable, "-m", "ruff")
     for step in (("check", "--select", "I", "--fix", "--quiet"), ("format",)):
-        command = [*ruff, *step, "--stdin-filename", str(PATH), "-"]
+        command = [*ruff, *step, "--stdin-filename", str(path), "-"]
         done = subprocess.run(  # noqa: S603 - our own linter
             command, input=text, capture_output=True, text=True, check=True
         )
@@ -82,16 +90,78 @@ def _typed_dict(query: type[BaseModel], imports: _Imports) -> str:
 
 
 def _function(name: str, endpoint: Endpoint, imports: _Imports) -> str:
-    parameters = [f"{_snake(part)}: Id" for part in endpoint.ids]
-    if parameters:
-        parameters.append("/")
+    ids = [f"{_snake(part)}: Id" for part in endpoint.ids]
+    parameters = _parameters(ids, endpoint, imports)
+    head = f"def {name}({', '.join(parameters)}) -> Call[{_answer(endpoint, imports)}]:"
+    return f'{head}\n    """{endpoint.summary}."""\n'
+
+
+def _parameters(ids: list[str], endpoint: Endpoint, imports: _Imports) -> list[str]:
+    parameters = [*ids, "/"] if ids else []
     parameters += _of_body(endpoint, imports)
     if endpoint.query is not None and _has_fields(endpoint.query):
-        unpack = imports.add("typing", "Unpack")
-        parameters.append(f"**query: {unpack}[{_fields_name(endpoint.query)}]")
-    answer = "None" if endpoint.answer is None else _source(endpoint.answer, imports)
-    head = f"def {name}({', '.join(parameters)}) -> Call[{answer}]:"
-    return f'{head}\n    """{endpoint.summary}."""\n'
+        unpack, fields = imports.add("typing", "Unpack"), _fields_name(endpoint.query)
+        parameters.append(f"**query: {unpack}[{fields}]")
+    return parameters
+
+
+def _answer(endpoint: Endpoint, imports: _Imports) -> str:
+    return "None" if endpoint.answer is None else _source(endpoint.answer, imports)
+
+
+def resources() -> str:
+    """Return `resources.pyi`."""
+    imports = _Imports()
+    imports.add("hwci.client._call", "Id")
+    methods: dict[str, dict[str, Endpoint]] = {}
+    for endpoint in named().values():
+        if endpoint.called or endpoint.name == FOLLOW:
+            resource, _, method = endpoint.name.partition(".")
+            methods.setdefault(resource, {})[method] = endpoint
+    body = [
+        _class_of(prefix, resource, own, imports)
+        for prefix in PREFIXES
+        for resource, own in methods.items()
+    ]
+    for prefix in PREFIXES:
+        lines = [f"    {it}: {prefix}{_camel(it)}" for it in methods]
+        body.append("\n".join([f"class {prefix}Resources:", *lines, ""]))
+    text = RESOURCES_HEAD + "\n".join([*imports.lines(), "", *body])
+    return _formatted(text, RESOURCES)
+
+
+def _class_of(prefix: str, resource: str, own: dict[str, Endpoint], imports: _Imports) -> str:
+    methods = [_method(prefix, name, endpoint, imports) for name, endpoint in own.items()]
+    return "\n".join([f"class {prefix}{_camel(resource)}:", *methods])
+
+
+def _method(prefix: str, name: str, endpoint: Endpoint, imports: _Imports) -> str:
+    ids = [f"{_snake(part)}: Id" for part in endpoint.ids if part != ORG_ID]
+    if endpoint.name == FOLLOW:
+        module = "hwci.client._aio" if prefix else "hwci.client._sync"
+        parameters = ["run_id: Id | None = None", "last_event_id: str | None = None"]
+        answer = imports.add(module, f"{prefix}Following")
+    else:
+        parameters = _parameters(ids, endpoint, imports)
+        fields = [it for it in parameters if it.startswith("**query")]
+        if fields and endpoint.query is not None:
+            imports.add("hwci.client.calls", _fields_name(endpoint.query))
+        answer = _of_client(prefix, endpoint, imports)
+    asynchronous = "async " if prefix else ""
+    head = f"    {asynchronous}def {name}({', '.join(['self', *parameters])}) -> {answer}:"
+    return f'{head}\n        """{endpoint.summary}."""\n'
+
+
+def _of_client(prefix: str, endpoint: Endpoint, imports: _Imports) -> str:
+    if not is_list(endpoint) or endpoint.answer is None:
+        return _answer(endpoint, imports)
+    (item,) = endpoint.answer.__pydantic_generic_metadata__["args"]
+    listing = imports.add("hwci.client._resources", f"{prefix}Listing")
+    return f"{listing}[{_source(item, imports)}]"
+
+
+def _camel(name: str) -> str:
+    return "".join(part.title() for part in name.split("_"))
 
 
 def _of_body(endpoint: Endpoint, imports: _Imports) -> Iterable[str]:
@@ -146,3 +216,6 @@ def _name(kind: type, imports: _Imports) -> str:
 
 def _snake(name: str) -> str:
     return re.sub(r"([A-Z])", lambda letter: f"_{letter[1].lower()}", name)
+
+
+FILES: dict[Path, Callable[[], str]] = {CALLS: calls, RESOURCES: resources}

@@ -254,7 +254,8 @@ def main() -> None:
     """Write every page."""
     for name, page in PAGES.items():
         (REFERENCE / name).write_text(page())
-    client_stub.PATH.write_text(client_stub.stub())
+    for path, types in client_stub.FILES.items():
+        path.write_text(types())
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from hwci.client import (
     RunEvent,
     Session,
     Trigger,
-    calls,
     errors,
 )
 
@@ -26,43 +25,42 @@ NEEDED = ("HWCI_URL", "HWCI_ORG", "HWCI_EMAIL", "HWCI_PASSWORD", "HWCI_SESSION_F
 
 def organization(client: Client, wanted: str) -> UUID:
     """Find an organization of the person by its name or its id."""
-    own = client.send(calls.me()).organizations
-    for one in own:
-        if wanted in {one.name, str(one.id)}:
-            return one.id
-    raise LookupError(f"no organization {wanted!r}; yours: {', '.join(one.name for one in own)}")
+    own = list(client.orgs.list())
+    for organization in own:
+        if wanted in {organization.name, str(organization.id)}:
+            return organization.id
+    raise LookupError(f"no organization {wanted!r}; yours: {', '.join(it.name for it in own)}")
 
 
-def pending(client: Client, org_id: UUID) -> list[FailureAnswer]:
+def pending(client: Client) -> list[FailureAnswer]:
     """List all failures that still fail, page after page."""
-    call = calls.list_failures(org_id, label=Label.PENDING, as_of=AS_OF, limit=100)
-    return list(client.items(call))
+    return list(client.failures.list(label=Label.PENDING, as_of=AS_OF, limit=100))
 
 
-def newest(client: Client, org_id: UUID) -> tuple[int, list[str]]:
+def newest(client: Client) -> tuple[int, list[str]]:
     """Read one page: how many runs there are, and the boxes of the newest ones."""
-    page = client.send(calls.list_runs(org_id, limit=2))
-    return page.total, [run.box_key for run in page.items]
+    runs = client.runs.list(limit=2)
+    return runs.total, [run.box_key for run in runs.items]
 
 
-def confirm(client: Client, org_id: UUID, failure_id: UUID) -> str:
+def confirm(client: Client, failure_id: UUID) -> str:
     """Count a resolved failure as a real firmware bug."""
     try:
-        return client.send(calls.confirm_failure(org_id, failure_id)).failure_class
+        return client.failures.confirm(failure_id).failure_class
     except errors.ConflictError as fault:
         return f"not possible: {fault.message}"
 
 
-def events(client: Client, org_id: UUID) -> Iterator[RunEvent]:
+def events(client: Client) -> Iterator[RunEvent]:
     """Yield what happens to runs, until the caller stops."""
-    with client.follow(org_id) as following:
+    with client.runs.follow() as following:
         yield from following
 
 
-def misspelled(client: Client, org_id: UUID) -> str:
+def misspelled(client: Client) -> str:
     """Ask for a repository that nothing has."""
     try:
-        client.send(calls.list_runs(org_id, repo_key="soak/power-bord"))
+        client.runs.list(repo_key="soak/power-bord")
     except errors.NotFoundError as fault:
         return fault.message
     return ""
@@ -79,14 +77,15 @@ def main() -> int:
         return 2
     url = os.environ["HWCI_URL"]
     try:
-        with Client(url, token=signed_in(url, Path(os.environ["HWCI_SESSION_FILE"]))) as client:
-            org_id = organization(client, os.environ["HWCI_ORG"])
-            total, boxes = newest(client, org_id)
+        session = signed_in(url, Path(os.environ["HWCI_SESSION_FILE"]))
+        with Client(url, token=session) as client:
+            client.org_id = organization(client, os.environ["HWCI_ORG"])
+            total, boxes = newest(client)
             print(f"{total} runs, the newest on {' and '.join(boxes)}")
-            found = pending(client, org_id)
-            print(*(f"{one.test_id} fails on {one.box_key}" for one in found), sep="\n")
-            print(confirm(client, org_id, found[0].id))
-            print(misspelled(client, org_id))
+            failures = pending(client)
+            print(*(f"{it.test_id} fails on {it.box_key}" for it in failures), sep="\n")
+            print(confirm(client, failures[0].id))
+            print(misspelled(client))
             print(f"triggers: {', '.join(Trigger)}")
     except (HwciError, LookupError) as fault:
         print(fault, file=sys.stderr)

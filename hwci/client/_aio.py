@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from http import HTTPStatus
 from itertools import count
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 from uuid import uuid4
 
 import aiohttp
@@ -29,14 +29,28 @@ from hwci.client._protocol import (
     Response,
     Token,
     build_request,
+    log_try,
     lower_case,
     needs_token,
     next_page,
     refused_token,
     retry_delay,
 )
+from hwci.client._resources import (
+    FOLLOW,
+    AsyncListing,
+    Resource,
+    Surroundings,
+    call_in,
+    is_list,
+    needs_organization,
+    only_one,
+    resource,
+)
 from hwci.client.following import Follower
+from hwci.client.resources import AsyncResources
 from hwci.wire.base import ListPage
+from hwci.wire.endpoint import Endpoint
 from hwci.wire.runs import RunEvent
 
 T = TypeVar("T")
@@ -124,7 +138,7 @@ async def _next_chunk(line: aiohttp.ClientResponse) -> bytes:
         return b""
 
 
-class AsyncClient:
+class AsyncClient(AsyncResources):
     """Sends calls, also several at once, in one event loop. Its arguments are those of `Client`:
     `timeout` is in seconds of silence, `token` may be a function, or a `Session`, which works in a
     thread.
@@ -132,19 +146,22 @@ class AsyncClient:
 
     def __init__(  # noqa: PLR0913 - all but the address by name
         self,
-        url: str,
+        url: str | None = None,
         *,
         ci_key: str | None = None,
         token: Token | None = None,
         box_key: str | None = None,
         reader_key: str | None = None,
+        org_id: Id | None = None,
         timeout: float = 30,
         retries: int = 4,
     ) -> None:
-        self._server = parse_address(url)
+        own = Surroundings.of(url, reader_key, org_id)
+        self._server = parse_address(own.url)
+        self._org_id = own.org_id
         self._proxy = proxy_of(self._server)
         self._tunnel = self._server.scheme == "https"
-        given = Credentials(ci_key, token, box_key, reader_key)
+        given = Credentials(ci_key, token, box_key, own.reader_key)
         self._credentials = given.of_server(self._server)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=timeout, sock_read=timeout)
         self._retries = retries
@@ -182,6 +199,28 @@ class AsyncClient:
             outcome = await self._outcome(call, request)
         return self._answers.conclude(call, outcome, kept)
 
+    async def org_id(self) -> Id:
+        """Return the organization that resources ask of. Raises `OrganizationError`: the person is
+        a member of several, or of none.
+        """
+        if self._org_id is None:
+            if self._credentials.reader_key is not None:
+                self._org_id = (await self.reader_keys.own()).organization.id
+            else:
+                self._org_id = only_one([it async for it in await self.orgs.list()])
+        return self._org_id
+
+    def __getattr__(self, name: str) -> Resource:
+        return resource(name, self._perform)
+
+    async def _perform(self, endpoint: Endpoint, *given: Any, **fields: Any) -> object:
+        org_id = await self.org_id() if needs_organization(endpoint) else None
+        if endpoint.name == FOLLOW:
+            return self.follow(await self.org_id(), *given, **fields)
+        call = call_in(endpoint, org_id, *given, **fields)
+        answer = await self.send(call)
+        return AsyncListing(self, call, answer) if is_list(endpoint) else answer
+
     async def _present(self, needed: Credential) -> Credentials:
         """Return the credentials with the present token of a session, where that is needed."""
         credentials, session = self._credentials, self._credentials.renewable
@@ -197,6 +236,7 @@ class AsyncClient:
     async def _outcome(self, call: Call[T], request: Request) -> Response | NoAnswer:
         for tried in count():
             outcome = await self._try(request, fresh=not call.repeatable)
+            log_try(request, outcome)
             delay = retry_delay(call, outcome, self._retries - tried, tried, _chance())
             if delay is None:
                 break

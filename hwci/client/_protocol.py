@@ -7,6 +7,7 @@ This module decides headers, decoding and retries as functions of values (contra
 """
 
 import gzip
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from email.utils import parsedate_to_datetime
@@ -246,6 +247,22 @@ def next_page(call: Call[ListPage[Item]], page: ListPage[Item]) -> Call[ListPage
         return None
     others = tuple((name, value) for name, value in call.query if name != "page")
     return replace(call, query=(*others, ("page", str(page.page + 1))))
+
+
+def log_try(request: Request, outcome: Response | NoAnswer) -> None:
+    """Log a try, at the level of debugging. Headers and bodies hold secrets, and stay out.
+
+    A program that shows a log has imported logging; a CI step need not.
+    """
+    logging = sys.modules.get("logging")
+    if logging is None:
+        return
+    log = logging.getLogger("hwci.client")
+    if isinstance(outcome, Response):
+        answer = (outcome.status, outcome.headers.get("x-request-id"))
+        log.debug("%s %s answered %s, request %s", request.method, request.target, *answer)
+    else:
+        log.debug("%s %s got no answer: %s", request.method, request.target, outcome.reason)
 
 
 # Whether to try again

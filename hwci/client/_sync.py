@@ -19,7 +19,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from itertools import count
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import uuid4
 from weakref import WeakSet
 
@@ -36,11 +36,25 @@ from hwci.client._protocol import (
     Response,
     Token,
     build_request,
+    log_try,
     lower_case,
     next_page,
     retry_delay,
 )
+from hwci.client._resources import (
+    FOLLOW,
+    Listing,
+    Resource,
+    Surroundings,
+    call_in,
+    is_list,
+    needs_organization,
+    only_one,
+    resource,
+)
+from hwci.client.resources import Resources
 from hwci.wire.base import ListPage
+from hwci.wire.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from hwci.client.following import Follower
@@ -295,33 +309,40 @@ class Following:
             self._sleep(self._follower.pause_after(outcome, self._retries, _chance()))
 
 
-class Client:
-    """Sends calls, one after another in each thread; threads may share a client.
+class Client(Resources):
+    """Sends calls, one after another in each thread; threads may share a client. Each endpoint is a
+    method of a resource too: `client.failures.list(days=30)`.
 
     Args:
-        url: the server's address.
+        url: the server's address; if left out, HWCI_URL, with the reader key of HWCI_READER_KEY and
+            the organization of HWCI_ORG.
         ci_key: signs the CI report calls.
         token: the access token that signs the calls of a user, a `Session` that keeps one, or a
             function that returns one.
         box_key: signs the calls of a box.
         reader_key: signs the calls that read metrics, failures and runs, in place of the token.
         timeout: seconds of silence after which a try ends.
+        org_id: the organization that resources ask of; if left out, that of the reader key, or the
+            only one of the person.
         retries: tries after the first one, where repeating a call is safe.
     """
 
     def __init__(  # noqa: PLR0913 - all but the address by name
         self,
-        url: str,
+        url: str | None = None,
         *,
         ci_key: str | None = None,
         token: Token | None = None,
         box_key: str | None = None,
         reader_key: str | None = None,
+        org_id: Id | None = None,
         timeout: float = 30,
         retries: int = 4,
     ) -> None:
-        self._server = parse_address(url)
-        given = Credentials(ci_key, token, box_key, reader_key)
+        own = Surroundings.of(url, reader_key, org_id)
+        self._server = parse_address(own.url)
+        self._org_id = own.org_id
+        given = Credentials(ci_key, token, box_key, own.reader_key)
         self._credentials = given.of_server(self._server)
         self._retries = retries
         self._answers = KeptAnswers()
@@ -366,6 +387,34 @@ class Client:
             outcome = self._outcome(call, request, within)
         return self._answers.conclude(call, outcome, kept)
 
+    @property
+    def org_id(self) -> Id:
+        """The organization that resources ask of.
+
+        Raises:
+            OrganizationError: the person is a member of several, or of none.
+        """
+        if self._org_id is None:
+            if self._credentials.reader_key is not None:
+                self._org_id = self.reader_keys.own().organization.id
+            else:
+                self._org_id = only_one(list(self.orgs.list()))
+        return self._org_id
+
+    @org_id.setter
+    def org_id(self, org_id: Id) -> None:
+        self._org_id = org_id
+
+    def __getattr__(self, name: str) -> Resource:
+        return resource(name, self._perform)
+
+    def _perform(self, endpoint: Endpoint, *given: Any, **fields: Any) -> object:
+        org_id = self.org_id if needs_organization(endpoint) else None
+        if endpoint.name == FOLLOW:
+            return self.follow(self.org_id, *given, **fields)
+        call = call_in(endpoint, org_id, *given, **fields)
+        return Listing(self, call) if is_list(endpoint) else self.send(call)
+
     def _outcome(
         self, call: Call[T], request: Request, within: float | None
     ) -> Response | NoAnswer:
@@ -377,6 +426,7 @@ class Client:
                 sent = not isinstance(outcome, NoAnswer) or outcome.sent
                 late = TimeoutError(f"no whole one within {within:.0f} s")
                 outcome = self._no_answer(late, sent=sent)
+            log_try(request, outcome)
             delay = retry_delay(call, outcome, self._retries - tried, tried, _chance())
             self.server_time = _time_of(outcome) or self.server_time
             if delay is None:

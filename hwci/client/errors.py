@@ -9,6 +9,7 @@
     ├── SessionError                a kept sign-in cannot be used
     │   ├── SessionFileError        … as its file cannot be read or written
     │   └── SessionEndedError       … as there is none, or it has ended: sign in again
+    ├── OrganizationError           it is not clear of which organization a client asks
     ├── InvalidCallError            the arguments of a call break the field rules: nothing was sent
     ├── ConnectionFailedError       no answer came
     │   ├── TimedOutError           … within the time allowed
@@ -116,6 +117,17 @@ class SessionFileError(SessionError):
 
 class SessionEndedError(SessionError):
     """There is no sign-in, or it has ended and cannot be renewed. Only a new one helps."""
+
+
+class OrganizationError(HwciError):
+    """It is not clear of which organization a client asks. `names`: those of the person."""
+
+    def __init__(self, names: str) -> None:
+        super().__init__(names)
+        self.names = names
+
+    def __str__(self) -> str:
+        return f"Of which organization? Give org_id, or set HWCI_ORG to an id: {self.names}"
 
 
 class InvalidCallError(HwciError, ValueError):

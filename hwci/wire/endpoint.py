@@ -70,7 +70,8 @@ class OwnLimit(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Endpoint:
-    """One endpoint. `body`, `query`, `answer`: their models, None where there is none.
+    """One endpoint. `name`: what it is in the typed client, `failures.list` for
+    `client.failures.list(…)`. `body`, `query`, `answer`: their models, None where there is none.
 
     `also`: errors beside those that follow from the rest. `metrics`: only while CI Metrics is
     enabled. `media`: the content type of an answer that is not JSON, `text/event-stream` or none
@@ -81,6 +82,7 @@ class Endpoint:
     `called`: the typed client calls it; otherwise only browsers and other tools do.
     """
 
+    name: str
     method: Method
     path: str
     who: Who

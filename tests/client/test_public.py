@@ -101,6 +101,7 @@ def test_a_ci_step_imports_no_heavy_library(statement: str, needed: list[str]) -
         errors.CredentialMalformedError("a CI key"),
         errors.SessionFileError("what", "why", "fix"),
         errors.SessionEndedError("what", "why"),
+        errors.OrganizationError("Engines (1), Boards (2)"),
         errors.InvalidCallError(ISSUES),
         errors.ConnectionFailedError("http://h", "why", sent=True),
         errors.TimedOutError("http://h", "why", sent=False),

@@ -121,14 +121,14 @@ def test_what_the_page_for_embedders_shows_can_be_pasted_in_its_order(
         exec(block, pasted)
 
     with Client(server.url, token=server.token) as client:
-        [own] = client.send(calls.me()).organizations
+        [own] = client.orgs.list()
         for wanted in (own.name, str(own.id)):
             assert pasted["organization"](client, wanted) == server.org_id
         with pytest.raises(LookupError, match=own.name):
             pasted["organization"](client, "Other")
-        assert pasted["newest"](client, server.org_id) == (0, [])
-        assert pasted["pending"](client, server.org_id) == []
-        assert pasted["misspelled"](client, server.org_id) == ""  # nothing is reported yet
+        assert pasted["newest"](client) == (0, [])
+        assert pasted["pending"](client) == []
+        assert pasted["misspelled"](client) == ""  # nothing is reported yet
 
 
 def test_the_tour_names_the_variables_that_are_missing(server: RunningServer) -> None:

@@ -31,81 +31,81 @@ from hwci.wire.sso import (
 
 # fmt: off
 REGISTER = Endpoint(
-    "POST", "/api/auth/register", Who.ANYONE, "Register, by the operator's policy, and sign in",
-    body=Registration, answer=SignedIn, status=201, also=(403, 409), own_limit=OwnLimit.REGISTER,
-    repeatable=False
+    "account.register", "POST", "/api/auth/register", Who.ANYONE,
+    "Register, by the operator's policy, and sign in", body=Registration, answer=SignedIn,
+    status=201, also=(403, 409), own_limit=OwnLimit.REGISTER, repeatable=False
 )
 LOGIN = Endpoint(
-    "POST", "/api/auth/login", Who.ANYONE, "Sign in with e-mail and password", body=Login,
-    answer=SignedIn, also=(401, 403), own_limit=OwnLimit.LOGIN, repeatable=False
+    "account.login", "POST", "/api/auth/login", Who.ANYONE, "Sign in with e-mail and password",
+    body=Login, answer=SignedIn, also=(401, 403), own_limit=OwnLimit.LOGIN, repeatable=False
 )
 REFRESH = Endpoint(
-    "POST", "/api/auth/refresh", Who.ANYONE,
+    "account.refresh", "POST", "/api/auth/refresh", Who.ANYONE,
     "Exchange a refresh token for a new pair; used twice, all sessions of its user end",
     body=Refresh, answer=TokenPair, also=(401, 403), own_limit=OwnLimit.REFRESH, repeatable=False
 )
 LOGOUT = Endpoint(
-    "POST", "/api/auth/logout", Who.ANYONE, "End a sign-in, its access tokens too", body=Logout,
-    status=204, also=(403,)
+    "account.logout", "POST", "/api/auth/logout", Who.ANYONE,
+    "End a sign-in, its access tokens too", body=Logout, status=204, also=(403,)
 )
 ME = Endpoint(
-    "GET", "/api/auth/me", Who.USER, "Show the caller and their organizations",
+    "account.me", "GET", "/api/auth/me", Who.USER, "Show the caller and their organizations",
     query=OwnOrganizationsQuery, answer=Me
 )
 CHANGE_PASSWORD = Endpoint(
-    "POST", "/api/auth/password", Who.USER, "Change my password; all my other sessions end",
-    body=PasswordChange, answer=SessionsEnded, also=(409,), own_limit=OwnLimit.LOGIN,
-    repeatable=False
+    "account.change_password", "POST", "/api/auth/password", Who.USER,
+    "Change my password; all my other sessions end", body=PasswordChange, answer=SessionsEnded,
+    also=(409,), own_limit=OwnLimit.LOGIN, repeatable=False
 )
 RESET_PASSWORD = Endpoint(
-    "POST", "/api/auth/reset", Who.ANYONE,
+    "account.reset_password", "POST", "/api/auth/reset", Who.ANYONE,
     "Set a new password by a reset link, once; all sessions of its user end", body=PasswordReset,
     status=204, also=(403,), own_limit=OwnLimit.LOGIN, repeatable=False
 )
 LIST_SESSIONS = Endpoint(
-    "GET", "/api/auth/sessions", Who.USER, "List my sessions", query=PageQuery,
+    "sessions.list", "GET", "/api/auth/sessions", Who.USER, "List my sessions", query=PageQuery,
     answer=ListPage[SessionAnswer]
 )
 END_OTHER_SESSIONS = Endpoint(
-    "DELETE", "/api/auth/sessions", Who.USER,
+    "sessions.end_others", "DELETE", "/api/auth/sessions", Who.USER,
     "End all my sessions but this one, their access tokens too", answer=SessionsEnded
 )
 END_SESSION = Endpoint(
-    "DELETE", "/api/auth/sessions/{sessionId}", Who.USER,
+    "sessions.end", "DELETE", "/api/auth/sessions/{sessionId}", Who.USER,
     "End one of my sessions, its access tokens too", status=204, also=(404,)
 )
 SSO_PROVIDERS = Endpoint(
-    "GET", "/api/auth/sso", Who.ANYONE, "List the providers of single sign-on", query=Query,
-    answer=SsoProviders
+    "sso.providers", "GET", "/api/auth/sso", Who.ANYONE, "List the providers of single sign-on",
+    query=Query, answer=SsoProviders
 )
 SSO_LOGIN = Endpoint(
-    "GET", "/api/auth/sso/{provider}/login", Who.ANYONE,
+    "sso.login", "GET", "/api/auth/sso/{provider}/login", Who.ANYONE,
     "Send the browser to a provider to sign in", query=SsoLoginQuery, status=302, also=(401, 404),
     called=False
 )
 SSO_LOGIN_INVITED = Endpoint(
-    "POST", "/api/auth/sso/{provider}/login", Who.ANYONE,
+    "sso.login_invited", "POST", "/api/auth/sso/{provider}/login", Who.ANYONE,
     "Begin to sign in at a provider with an invitation; return where the browser goes",
     body=SsoInvitation, answer=SsoStart, also=(401, 403, 404), own_limit=OwnLimit.REGISTER,
     called=False
 )
 SSO_CALLBACK = Endpoint(
-    "GET", "/api/auth/sso/{provider}/callback", Who.ANYONE,
+    "sso.callback", "GET", "/api/auth/sso/{provider}/callback", Who.ANYONE,
     "Take the browser back from a provider, signed in", query=SsoCallbackQuery, status=302,
     also=(401, 403, 404), called=False
 )
 SSO_WAITING = Endpoint(
-    "GET", "/api/auth/sso/command-line", Who.ANYONE,
+    "sso.waiting", "GET", "/api/auth/sso/command-line", Who.ANYONE,
     "Show which command line waits for the sign-in of this browser", query=Query, answer=SsoWaiting,
     also=(401,), called=False
 )
 SSO_CONFIRM = Endpoint(
-    "POST", "/api/auth/sso/command-line", Who.ANYONE,
+    "sso.confirm", "POST", "/api/auth/sso/command-line", Who.ANYONE,
     "Say whether that command line gets the sign-in; return where the browser goes",
     body=SsoConfirmation, answer=SsoHandover, also=(401, 403), called=False
 )
 EXCHANGE_SSO_CODE = Endpoint(
-    "POST", "/api/auth/sso/token", Who.ANYONE,
+    "sso.exchange", "POST", "/api/auth/sso/token", Who.ANYONE,
     "Exchange the code that a loopback address was given for a sign-in, once", body=SsoExchange,
     answer=SignedIn, also=(401, 403), repeatable=False
 )

@@ -34,126 +34,127 @@ from hwci.wire.queries import (
 
 # fmt: off
 LIST_MERGES = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/merges", Who.READER,
+    "merges.list", "GET", "/api/orgs/{orgId}/ci-analysis/merges", Who.READER,
     "Announced merges, each with the runs that checked it or tell why none did",
     query=MergeRunsQuery, answer=ListPage[AnnouncedMergeAnswer], metrics=True
 )
 EXPLAIN_UNCHECKED_MERGES = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/unchecked-merges", Who.READER,
+    "merges.unchecked", "GET", "/api/orgs/{orgId}/ci-analysis/unchecked-merges", Who.READER,
     "Merges not checked on hardware, each with the one cause of it", query=MergeRunsQuery,
     answer=ListPage[ExplainedMergeAnswer], metrics=True
 )
 PLAN_MERGES = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/merge-plan", Who.READER,
+    "merges.plan", "GET", "/api/orgs/{orgId}/ci-analysis/merge-plan", Who.READER,
     "The runs that would check these merges in the least board time", query=MergePlanQuery,
     answer=MergePlanAnswer, metrics=True
 )
 BOX_HEALTH = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/boxes", Who.READER,
+    "boxes.health", "GET", "/api/orgs/{orgId}/ci-analysis/boxes", Who.READER,
     "Boxes: which one fails more than the others on the same commits, and how each fares",
     query=PeriodQuery, answer=BenchesAnswer, also=(409,), metrics=True
 )
 ONE_BOX = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/box", Who.READER,
+    "boxes.show", "GET", "/api/orgs/{orgId}/ci-analysis/box", Who.READER,
     "One box: how it compares, its shares beside the others', what failed on it alone",
     query=OneBoxQuery, answer=OneBoxAnswer, also=(409,), metrics=True
 )
 EXPLAIN_FAILURE = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
+    "failures.explain", "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
     "Show which single edits would give a failure another class", query=Query,
     answer=ExplanationAnswer, metrics=True
 )
 EXPLAIN_FAILURE_WITH_GIT = Endpoint(
-    "POST", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
-    "The same, with what git has of changes that runs did not send; nothing is kept",
+    "failures.explain_with_git", "POST", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}",
+    Who.READER, "The same, with what git has of changes that runs did not send; nothing is kept",
     body=UnsentBody, answer=ExplanationAnswer, metrics=True, body_bytes=limits.UNSENT_BYTES,
     reads=True
 )
 LIST_GAPS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/gaps", Who.READER,
+    "failures.gaps", "GET", "/api/orgs/{orgId}/ci-analysis/gaps", Who.READER,
     "What CI leaves out, and how many ambiguous failures it would decide", query=PeriodQuery,
     answer=GapsAnswer, metrics=True
 )
 SUSPECTS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests", Who.READER,
+    "tests.flaky", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests", Who.READER,
     "Flaky tests: since which commit, on which boxes, and how sure", query=SuspectsQuery,
     answer=ListPage[SuspectAnswer], also=(409,), metrics=True
 )
 SUSPECTS_IN_FEW_WORDS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests/answers", Who.READER,
-    "The same tests in few words: whether one fails now, or whom to suspect", query=SuspectsQuery,
-    answer=ListPage[InFewWords], also=(409,), metrics=True
+    "tests.flaky_in_few_words", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests/answers",
+    Who.READER, "The same tests in few words: whether one fails now, or whom to suspect",
+    query=SuspectsQuery, answer=ListPage[InFewWords], also=(409,), metrics=True
 )
 RANKED_TESTS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/ranked-tests", Who.READER,
+    "tests.ranked", "GET", "/api/orgs/{orgId}/ci-analysis/ranked-tests", Who.READER,
     "Flakiest tests by the lower end of the interval of their rate", query=FlakyQuery,
     answer=ListPage[RankedTestAnswer], also=(409,), metrics=True
 )
 RANKED_HISTORY = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/ranked-tests/history", Who.READER,
+    "tests.ranked_history", "GET", "/api/orgs/{orgId}/ci-analysis/ranked-tests/history", Who.READER,
     "The same tests over time, on each box", query=FlakyHistoryQuery, answer=FlakyHistories,
     also=(409,), metrics=True
 )
 LIST_CAUSES = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/causes", Who.READER,
+    "causes.list", "GET", "/api/orgs/{orgId}/ci-analysis/causes", Who.READER,
     "Resolved failures by cause: what one commit broke and one fixed, as one", query=CausesQuery,
     answer=ListPage[CauseAnswer], metrics=True
 )
 LOST_BOARDS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards", Who.READER,
+    "lost_boards.count", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards", Who.READER,
     "How many resolved failures lie in runs that lost their board, and which", query=PeriodQuery,
     answer=LostBoardsAnswer, metrics=True
 )
 LOST_RESOLVED = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/resolved", Who.READER,
+    "lost_boards.resolved", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/resolved", Who.READER,
     "The same as rows of the tables of resolved failures", query=LostResolvedQuery,
     answer=ListPage[ResolvedFailureAnswer], metrics=True
 )
 LOST_FAILURES = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/failures", Who.READER,
+    "lost_boards.failures", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/failures", Who.READER,
     "All failures in runs that lost their board, as `ci-failures` lists them", query=FailuresQuery,
     answer=ListPage[FailureAnswer], metrics=True
 )
 LIST_INCIDENTS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/incidents", Who.READER,
+    "incidents.list", "GET", "/api/orgs/{orgId}/ci-analysis/incidents", Who.READER,
     "Failures that one cause explains, as one: tests by boxes, the commits that began it",
     query=IncidentsQuery, answer=ListPage[IncidentAnswer], metrics=True
 )
 TRENDS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/trends", Who.READER,
+    "metrics.trends", "GET", "/api/orgs/{orgId}/ci-analysis/trends", Who.READER,
     "The tiles against the period before", query=PeriodQuery, answer=TrendsAnswer, metrics=True
 )
 BISECTION = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/bisection", Who.READER,
+    "tests.bisection", "GET", "/api/orgs/{orgId}/ci-analysis/bisection", Who.READER,
     "Which commit broke a test, how sure that is, and the run that tells most about it",
     query=BisectionQuery, answer=ProgressAnswer, metrics=True
 )
 ONE_TEST = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/test", Who.READER,
+    "tests.show", "GET", "/api/orgs/{orgId}/ci-analysis/test", Who.READER,
     "One test over time on each box: how often it failed, and what a retry gave",
     query=OneTestQuery, answer=OneTestAnswer, metrics=True
 )
 LIST_TESTS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/tests", Who.READER, "List the tests that reports name",
-    query=TestNamesQuery, answer=ListPage[TestNameAnswer], metrics=True
+    "tests.list", "GET", "/api/orgs/{orgId}/ci-analysis/tests", Who.READER,
+    "List the tests that reports name", query=TestNamesQuery, answer=ListPage[TestNameAnswer],
+    metrics=True
 )
 METRICS_BY_DAY = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/days", Who.READER,
+    "metrics.by_day", "GET", "/api/orgs/{orgId}/ci-analysis/days", Who.READER,
     "The tiles by the calendar days of a time zone, each share with its interval", query=DaysQuery,
     answer=DaysAnswer, metrics=True
 )
 TIMES_TO_FIX = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER,
+    "metrics.times_to_fix", "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER,
     "How long failures took until they were seen, and fixed, by product and box",
     query=BoxTableQuery, answer=ListPage[TimesToFixAnswer], metrics=True
 )
 BOX_TRENDS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/box-trends", Who.READER,
+    "boxes.trends", "GET", "/api/orgs/{orgId}/ci-analysis/box-trends", Who.READER,
     "How the shares of each product and box changed against the period before", query=BoxTableQuery,
     answer=ListPage[BoxTrendAnswer], metrics=True
 )
 PAGE_FIGURES = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-analysis/page", Who.MEMBER,
+    "metrics.beside", "GET", "/api/orgs/{orgId}/ci-analysis/page", Who.MEMBER,
     "What the dashboard's metrics page shows beside `ci-metrics`, as one answer",
     query=PageFiguresQuery, answer=PageFiguresAnswer, metrics=True, tagged=True, called=False
 )

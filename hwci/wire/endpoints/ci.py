@@ -7,17 +7,17 @@ from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 # fmt: off
 ANNOUNCE_MERGE = Endpoint(
-    "POST", "/api/ci/merge-announce", Who.CI_KEY,
+    "merges.announce", "POST", "/api/ci/merge-announce", Who.CI_KEY,
     "Announce a merge; the same identity again changes nothing", body=MergeAnnouncement, status=204,
     whole_body=True
 )
 REPORT_RUN = Endpoint(
-    "POST", "/api/ci/run-report", Who.CI_KEY,
+    "runs.report", "POST", "/api/ci/run-report", Who.CI_KEY,
     "Report a hardware test run; the same identity again replaces the report", body=RunReport,
     status=204, body_bytes=limits.RUN_REPORT_BYTES, whole_body=True
 )
 PUT_SUITE_CONFIG = Endpoint(
-    "PUT", "/api/ci/suite-config", Who.CI_KEY,
+    "suite_configs.put", "PUT", "/api/ci/suite-config", Who.CI_KEY,
     "Describe a product's files; an earlier configuration is replaced", body=SuiteConfiguration,
     status=204, body_bytes=limits.SUITE_CONFIG_BYTES, whole_body=True
 )

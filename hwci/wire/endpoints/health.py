@@ -8,16 +8,19 @@ from hwci.wire.wheels import WheelAnswer
 
 # fmt: off
 WHEEL = Endpoint(
-    "GET", "/api/wheel", Who.ANYONE,
+    "server.wheel", "GET", "/api/wheel", Who.ANYONE,
     "Show the wheel of hwci that this server runs from, and the hash to pin", query=Query,
     answer=WheelAnswer, also=(404,)
 )
-HEALTH = Endpoint("GET", "/healthz", Who.ANYONE, "Is the process alive?", answer=HealthAnswer)
+HEALTH = Endpoint(
+    "server.health", "GET", "/healthz", Who.ANYONE, "Is the process alive?", answer=HealthAnswer
+)
 READY = Endpoint(
-    "GET", "/readyz", Who.ANYONE, "Can the server serve? 503 when its database cannot be used",
-    answer=HealthAnswer, called=False
+    "server.ready", "GET", "/readyz", Who.ANYONE,
+    "Can the server serve? 503 when its database cannot be used", answer=HealthAnswer, called=False
 )
 OPENAPI = Endpoint(
-    "GET", "/api/openapi.json", Who.ANYONE, "This document", query=Query, called=False
+    "server.openapi", "GET", "/api/openapi.json", Who.ANYONE, "This document", query=Query,
+    called=False
 )
 # fmt: on

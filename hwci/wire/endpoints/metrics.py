@@ -35,83 +35,85 @@ from hwci.wire.reports import SuiteConfiguration
 
 # fmt: off
 LIST_PRODUCTS = Endpoint(
-    "GET", "/api/orgs/{orgId}/products", Who.READER, "List the known products", query=ProductsQuery,
-    answer=ListPage[ProductAnswer], metrics=True
+    "products.list", "GET", "/api/orgs/{orgId}/products", Who.READER, "List the known products",
+    query=ProductsQuery, answer=ListPage[ProductAnswer], metrics=True
 )
 LIST_SUITE_CONFIGS = Endpoint(
-    "GET", "/api/orgs/{orgId}/suite-configs", Who.READER, "List suite configurations as sent",
-    query=SuiteConfigsQuery, answer=ListPage[SuiteConfigAnswer], metrics=True
+    "suite_configs.list", "GET", "/api/orgs/{orgId}/suite-configs", Who.READER,
+    "List suite configurations as sent", query=SuiteConfigsQuery,
+    answer=ListPage[SuiteConfigAnswer], metrics=True
 )
 PLAN_SUITE_CONFIG = Endpoint(
-    "POST", "/api/orgs/{orgId}/suite-configs/plan", Who.MEMBER,
+    "suite_configs.plan", "POST", "/api/orgs/{orgId}/suite-configs/plan", Who.MEMBER,
     "Show what a suite configuration would change if it were sent; nothing is kept",
     body=SuiteConfiguration, query=PlanQuery, answer=SuiteConfigPlan, metrics=True,
     body_bytes=limits.SUITE_CONFIG_BYTES, reads=True, whole_body=True
 )
 METRICS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-metrics", Who.READER,
+    "metrics.page", "GET", "/api/orgs/{orgId}/ci-metrics", Who.READER,
     "Open the metrics page: four tiles and the first rows of four tables", query=MetricsQuery,
     answer=MetricsPage, metrics=True, tagged=True
 )
 TREND = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-metrics/trend", Who.READER,
+    "metrics.trend", "GET", "/api/orgs/{orgId}/ci-metrics/trend", Who.READER,
     "The four tiles over time: at most 90 slots of equal width", query=PeriodQuery,
     answer=TrendAnswer, metrics=True
 )
 UNCHECKED_MERGES = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-metrics/unchecked-merges", Who.READER,
+    "metrics.unchecked_merges", "GET", "/api/orgs/{orgId}/ci-metrics/unchecked-merges", Who.READER,
     "Merges not checked on hardware", query=MergesQuery, answer=ListPage[UncheckedMerge],
     metrics=True, tagged=True
 )
 CHECKED_MERGES = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-metrics/checked-merges", Who.READER,
+    "metrics.checked_merges", "GET", "/api/orgs/{orgId}/ci-metrics/checked-merges", Who.READER,
     "Merges checked on hardware, each with the run that checked it first", query=MergeRunsQuery,
     answer=ListPage[CheckedMergeAnswer], metrics=True, tagged=True
 )
 REAL_BUGS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-metrics/real-bugs", Who.READER, "Real FW bugs caught",
-    query=ResolvedQuery, answer=ListPage[ResolvedFailureAnswer], metrics=True, tagged=True
+    "metrics.real_bugs", "GET", "/api/orgs/{orgId}/ci-metrics/real-bugs", Who.READER,
+    "Real FW bugs caught", query=ResolvedQuery, answer=ListPage[ResolvedFailureAnswer],
+    metrics=True, tagged=True
 )
 OTHER_FAILURES = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-metrics/other-failures", Who.READER,
+    "metrics.other_failures", "GET", "/api/orgs/{orgId}/ci-metrics/other-failures", Who.READER,
     "Resolved by a bench or harness change, ambiguous or dismissed", query=OthersQuery,
     answer=ListPage[ResolvedFailureAnswer], metrics=True, tagged=True
 )
 FLAKIEST_TESTS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests", Who.READER, "Flakiest tests",
-    query=FlakyQuery, answer=ListPage[FlakyTestAnswer], metrics=True, tagged=True
+    "metrics.flakiest_tests", "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests", Who.READER,
+    "Flakiest tests", query=FlakyQuery, answer=ListPage[FlakyTestAnswer], metrics=True, tagged=True
 )
 FLAKY_HISTORY = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests/history", Who.READER,
-    "Flakiest tests over time and boxes, in the slots of the trend", query=FlakyHistoryQuery,
-    answer=FlakyHistories, metrics=True
+    "metrics.flaky_history", "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests/history",
+    Who.READER, "Flakiest tests over time and boxes, in the slots of the trend",
+    query=FlakyHistoryQuery, answer=FlakyHistories, metrics=True
 )
 LIST_FAILURES = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-failures", Who.READER,
+    "failures.list", "GET", "/api/orgs/{orgId}/ci-failures", Who.READER,
     "List failures that have an item in the period, with their labels", query=FailuresQuery,
     answer=ListPage[FailureAnswer], metrics=True, tagged=True
 )
 GET_FAILURE = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-failures/{failureId}", Who.READER,
+    "failures.get", "GET", "/api/orgs/{orgId}/ci-failures/{failureId}", Who.READER,
     "Show one failure with its evidence", query=Query, answer=FailureEvidence, metrics=True
 )
 CONFIRM_FAILURE = Endpoint(
-    "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/confirm", Who.ADMIN,
+    "failures.confirm", "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/confirm", Who.ADMIN,
     "Count a resolved failure as a real firmware bug", body=ReviewNote,
     answer=ResolvedFailureAnswer, also=(409,), metrics=True, bodiless=True, repeatable=False
 )
 DISMISS_FAILURE = Endpoint(
-    "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/dismiss", Who.ADMIN,
+    "failures.dismiss", "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/dismiss", Who.ADMIN,
     "Move a real firmware bug to the other list", body=ReviewNote, answer=ResolvedFailureAnswer,
     also=(409,), metrics=True, bodiless=True, repeatable=False
 )
 RESET_FAILURE = Endpoint(
-    "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/reset", Who.ADMIN,
+    "failures.reset", "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/reset", Who.ADMIN,
     "Restore the automatic label of a reviewed failure", body=ReviewNote,
     answer=ResolvedFailureAnswer, also=(409,), metrics=True, bodiless=True, repeatable=False
 )
 REVIEW_FAILURES = Endpoint(
-    "POST", "/api/orgs/{orgId}/ci-reviews", Who.ADMIN,
+    "failures.review", "POST", "/api/orgs/{orgId}/ci-reviews", Who.ADMIN,
     "Confirm, dismiss and reset several failures, all or none", body=ReviewsBody,
     answer=ReviewedAnswer, also=(404, 409), metrics=True, whole_body=True, repeatable=False
 )

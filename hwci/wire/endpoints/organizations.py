@@ -26,93 +26,94 @@ from hwci.wire.queries import PageQuery, Query
 
 # fmt: off
 LIST_ORGS = Endpoint(
-    "GET", "/api/orgs", Who.USER, "List my organizations", query=PageQuery,
+    "orgs.list", "GET", "/api/orgs", Who.USER, "List my organizations", query=PageQuery,
     answer=ListPage[OrganizationAnswer]
 )
 CREATE_ORG = Endpoint(
-    "POST", "/api/orgs", Who.USER, "Create an organization; the caller owns it",
+    "orgs.create", "POST", "/api/orgs", Who.USER, "Create an organization; the caller owns it",
     body=NewOrganization, answer=OrganizationAnswer, status=201, also=(409,), repeatable=False
 )
 GET_ORG = Endpoint(
-    "GET", "/api/orgs/{orgId}", Who.MEMBER, "Show an organization", query=Query,
+    "orgs.get", "GET", "/api/orgs/{orgId}", Who.MEMBER, "Show an organization", query=Query,
     answer=OrganizationAnswer
 )
 AUDIT_LOG = Endpoint(
-    "GET", "/api/orgs/{orgId}/audit-log", Who.ADMIN,
+    "orgs.audit_log", "GET", "/api/orgs/{orgId}/audit-log", Who.ADMIN,
     "List the audit log: who did what, newest first", query=PageQuery,
     answer=ListPage[AuditEntryAnswer]
 )
 LIST_MEMBERS = Endpoint(
-    "GET", "/api/orgs/{orgId}/members", Who.MEMBER, "List the members of an organization",
-    query=PageQuery, answer=ListPage[MemberAnswer]
+    "members.list", "GET", "/api/orgs/{orgId}/members", Who.MEMBER,
+    "List the members of an organization", query=PageQuery, answer=ListPage[MemberAnswer]
 )
 ADD_MEMBER = Endpoint(
-    "POST", "/api/orgs/{orgId}/members", Who.ADMIN,
+    "members.add", "POST", "/api/orgs/{orgId}/members", Who.ADMIN,
     "Always refused: membership takes consent, so invite them", status=404, called=False
 )
 CHANGE_MEMBER = Endpoint(
-    "PATCH", "/api/orgs/{orgId}/members/{userId}", Who.ADMIN,
+    "members.change", "PATCH", "/api/orgs/{orgId}/members/{userId}", Who.ADMIN,
     "Change a member's role; only an owner makes or unmakes owners, the last owner stays",
     body=RoleChange, answer=MemberAnswer, also=(409,)
 )
 REMOVE_MEMBER = Endpoint(
-    "DELETE", "/api/orgs/{orgId}/members/{userId}", Who.MEMBER,
+    "members.remove", "DELETE", "/api/orgs/{orgId}/members/{userId}", Who.MEMBER,
     "Leave, or as owner or admin remove a member, at once; the last owner stays", status=204,
     also=(403, 409), repeatable=False
 )
 INVITE = Endpoint(
-    "POST", "/api/orgs/{orgId}/invites", Who.ADMIN,
+    "invites.send", "POST", "/api/orgs/{orgId}/invites", Who.ADMIN,
     "Invite someone, with an account or without; the token is only in this answer", body=NewInvite,
     answer=InviteAnswer, status=201, also=(409,), repeatable=False
 )
 LIST_SENT_INVITES = Endpoint(
-    "GET", "/api/orgs/{orgId}/invites", Who.ADMIN, "List the open invitations of an organization",
-    query=PageQuery, answer=ListPage[SentInvite]
+    "invites.sent", "GET", "/api/orgs/{orgId}/invites", Who.ADMIN,
+    "List the open invitations of an organization", query=PageQuery, answer=ListPage[SentInvite]
 )
 WITHDRAW_INVITE = Endpoint(
-    "DELETE", "/api/orgs/{orgId}/invites/{inviteId}", Who.ADMIN, "Withdraw an open invitation",
-    status=204, repeatable=False
+    "invites.withdraw", "DELETE", "/api/orgs/{orgId}/invites/{inviteId}", Who.ADMIN,
+    "Withdraw an open invitation", status=204, repeatable=False
 )
 LIST_INVITES = Endpoint(
-    "GET", "/api/invites", Who.USER, "List the open invitations of my e-mail", query=PageQuery,
-    answer=ListPage[ReceivedInvite]
+    "invites.received", "GET", "/api/invites", Who.USER, "List the open invitations of my e-mail",
+    query=PageQuery, answer=ListPage[ReceivedInvite]
 )
 ACCEPT_INVITE = Endpoint(
-    "POST", "/api/invites/{inviteId}/accept", Who.USER,
+    "invites.accept", "POST", "/api/invites/{inviteId}/accept", Who.USER,
     "Accept an invitation: with its token, or after single sign-on", body=Acceptance,
     answer=OrganizationAnswer, also=(403, 404), repeatable=False
 )
 DECLINE_INVITE = Endpoint(
-    "POST", "/api/invites/{inviteId}/decline", Who.USER, "Decline an invitation", status=204,
-    also=(404,), repeatable=False
+    "invites.decline", "POST", "/api/invites/{inviteId}/decline", Who.USER, "Decline an invitation",
+    status=204, also=(404,), repeatable=False
 )
 CREATE_CI_KEY = Endpoint(
-    "POST", "/api/orgs/{orgId}/ci-keys", Who.ADMIN,
+    "ci_keys.create", "POST", "/api/orgs/{orgId}/ci-keys", Who.ADMIN,
     "Create a CI key; its value is only in this answer", body=NewCiKey, answer=CreatedCiKey,
     status=201, repeatable=False
 )
 LIST_CI_KEYS = Endpoint(
-    "GET", "/api/orgs/{orgId}/ci-keys", Who.MEMBER, "List CI keys, never their value",
-    query=PageQuery, answer=ListPage[CiKeyAnswer]
+    "ci_keys.list", "GET", "/api/orgs/{orgId}/ci-keys", Who.MEMBER,
+    "List CI keys, never their value", query=PageQuery, answer=ListPage[CiKeyAnswer]
 )
 REVOKE_CI_KEY = Endpoint(
-    "DELETE", "/api/orgs/{orgId}/ci-keys/{keyId}", Who.ADMIN, "Revoke a CI key at once", status=204
+    "ci_keys.revoke", "DELETE", "/api/orgs/{orgId}/ci-keys/{keyId}", Who.ADMIN,
+    "Revoke a CI key at once", status=204
 )
 CREATE_READER_KEY = Endpoint(
-    "POST", "/api/orgs/{orgId}/reader-keys", Who.ADMIN,
+    "reader_keys.create", "POST", "/api/orgs/{orgId}/reader-keys", Who.ADMIN,
     "Create a reader key; its value is only in this answer", body=NewReaderKey,
     answer=CreatedReaderKey, status=201, repeatable=False
 )
 LIST_READER_KEYS = Endpoint(
-    "GET", "/api/orgs/{orgId}/reader-keys", Who.MEMBER, "List reader keys, never their value",
-    query=PageQuery, answer=ListPage[ReaderKeyAnswer]
+    "reader_keys.list", "GET", "/api/orgs/{orgId}/reader-keys", Who.MEMBER,
+    "List reader keys, never their value", query=PageQuery, answer=ListPage[ReaderKeyAnswer]
 )
 OWN_READER_KEY = Endpoint(
-    "GET", "/api/reader-key", Who.READER_KEY, "Show what the reader key of the request reads",
-    query=Query, answer=OwnReaderKey
+    "reader_keys.own", "GET", "/api/reader-key", Who.READER_KEY,
+    "Show what the reader key of the request reads", query=Query, answer=OwnReaderKey
 )
 REVOKE_READER_KEY = Endpoint(
-    "DELETE", "/api/orgs/{orgId}/reader-keys/{keyId}", Who.ADMIN, "Revoke a reader key at once",
-    status=204
+    "reader_keys.revoke", "DELETE", "/api/orgs/{orgId}/reader-keys/{keyId}", Who.ADMIN,
+    "Revoke a reader key at once", status=204
 )
 # fmt: on

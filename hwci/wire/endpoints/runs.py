@@ -8,21 +8,21 @@ from hwci.wire.runs import RunAnswer, RunDetail, RunsQuery, StreamQuery
 
 # fmt: off
 LIST_RUNS = Endpoint(
-    "GET", "/api/orgs/{orgId}/runs", Who.READER, "List run records, latest start first",
-    query=RunsQuery, answer=ListPage[RunAnswer]
+    "runs.list", "GET", "/api/orgs/{orgId}/runs", Who.READER,
+    "List run records, latest start first", query=RunsQuery, answer=ListPage[RunAnswer]
 )
 STREAM_RUNS = Endpoint(
-    "GET", "/api/orgs/{orgId}/runs/stream", Who.READER,
+    "runs.follow", "GET", "/api/orgs/{orgId}/runs/stream", Who.READER,
     "Follow runs as server-sent events; `Last-Event-ID` resumes", query=StreamQuery, also=(409,),
     media="text/event-stream", called=False
 )
 FOLLOW_RUNS = Endpoint(
-    "GET", "/api/orgs/{orgId}/runs/ws", Who.FOLLOWER,
+    "runs.socket", "GET", "/api/orgs/{orgId}/runs/ws", Who.FOLLOWER,
     "Follow runs over a WebSocket, signed in by header or by the first frame", query=StreamQuery,
     status=101, also=(409,), called=False
 )
 GET_RUN = Endpoint(
-    "GET", "/api/orgs/{orgId}/runs/{runId}", Who.READER,
+    "runs.get", "GET", "/api/orgs/{orgId}/runs/{runId}", Who.READER,
     "Show one run record with all that was reported of it", query=Query, answer=RunDetail
 )
 # fmt: on

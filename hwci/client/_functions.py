@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A function that makes the calls of an endpoint: how its arguments become path, query and body."""
+
+from collections.abc import Callable
+from typing import Any
+
+from hwci.client._call import Call, body_of, call_of, query_of, written
+from hwci.wire.endpoint import Endpoint
+
+
+def function_of(endpoint: Endpoint, name: str) -> Callable[..., Call[Any]]:
+    """Return the function that makes calls of an endpoint. `name`: what it is called in errors."""
+    names = (*endpoint.ids, *_body_names(endpoint))
+
+    def make(*given: Any, **fields: Any) -> Call[Any]:
+        if not len(endpoint.ids) <= len(given) <= len(names):
+            raise TypeError(f"{name} takes {', '.join(names) or 'no argument'}: {len(given)} given")
+        by_place = dict(zip(names, given, strict=False))
+        if twice := by_place.keys() & fields:
+            raise TypeError(f"{name} got {min(twice)} twice")
+        fields |= by_place
+        ids = [fields.pop(part) for part in endpoint.ids]
+        body = _body(endpoint, fields)
+        if endpoint.query is None and fields:
+            raise TypeError(f"{name} has no argument {next(iter(fields))!r}")
+        query = () if endpoint.query is None else query_of(endpoint.query, **fields)
+        return call_of(endpoint, ids=ids, query=query, body=body)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = endpoint.summary
+    return make
+
+
+def _body_names(endpoint: Endpoint) -> tuple[str, ...]:
+    if endpoint.whole_body or endpoint.body is None:
+        return ("body",) * endpoint.whole_body
+    return tuple(endpoint.body.model_fields)
+
+
+def _body(endpoint: Endpoint, fields: dict[str, Any]) -> bytes | None:
+    """Return the body, and take what it is made of out of the fields."""
+    own = {name: fields.pop(name) for name in _body_names(endpoint) if name in fields}
+    if endpoint.whole_body and not own:
+        raise TypeError("The body is missing")
+    if endpoint.body is None or (endpoint.bodiless and not any(own.values())):
+        return None
+    return written(own["body"]) if endpoint.whole_body else body_of(endpoint.body, **own)
