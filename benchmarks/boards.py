@@ -26,7 +26,6 @@ ROUNDS = 5
 ANSWERS = (
     *("page", "days", "trends", "times-to-fix", "incidents", "causes", "gaps", "merge-plan"),
     *("unchecked-merges", "boxes", "box", "flaky-tests", "ranked-tests", "test", "bisection"),
-    "box-trends",
 )
 
 

@@ -18,7 +18,6 @@ from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
 from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
-from hwci.wire.analysis.box_trends import BoxTrendAnswer
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable, ReviewedAnswer, ReviewsBody
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody, UnsentChanges
@@ -857,12 +856,6 @@ def bisection(
     """
     query = query_of(BisectionQuery, test_id=test_id, good=good, bad=bad, **asked)
     return _read(f"{org_path(org_id)}/ci-analysis/bisection", ProgressAnswer, query)
-
-
-def box_trends(org_id: Id, **table: Unpack[BoxTable]) -> Call[ListPage[BoxTrendAnswer]]:
-    """List how the shares of each product and box changed against the period before."""
-    path = f"{org_path(org_id)}/ci-analysis/box-trends"
-    return _read(path, ListPage[BoxTrendAnswer], query_of(BoxTableQuery, **table))
 
 
 def times_to_fix(org_id: Id, **table: Unpack[BoxTable]) -> Call[ListPage[TimesToFixAnswer]]:

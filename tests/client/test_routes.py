@@ -161,7 +161,6 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.get_failure: calls.get_failure(ORG, FAILURE),
     calls.list_gaps: calls.list_gaps(ORG, 7, "r", "s", NOON, start=NOON),
     calls.times_to_fix: calls.times_to_fix(ORG, **PERIOD, page=2, box_key="bench"),
-    calls.box_trends: calls.box_trends(ORG, **PERIOD, page=2, box_key="bench"),
     calls.metrics_by_day: calls.metrics_by_day(ORG, 7, "r", "s", NOON, "Europe/Berlin", start=NOON),
     calls.trends: calls.trends(ORG, 7, "r", "s", NOON, start=NOON),
     calls.explain_failure: calls.explain_failure(ORG, FAILURE),

@@ -219,7 +219,6 @@ ROWS = {
     f"GET {ORG}/ci-analysis/lost-boards/failures": FIGURES,
     f"GET {ORG}/ci-analysis/gaps": FIGURES,
     f"GET {ORG}/ci-analysis/times-to-fix": FIGURES,
-    f"GET {ORG}/ci-analysis/box-trends": FIGURES,
     f"GET {ORG}/ci-analysis/days": FIGURES,
     f"GET {ORG}/ci-analysis/trends": FIGURES,
     f"GET {ORG}/ci-analysis/page": Row(By.MEMBER, 200, metrics=True),

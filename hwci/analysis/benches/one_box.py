@@ -136,7 +136,7 @@ def _shares(
 
 
 def _of_runs(counted: Tally) -> Rate | None:
-    """Return a share of runs, with the interval of the tiles and of `periods/box_trends.py`."""
+    """Return a share of runs, with the interval of the tiles."""
     part, total = counted
     return Rate(part, total, *wilson(part / total, total)) if total else None
 

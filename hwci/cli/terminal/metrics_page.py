@@ -37,8 +37,8 @@ TILES_IN_A_ROW = {4: ROW_OF_TILES_WIDTH, 2: 60, 1: 0}
 
 class TableName(StrEnum):
     """The four tables of the page, the merges that its first tile counts, what the runs of flaky
-    tests suggest, how long it took to fix what failed, and how boxes changed. `tables` and the
-    client's `calls` have a function of each name.
+    tests suggest, and how long it took to fix what failed. `tables` and the client's `calls` have a
+    function of each name.
     """
 
     CHECKED_MERGES = "checked-merges"
@@ -48,7 +48,6 @@ class TableName(StrEnum):
     FLAKIEST_TESTS = "flakiest-tests"
     SUSPECTS = "suspects"
     TIMES_TO_FIX = "times-to-fix"
-    BOX_TRENDS = "box-trends"
 
 
 class Scope(NamedTuple):

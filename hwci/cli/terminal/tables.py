@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from hwci.wire.analysis.box_trends import BoxTrendAnswer
     from hwci.wire.analysis.suspects import RankedTestAnswer, SuspectAnswer
     from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
     from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
@@ -411,29 +410,6 @@ def times_to_fix(_: View) -> Layout[TimesToFixAnswer]:
         columns,
         " ".join(["repoKey suite boxKey incidents failing", *spreads, *before]),
         "No failure began in this period, or each is a flake. Look further back with --days.",
-    )
-
-
-def box_trends(_: View) -> Layout[BoxTrendAnswer]:
-    """How the shares of each product and box changed against the period before."""
-    columns: list[Column[BoxTrendAnswer]] = [
-        Column("Product", lambda row: product(row.repo_key, row.suite)),
-        Column("Box", lambda row: row.box_key or "all boxes"),
-        Column("Runs that reached the hardware", lambda row: row.reached.says),
-        Column("Results blamed on the bench", lambda row: row.blamed.says),
-        Column("Flake rate: failed attempts", lambda row: row.failed_attempts.says),
-    ]
-    sides = [f"{of}.{one}" for of in ("now", "before") for one in ("part", "total", "low", "high")]
-    figures = [*sides, "points", "within.low", "within.high"]
-    keys = ["repoKey suite boxKey"]
-    for of in ("reached", "blamed", "failedAttempts"):
-        keys += [f"{of}.{one}" for one in figures]
-    return Layout(
-        "box-trends",
-        "How each box changed since the period before",
-        columns,
-        " ".join(keys),
-        "No box reported in this period. Look further back with --days.",
     )
 
 

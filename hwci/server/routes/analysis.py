@@ -124,10 +124,6 @@ ANALYSIS = (
         "How long failures took until they were seen, and fixed, by product and box", metrics=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-analysis/box-trends", Who.READER, Trends.by_box,
-        "How the shares of each product and box changed against the period before", metrics=True
-    ),
-    Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/page", Who.MEMBER, PageFigures.shown,
         "What the dashboard's metrics page shows beside `ci-metrics`, as one answer", metrics=True
     ),
