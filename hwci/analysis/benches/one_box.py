@@ -112,7 +112,7 @@ def one_box(
         _alone(read.products, box_key), key=lambda one: (-one.commits, -one.of, *one[:2])
     )
     return OneBox(
-        report=report_of(read, compared_boxes(read), side, period),
+        report=report_of(read, compared_boxes(read), side),
         tests=named[:most],
         health=healths[box_key],
         shares=_shares([healths[box_key]], counted[0].reached, blamed[0], flaky[0]),
