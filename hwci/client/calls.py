@@ -21,7 +21,7 @@ from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable, ReviewedAnswer, ReviewsBody
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody, UnsentChanges
-from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
+from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery, RankedHistoryQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer, LostResolvedQuery
 from hwci.wire.analysis.merges import (
@@ -31,7 +31,7 @@ from hwci.wire.analysis.merges import (
 )
 from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
-from hwci.wire.analysis.suspects import InFewWords, RankedTestAnswer, SuspectAnswer
+from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import HealthAnswer, ListPage
@@ -55,6 +55,7 @@ from hwci.wire.queries import (
     BoxesQuery,
     BoxNotesQuery,
     BoxTableQuery,
+    Detail,
     FailuresQuery,
     FlakyQuery,
     MergePlanQuery,
@@ -811,41 +812,28 @@ def suspects(
     org_id: Id,
     broken: bool | None = None,
     rank_by: RankBy = RankBy.FLAKE_RATE,
+    detail: Detail = Detail.ALL,
     **table: Unpack[FlakyFilters],
 ) -> Call[ListPage[SuspectAnswer]]:
-    """List the same tests with what their runs suggest: since when, on which boxes, how sure."""
-    query = query_of(SuspectsQuery, broken=broken, rank_by=rank_by, **table)
+    """List the same tests with the interval of their rate and what their runs suggest: since when,
+    on which boxes, how sure.
+    """
+    query = query_of(SuspectsQuery, broken=broken, rank_by=rank_by, detail=detail, **table)
     return _read(f"{org_path(org_id)}/ci-analysis/flaky-tests", ListPage[SuspectAnswer], query)
 
 
-def suspects_in_few_words(
+def suspects_history(
     org_id: Id,
     broken: bool | None = None,
     rank_by: RankBy = RankBy.FLAKE_RATE,
+    zone: str | None = None,
     **table: Unpack[FlakyFilters],
-) -> Call[ListPage[InFewWords]]:
-    """List the same tests in few words: whether one fails now, or whom to suspect."""
-    query = query_of(SuspectsQuery, broken=broken, rank_by=rank_by, **table)
-    return _read(f"{org_path(org_id)}/ci-analysis/flaky-tests/answers", ListPage[InFewWords], query)
-
-
-def ranked_tests(
-    org_id: Id, broken: bool | None = None, **table: Unpack[FlakyFilters]
-) -> Call[ListPage[RankedTestAnswer]]:
-    """List the flakiest tests by the lower end of the interval of their rate."""
-    query = query_of(FlakyQuery, broken=broken, **table)
-    return _read(f"{org_path(org_id)}/ci-analysis/ranked-tests", ListPage[RankedTestAnswer], query)
-
-
-def ranked_history(
-    org_id: Id, broken: bool | None = None, zone: str | None = None, **table: Unpack[FlakyFilters]
 ) -> Call[FlakyHistories]:
     """List these tests over time and boxes, in the slots of the trend, or by the days of
     a time zone.
     """
-    query = query_of(FlakyHistoryQuery, broken=broken, zone=zone, **table)
-    path = f"{org_path(org_id)}/ci-analysis/ranked-tests/history"
-    return _read(path, FlakyHistories, query)
+    query = query_of(RankedHistoryQuery, broken=broken, rank_by=rank_by, zone=zone, **table)
+    return _read(f"{org_path(org_id)}/ci-analysis/flaky-tests/history", FlakyHistories, query)
 
 
 def bisection(

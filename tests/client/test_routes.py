@@ -20,6 +20,7 @@ from hwci.server.routes.table import ROUTES
 from hwci.wire.accounts import KeyProduct
 from hwci.wire.analysis.causes import OfTable, OneReview, ReviewsBody, ReviewStep
 from hwci.wire.analysis.explanations import UnsentChanges
+from hwci.wire.queries import Detail
 from hwci.wire.reports import Changes, MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead, TestEvent
 
@@ -137,12 +138,8 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.plan_merges: calls.plan_merges(
         ORG, "0123abc", **PERIOD, page=2, branch="main", box_key="bench"
     ),
-    calls.suspects: calls.suspects(ORG, False, RankBy.LOWER_BOUND, **FLAKY),
-    calls.suspects_in_few_words: calls.suspects_in_few_words(
-        ORG, False, RankBy.LOWER_BOUND, **FLAKY
-    ),
-    calls.ranked_tests: calls.ranked_tests(ORG, False, **FLAKY),
-    calls.ranked_history: calls.ranked_history(ORG, False, "UTC", **FLAKY),
+    calls.suspects: calls.suspects(ORG, False, RankBy.LOWER_BOUND, Detail.ANSWERS, **FLAKY),
+    calls.suspects_history: calls.suspects_history(ORG, False, RankBy.LOWER_BOUND, "UTC", **FLAKY),
     calls.bisection: calls.bisection(
         ORG,
         "boot",

@@ -341,14 +341,16 @@ def test_what_names_a_box_on_the_metrics_page_leads_to_its_page(reader: Reader) 
     page, home = reader.page, reader.home
     asked = {"days": 90, "asOf": reader.now().isoformat()}
     plan = reader.ask("ci-analysis/merge-plan", **asked)["runs"]["items"]
-    answers = reader.ask("ci-analysis/flaky-tests/answers", **asked, flaked="true", limit=5)
+    answers = reader.ask(
+        "ci-analysis/flaky-tests", **asked, detail="answers", flaked="true", limit=5
+    )
     page.goto(f"{home}/metrics?{urlencode({**asked, 'merges.plan': 'open'})}")
     runs = page.locator("#merges .plan a[href*='/box?']")
     expect(runs).to_have_text([one["boxKey"] for one in plan])
     words = page.locator("#flaky .whom")
     words.last.scroll_into_view_if_needed()
     expect(words).to_have_text([one["answer"] for one in answers["items"]])
-    boxes = [one["answerBox"] for one in answers["items"]]
+    boxes = [one.get("answerBox") for one in answers["items"]]
     assert any(boxes)
     for place, box in enumerate(boxes):
         link = words.nth(place).get_by_role("link")

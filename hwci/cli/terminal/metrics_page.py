@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hwci.wire.analysis.lost_boards import LostBoardsAnswer
-    from hwci.wire.analysis.suspects import RankedTestAnswer
+    from hwci.wire.analysis.suspects import SuspectAnswer
     from hwci.wire.analysis.trends import CountAnswer, TrendsAnswer
     from hwci.wire.base import ListPage
     from hwci.wire.failures import FailureAnswer
@@ -62,7 +62,7 @@ class Scope(NamedTuple):
 class Flakiest(NamedTuple):
     """Rows of "Flakiest tests". `sure`: with the intervals of their rates."""
 
-    rows: ListPage[RankedTestAnswer]
+    rows: ListPage[SuspectAnswer]
     sure: bool
 
 
@@ -285,7 +285,7 @@ def pending_command(scope: Scope, of: str = "failures") -> str:
     return in_full(shlex.join(words))
 
 
-def _legend(rows: Sequence[RankedTestAnswer]) -> list[str]:
+def _legend(rows: Sequence[SuspectAnswer]) -> list[str]:
     """Explain the words behind the rows of the flakiest tests."""
     unseen = any(not (row.broken or row.flaky_failures or row.retry_passes) for row in rows)
     broken = BROKEN if any(row.broken for row in rows) else ()

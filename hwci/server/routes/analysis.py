@@ -62,18 +62,8 @@ ANALYSIS = (
         "Flaky tests: since which commit, on which boxes, and how sure", metrics=True, also=(409,)
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests/answers", Who.READER, FlakyTests.answered,
-        "The same tests in few words: whether one fails now, or whom to suspect", metrics=True,
-        also=(409,)
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-analysis/ranked-tests", Who.READER, FlakyTests.ranked,
-        "Flakiest tests by the lower end of the interval of their rate", metrics=True, also=(409,)
-    ),
-    Route(
-        "GET", "/api/orgs/{orgId}/ci-analysis/ranked-tests/history", Who.READER,
-        FlakyTests.ranked_history,
-        "The same tests over time, on each box", metrics=True, also=(409,)
+        "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests/history", Who.READER,
+        FlakyTests.over_time, "The same tests over time, on each box", metrics=True, also=(409,)
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-analysis/causes", Who.READER, Causes.causes,
