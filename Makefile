@@ -12,7 +12,7 @@ CORE := $(addprefix tests/,engine wire reference client ci)
 server_tests = $(foreach one,$(1),tests/server/test_$(one).py)
 NOT_OF_STORAGE := $(call server_tests,access addresses backup bodies connections damage decided draining export figures \
 	floor_versions full_disk fuzz guessing import json_oddities killed large_bodies login_flood openapi order_of_checks \
-	parquet protocol rate_limits refusals serving slow_clients sockets sso_certified sso_providers stopping_under_load \
+	protocol rate_limits refusals serving slow_clients sockets sso_certified sso_providers stopping_under_load \
 	tls_serving version_before wheels)
 OF_STORAGE := tests/acceptance $(filter-out $(NOT_OF_STORAGE),$(wildcard tests/server/test_*.py))
 

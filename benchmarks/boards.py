@@ -25,8 +25,7 @@ DAYS = (90, 400)
 ROUNDS = 5
 ANSWERS = (
     *("page", "days", "trends", "times-to-fix", "incidents", "causes", "gaps", "merge-plan"),
-    *("unchecked-merges", "boxes", "box", "flaky-tests", "ranked-tests", "test", "bisection"),
-    "box-trends",
+    *("unchecked-merges", "boxes", "box", "flaky-tests", "test", "bisection"),
 )
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How people read a number, a number of things, a commit, a chance and a time that something
-lasted, which the dashboard writes so too; and a day.
+"""How people read a number, a number of things, a commit, a chance, which the dashboard writes so
+too; a time that something lasted, and a day.
 """
 
 from datetime import datetime, timedelta

@@ -19,7 +19,6 @@ from hwci.analysis.benches.trials import Trials
 from hwci.analysis.certainty import Rate, rates
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.analysis.periods.days import Days
-from hwci.analysis.renames import OtherName, Renames
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, Verdict
 
@@ -109,8 +108,7 @@ class Given(NamedTuple):
 class OneTest:
     """A test over the days of a period; boxes by name. `all` None: no run had it. `retries`:
     results whose first attempt failed and that were tried again in the same run. `reruns`: runs on
-    a commit and box where the test had failed before. `before` and `since`: names that it may have
-    had earlier, and may have now.
+    a commit and box where the test had failed before.
     """
 
     all: Tries | None
@@ -118,8 +116,6 @@ class OneTest:
     commits: Sequence[CommitMark]
     retries: Given
     reruns: Given
-    before: OtherName | None = None
-    since: OtherName | None = None
 
 
 class Seen(NamedTuple):
@@ -143,7 +139,7 @@ def one_test(
     if product_runs is None or number is None:
         return OneTest(None, [], [], Given(0, 0), Given(0, 0))
     seen = [*_seen(product_runs, number, history)]
-    product, renames = product_runs.product, Renames(product_runs)
+    product = product_runs.product
     period = Period(days[0].period.start, days[-1].period.end)
     by_box: dict[str, list[Seen]] = defaultdict(list)
     for one in seen:
@@ -162,8 +158,6 @@ def one_test(
         commits=_marks(seen, days, history, product.repo_key),
         retries=_retries(seen),
         reruns=_reruns(seen),
-        before=renames.before(number),
-        since=renames.since(number),
     )
 
 

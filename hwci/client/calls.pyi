@@ -30,7 +30,6 @@ from hwci.wire.accounts import (
 )
 from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import ProgressAnswer
-from hwci.wire.analysis.box_trends import BoxTrendAnswer
 from hwci.wire.analysis.causes import CauseAnswer, OfTable, ReviewedAnswer, ReviewsBody
 from hwci.wire.analysis.days import DaysAnswer
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentChanges
@@ -40,7 +39,7 @@ from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_box import OneBoxAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
-from hwci.wire.analysis.suspects import InFewWords, RankedTestAnswer, SuspectAnswer
+from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import HealthAnswer, ListPage
@@ -56,6 +55,7 @@ from hwci.wire.metrics import (
     TrendAnswer,
     UncheckedMerge,
 )
+from hwci.wire.queries import Detail
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import OpenedRun, RunAnswer, RunDetail, RunEvents, RunHead
 from hwci.wire.sso import SsoProviders
@@ -266,6 +266,22 @@ class SuspectsFields(TypedDict, total=False):
     broken: bool | None
     flaked: bool | None
     rank_by: RankBy | None
+    detail: Detail | None
+
+class RankedHistoryFields(TypedDict, total=False):
+    repo_key: str | None
+    suite: str | None
+    as_of: datetime | None
+    start: datetime | None
+    days: int | None
+    page: int | None
+    limit: int | None
+    search: str | None
+    sort: str | None
+    broken: bool | None
+    flaked: bool | None
+    rank_by: RankBy | None
+    zone: str | None
 
 class CausesFields(TypedDict, total=False):
     repo_key: str | None
@@ -624,15 +640,7 @@ def list_gaps(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[GapsAnswer]:
 def suspects(org_id: Id, /, **query: Unpack[SuspectsFields]) -> Call[ListPage[SuspectAnswer]]:
     """Flaky tests: since which commit, on which boxes, and how sure."""
 
-def suspects_in_few_words(
-    org_id: Id, /, **query: Unpack[SuspectsFields]
-) -> Call[ListPage[InFewWords]]:
-    """The same tests in few words: whether one fails now, or whom to suspect."""
-
-def ranked_tests(org_id: Id, /, **query: Unpack[FlakyFields]) -> Call[ListPage[RankedTestAnswer]]:
-    """Flakiest tests by the lower end of the interval of their rate."""
-
-def ranked_history(org_id: Id, /, **query: Unpack[FlakyHistoryFields]) -> Call[FlakyHistories]:
+def suspects_history(org_id: Id, /, **query: Unpack[RankedHistoryFields]) -> Call[FlakyHistories]:
     """The same tests over time, on each box."""
 
 def list_causes(org_id: Id, /, **query: Unpack[CausesFields]) -> Call[ListPage[CauseAnswer]]:
@@ -673,9 +681,6 @@ def times_to_fix(
     org_id: Id, /, **query: Unpack[BoxTableFields]
 ) -> Call[ListPage[TimesToFixAnswer]]:
     """How long failures took until they were seen, and fixed, by product and box."""
-
-def box_trends(org_id: Id, /, **query: Unpack[BoxTableFields]) -> Call[ListPage[BoxTrendAnswer]]:
-    """How the shares of each product and box changed against the period before."""
 
 def wheel() -> Call[WheelAnswer]:
     """Show the wheel of hwci that this server runs from, and the hash to pin."""

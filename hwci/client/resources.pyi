@@ -33,6 +33,7 @@ from hwci.client.calls import (
     PeriodFields,
     PlanFields,
     ProductsFields,
+    RankedHistoryFields,
     ResolvedFields,
     RunsFields,
     SuiteConfigsFields,
@@ -62,7 +63,6 @@ from hwci.wire.accounts import (
 )
 from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import ProgressAnswer
-from hwci.wire.analysis.box_trends import BoxTrendAnswer
 from hwci.wire.analysis.causes import CauseAnswer, ReviewedAnswer, ReviewsBody
 from hwci.wire.analysis.days import DaysAnswer
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentChanges
@@ -72,7 +72,7 @@ from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_box import OneBoxAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
-from hwci.wire.analysis.suspects import InFewWords, RankedTestAnswer, SuspectAnswer
+from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import HealthAnswer
@@ -277,9 +277,6 @@ class Boxes:
     def show(self, **query: Unpack[OneBoxFields]) -> OneBoxAnswer:
         """One box: how it compares, its shares beside the others', what failed on it alone."""
 
-    def trends(self, **query: Unpack[BoxTableFields]) -> Listing[BoxTrendAnswer]:
-        """How the shares of each product and box changed against the period before."""
-
 class BoxNotes:
     def list(self, **query: Unpack[BoxNotesFields]) -> Listing[BoxNoteAnswer]:
         """List what people did to boxes, latest first."""
@@ -375,13 +372,7 @@ class Tests:
     def flaky(self, **query: Unpack[SuspectsFields]) -> Listing[SuspectAnswer]:
         """Flaky tests: since which commit, on which boxes, and how sure."""
 
-    def flaky_in_few_words(self, **query: Unpack[SuspectsFields]) -> Listing[InFewWords]:
-        """The same tests in few words: whether one fails now, or whom to suspect."""
-
-    def ranked(self, **query: Unpack[FlakyFields]) -> Listing[RankedTestAnswer]:
-        """Flakiest tests by the lower end of the interval of their rate."""
-
-    def ranked_history(self, **query: Unpack[FlakyHistoryFields]) -> FlakyHistories:
+    def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:
         """The same tests over time, on each box."""
 
     def bisection(self, **query: Unpack[BisectionFields]) -> ProgressAnswer:
@@ -610,9 +601,6 @@ class AsyncBoxes:
     async def show(self, **query: Unpack[OneBoxFields]) -> OneBoxAnswer:
         """One box: how it compares, its shares beside the others', what failed on it alone."""
 
-    async def trends(self, **query: Unpack[BoxTableFields]) -> AsyncListing[BoxTrendAnswer]:
-        """How the shares of each product and box changed against the period before."""
-
 class AsyncBoxNotes:
     async def list(self, **query: Unpack[BoxNotesFields]) -> AsyncListing[BoxNoteAnswer]:
         """List what people did to boxes, latest first."""
@@ -714,13 +702,7 @@ class AsyncTests:
     async def flaky(self, **query: Unpack[SuspectsFields]) -> AsyncListing[SuspectAnswer]:
         """Flaky tests: since which commit, on which boxes, and how sure."""
 
-    async def flaky_in_few_words(self, **query: Unpack[SuspectsFields]) -> AsyncListing[InFewWords]:
-        """The same tests in few words: whether one fails now, or whom to suspect."""
-
-    async def ranked(self, **query: Unpack[FlakyFields]) -> AsyncListing[RankedTestAnswer]:
-        """Flakiest tests by the lower end of the interval of their rate."""
-
-    async def ranked_history(self, **query: Unpack[FlakyHistoryFields]) -> FlakyHistories:
+    async def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:
         """The same tests over time, on each box."""
 
     async def bisection(self, **query: Unpack[BisectionFields]) -> ProgressAnswer:

@@ -373,10 +373,26 @@ class FlakyQuery(SearchQuery[FlakyColumn]):
         return FlakySelection(*page, self.broken, self.flaked)
 
 
-class SuspectsQuery(FlakyQuery):
-    """Query of flaky tests with what their runs suggest. A `sort` goes before `rankBy`."""
+class RankedQuery(FlakyQuery):
+    """Query of flaky tests in the order of a rank. A `sort` goes before `rankBy`."""
 
     rank_by: RankBy = RankBy.FLAKE_RATE
+
+
+class Detail(StrEnum):
+    """How much a row of flaky tests has: the interval of its rate alone, the answer in few words
+    too, or all that its runs suggest. Less takes less time.
+    """
+
+    RATES = "rates"
+    ANSWERS = "answers"
+    ALL = "all"
+
+
+class SuspectsQuery(RankedQuery):
+    """Query of flaky tests with what their runs suggest."""
+
+    detail: Detail = Detail.ALL
 
 
 class PlanQuery(PageQuery):

@@ -30,7 +30,7 @@ def test_a_time_has_equal_parts_and_both_of_its_ends() -> None:
     assert part_of(START, Period(START, START)) == 0
 
 
-def test_students_t_has_as_many_degrees_of_freedom_as_two_periods_may_have() -> None:
+def test_students_t_has_as_many_degrees_of_freedom_as_two_shares_may_have() -> None:
     assert len(_DEVIATIONS) == 2 * (PARTS - 1)
     assert [stdtrit(degrees, 0.975) for degrees in range(1, 13)] == pytest.approx(
         _DEVIATIONS, abs=0.0005

@@ -201,7 +201,7 @@ def test_suspects_are_a_table_with_intervals_and_words(signed_in: Command) -> No
     rows = json.loads(signed_in(*table, "--lower-bound", "--json").out)
     assert rows
     assert "not enough data" in signed_in(*table, "-o", "md").out
-    lows = [row["flakeRate"]["low"] or 0 for row in rows]
+    lows = [row["low"] or 0 for row in rows]
     assert lows == sorted(lows, reverse=True)
     told = list(csv.DictReader(io.StringIO(signed_in(*table, "-o", "csv").out)))
     for words in ("answer", "text"):

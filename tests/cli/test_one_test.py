@@ -115,26 +115,6 @@ def test_tests_of_a_product_that_nothing_names_are_refused(signed_in: Command) -
     assert "hardware" in err
 
 
-def test_another_name_that_a_test_may_have_is_shown_with_its_counts(
-    server: RunningServer, signed_in: Command
-) -> None:
-    for number, (name, outcome) in enumerate((("old", "fail"), ("old", "pass"), ("new", "pass"))):
-        at = f"2026-01-01T10:0{number}:00Z"
-        test = {"id": name, "outcome": outcome, "attempts": 1, "duration_s": 1}
-        body = report(run_id=number, sha=f"{number:040x}", suite="names", tests=[test])
-        body.update(started_at=at, ended_at=at)
-        reply = ask(server.url, "POST", "/api/ci/run-report", ci_key(server.ci_key), json_body=body)
-        assert reply.status == 204, reply
-    asked = ("--product", "acme/firmware:names", "--as-of", "2026-01-02T00:00:00Z")
-
-    before = signed_in("tests", "show", "new", *asked).err
-    since = signed_in("tests", "show", "old", *asked).err
-
-    taken = "2026-01-01 10:02 UTC, 000000000000"
-    assert f"It may have been called old until {taken} (2 runs, 1 failed; not counted" in before
-    assert f"It may be called new since {taken} (1 run, 0 failed; not counted here)." in since
-
-
 def test_a_product_is_asked_for_only_where_several_have_the_test(
     cli: Command, tmp_path: Path
 ) -> None:

@@ -48,21 +48,6 @@ def test_each_tile_is_shown_beside_the_period_before(signed_in: Command) -> None
     )
 
 
-@pytest.mark.usefixtures("with_runs")
-def test_each_box_stands_beside_its_period_before(signed_in: Command) -> None:
-    asked = ("metrics", "--table", "box-trends", "--days", "10", "--as-of", AS_OF)
-    rows = json.loads(signed_in(*asked, "--json").out)
-    code, out, err = signed_in(*asked, COLUMNS="300")
-
-    assert (code, err) == (0, "")
-    [row] = rows
-    assert row["boxKey"]
-    says = "-30.0 points (95 % sure: -60.0 to +10.7): 50.0 % (5 of 10), before 80.0 % (8 of 10)"
-    assert row["reached"]["says"] == says
-    assert says in out
-    assert signed_in(*asked, "-o", "csv").out.count("\n") == 1 + len(rows)
-
-
 @pytest.mark.usefixtures("busy_server")
 def test_times_to_detect_and_to_fix_are_a_table(signed_in: Command) -> None:
     asked = ("metrics", "--table", "times-to-fix")

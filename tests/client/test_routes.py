@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel
 
+from hwci.analysis.flaky.suspects import RankBy
 from hwci.client import Call, calls
 from hwci.client._call import Credential
 from hwci.engine.vocabulary import FailureClass, Label, Outcome, Role, RunStatus, Trigger
@@ -20,7 +21,7 @@ from hwci.wire.analysis.causes import OfTable, OneReview, ReviewsBody, ReviewSte
 from hwci.wire.analysis.explanations import UnsentChanges
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.endpoints import every, named
-from hwci.wire.queries import Query
+from hwci.wire.queries import Detail, Query
 from hwci.wire.reports import Changes, MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead, TestEvent
 
@@ -64,6 +65,7 @@ VALUES: dict[str, Any] = {
     "code": "code",
     "current_password": "correct horse battery",
     "days": 7,
+    "detail": Detail.ANSWERS,
     "device_token": "device",
     "email": "a@b",
     "end": NOON,
@@ -85,7 +87,7 @@ VALUES: dict[str, Any] = {
     "page": 2,
     "password": "correct horse battery",
     "products": [KeyProduct(**PRODUCT)],
-    "rank_by": "lowerBound",
+    "rank_by": RankBy.LOWER_BOUND,
     "refresh_token": "token",
     "reported": True,
     "reset_token": "token",

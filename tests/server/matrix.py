@@ -209,9 +209,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/boxes": FIGURES,
     f"GET {ORG}/ci-analysis/bisection": Row(By.READER, 400, metrics=True),  # of no test
     f"GET {ORG}/ci-analysis/flaky-tests": FIGURES,
-    f"GET {ORG}/ci-analysis/flaky-tests/answers": FIGURES,
-    f"GET {ORG}/ci-analysis/ranked-tests": FIGURES,
-    f"GET {ORG}/ci-analysis/ranked-tests/history": FIGURES,
+    f"GET {ORG}/ci-analysis/flaky-tests/history": FIGURES,
     f"GET {ORG}/ci-analysis/incidents": FIGURES,
     f"GET {ORG}/ci-analysis/causes": FIGURES,
     f"GET {ORG}/ci-analysis/lost-boards": FIGURES,
@@ -219,7 +217,6 @@ ROWS = {
     f"GET {ORG}/ci-analysis/lost-boards/failures": FIGURES,
     f"GET {ORG}/ci-analysis/gaps": FIGURES,
     f"GET {ORG}/ci-analysis/times-to-fix": FIGURES,
-    f"GET {ORG}/ci-analysis/box-trends": FIGURES,
     f"GET {ORG}/ci-analysis/days": FIGURES,
     f"GET {ORG}/ci-analysis/trends": FIGURES,
     f"GET {ORG}/ci-analysis/page": Row(By.MEMBER, 200, metrics=True),

@@ -219,11 +219,10 @@ def test_boxes_are_those_that_ran_it_whether_created_or_only_reported(
         person.send(calls.remove_box(server.org_id, made.id))
 
 
-def test_tables_by_box_have_one_of_them(server: RunningServer, person: Client) -> None:
-    trends = person.send(calls.box_trends(server.org_id, **RIG_2)).items
+def test_a_table_by_box_has_one_of_them(server: RunningServer, person: Client) -> None:
     times = person.send(calls.times_to_fix(server.org_id, **RIG_2)).items
 
-    assert {row.box_key for row in trends} == {row.box_key for row in times} == {"rig-2"}
+    assert {row.box_key for row in times} == {"rig-2"}
 
 
 def test_a_plan_has_the_runs_of_a_box_for_the_merges_of_a_branch(
@@ -294,7 +293,7 @@ def test_another_organization_sees_none_of_it(server: RunningServer, person: Cli
 NAMING_A_BOX: list[Callable[..., Call[Any]]] = [
     *(calls.list_failures, calls.list_incidents, calls.list_merges, calls.list_tests),
     *(calls.list_boxes, calls.list_runs, calls.explain_unchecked_merges, calls.checked_merges),
-    *(calls.real_bugs, calls.other_failures, calls.box_trends, calls.times_to_fix),
+    *(calls.real_bugs, calls.other_failures, calls.times_to_fix),
 ]
 
 

@@ -208,14 +208,14 @@ def test_a_search_that_knows_the_rate_repeats_until_all_steps_are_right() -> Non
     assert repeats_that_suffice(Case(20, 0.05, 0)) == 90
 
 
-def test_a_change_of_shares_is_looked_at_by_parts_and_by_number_with_the_same_shares() -> None:
-    lost = look(simulate(replace(FLEET, runs=100, lost=0.1), [], 1))
-    ours, by_number = lost
+def test_a_share_is_looked_at_by_parts_and_by_number() -> None:
+    ours, by_number = look(simulate(replace(FLEET, runs=100, lost=0.1), [], 1))
 
-    assert ours.now[:2] == by_number.now[:2]
-    assert ours.change.change == by_number.change.change == ours.now.share - ours.before.share
-    assert ours.now.total + ours.before.total >= 100 * FLEET.tests
-    widths = [one.change.high - one.change.low for one in lost]
+    assert ours[:2] == by_number[:2]
+    assert 100 * FLEET.tests / FLEET.boxes / 2 < ours.total < 100 * FLEET.tests / 2
+    assert ours.within is not None
+    assert by_number.within is not None
+    widths = [high - low for low, high in (ours.within, by_number.within)]
     assert widths[0] > 2 * widths[1]
 
 

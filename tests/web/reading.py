@@ -70,9 +70,6 @@ class Asked:
     def times_to_fix(self) -> Any:
         return self._read("ci-analysis/times-to-fix", {"limit": 100})["items"]
 
-    def box_trends(self) -> Any:
-        return self._read("ci-analysis/box-trends", {"limit": 100})["items"]
-
     def causes(self, table: str = "bugs") -> int:
         """Return how many causes the failures of a table have."""
         return int(self._read("ci-analysis/causes", {"table": CAUSES[table]})["total"])

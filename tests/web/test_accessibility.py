@@ -178,7 +178,7 @@ def test_the_page_of_the_account(page: Page, new: str, quiet_console: list[str])
     quiet_console.clear()  # the browser itself tells of what was refused
 
 
-UNFOLDED, EMPTY = "?other=open&daily=open&timesToFix=open&boxTrends=open", "?merges.search=zz"
+UNFOLDED, EMPTY = "?other=open&daily=open&timesToFix=open", "?merges.search=zz"
 
 
 @pytest.mark.parametrize("query", ["", f"{UNFOLDED}&days=7", EMPTY])

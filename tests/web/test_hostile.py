@@ -139,7 +139,7 @@ def test_the_metrics_page_shows_all_of_them_as_text(visitor: Visitor) -> None:
     branches: set[str] = set()
     named = (pages(name, rows=3) for name in ("merges", "bugs", "other", "flaky"))
     for tables in map("&".join, zip(*named, strict=True)):
-        visitor.open(f"metrics?other=open&daily=open&timesToFix=open&boxTrends=open&{tables}")
+        visitor.open(f"metrics?other=open&daily=open&timesToFix=open&{tables}")
         flaky = visitor.page.locator("#flaky")
         # Tables above that fill up would push it out of sight again.
         expect(flaky.locator("tbody tr").first).to_be_visible()

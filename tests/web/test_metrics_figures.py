@@ -131,7 +131,7 @@ def test_the_choice_above_a_table_says_how_many_rows_each_way_has(
 
 
 @of_each_period_and_product
-def test_the_times_to_detect_and_to_fix_and_the_changes_of_boxes_are_the_apis(
+def test_the_times_to_detect_and_to_fix_are_the_apis(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
     org, moment = demo.sign_in(page.context), demo.now().isoformat()
@@ -144,22 +144,6 @@ def test_the_times_to_detect_and_to_fix_and_the_changes_of_boxes_are_the_apis(
     assert rows
     expect(page.locator("#times tbody > tr")).to_have_count(len(rows))
     assert page.locator("#times table").evaluate(CELLS) == [bare(times_to_fix(row)) for row in rows]
-
-    page.get_by_role("button", name="How each box changed").click()
-    rows = asked.box_trends()
-
-    assert rows
-    expect(page.locator("#boxTrends tbody > tr")).to_have_count(len(rows))
-    assert page.locator("#boxTrends table").evaluate(CELLS) == [
-        bare(
-            [
-                row["suite"],  # all are of one repository
-                row["boxKey"] or "All boxes",
-                *(row[of]["says"] for of in ("reached", "blamed", "failedAttempts")),
-            ]
-        )
-        for row in rows
-    ]
 
 
 @of_each_period_and_product

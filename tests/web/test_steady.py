@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Route, ViewportSize, expect
 from tests.web.conftest import Dashboard
 
 WHO = re.compile(r"/api/auth/me$")
-RANGES = re.compile(r"/ci-analysis/(ranked-tests|flaky-tests/answers)\?")
+RANGES = re.compile(r"/ci-analysis/flaky-tests\?.*detail=")
 PHONE: ViewportSize = {"width": 390, "height": 6000}
 # All that could move is seen: what is not, no browser tells.
 DESK: ViewportSize = {"width": 1280, "height": 4000}

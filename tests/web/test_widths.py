@@ -170,17 +170,6 @@ def test_on_a_phone_each_value_of_a_run_stands_below_its_name(page: Page, tmp_pa
             assert cell["value"] >= cell["top"] + cell["height"], cell
 
 
-def test_on_a_phone_a_sentence_has_the_width_of_its_card(page: Page, demo: Dashboard) -> None:
-    page.set_viewport_size({"width": 390, "height": 740})
-    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics?boxTrends=open")
-    rows = page.locator("#boxTrends tbody > tr")
-    expect(rows.first).to_be_visible()
-
-    [card, *_] = rows.evaluate_all(WIDTHS)
-    sentences = rows.first.locator("td:has(.sentence)").evaluate_all(WIDTHS)
-    assert sentences == pytest.approx([card] * 3, abs=1)
-
-
 def test_on_a_phone_a_card_has_values_beside_each_other(page: Page, demo: Dashboard) -> None:
     page.set_viewport_size({"width": 390, "height": 740})
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/failures?days=90")

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 import hwci.server.web
 from hwci.cli.terminal import tables
-from hwci.said import lasted, tenths
+from hwci.said import tenths
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 # The module is pure, and imports nothing: it needs no page around it.
@@ -19,7 +19,6 @@ SCRIPT = Path(hwci.server.web.__file__).with_name("static") / "js" / "format.js"
 FORMAT = SCRIPT.read_text(encoding="utf-8").replace("export function", "function")
 AGO = f"([now, ...all]) => {{ {FORMAT}; return all.map((one) => ago(now - one * 1000, now)); }}"
 PERCENT = f"(all) => {{ {FORMAT}; return all.map(percent); }}"
-LASTED = f"(all) => {{ {FORMAT}; return all.map(lasted); }}"
 DURATION = f"(all) => {{ {FORMAT}; return all.map((one) => duration(one, true)); }}"
 SPANS = sorted(
     {
@@ -59,9 +58,3 @@ def test_a_percentage_is_rounded_as_in_a_terminal(page: Page) -> None:
 
     assert page.evaluate(PERCENT, shares) == [f"{tenths(one)} %" for one in shares]
     assert f"{tenths(100 * 26 / 32)} %" == "81.3 %"
-
-
-def test_how_long_something_lasted_is_shown_as_in_a_terminal(page: Page) -> None:
-    spans = [*SPANS, *(60 * minutes + 30 for minutes in range(100))]
-
-    assert page.evaluate(LASTED, spans) == [lasted(timedelta(seconds=one)) for one in spans]

@@ -23,7 +23,7 @@ _DEVIATIONS = (
     *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447),
     *(2.365, 2.306, 2.262, 2.228, 2.201, 2.179),
 )
-"""Student's t: by degrees of freedom, from 1 to those of two periods."""
+"""Student's t: by degrees of freedom, from 1 to those of two shares."""
 
 Parts = Mapping[int, Tally]
 """What was counted in each part that has something."""

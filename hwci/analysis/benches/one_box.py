@@ -112,7 +112,7 @@ def one_box(
         _alone(read.products, box_key), key=lambda one: (-one.commits, -one.of, *one[:2])
     )
     return OneBox(
-        report=report_of(read, compared_boxes(read), side, period),
+        report=report_of(read, compared_boxes(read), side),
         tests=named[:most],
         health=healths[box_key],
         shares=_shares([healths[box_key]], counted[0].reached, blamed[0], flaky[0]),
@@ -136,7 +136,7 @@ def _shares(
 
 
 def _of_runs(counted: Tally) -> Rate | None:
-    """Return a share of runs, with the interval of the tiles and of `periods/box_trends.py`."""
+    """Return a share of runs, with the interval of the tiles."""
     part, total = counted
     return Rate(part, total, *wilson(part / total, total)) if total else None
 

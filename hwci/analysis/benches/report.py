@@ -24,7 +24,6 @@ from hwci.analysis.benches.compare import (
     missing,
 )
 from hwci.analysis.benches.health import Health, health_of, runs_by_side
-from hwci.analysis.benches.silence import Silence, silence_of
 from hwci.analysis.benches.strata import Strata, Sum
 from hwci.analysis.benches.trials import Earlier, Side, Trial, Trials, alike, box_of
 
@@ -76,12 +75,11 @@ class Figures:
 @dataclass(frozen=True, slots=True)
 class BoxReport:
     """A box. `figures`: since its note, if it has one in the period; `before`: those before it.
-    With `idle` nothing ran since, and `figures` are those before. `silence`: over the whole period.
+    With `idle` nothing ran since, and `figures` are those before.
     """
 
     box_key: str
     figures: Figures
-    silence: Silence
     note: Note | None = None
     before: Figures | None = None
     idle: bool = False
@@ -140,7 +138,7 @@ def benches(
     read = read_runs(history.outcomes(scope, period), notes, history.check_time)
     compared = compared_boxes(read)
     order = _worst_first(read, compared)
-    rows = [report_of(read, compared, shown, period) for shown in order[:most]]
+    rows = [report_of(read, compared, shown) for shown in order[:most]]
     tests = named_tests(read)
     return Benches(rows, len(order), tests[:most], len(tests))
 
@@ -266,17 +264,14 @@ def _worst_first(read: Read, compared: Mapping[int, Comparison]) -> list[Side]:
     )
 
 
-def report_of(
-    read: Read, compared: Mapping[int, Comparison], side: Side, period: Period
-) -> BoxReport:
+def report_of(read: Read, compared: Mapping[int, Comparison], side: Side) -> BoxReport:
     """Return the row of a box. `side`: since its note, or before it if nothing ran since."""
     box, figures = box_of(side), _figures(read, compared, side)
     before, note = Earlier(box), read.notes.get(box)
-    silence = silence_of([*read.places.get(before, []), *read.places.get(box, [])], period)
     if side == before:
-        return BoxReport(box, figures, silence, note, idle=True)
+        return BoxReport(box, figures, note, idle=True)
     earlier = _figures(read, compared, before) if before in read.places else None
-    return BoxReport(box, figures, silence, note, earlier)
+    return BoxReport(box, figures, note, earlier)
 
 
 def _figures(read: Read, compared: Mapping[int, Comparison], side: Side) -> Figures:

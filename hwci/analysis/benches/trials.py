@@ -7,7 +7,6 @@ test at which it was lost, and what the run failed after that counts nowhere. Ru
 because another passed or failed are kept apart (`presence.py`).
 """
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,14 +103,6 @@ class Trials:
     def is_shared(self) -> bool:
         """Whether the product ran on two boxes or more."""
         return len({run.box_key for run in self.found.runs}) > 1
-
-    @cached_property
-    def _starts(self) -> Sequence[datetime]:
-        return [run.started_at for run in self.found.runs]
-
-    def runs_between(self, start: datetime, end: datetime) -> int:
-        """Return how many runs began from `start` on and before `end`."""
-        return bisect_left(self._starts, end) - bisect_left(self._starts, start)
 
     @cached_property
     def orders(self) -> Collection[Order]:

@@ -230,13 +230,10 @@ def flaky_tests(
     rank_by: RankBy = RankBy.FLAKE_RATE,
     notes: Mapping[str, Note] | None = None,
 ) -> Listing[Suspect]:
-    """Return the selected rows of "Flakiest tests" with what their runs suggest. A sort that is
-    asked for goes before a rank. `notes`: the latest one of each box that has any.
+    """Return the selected rows of "Flakiest tests" with what their runs suggest. `notes`: the
+    latest one of each box that has any.
     """
-    rows = read_flakiest(history, scope, period)
-    if rank_by is RankBy.LOWER_BOUND:
-        rows = by_lower_bound(rows)
-    shown = flakiest_tests(rows, selection)
+    shown = ranked(history, scope, period, selection, rank_by)
     wanted = {Product(row.repo_key, row.suite) for row in shown.items}
     outcomes = history.outcomes(scope, period) if wanted else ()
     seen = {
@@ -271,13 +268,22 @@ def flake_rates(rows: Sequence[FlakyTest | BoxOverTime]) -> list[Rate]:
     return rates([(row.failed_attempts, row.attempts) for row in rows])
 
 
-def by_lower_bound(rows: Sequence[FlakyTest]) -> list[FlakyTest]:
-    """Return the rows of the table by the lower end of the interval of their rate; those that have
-    none last, and equal ones as they stood.
+def ranked(
+    history: RecordedRuns,
+    scope: Scope,
+    period: Period,
+    selection: FlakySelection,
+    rank_by: RankBy,
+) -> Listing[FlakyTest]:
+    """Return the selected rows of "Flakiest tests" by a rank. A sort that is asked for goes before
+    it.
     """
-    lows = [0.0 if one.shown_interval is None else one.low for one in flake_rates(rows)]
-    ranked = sorted(zip(lows, rows, strict=True), key=lambda one: -one[0])
-    return [row for _, row in ranked]
+    rows = read_flakiest(history, scope, period)
+    if rank_by is RankBy.LOWER_BOUND:
+        lows = [0.0 if rate.shown_interval is None else rate.low for rate in flake_rates(rows)]
+        by_low = sorted(zip(lows, rows, strict=True), key=lambda row: -row[0])
+        rows = [row for _, row in by_low]
+    return flakiest_tests(rows, selection)
 
 
 class Counted(NamedTuple):

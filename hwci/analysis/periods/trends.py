@@ -48,23 +48,10 @@ def share_change(now: Tally, then: Tally) -> ShareChange | None:
     late, early = share(*now), share(*then)
     if late is None or early is None or late.shown_interval is None or early.shown_interval is None:
         return None
-    return change_between(
-        late.part / late.total,
-        (late.low, late.high),
-        early.part / early.total,
-        (early.low, early.high),
-    )
-
-
-def change_between(
-    after: float, late: tuple[float, float], before: float, early: tuple[float, float]
-) -> ShareChange:
-    """Return the change of a share to `after` from `before`, whose intervals are `late` and
-    `early`, with Newcombe's interval.
-    """
+    after, before = late.part / late.total, early.part / early.total
     change = after - before
-    below = hypot(after - late[0], early[1] - before)
-    above = hypot(late[1] - after, before - early[0])
+    below = hypot(after - late.low, early.high - before)
+    above = hypot(late.high - after, before - early.low)
     return ShareChange(change, change - below, change + above)
 
 

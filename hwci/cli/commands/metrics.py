@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from hwci.client import Call, Client
-    from hwci.wire.analysis.suspects import RankedTestAnswer
+    from hwci.wire.analysis.suspects import SuspectAnswer
     from hwci.wire.base import ListPage
     from hwci.wire.metrics import FlakyTestAnswer, MetricsPage
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 Told = TypeVar("Told")
 
 LIMIT_DEFAULT = 10
-AS_THE_PAGE = "-flakeRate"
 """The order of "Flakiest tests", for an answer that has another one by itself."""
 
 
@@ -219,22 +218,23 @@ def _flakiest(
     """
     from hwci.client import calls
     from hwci.client.errors import ApiError
-    from hwci.wire.analysis.suspects import RankedTestAnswer
+    from hwci.wire.analysis.suspects import SuspectAnswer
     from hwci.wire.base import ListPage
+    from hwci.wire.queries import Detail
 
     plain = page.flakiest_tests
     if plain.total:
         with suppress(ApiError):
-            ranked = calls.ranked_tests(org_id, **same, sort=AS_THE_PAGE, limit=limit)
-            return Flakiest(client.send(ranked), sure=True)
-    unsure = ListPage[RankedTestAnswer](**{**dict(plain), "items": _unsure(plain.items)})
+            rates = calls.suspects(org_id, **same, detail=Detail.RATES, limit=limit)
+            return Flakiest(client.send(rates), sure=True)
+    unsure = ListPage[SuspectAnswer](**{**dict(plain), "items": _unsure(plain.items)})
     return Flakiest(unsure, sure=False)
 
 
-def _unsure(rows: "Iterable[FlakyTestAnswer]") -> "list[RankedTestAnswer]":
-    from hwci.wire.analysis.suspects import RankedTestAnswer
+def _unsure(rows: "Iterable[FlakyTestAnswer]") -> "list[SuspectAnswer]":
+    from hwci.wire.analysis.suspects import SuspectAnswer
 
-    return [RankedTestAnswer(**dict(row), low=None, high=None) for row in rows]
+    return [SuspectAnswer(**dict(row), low=None, high=None) for row in rows]
 
 
 class Wanted(NamedTuple):
@@ -288,15 +288,18 @@ def _whole_flakiest(
     """Return the flakiest tests: by the lower bound, as the API gives them, or these with their
     intervals, if the server tells them.
     """
+    from hwci.analysis.flaky.suspects import RankBy
     from hwci.client import calls
     from hwci.client.errors import ApiError
+    from hwci.wire.queries import Detail
 
+    rates = partial(calls.suspects, detail=Detail.RATES)
     if wanted.lower_bound:
-        return _rows(server, calls.ranked_tests, filters, wanted.limit), tables.ranked_tests
+        by_low = partial(rates, rank_by=RankBy.LOWER_BOUND)
+        return _rows(server, by_low, filters, wanted.limit), tables.ranked_tests
     if form is not Format.JSON:
         with suppress(ApiError):
-            in_order = {**filters, "sort": AS_THE_PAGE}
-            rows = _rows(server, calls.ranked_tests, in_order, wanted.limit)
+            rows = _rows(server, rates, filters, wanted.limit)
             return rows, partial(tables.flakiest_tests, sure=True)
     plain = _rows(server, calls.flakiest_tests, filters, wanted.limit)
     shown = plain if form is Format.JSON else _unsure(plain)

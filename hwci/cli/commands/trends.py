@@ -22,7 +22,7 @@ def trends(
 
     The period before has as many days. It is compared with only if something was recorded before
     it began. How long failures took until they were seen and fixed: hwci metrics --table
-    times-to-fix. How the shares of each box changed: hwci metrics --table box-trends.
+    times-to-fix.
 
     For example:
 

@@ -5,12 +5,11 @@ the tests that fail on one of them. Sentences and figures are the server's.
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.said import counted, lasted, tenths
+from hwci.said import tenths
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -61,15 +60,14 @@ def boxes(now: datetime) -> tables.Layout[BoxHealthAnswer]:
                 "Last clean run", lambda row: row.last_clean_run_at, now, none="none"
             ),
             tables.time_column("Last run", lambda row: row.last_run_at, now, spare=True),
-            column("Silent longer than usual", _silent),
         ],
         "boxKey comparison.named comparison.oddsRatio comparison.low comparison.high"
         " comparison.timesAsOften comparison.chance comparison.falseDiscovery missing"
         " counts.failed counts.results counts.othersFailed counts.othersResults commits"
         " neverReached.part neverReached.total lostBoard.part lostBoard.total boardSeconds"
-        " lastCleanRunAt lastRunAt silence.seconds silence.usualSeconds silence.longerTotal"
-        " silence.longerSeconds silence.lastSeenAt note.at note.text idle before.comparison.named"
-        " before.comparison.oddsRatio before.counts.failed before.counts.results",
+        " lastCleanRunAt lastRunAt lastSeenAt note.at note.text idle"
+        " before.comparison.named before.comparison.oddsRatio before.counts.failed"
+        " before.counts.results",
         "No box reported in this period.",
     )
 
@@ -98,18 +96,6 @@ def _of(share: ShareAnswer) -> str:
 
 def _lost(row: BoxHealthAnswer) -> str:
     return "" if row.lost_board is None else _of(row.lost_board)
-
-
-def _silent(row: BoxHealthAnswer) -> str:
-    found = row.silence
-    if found.usual_seconds is None:
-        return "not enough data"
-    if not found.longer:
-        return "no"
-    if found.longer[0].end is None:
-        return f"for {lasted(timedelta(seconds=found.longer[0].seconds))} now"
-    length = lasted(timedelta(seconds=found.longer_seconds))
-    return f"{counted(found.longer_total, 'time')}, {length} in all"
 
 
 def _hours(row: BoxHealthAnswer) -> str:

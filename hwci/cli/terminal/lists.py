@@ -29,7 +29,6 @@ LISTS: Mapping[str, str] = {
     "metrics --table flakiest-tests": "product",
     "metrics --table suspects": "product",
     "metrics --table times-to-fix": "box product",
-    "metrics --table box-trends": "box product",
     "trends": "product",
     "boxes list": _ALL,
     "boxes health": "box product",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hwci.wire.analysis.lost_boards import LostBoardsAnswer
-    from hwci.wire.analysis.suspects import RankedTestAnswer
+    from hwci.wire.analysis.suspects import SuspectAnswer
     from hwci.wire.analysis.trends import CountAnswer, TrendsAnswer
     from hwci.wire.base import ListPage
     from hwci.wire.failures import FailureAnswer
@@ -37,8 +37,8 @@ TILES_IN_A_ROW = {4: ROW_OF_TILES_WIDTH, 2: 60, 1: 0}
 
 class TableName(StrEnum):
     """The four tables of the page, the merges that its first tile counts, what the runs of flaky
-    tests suggest, how long it took to fix what failed, and how boxes changed. `tables` and the
-    client's `calls` have a function of each name.
+    tests suggest, and how long it took to fix what failed. `tables` and the client's `calls` have a
+    function of each name.
     """
 
     CHECKED_MERGES = "checked-merges"
@@ -48,7 +48,6 @@ class TableName(StrEnum):
     FLAKIEST_TESTS = "flakiest-tests"
     SUSPECTS = "suspects"
     TIMES_TO_FIX = "times-to-fix"
-    BOX_TRENDS = "box-trends"
 
 
 class Scope(NamedTuple):
@@ -63,7 +62,7 @@ class Scope(NamedTuple):
 class Flakiest(NamedTuple):
     """Rows of "Flakiest tests". `sure`: with the intervals of their rates."""
 
-    rows: ListPage[RankedTestAnswer]
+    rows: ListPage[SuspectAnswer]
     sure: bool
 
 
@@ -286,7 +285,7 @@ def pending_command(scope: Scope, of: str = "failures") -> str:
     return in_full(shlex.join(words))
 
 
-def _legend(rows: Sequence[RankedTestAnswer]) -> list[str]:
+def _legend(rows: Sequence[SuspectAnswer]) -> list[str]:
     """Explain the words behind the rows of the flakiest tests."""
     unseen = any(not (row.broken or row.flaky_failures or row.retry_passes) for row in rows)
     broken = BROKEN if any(row.broken for row in rows) else ()

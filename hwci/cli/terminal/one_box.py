@@ -72,10 +72,9 @@ def _lines(found: OneBoxAnswer) -> Iterator[str]:
     yield f"Board hours: {tenths(found.board_seconds / _HOUR):,}"
     clean = found.last_clean_run_at
     yield f"Last clean run: {f'{tables.when(clean, found.period.end)} UTC' if clean else 'none'}"
-    silence = found.box.silence
-    yield f"Silence: {silence.says}"
-    if silence.last_seen_at is not None:
-        yield f"Last heartbeat: {tables.when(silence.last_seen_at, found.period.end)} UTC"
+    yield f"Last run: {tables.when(found.box.last_run_at, found.period.end)} UTC"
+    if found.box.last_seen_at is not None:
+        yield f"Last heartbeat: {tables.when(found.box.last_seen_at, found.period.end)} UTC"
     for test in found.tests:
         yield f"{test.test_id} {test.says}"
 

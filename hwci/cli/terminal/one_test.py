@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.said import counted, short
+from hwci.said import counted
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hwci.wire.analysis.one_test import GivenAnswer, OnBoxAnswer, OneTestAnswer, OtherNameAnswer
+    from hwci.wire.analysis.one_test import GivenAnswer, OnBoxAnswer, OneTestAnswer
 
 
 def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None:
@@ -34,10 +34,6 @@ def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None
         render.note(_given(found.retries, "Retried in the same run", "result"))
         again = "Run again on the commit and box of a failed run"
         render.note(_given(found.reruns, again, "run"))
-        if found.before is not None:
-            render.note(_renamed(f"have been called {found.before.test_id} until", found.before))
-        if found.since is not None:
-            render.note(_renamed(f"be called {found.since.test_id} since", found.since))
 
 
 def boxes(now: datetime) -> tables.Layout[OnBoxAnswer]:
@@ -76,13 +72,6 @@ def _took(row: OnBoxAnswer) -> str:
     if took is None:
         return ""
     return f"{tables.duration(took.middle)} ({tables.duration(took.nine_of_ten)})"
-
-
-def _renamed(called: str, other: OtherNameAnswer) -> str:
-    return (
-        f"It may {called} {other.at:%Y-%m-%d %H:%M} UTC, {short(other.sha)}"
-        f" ({counted(other.runs, 'run')}, {other.failed:,} failed; not counted here)."
-    )
 
 
 def _given(given: GivenAnswer, what: str, one: str) -> str:

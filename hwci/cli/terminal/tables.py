@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from hwci.wire.analysis.box_trends import BoxTrendAnswer
-    from hwci.wire.analysis.suspects import RankedTestAnswer, SuspectAnswer
+    from hwci.wire.analysis.suspects import SuspectAnswer
     from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
     from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
     from hwci.wire.metrics import CheckedMergeAnswer, UncheckedMerge
@@ -127,7 +126,7 @@ def _at(value: Any, path: Sequence[str]) -> object:  # noqa: ANN401 - whatever J
     for step in path:
         if value is None:
             return None
-        value = value[step]
+        value = value.get(step)  # a field may be left out
     return value
 
 
@@ -315,11 +314,11 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
     )
 
 
-def flakiest_tests(view: View, *, sure: bool) -> Layout[RankedTestAnswer]:
+def flakiest_tests(view: View, *, sure: bool) -> Layout[SuspectAnswer]:
     """Tests with failed attempts, the highest rate first. `sure`: the server told how sure these
     are.
     """
-    rate: Column[RankedTestAnswer] = Column("Flake rate", lambda row: f"{tenths(row.flake_rate)} %")
+    rate: Column[SuspectAnswer] = Column("Flake rate", lambda row: f"{tenths(row.flake_rate)} %")
     return Layout(
         "flakiest-tests",
         "Flakiest tests",
@@ -331,7 +330,7 @@ def flakiest_tests(view: View, *, sure: bool) -> Layout[RankedTestAnswer]:
             Column("Attempts", lambda row: str(row.attempts), right=True, spare=True),
             Column("Failed attempts", lambda row: str(row.failed_attempts), right=True),
             Column("Retry passes", lambda row: str(row.retry_passes), right=True, spare=True),
-            _sure_rate(lambda row: within(row.flake_rate, row.low, row.high)) if sure else rate,
+            _sure_rate() if sure else rate,
             Column("", _no_flake),
         ],
         "repoKey suite testId boxes runReports attempts failedAttempts retryPasses "
@@ -340,18 +339,18 @@ def flakiest_tests(view: View, *, sure: bool) -> Layout[RankedTestAnswer]:
     )
 
 
-def _no_flake(row: RankedTestAnswer) -> str:
+def _no_flake(row: SuspectAnswer) -> str:
     """Say, as the page does, of which test no flake was seen."""
     if row.broken:
         return "broken"
     return "" if row.flaky_failures or row.retry_passes else "no flake seen"
 
 
-def ranked_tests(view: View) -> Layout[RankedTestAnswer]:
+def ranked_tests(view: View) -> Layout[SuspectAnswer]:
     """The same tests by the lower end of the interval of their rate."""
     layout = flakiest_tests(view, sure=True)
     *columns, broken = layout.columns
-    at_least: Column[RankedTestAnswer] = Column(
+    at_least: Column[SuspectAnswer] = Column(
         "At least (95 %)",
         lambda row: "not enough data" if row.low is None else f"{tenths(row.low)} %",
         right=True,
@@ -359,29 +358,29 @@ def ranked_tests(view: View) -> Layout[RankedTestAnswer]:
     return replace(layout, columns=[*columns, at_least, broken])
 
 
-def _sure_rate(show: Callable[[Row], str]) -> Column[Row]:
-    return Column("Flake rate (95 % within)", show, right=True)
+def _sure_rate() -> Column[SuspectAnswer]:
+    return Column(
+        "Flake rate (95 % within)",
+        lambda row: within(row.flake_rate, row.low, row.high),
+        right=True,
+    )
 
 
 def suspects(view: View) -> Layout[SuspectAnswer]:
     """Tests with failed attempts, each with what its runs suggest."""
-
-    def interval(row: SuspectAnswer) -> str:
-        return within(row.flake_rate.rate, row.flake_rate.low, row.flake_rate.high)
-
     return Layout(
         "suspects",
         "Since when tests are flaky",
         [
             Column("Test", lambda row: row.test_id),
             *product_columns(view),
-            _sure_rate(interval),
-            Column("In short", lambda row: row.answer),
-            Column("What its runs suggest", lambda row: row.text),
+            _sure_rate(),
+            Column("In short", lambda row: row.answer or ""),
+            Column("What its runs suggest", lambda row: row.text or ""),
         ],
-        "repoKey suite testId flakeRate.failed flakeRate.attempts flakeRate.rate flakeRate.low "
-        "flakeRate.high found.since.before found.since.suspectsTotal found.boxes.alike "
-        "found.fixed.chance found.fixed.cleanRuns found.fixed.needed missing answer text",
+        "repoKey suite testId failedAttempts attempts flakeRate low high found.since.before "
+        "found.since.suspectsTotal found.boxes.alike found.fixed.chance found.fixed.cleanRuns "
+        "found.fixed.needed missing answer text",
         "No test of the period had a failed attempt, or none was reported (hwci report-run).",
     )
 
@@ -411,29 +410,6 @@ def times_to_fix(_: View) -> Layout[TimesToFixAnswer]:
         columns,
         " ".join(["repoKey suite boxKey incidents failing", *spreads, *before]),
         "No failure began in this period, or each is a flake. Look further back with --days.",
-    )
-
-
-def box_trends(_: View) -> Layout[BoxTrendAnswer]:
-    """How the shares of each product and box changed against the period before."""
-    columns: list[Column[BoxTrendAnswer]] = [
-        Column("Product", lambda row: product(row.repo_key, row.suite)),
-        Column("Box", lambda row: row.box_key or "all boxes"),
-        Column("Runs that reached the hardware", lambda row: row.reached.says),
-        Column("Results blamed on the bench", lambda row: row.blamed.says),
-        Column("Flake rate: failed attempts", lambda row: row.failed_attempts.says),
-    ]
-    sides = [f"{of}.{one}" for of in ("now", "before") for one in ("part", "total", "low", "high")]
-    figures = [*sides, "points", "within.low", "within.high"]
-    keys = ["repoKey suite boxKey"]
-    for of in ("reached", "blamed", "failedAttempts"):
-        keys += [f"{of}.{one}" for one in figures]
-    return Layout(
-        "box-trends",
-        "How each box changed since the period before",
-        columns,
-        " ".join(keys),
-        "No box reported in this period. Look further back with --days.",
     )
 
 

@@ -39,7 +39,6 @@ from hwci.server.services.operator.commands import (
     Vouch,
 )
 from hwci.server.services.transfer.importing import in_pieces, open_source
-from hwci.server.services.transfer.parquet import in_parquet
 from hwci.server.storage.opening import driver_doubt
 
 __all__ = [
@@ -70,7 +69,6 @@ __all__ = [
     "create_app",
     "driver_doubt",
     "fill",
-    "in_parquet",
     "in_pieces",
     "migrate",
     "new_audit_key",

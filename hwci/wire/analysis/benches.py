@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Self
 
-from pydantic import Field
-
 from hwci.analysis import certainty
-from hwci.analysis.benches import compare, health, report, silence, words
+from hwci.analysis.benches import compare, health, report, words
 from hwci.analysis.benches.by_parts import SureShare
 from hwci.analysis.benches.compare import Missing
 from hwci.analysis.benches.trials import box_of
@@ -22,8 +20,6 @@ from hwci.wire.queries import PeriodQuery
 
 LOST_RUNS = 5
 """So many runs of a box that lost their board are named."""
-GAPS = 20
-"""So many gaps of a box are named."""
 
 
 class ShareAnswer(Answer):
@@ -113,58 +109,6 @@ class NoteAnswer(Answer):
     text: str
 
 
-class GapAnswer(Answer):
-    """A time without a run of the box, longer than usual. `to` null: it lasts at the end of the
-    period. `others`: how many runs of its products began on other boxes meanwhile; null: no other
-    box ran them in the period.
-    """
-
-    start: Time = Field(alias="from")
-    end: Time | None = Field(alias="to")
-    seconds: float
-    others: int | None
-
-
-class SilenceAnswer(Answer):
-    """How long a box had no run, over the whole period, whatever was noted. `seconds`: from
-    `lastRunEndedAt` to the end of the period. `usualSeconds`: the longest gap of a usual week;
-    null: fewer than three weeks of the period have one. `longer`: the gaps at least twice as long,
-    the latest 20; `longerTotal` and `longerSeconds`: of all. `lastSeenAt`: the last heartbeat, or
-    live run, by the end of the period; null: the box sent none, or sent one since.
-    """
-
-    says: str
-    seconds: float
-    last_run_ended_at: Time
-    usual_seconds: float | None
-    longer: Sequence[GapAnswer]
-    longer_total: int
-    longer_seconds: float
-    last_seen_at: Time | None
-
-    @classmethod
-    def of(cls, found: silence.Silence, seen_at: datetime | None) -> Self:
-        """Make the silence of a box."""
-        return cls(
-            says=found.says,
-            seconds=found.now.total_seconds(),
-            last_run_ended_at=found.last_end,
-            usual_seconds=None if found.usual is None else found.usual.total_seconds(),
-            longer=[
-                GapAnswer(
-                    start=one.start,
-                    end=one.end,
-                    seconds=one.length.total_seconds(),
-                    others=one.others,
-                )
-                for one in found.longer[:GAPS]
-            ],
-            longer_total=len(found.longer),
-            longer_seconds=found.total.total_seconds(),
-            last_seen_at=seen_at,
-        )
-
-
 class BoxFiguresAnswer(Answer):
     """A box, or a part of its time. `says` is `answer`, in few words, with its `evidence`; an older
     server sends `says` alone. `comparison` null: `missing` names what there is too little of.
@@ -212,13 +156,15 @@ class BoxFiguresAnswer(Answer):
 class BoxHealthAnswer(BoxFiguresAnswer):
     """A box. `note`: the latest of the period; then its figures are those since the note, and
     `before` has those before it. With `idle` nothing ran since, and the figures are those before.
+    `lastSeenAt`: the last heartbeat, or live run, by the end of the period; null: the box sent
+    none, or sent one since.
     """
 
     box_key: str
     note: NoteAnswer | None
     before: BoxFiguresAnswer | None
     idle: bool
-    silence: SilenceAnswer
+    last_seen_at: Time | None
 
     @classmethod
     def of(cls, box: report.BoxReport, seen_at: datetime | None) -> Self:
@@ -233,7 +179,7 @@ class BoxHealthAnswer(BoxFiguresAnswer):
             note=None if note is None else NoteAnswer.model_validate(note),
             before=before and BoxFiguresAnswer.of_part(before, words.of_figures(before)),
             idle=box.idle,
-            silence=SilenceAnswer.of(box.silence, seen_at),
+            last_seen_at=seen_at,
         )
 
 

@@ -12,7 +12,7 @@ from hwci.engine.periods import Period
 from hwci.wire.analysis.days import CalendarDay, Zone
 from hwci.wire.base import ListPage, left_out_if_none
 from hwci.wire.metrics import FlakyTestHistory
-from hwci.wire.queries import FlakyQuery
+from hwci.wire.queries import FlakyQuery, RankedQuery
 
 
 class FlakyHistoryQuery(FlakyQuery):
@@ -23,6 +23,10 @@ class FlakyHistoryQuery(FlakyQuery):
     def by_day(self, period: Period) -> list[Days] | None:
         """Return the days of the zone; None: none was asked for."""
         return None if self.zone is None else calendar_days(period, ZoneInfo(self.zone))
+
+
+class RankedHistoryQuery(FlakyHistoryQuery, RankedQuery):
+    """Query of flaky tests over time, in the order of a rank."""
 
 
 class FlakyHistories(ListPage[FlakyTestHistory]):

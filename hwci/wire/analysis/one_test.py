@@ -10,7 +10,6 @@ from hwci.analysis import one_test
 from hwci.analysis.flaky.suspect_words import since_when
 from hwci.analysis.one_test_words import Concluded
 from hwci.analysis.periods.days import Days
-from hwci.analysis.renames import OtherName
 from hwci.engine.page.over_time import BOXES_MAX
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Verdict
@@ -170,30 +169,14 @@ class GivenAnswer(Answer):
     passed: int
 
 
-class OtherNameAnswer(Answer):
-    """A name that the test may have had before, or may have now, as far as reports tell: so many
-    `places` (workflow, branch and box) ran the one until one run, and the other from the next on.
-    `at` and `sha`: the first run with the later name. `runs` of the period had this name, `failed`
-    of them failed. No figure counts both together.
-    """
-
-    test_id: str
-    at: Time
-    sha: str
-    places: int
-    runs: int
-    failed: int
-
-
 class OneTestAnswer(Answer):
     """A test over a period and the days of `zone` in it. `all` null: no run had it. At most 50
     boxes are shown, by name. `retries`: results whose first attempt failed and that were tried
     again in the same run. `reruns`: runs on a commit and box where the test had failed before.
-    `before` and `since`: another name of it, null if reports show none, or several. `answer`
-    is what people read first: whether it fails now or is flaky, and whom to suspect; `statement`:
-    the same as data; `says`: on what that rests. Null: no run had it. `beganBefore`: it likely was
-    so before the period, of which there are runs. `history`: since which commit it fails, as `says`
-    has it too; null if its runs do not tell.
+    `answer` is what people read first: whether it fails now or is flaky, and whom to suspect;
+    `statement`: the same as data; `says`: on what that rests. Null: no run had it. `beganBefore`:
+    it likely was so before the period, of which there are runs. `history`: since which commit it
+    fails, as `says` has it too; null if its runs do not tell.
     """
 
     period: PeriodAnswer
@@ -213,8 +196,6 @@ class OneTestAnswer(Answer):
     commits: Sequence[CommitMarkAnswer]
     retries: GivenAnswer
     reruns: GivenAnswer
-    before: OtherNameAnswer | None
-    since: OtherNameAnswer | None
 
     @classmethod
     def of(
@@ -247,13 +228,7 @@ class OneTestAnswer(Answer):
             commits=[*map(CommitMarkAnswer.model_validate, found.commits)],
             retries=GivenAnswer.model_validate(found.retries),
             reruns=GivenAnswer.model_validate(found.reruns),
-            before=_other(found.before),
-            since=_other(found.since),
         )
-
-
-def _other(found: OtherName | None) -> OtherNameAnswer | None:
-    return None if found is None else OtherNameAnswer.model_validate(found)
 
 
 def _on_box(found: one_test.OnBox) -> OnBoxAnswer:

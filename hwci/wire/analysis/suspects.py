@@ -14,7 +14,7 @@ from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.statement_words import answer
 from hwci.analysis.statements import Claim, known_of_row
 from hwci.engine.rules.flakiness import FlakyTest
-from hwci.wire.base import Answer, Time
+from hwci.wire.base import Answer, Time, left_out_if_none
 from hwci.wire.metrics import FlakyTestAnswer
 
 
@@ -37,21 +37,6 @@ class RateAnswer(Answer):
             return cls(**counts, low=None, high=None)
         low, high = rate.shown_interval
         return cls(**counts, low=100 * low, high=100 * high)
-
-
-class RankedTestAnswer(FlakyTestAnswer):
-    """A row of "Flakiest tests" with the interval that holds its flake rate with 95 %, in percent;
-    null of too few attempts.
-    """
-
-    low: float | None
-    high: float | None
-
-    @classmethod
-    def of(cls, row: FlakyTest, rate: certainty.Rate) -> Self:
-        """Make one row."""
-        rate_answer = RateAnswer.of(rate)
-        return cls(**row._asdict(), low=rate_answer.low, high=rate_answer.high)
 
 
 class CertaintyAnswer(Answer):
@@ -182,32 +167,6 @@ class StatementAnswer(Answer):
     lost_here: int
 
 
-class InFewWords(Answer):
-    """A row of "Flakiest tests": whether it fails now, or else whom to suspect. `answerBox`: the
-    one box that `answer` names, if it names one.
-    """
-
-    repo_key: str
-    suite: str
-    test_id: str
-    answer: str
-    answer_box: str | None
-    statement: StatementAnswer
-
-    @classmethod
-    def of(cls, row: suspects.Suspect) -> Self:
-        """Make one row."""
-        test, said = row.test, answer(known_of_row(row))
-        return cls(
-            repo_key=test.repo_key,
-            suite=test.suite,
-            test_id=test.test_id,
-            answer=said.few_words,
-            answer_box=said.box,
-            statement=StatementAnswer.model_validate(said.statement),
-        )
-
-
 class OnBoxAnswer(Answer):
     """The flake rate of a test on one box, over all its runs of the period."""
 
@@ -215,40 +174,50 @@ class OnBoxAnswer(Answer):
     flake_rate: RateAnswer
 
 
-class SuspectAnswer(Answer):
-    """A row of "Flakiest tests" with the interval of its flake rate and what its runs suggest:
-    `answer` and `answerBox` as `InFewWords` has them, `text` in a line. `found` null: `missing`
-    says what there is too little of. `onBoxes`: the boxes that `flakiest-tests/history` has.
+class SuspectAnswer(FlakyTestAnswer):
+    """A row of "Flakiest tests" with the interval that holds its flake rate with 95 %, in percent
+    (null of too few attempts), and what its runs suggest. `answer` says whether it fails now, or
+    else whom to suspect; `answerBox` is the box that it names; `text` has all in a line. Without
+    `found`, `missing` says what there is too little of. `onBoxes`: the boxes that
+    `flakiest-tests/history` has. What the `detail` that was asked for does not have is left out.
     """
 
-    repo_key: str
-    suite: str
-    test_id: str
-    flake_rate: RateAnswer
-    on_boxes: Sequence[OnBoxAnswer]
-    answer: str
-    answer_box: str | None
-    statement: StatementAnswer
-    text: str
-    found: IntermittentAnswer | None
-    missing: str | None
+    low: float | None
+    high: float | None
+    answer: str | None = left_out_if_none()
+    answer_box: str | None = left_out_if_none()
+    statement: StatementAnswer | None = left_out_if_none()
+    on_boxes: Sequence[OnBoxAnswer] | None = left_out_if_none()
+    text: str | None = left_out_if_none()
+    found: IntermittentAnswer | None = left_out_if_none()
+    missing: str | None = left_out_if_none()
+
+    @classmethod
+    def of_rate(cls, row: FlakyTest, rate: certainty.Rate, **more: object) -> Self:
+        """Make a row of a test and its rate, with what `more` is known."""
+        known = RateAnswer.of(rate)
+        return cls.model_validate(row._asdict() | {"low": known.low, "high": known.high} | more)
+
+    @classmethod
+    def in_few_words(cls, row: suspects.Suspect, **more: object) -> Self:
+        """Make a row with its answer, and what `more` is known."""
+        said = answer(known_of_row(row))
+        words = {
+            "answer": said.few_words,
+            "answer_box": said.box,
+            "statement": StatementAnswer.model_validate(said.statement),
+        }
+        return cls.of_rate(row.test, row.rate, **words, **more)
 
     @classmethod
     def of(cls, row: suspects.Suspect, on_boxes: Mapping[str, certainty.Rate]) -> Self:
-        """Make one row."""
-        said = answer(known_of_row(row))
-        return cls(
-            repo_key=row.test.repo_key,
-            suite=row.test.suite,
-            test_id=row.test.test_id,
-            flake_rate=RateAnswer.of(row.rate),
+        """Make a whole row."""
+        return cls.in_few_words(
+            row,
             on_boxes=[
                 OnBoxAnswer(box_key=box, flake_rate=RateAnswer.of(rate))
                 for box, rate in on_boxes.items()
             ],
-            answer=said.few_words,
-            answer_box=said.box,
-            statement=StatementAnswer.model_validate(said.statement),
             text=suspect_words.of_suspect(row),
             found=None if row.found is None else _found(row.found),
             missing=row.missing,

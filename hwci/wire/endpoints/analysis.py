@@ -4,18 +4,17 @@
 from hwci.wire import limits
 from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
-from hwci.wire.analysis.box_trends import BoxTrendAnswer
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody
-from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
+from hwci.wire.analysis.flaky_history import FlakyHistories, RankedHistoryQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer, LostResolvedQuery
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
-from hwci.wire.analysis.suspects import InFewWords, RankedTestAnswer, SuspectAnswer
+from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import ListPage
@@ -24,7 +23,6 @@ from hwci.wire.failures import FailureAnswer, ResolvedFailureAnswer
 from hwci.wire.queries import (
     BoxTableQuery,
     FailuresQuery,
-    FlakyQuery,
     MergePlanQuery,
     MergeRunsQuery,
     PeriodQuery,
@@ -79,19 +77,9 @@ SUSPECTS = Endpoint(
     "Flaky tests: since which commit, on which boxes, and how sure", query=SuspectsQuery,
     answer=ListPage[SuspectAnswer], also=(409,), metrics=True
 )
-SUSPECTS_IN_FEW_WORDS = Endpoint(
-    "tests.flaky_in_few_words", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests/answers",
-    Who.READER, "The same tests in few words: whether one fails now, or whom to suspect",
-    query=SuspectsQuery, answer=ListPage[InFewWords], also=(409,), metrics=True
-)
-RANKED_TESTS = Endpoint(
-    "tests.ranked", "GET", "/api/orgs/{orgId}/ci-analysis/ranked-tests", Who.READER,
-    "Flakiest tests by the lower end of the interval of their rate", query=FlakyQuery,
-    answer=ListPage[RankedTestAnswer], also=(409,), metrics=True
-)
-RANKED_HISTORY = Endpoint(
-    "tests.ranked_history", "GET", "/api/orgs/{orgId}/ci-analysis/ranked-tests/history", Who.READER,
-    "The same tests over time, on each box", query=FlakyHistoryQuery, answer=FlakyHistories,
+SUSPECTS_HISTORY = Endpoint(
+    "tests.flaky_history", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests/history", Who.READER,
+    "The same tests over time, on each box", query=RankedHistoryQuery, answer=FlakyHistories,
     also=(409,), metrics=True
 )
 LIST_CAUSES = Endpoint(
@@ -147,11 +135,6 @@ TIMES_TO_FIX = Endpoint(
     "metrics.times_to_fix", "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER,
     "How long failures took until they were seen, and fixed, by product and box",
     query=BoxTableQuery, answer=ListPage[TimesToFixAnswer], metrics=True
-)
-BOX_TRENDS = Endpoint(
-    "boxes.trends", "GET", "/api/orgs/{orgId}/ci-analysis/box-trends", Who.READER,
-    "How the shares of each product and box changed against the period before", query=BoxTableQuery,
-    answer=ListPage[BoxTrendAnswer], metrics=True
 )
 PAGE_FIGURES = Endpoint(
     "metrics.beside", "GET", "/api/orgs/{orgId}/ci-analysis/page", Who.MEMBER,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How good the intervals of shares of results are, and of how they changed, on fleets whose causes
-come and go as often at any time.
+"""How good the intervals of shares of results are, on fleets whose causes come and go as often at
+any time.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,6 @@ from typing import NamedTuple
 from hwci.analysis.benches.by_parts import SureShare, sure_shares, whole
 from hwci.analysis.benches.shares import tallies
 from hwci.analysis.certainty import wilson
-from hwci.analysis.periods.trends import ShareChange, change_between
 from hwci.engine.periods import Period
 from tests.simulation.calibration.page import Part, recorded, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, Simulated, commits_of, simulate
@@ -26,20 +25,10 @@ LONGEST = 10
 
 
 class Look(NamedTuple):
-    """The shares of failed attempts in the second half of a history and in the first, and the
-    change between them.
-    """
+    """The share of failed attempts on one box, by parts, beside all others, and by its number."""
 
-    now: SureShare
-    before: SureShare
-    change: ShareChange
-
-
-class Looks(NamedTuple):
-    """The same by parts, and by the number of results."""
-
-    ours: Look
-    by_number: Look
+    ours: SureShare
+    by_number: SureShare
 
 
 def part() -> Part:
@@ -50,10 +39,10 @@ def part() -> Part:
 _TEXT = """\
 ## Shares of results
 
-The share of failed attempts in the second half of a history, and how it changed against the first.
-Nothing changed: causes come and go as often in both. How often the 95 % interval holds the true
-share (the mean of all fleets), and how often that of the change holds 0; how wide that is (median,
-in points). "By number" takes results for independent. By ours, a period has seven parts
+The share of failed attempts on one box over a history. Causes come and go as often at any time. How
+often the 95 % interval holds the true share (the mean of all fleets), and how wide that is (median,
+in points). "By number" takes results for independent. By ours, a period has seven parts, in which
+the box and all others tell together how much shares differ
 ([ADR 0098](adr/0098-shares-of-results-by-parts-of-the-period.md)).
 """
 
@@ -62,44 +51,29 @@ def _table() -> str:
     rows = []
     for words, plan, causes in KINDS:
         looks = [look(simulate(plan, causes(seed), seed)) for seed in range(FLEETS)]
-        true = fmean(one.ours.now.share for one in looks)
+        true = fmean(one.ours.share for one in looks)
         row = [words]
-        for of in ("ours", "by_number"):
-            found: list[Look] = [getattr(one, of) for one in looks]
-            within = [one.now.within for one in found]
+        for shares in zip(*looks, strict=True):
+            within = [found.within for found in shares if found.within is not None]
             row += [
-                share([each is not None and each[0] <= true <= each[1] for each in within]),
-                share([one.change.low <= 0 <= one.change.high for one in found]),
-                f"{100 * median(one.change.high - one.change.low for one in found):.1f}",
+                share([low <= true <= high for low, high in within]),
+                f"{100 * median(high - low for low, high in within):.1f}",
             ]
         rows.append(row)
-    head = ["fleet", "share holds it", "change holds 0", "points"]
-    return table([*head, *(f"by number: {one}" for one in head[1:])], rows)
+    head = ["fleet", "share holds it", "points"]
+    return table([*head, *(f"by number: {title}" for title in head[1:])], rows)
 
 
-def look(fleet: Simulated) -> Looks:
-    """Look at the halves of the history of a fleet."""
+def look(fleet: Simulated) -> Look:
+    """Look at the box that ran first, over the history of a fleet."""
     _, product = recorded(fleet)
-    start, end = product.runs[0].started_at, product.runs[-1].started_at
-    middle = start + (end - start) / 2
-    late = [run for run in product.runs if run.started_at > middle]
-    early = [run for run in product.runs if run.started_at <= middle]
-    counted = [
-        tallies(late, Period(middle, end)).flaky,
-        tallies(early, Period(start, middle)).flaky,
-    ]
-    by_number = [
-        SureShare(*total, wilson(total.part / total.total, total.total))
-        for total in map(whole, counted)
-    ]
-    return Looks(_look(sure_shares(*counted)), _look(by_number))
-
-
-def _look(shares: Sequence[SureShare]) -> Look:
-    now, before = shares
-    assert now.within is not None
-    assert before.within is not None
-    return Look(now, before, change_between(now.share, now.within, before.share, before.within))
+    ran = Period(product.runs[0].started_at, product.runs[-1].started_at)
+    box = product.runs[0].box_key
+    own = [run for run in product.runs if run.box_key == box]
+    others = [run for run in product.runs if run.box_key != box]
+    counted = [tallies(runs, ran).flaky for runs in (own, others)]
+    part, total = whole(counted[0])
+    return Look(sure_shares(*counted)[0], SureShare(part, total, wilson(part / total, total)))
 
 
 def _bugs(plan: Plan, number: int, seed: int) -> list[Cause]:

@@ -4,7 +4,6 @@ such a file or from a folder of kept reports (ADR 0052).
 """
 
 from collections import Counter
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -28,9 +27,6 @@ def export(
         str, typer.Argument(metavar="ORG", help="Name or id of the organization.")
     ],
     to: Annotated[Path, typer.Argument(metavar="TO", help="New file for the export.")],
-    parquet: Annotated[
-        bool, typer.Option("--parquet", help="Write a new folder of Parquet files instead.")
-    ] = False,
     database: Database = None,
 ) -> None:
     """Write an organization to one SQLite file for other tools. A running server goes on.
@@ -43,20 +39,17 @@ def export(
     For example:
 
       hwci admin export "Acme Firmware" /var/lib/hwci/backups/acme-2026-03-07.db
-
-      hwci admin export "Acme Firmware" acme-parquet --parquet
     """
     to = to.absolute()
     with operator_errors(NOT_EXPORTED, CHECK_ID):
-        from hwci.server.app import Export, copy_progress, in_parquet
+        from hwci.server.app import Export, copy_progress
 
         where = database_of(database)
-        with in_parquet(to) if parquet else nullcontext(to) as file:
-            command = checked(Export, NOT_EXPORTED, **named(organization), to=file)
-            with progress(lambda: f"Exporting: {mebibytes(copy_progress(where, file)[0])} written"):
-                done = ask(database, command)
-    size = sum(one.stat().st_size for one in (to.iterdir() if parquet else (to,)))
-    note(f"Exported {counted(done.reports or 0, 'report')}: {mebibytes(size)}.")
+        command = checked(Export, NOT_EXPORTED, **named(organization), to=to)
+        with progress(lambda: f"Exporting: {mebibytes(copy_progress(where, to)[0])} written"):
+            done = ask(database, command)
+    size = mebibytes(to.stat().st_size)
+    note(f"Exported {counted(done.reports or 0, 'report')}: {size}.")
     write(str(to))
 
 

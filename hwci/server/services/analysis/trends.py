@@ -3,7 +3,6 @@
 
 from collections.abc import Sequence
 
-from hwci.analysis.periods.box_trends import box_trends
 from hwci.analysis.periods.days import Days, by_day, calendar_days
 from hwci.analysis.periods.targets import targets
 from hwci.analysis.periods.times_to_fix import beside_before
@@ -11,7 +10,6 @@ from hwci.analysis.periods.trends import trends
 from hwci.engine.page.over_time import read_dates
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
-from hwci.wire.analysis.box_trends import BoxTrendAnswer
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.analysis.trends import TrendsAnswer
@@ -46,17 +44,6 @@ class Trends(Analysis):
             rows = beside_before(history, scope, period)
             found = [row for row in rows if query.box_key in {None, row.now.box_key}]
             return query.page_of(query.slice_of(found), TimesToFixAnswer.of)
-
-        return await self._answer(viewer, query, work)
-
-    async def by_box(self, viewer: Viewer, query: BoxTableQuery) -> ListPage[BoxTrendAnswer]:
-        """Return how the shares of each product and box changed against the period before."""
-
-        def work(about: Asked) -> ListPage[BoxTrendAnswer]:
-            history, scope, period = about
-            rows = box_trends(history, scope, period)
-            found = [row for row in rows if query.box_key in {None, row.box_key}]
-            return query.page_of(query.slice_of(found), BoxTrendAnswer.of)
 
         return await self._answer(viewer, query, work)
 

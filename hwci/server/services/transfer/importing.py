@@ -28,7 +28,6 @@ from hwci.server.errors import ClashError, StorageError
 from hwci.server.services.runs.live_runs import end_run
 from hwci.server.services.transfer import layout
 from hwci.server.services.transfer.exporting import digested
-from hwci.server.services.transfer.parquet import file_of, read_parquet
 from hwci.server.services.transfer.sent import BODIES, KeptBox, KeptBoxNote, KeptReview, Sent
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Box, BoxNote
@@ -81,9 +80,6 @@ def open_source(path: Path) -> Source:
     Raises:
         StorageError: it is not an export or folder of bodies, newer, damaged, or was cut short.
     """
-    if file_of(path, "export").exists():
-        [form] = next(_read(path, "export", ("form",)), (layout.FORM,))
-        return _checked(path, form)
     if path.is_dir():
         entries = len(_files(path))
         if not entries:
@@ -94,11 +90,12 @@ def open_source(path: Path) -> Source:
         return Source(path, entries)
     if not path.is_file():
         raise StorageError(f"There is no file or folder {path}", "name an export or a folder")
-    return _checked(path, _form(path))
+    return _checked(path)
 
 
-def _checked(path: Path, form: int) -> Source:
+def _checked(path: Path) -> Source:
     """Return an export if it is of a form that is known, and whole."""
+    form = _form(path)
     if form > layout.FORM:
         raise StorageError(
             f"{path} was exported by a newer hwci (form {form}, this program knows {layout.FORM})",
@@ -164,14 +161,11 @@ def _damaged(path: Path) -> StorageError:
 def _read(path: Path, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a table of an export, in their order. Raises `StorageError`."""
     try:
-        if path.is_dir():
-            yield from read_parquet(path, table, columns)
-            return
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         with closing(sqlite3.connect(uri, uri=True)) as export:
             query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY rowid"  # noqa: S608 - constants
             yield from export.execute(query)
-    except (sqlite3.DatabaseError, ValueError) as fault:
+    except sqlite3.DatabaseError as fault:
         raise _damaged(path) from fault
 
 
@@ -179,7 +173,7 @@ def _rows(path: Path) -> Iterator[_Row]:
     """Yield what an export holds of what was sent, in order. Raises `StorageError`."""
     for kind, arrived_at, content in _read(path, "sent", ("kind", "arrived_at", "content")):
         try:
-            at = parse_time(arrived_at) if isinstance(arrived_at, str) else arrived_at
+            at = None if arrived_at is None else parse_time(arrived_at)
             with gzip.open(BytesIO(content)) as opened:
                 yield _Row(kind, at, _bounded(opened))
         except (OSError, EOFError, zlib.error, TypeError, ValueError) as fault:

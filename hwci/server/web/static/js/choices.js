@@ -10,7 +10,6 @@ const CHOICES = {
   failing: ["all"],
   daily: OPEN,
   timesToFix: OPEN,
-  boxTrends: OPEN,
   merges: ["checked"],
   "merges.plan": OPEN,
   other: OPEN,

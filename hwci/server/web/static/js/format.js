@@ -128,13 +128,6 @@ export function duration(seconds, exact = false) {
   return parts.filter(({ value }) => value > 0).map(({ unit, value }) => `${value} ${unit}`).join(" ");
 }
 
-/** How long something lasted, in days where it is long: "3.2 days", "14 h 5 min". The command line writes it so too. */
-export function lasted(seconds) {
-  if (seconds >= 2 * 86400) return `${tenths.format(seconds / 86400)} days`;
-  const minutes = Math.round(seconds / 60);
-  return minutes === 0 ? "0 min" : duration(60 * minutes);
-}
-
 /** The first digits of a commit, as many as the command line shows. */
 export function short(sha) {
   return sha.slice(0, 12);

@@ -19,7 +19,7 @@ import { PagedTable } from "../parts/table/table.js";
 import { useTitle } from "../parts/frame/title.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
 import { ExactTimes, LongName } from "../parts/values/values.js";
-import { Alone, Shares, Silence } from "./box/figures.js";
+import { Alone, Shares } from "./box/figures.js";
 import { BoxNotes } from "./boxes/notes.js";
 import { runColumns } from "./runs/columns.js";
 
@@ -71,7 +71,6 @@ function Figures({ address, found, orgId, scope, products, loading }) {
     <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>. <${Renewing} on=${loading} /><//>`;
   return html`
     <${Section} title="Against the other boxes"><${Shares} ...${{ found, orgId, loading }} /><//>
-    <${Section} title="Silent time"><${Silence} silence=${found.box.silence} /><//>
     <${Section} title="Failed here alone" total=${found.aloneTotal}>
       <${Alone} found=${found} orgId=${orgId} />
     <//>

@@ -32,7 +32,6 @@ const FlakiestTests = later(() => import("./metrics/flaky.js"), "FlakiestTests")
 
 // What is shown to few, or rarely.
 const Days = later(() => import("./metrics/days.js"), "Days");
-const BoxTrends = later(() => import("./metrics/box_trends.js"), "BoxTrends");
 const TimesToFix = later(() => import("./metrics/times_to_fix.js"), "TimesToFix");
 const TurnOn = later(() => import("../parts/notices/turn_on.js"), "TurnOn");
 const FirstSteps = later(() => import("./metrics/first_steps.js"), "FirstSteps");
@@ -139,8 +138,6 @@ function Shown({ page, products, isWhole, ...rest }) {
         ${figures.data?.days === null ? LEFT_OUT : html`<${Days} trend=${{ ...figures, data: figures.data?.days ?? null }} />`}<//>
       <${Folded} address=${rest.address} title="Time to detect and to fix" anchor="times" name="timesToFix">
         <${TimesToFix} ...${asked} turn=${rest.reviews.turn} /><//>
-      <${Folded} address=${rest.address} title="How each box changed" anchor="boxTrends">
-        <${BoxTrends} ...${asked} /><//>
       <${Merges} ...${table} />
       <${RealBugs} ...${table} />
       <${OtherFailures} ...${table} />

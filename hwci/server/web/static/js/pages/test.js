@@ -22,7 +22,6 @@ import { useOwnDays } from "../parts/zone.js";
 import { failureColumns } from "./failures/columns.js";
 import { Bisection } from "./test/bisection.js";
 import { Boxes, Given } from "./test/figures.js";
-import { Names } from "./test/names.js";
 import { Strips } from "./test/strips.js";
 
 const NEEDED = ["repoKey", "suite", "testId"];
@@ -66,7 +65,7 @@ function Past({ address, orgId, query, products }) {
       ? html`<${Empty}>No run of this period had the test. <${LookBack} address=${address} days=${test.period.days} /><//>`
       : html`<${Answer} ...${test} />
         ${test.beganBefore && html`<p><${LookBack} address=${address} days=${test.period.days} words="Since when? " /></p>`}
-        <${Names} test=${test} orgId=${orgId} /><${Shown} ...${{ test, orgId, query }} />`}
+        <${Shown} ...${{ test, orgId, query }} />`}
     <${Failures} ...${{ address, orgId, query, days: test.period.days }} />
   `;
 }

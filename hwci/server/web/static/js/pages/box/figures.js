@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a box: its shares beside those of all other boxes together, and the tests that failed only on it.
 
-import { count, counted, lasted, percent, rangeOf } from "../../format.js";
+import { count, counted, percent, rangeOf } from "../../format.js";
 import { html } from "../../html.js";
 import { Empty, Renewing } from "../../parts/notices/notice.js";
 import { TestLink } from "../../parts/values/past.js";
@@ -39,8 +39,9 @@ export function Shares({ found, orgId, loading }) {
       holds the true share with 95 % certainty.</p>
     <${PlainTable} name="shares" label="Shares" rows=${rows} rowKey=${({ share: key }) => key} columns=${COLUMNS} />
     <${LostRuns} runs=${[...box.lostRuns, ...(box.before?.lostRuns ?? [])]} />
-    <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")} in this period. Last clean run:
-      ${" "}${found.lastCleanRunAt ? html`<${Time} at=${found.lastCleanRunAt} />` : "none"}.</p>
+    <p class="quiet">${counted(Math.round(found.boardSeconds / HOUR), "board hour")} in this period.
+      Last run: <${Time} at=${box.lastRunAt} />. Last clean run: ${timeOrNone(found.lastCleanRunAt)}.
+      ${" "}Last heartbeat: ${timeOrNone(box.lastSeenAt)}.</p>
   `;
 }
 
@@ -60,19 +61,8 @@ function LostRuns({ runs }) {
     <${Time} at=${run.startedAt} />, run ${run.runId} at <${Sha} sha=${run.sha} repo=${run.repoKey} />: ${run.says}</li>`)}</ul>`;
 }
 
-/** How long the box had no run, and when it was silent for longer than usual. */
-export function Silence({ silence: { says, lastRunEndedAt, lastSeenAt, longer, longerTotal } }) {
-  return html`<p>${says[0].toUpperCase()}${says.slice(1)}.</p>
-    <p class="quiet">Last run: ended <${Time} at=${lastRunEndedAt} />. Last heartbeat:
-      ${" "}${lastSeenAt ? html`<${Time} at=${lastSeenAt} />` : "none"}. Longer than usual: twice the longest gap of a usual week.</p>
-    ${longer.length > 0 && html`<ul>${longer.map((gap) => html`<${Gap} key=${gap.from} gap=${gap} />`)}</ul>`}
-    ${longerTotal > longer.length && html`<p class="quiet">${counted(longerTotal - longer.length, "earlier one")}</p>`}`;
-}
-
-function Gap({ gap: { from, to, seconds, others } }) {
-  const meanwhile = others === null ? "" : `; other boxes ran its tests ${counted(others, "time")}`;
-  return html`<li>${lasted(seconds)}, ${to ? "from" : "since"} <${Time} at=${from} />${to && html` to <${Time} at=${to} />`}
-    ${meanwhile}</li>`;
+function timeOrNone(at) {
+  return at ? html`<${Time} at=${at} />` : "none";
 }
 
 const COLUMNS = [

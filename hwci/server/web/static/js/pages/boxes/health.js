@@ -4,7 +4,7 @@
 
 import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
-import { count, counted, lasted, percent, rangeOf } from "../../format.js";
+import { count, counted, percent, rangeOf } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Renewing } from "../../parts/notices/notice.js";
 import { LookBack } from "../../parts/frame/scope.js";
@@ -61,7 +61,6 @@ function columns(orgId, period) {
     { key: "lost", fields: ["lostBoard", "lostRuns"], title: "Lost its board", cell: lost },
     { key: "boardSeconds", title: "Board hours", numeric: true, cell: ({ boardSeconds }) => count(Math.round(boardSeconds / HOUR)) },
     { key: "lastCleanRunAt", title: "Last clean run", words: true, cell: clean },
-    { key: "silence", title: "Silent longer than usual", words: true, cell: ({ silence }) => silent(silence) },
   ];
 }
 
@@ -69,15 +68,6 @@ function columns(orgId, period) {
 function timesOf({ note, idle }, { from, to }) {
   if (!note) return { from, to };
   return idle ? { from, to: note.at } : { from: note.at, to };
-}
-
-/** A few words; the page of the box has the whole sentence. */
-function silent({ usualSeconds, longer, longerTotal, longerSeconds, says }) {
-  if (usualSeconds === null) return html`<span class="quiet" title=${says}>not enough data</span>`;
-  if (longerTotal === 0) return html`<span title=${says}>no</span>`;
-  const [{ to, seconds }] = longer;
-  const said = to === null ? `for ${lasted(seconds)} now` : `${counted(longerTotal, "time")}, ${lasted(longerSeconds)} in all`;
-  return html`<span title=${says}>${said}</span>`;
 }
 
 function said({ answer, evidence, comparison }) {

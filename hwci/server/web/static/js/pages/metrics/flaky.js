@@ -30,8 +30,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const analysis = `/api/orgs/${orgId}/ci-analysis/flaky-tests`;
   const ranked = address.query.get("flaky.rank") === "low";
   const byLow = ranked && sort === null; // a column that is sorted by goes before
-  const intervals = `/api/orgs/${orgId}/ci-analysis/ranked-tests`;
-  const table = byLow ? intervals : `${base}/flakiest-tests`;
+  const table = byLow ? analysis : `${base}/flakiest-tests`;
   const [place, near] = useNear();
   const { total } = page.flakiestTests;
   const fewer = address.query.get("flaky.tests") === FEWER;
@@ -40,17 +39,17 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const first = byLow ? undefined : fewer ? firstOf(figures, ({ flakyTests }) => flakyTests) : page.flakiestTests;
   const others = total - (figures.data?.flakyTests?.total ?? total);
   const wanted = near && total > 0 && !(figures.loading && fewer);
-  const answer = useOwnDays(wanted ? `${table}/history` : null, { ...scope, ...asked, ...kind });
+  const rank = byLow ? { rankBy: "lowerBound" } : {};
+  const answer = useOwnDays(wanted ? `${table}/history` : null, { ...scope, ...asked, ...kind, ...rank });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
   // Rows that are ranked by it have their interval themselves.
-  const sure = useAnswer(wanted && !byLow ? intervals : null, { ...scope, ...asked, ...kind, sort: sort ?? "-flakeRate" });
+  const sure = useAnswer(wanted && !byLow ? analysis : null, { ...scope, ...asked, ...kind, detail: "rates" });
   const within = new Map(sure.data?.items.map((one) => [keyOf(one), one]));
   const few = whole ? {} : { limit: FEW }; // an answer takes longer than a row
-  const rankBy = byLow ? "lowerBound" : null;
-  const answers = useAnswer(wanted ? `${analysis}/answers` : null, { ...scope, ...asked, ...few, ...kind, rankBy });
+  const answers = useAnswer(wanted ? analysis : null, { ...scope, ...asked, ...few, ...kind, ...rank, detail: "answers" });
   const answered = new Map(answers.data?.items.map((one) => [keyOf(one), one]));
   const unfolded = address.query.get("flaky.boxes");
-  const suspects = useAnswer(wanted && unfolded !== null ? analysis : null, { ...scope, ...asked, ...few, ...kind, rankBy });
+  const suspects = useAnswer(wanted && unfolded !== null ? analysis : null, { ...scope, ...asked, ...few, ...kind, ...rank });
   const heat = (row) => html`<${HeatStrip} history=${histories.get(keyOf(row))} days=${answer.data?.days} />`;
   const boxes = (row) => html`<${Boxes} row=${row} open=${unfolded === keyOf(row)} />`;
   const columns = [
@@ -77,7 +76,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
     ${answer.error?.isPassing &&
       html`<${Failed} error=${answer.error} again=${answer.again}><p>The failed attempts by day are not shown.</p><//>`}
     <${PagedTable} folds unfolds="flaky.boxes" name="flaky" label="Flakiest tests" thing="test" path=${table}
-      query=${{ ...scope, ...kind }} first=${first} turn=${reviews.turn} address=${address}
+      query=${{ ...scope, ...kind, ...(byLow ? { ...rank, detail: "rates" } : {}) }} first=${first} turn=${reviews.turn} address=${address}
       columns=${columns} below=${below} rowKey=${keyOf}
       empty=${total > 0 ? ALL_BROKEN : NONE} />
   <//>`;

@@ -37,6 +37,6 @@ function Boxes({ row: { repoKey, suite, testId }, history: { boxes, boxesTotal }
 }
 
 /** Since when the test is flaky, and on which boxes: an estimate, no rule. */
-function suggested({ flakeRate: { rate: share, low, high }, text }) {
-  return `Flake rate ${percent(share)} (${range(low, high)}). Its runs suggest: ${text}`;
+function suggested({ flakeRate, low, high, text }) {
+  return `Flake rate ${percent(flakeRate)} (${range(low, high)}). Its runs suggest: ${text}`;
 }
