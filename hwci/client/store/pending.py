@@ -30,10 +30,8 @@ from hwci.client._protocol import packed
 from hwci.client.store.memory import RunFacts, begin, facts_of
 from hwci.wire.reports import MergeAnnouncement, RunReport
 
-State = Literal["waiting", "refused", "superseded", "damaged", "unreadable"]
-"""`superseded`: a later report of the same identity came. `unreadable`: it stays in a file of an
-older hwci, which cannot be opened, is damaged, or a newer hwci's.
-"""
+State = Literal["waiting", "refused", "superseded", "damaged"]
+"""`superseded`: a later report of the same identity came."""
 UNKNOWN = ""
 """The address of a report whose server is not known yet."""
 
@@ -100,9 +98,6 @@ class PendingReport:
     unkept: StoreError | None = None
     supersedes: tuple["PendingReport", ...] = ()
     """Once it is kept: those of other keys that were set aside as it came."""
-
-    newer: bool = False
-    """A newer hwci wrote its file: it waits for that one."""
 
     @classmethod
     def of(cls, report: RunReport | MergeAnnouncement, *, remember: bool = True) -> "PendingReport":
