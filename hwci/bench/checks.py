@@ -261,11 +261,9 @@ def _spool(to: Destination) -> Finding:
     if not reports:
         return Finding("spool", State.OK, f"{store.folder} is empty")
     waiting = [one for one in reports if one.state == "waiting"]
-    aside = [one for one in reports if one.state not in {"waiting", "unreadable"}]
+    aside = [one for one in reports if one.state != "waiting"]
     counts = (f"{counted(len(waiting), 'report')} waiting", unsent.set_aside(aside))
     what = f"{', '.join(filter(None, counts))}, in {store.folder}"
-    if unread := len(reports) - len(waiting) - len(aside):
-        what += f", {counted(unread, 'file')} that cannot be read"
     if waiting:
         what += f", the oldest for {max(0.0, time.time() - waiting[0].created) / 3600:.1f} hours"
     fixes = ["Look (hwci spool list), and send: hwci spool flush"]

@@ -163,7 +163,7 @@ def test_steps_that_are_missing_are_a_failure_of_the_check_and_then_taken(
     assert error == "error: empty.db lacks steps of the schema"
     assert cause == f"cause: {', '.join(taken.out.split())}"
     assert fix == "fix: Make a backup, then: hwci admin migrate --database empty.db"
-    assert (taken.code, taken.out.split()[0]) == (0, "0001_core")
+    assert (taken.code, taken.out.split()[0]) == (0, "0001_schema")
     assert (after.code, after.out, after.err) == (
         0,
         "",

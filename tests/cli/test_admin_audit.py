@@ -15,7 +15,6 @@ from hwci.server.errors import SettingsError, StorageError
 from hwci.server.settings import Settings
 from hwci.server.storage.opening import open_storage
 from tests.cli.conftest import Answer, Command
-from tests.server.earlier_versions import unpack
 from tests.support.running import RunningServer, new_organization
 
 
@@ -125,21 +124,6 @@ def test_an_unreadable_log_is_one_clear_line(
     assert done.code == 1
     assert said in done.err.splitlines()[1]
     assert len(done.err.splitlines()) == 3
-
-
-def test_a_log_of_the_version_before_is_sealed_as_it_stands(cli: Command, tmp_path: Path) -> None:
-    database = tmp_path / "hwci.db"
-    unpack("schema-4", database)
-    done = verify(cli, database)
-    count = done.out.partition(":")[0]
-    assert done.code == 0
-    assert f"{count} rows, {count} of them from before its present key" in done.err
-
-    asyncio.run(start(database))
-    changed(database, "UPDATE audit_entry SET actor_name = 'eve' WHERE number = 2")
-    done = verify(cli, database)
-    assert done.code == 1
-    assert "row 2 of organization " in done.err
 
 
 def test_without_its_key_a_log_goes_on_only_where_the_operator_says_so(
@@ -263,17 +247,6 @@ class TestBackup:
         assert "goes on under a new key from row 4 on" in result
         assert log_of(there)[0] == ("operator", "audit_log.new_key")
         asyncio.run(start(there))
-
-    def test_a_backup_from_before_there_were_keys_is_sealed_as_it_stands(
-        self, cli: Command, free: Path, tmp_path: Path
-    ) -> None:
-        copy = tmp_path / "old.db"
-        unpack("schema-4", copy)
-        done = cli("admin", "restore", str(copy), "--database", str(free))
-
-        assert done.code == 0
-        assert verify(cli, free).code == 0
-        asyncio.run(start(free))
 
     def test_an_export_needs_the_name_of_the_key_where_no_folder_has_it(
         self, cli: Command, tmp_path: Path

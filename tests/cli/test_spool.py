@@ -22,7 +22,6 @@ from hwci.wire.reports import MergeAnnouncement
 from tests.cli.conftest import Command
 from tests.cli.kept import ANNOUNCED, body, listed
 from tests.support.answering import Answer, answering, unused_url
-from tests.support.pending import older_file
 from tests.support.running import RunningServer
 
 WRONG_KEY = "svc_" + "0" * 64
@@ -109,17 +108,14 @@ def test_a_report_that_is_left_says_how_many_others_wait(in_ci: Command) -> None
     assert "/state/hwci/spool, with 2 others; the next report sends them, too, and so " in done.err
 
 
+def store_file() -> Path:
+    return Path(os.environ["XDG_STATE_HOME"]) / "hwci/spool/bench.sqlite3"
+
+
 def change(statement: str, *values: object) -> None:
     """Change the store from outside, as no hwci does."""
-    store = Path(os.environ["XDG_STATE_HOME"]) / "hwci/spool/bench.sqlite3"
-    with closing(sqlite3.connect(store)) as db, db:
+    with closing(sqlite3.connect(store_file())) as db, db:
         db.execute(statement, values)
-
-
-def older(url: str) -> Path:
-    """Write a report as the version before kept it."""
-    folder = Path(os.environ["XDG_STATE_HOME"]) / "hwci/spool"
-    return older_file(folder, url, WRONG_KEY, run_id=1)
 
 
 def test_a_flush_sends_all_that_waits(in_ci: Command) -> None:
@@ -138,78 +134,28 @@ def test_a_flush_sends_all_that_waits(in_ci: Command) -> None:
     assert in_ci("spool", "list").err == "Nothing waits, and nothing was refused.\n"
 
 
-@pytest.mark.parametrize("harm", [Path.mkdir, lambda path: path.symlink_to(path.name)])
-def test_a_file_that_cannot_be_opened_keeps_no_report_from_the_server(
-    in_ci: Command, harm: Callable[[Path], None]
-) -> None:
+def test_a_damaged_file_that_a_report_would_add_to_is_named(in_ci: Command) -> None:
     with answering(Answer(204)) as server:
-        file = older(server.url)
-        file.unlink()
-        harm(file)
-        sent = in_ci("report-run", "--body", "-", "--strict", stdin=body(2), HWCI_URL=server.url)
-        flushed = in_ci("spool", "flush", HWCI_URL=server.url)
-        checked = in_ci("doctor", HWCI_URL=server.url)
+        in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=unused_url())
+        store_file().write_bytes(b"no database" * 1000)
+        _, _, err = in_ci("report-run", "--body", "-", stdin=body(2), HWCI_URL=server.url)
 
-    assert (sent.code, flushed.code) == (0, 0)
-    assert "1 file cannot be read: see hwci spool list\n" in flushed.err
-    assert "1 file that cannot be read" in checked.out
-    assert listed(in_ci) == [("unreadable", file.name, 0)]
+    [aside] = store_file().parent.glob("*.damaged-*[0-9]")
+    assert f"warning: 1 file is damaged and set aside: {aside} (" in err
+    assert "Check the disk; " in err
+    assert "that waited" not in err
 
 
-def cut_body(file: Path) -> None:
-    os.truncate(file, file.stat().st_size - 9)
-
-
-def cut_head(file: Path) -> None:
-    os.truncate(file, 9)
-
-
-@pytest.mark.parametrize("harm", [cut_body, cut_head])
-def test_a_damaged_file_is_never_shown_as_sent(
-    in_ci: Command, harm: Callable[[Path], None]
-) -> None:
+def test_a_damaged_report_is_never_shown_as_sent(in_ci: Command) -> None:
     away = {"HWCI_URL": unused_url()}
-    file = older(away["HWCI_URL"])
-    harm(file)
+    in_ci("report-run", "--body", "-", stdin=body(1), **away)
+    change("UPDATE reports SET body = x'00'")
 
     code, _, err = in_ci("spool", "flush", **away)
 
-    aside = file.parent / "refused" / f"{file.stem}.damaged"
     assert code == 1
     assert f"Sent 0 reports to {away['HWCI_URL']}.\n" in err
-    assert f"cause: 1 file is damaged and set aside: {aside}\n" in err
-    assert aside.exists()
-    assert in_ci("spool", "flush", **away).code == 0
-
-
-def test_listing_a_damaged_file_leaves_it_for_the_flush(in_ci: Command) -> None:
-    away = {"HWCI_URL": unused_url()}
-    file = older(away["HWCI_URL"])
-    cut_head(file)
-    before = sorted(file.parent.rglob("*"))
-
-    shown = in_ci("spool", "list", **away).out
-    checked = in_ci("doctor", **away).out
-
-    assert listed(in_ci) == [("unreadable", file.name, 0)]
-    assert "the file is damaged" in shown
-    assert "1 file that cannot be read" in checked
-    assert sorted(file.parent.rglob("*")) == before
-    assert "cause: 1 file is damaged and set aside: " in in_ci("spool", "flush", **away).err
-
-
-@pytest.mark.parametrize("harm", [cut_body, cut_head])
-def test_a_damaged_file_that_a_report_would_take_along_is_named(
-    in_ci: Command, harm: Callable[[Path], None]
-) -> None:
-    with answering(Answer(204)) as server:
-        file = older(server.url)
-        harm(file)
-        _, _, err = in_ci("report-run", "--body", "-", stdin=body(2), HWCI_URL=server.url)
-
-    aside = file.parent / "refused" / f"{file.stem}.damaged"
-    assert f"warning: 1 file is damaged and set aside: {aside}. Check the disk; " in err
-    assert "that waited" not in err
+    assert "cause: 1 file is damaged and set aside: report " in err
 
 
 @pytest.mark.parametrize(("status", "code"), [(400, 1), (503, 1), (401, 4)])
@@ -471,16 +417,6 @@ def test_a_key_that_cannot_be_read_hides_nothing_that_waits(
     assert (
         f"fail  key: The file that HWCI_CI_KEY_FILE names cannot be read: key: {why}" in checked.out
     )
-
-
-def test_a_damaged_file_that_cannot_be_set_aside_delays_no_report(in_ci: Command) -> None:
-    file = older(unused_url())
-    file.write_bytes(b"no json")
-    (file.parent / "refused").touch()
-
-    assert in_ci("report-run", "--body", "-", "--strict", stdin=body(24)).code == 0
-    assert listed(in_ci) == [("unreadable", file.name, 0)]
-    assert "the file is damaged" in in_ci("spool", "list").out
 
 
 def test_a_proxy_that_cannot_be_used_keeps_the_report(in_ci: Command) -> None:

@@ -241,18 +241,3 @@ def test_a_store_of_a_newer_hwci_is_left_alone_and_the_report_goes_out(bench: Be
     assert bench.has(6) == "pass"
     assert (code, err.splitlines()[1]) == (1, f"cause: {newer}")
     assert file.read_bytes() == before
-
-
-def test_a_file_of_a_newer_hwci_is_left_alone_and_named_in_one_line(bench: Bench) -> None:
-    folder = bench.folder / "state/hwci/spool"
-    folder.mkdir(parents=True)
-    file = folder / f"{17:020d}-{'0' * 40}.report"
-    file.write_bytes(b'{"format": 9}\n')
-
-    code, _, err = bench.run("spool", "flush", "--any-server")
-
-    assert code == 0
-    assert f"{file} stays as it is: a newer hwci wrote it (format 9; this one knows 1)" in err
-    assert file.read_bytes() == b'{"format": 9}\n'
-    listed = bench.run("spool", "list")[1].split()  # in a narrow column
-    assert {"newer", "hwci", "wrote"} <= set(listed)

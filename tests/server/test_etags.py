@@ -28,7 +28,6 @@ from hwci.server.storage.records import Membership
 from tests.server.storage.examples import ACME, ADA, NOON, REPORT
 from tests.server.storage.histories import EVER, HistoryDraw
 from tests.support.asking import Reply, ask, bearer, ci_key
-from tests.support.databases import about_a_file, query
 from tests.support.running import RunningServer, report, running_in_thread
 from tests.support.soak import rounds
 
@@ -209,13 +208,3 @@ def test_a_caller_without_access_is_refused_whatever_tag_it_sends(server: Runnin
 
     assert ask(server.url, "GET", path, tag).status == 401
     assert ask(server.url, "GET", other, bearer(server.member_token), tag).status == 404
-
-
-@about_a_file
-def test_a_history_of_the_version_before_has_a_tag_from_its_next_report_on(
-    server: RunningServer,
-) -> None:
-    query(server.location, "UPDATE history_version SET state = NULL")
-    assert "etag" not in get(server, "ci-metrics").headers
-    send(server, run("d", 3, "pass"))
-    assert "etag" in get(server, "ci-metrics").headers

@@ -21,7 +21,7 @@ from hwci.engine.facts import Part, Report, TestItem, run_record_id
 from hwci.engine.vocabulary import Outcome, Role, RunEventType
 from hwci.server.errors import NotFoundError, StorageError
 from hwci.server.services.operator.commands import BeginImport, KeepSent
-from hwci.server.services.transfer import exporting, importing
+from hwci.server.services.transfer import exporting, importing, layout
 from hwci.server.services.transfer.exporting import digested
 from hwci.server.services.transfer.importing import keep, open_source
 from hwci.server.services.transfer.sent import KeptReview, Sent, body_of
@@ -36,6 +36,7 @@ from tests.server.exports import (
     NOTE,
     OTHER,
     database,
+    export,
     fill,
     imported,
     made_export,
@@ -74,6 +75,31 @@ async def test_pages_after_an_import_are_those_of_the_source(
         member = await storage.read(lambda reader: reader.membership(ORG, ADA.id))
         assert member is not None
         assert (member.role, member.organization.ci_metrics_enabled) == (Role.OWNER, True)
+
+
+async def test_an_export_of_the_version_before_is_imported_and_exported_as_it_was(
+    tmp_path: Path,
+) -> None:
+    """`before/acme.db.gz` is what the hwci before 1.0 exported."""
+    before, after = tmp_path / "before.db", tmp_path / "after.db"
+    before.write_bytes(gzip.decompress((Path(__file__).parent / "before/acme.db.gz").read_bytes()))
+
+    async with database(tmp_path / "new.db") as (storage, operator):
+        await storage.write(lambda writer: writer.add_user(ADA))
+        done = await imported(operator, before, owner="ada@example.org")
+        assert done == (ORG, open_source(before).entries, [])
+        await export(storage, after)
+
+    sent = "SELECT bodies, digest FROM export"
+    assert rows(after, sent) == rows(before, sent)
+    for table in layout.TABLES.keys() - {"export", "events", "sent"}:
+        names = [name for _, name, *_ in rows(before, f"PRAGMA table_info({table})")]
+        columns = ", ".join(name for name in names if name != "reason_text")
+        was, now = (
+            rows(file, f"SELECT {columns} FROM {table} ORDER BY {columns}")
+            for file in (before, after)
+        )
+        assert now == was != [], table
 
 
 async def test_an_import_that_was_stopped_is_done_again(tmp_path: Path) -> None:

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pending reports and a bench store to keep them in."""
 
-import gzip
-import json
-from pathlib import Path
 from typing import Any
 
-from hwci.client.store import BenchStore, PendingReport, fingerprint_of
+from hwci.client.store import BenchStore, PendingReport
 from hwci.wire.reports import RunReport
 
 ADDRESS = "https://hwci.example.org"
@@ -64,26 +61,3 @@ def run_ids(store: BenchStore) -> list[int | None]:
 
 def states(store: BenchStore) -> list[tuple[str, int | None]]:
     return [(one.state, one.run_id) for one in store.reports()]
-
-
-def older_file(folder: Path, address: str, key: str, **fields: Any) -> Path:
-    """Keep a report as the version before did: a file in a folder."""
-    report = PendingReport.of(run_report(**fields))
-    assert report.call is not None
-    head = {
-        "format": 1,
-        "name": report.name,
-        "method": "POST",
-        "target": report.path,
-        "address": address,
-        "fingerprint": fingerprint_of(key),
-        "created": 1e9,
-        "tries": 0,
-        "reason": "",
-        "not_before": 0.0,
-        "overtaken": [],
-    }
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = folder / f"{10**15 + (report.run_id or 0):020d}-{report.identity}.report"
-    file.write_bytes(json.dumps(head).encode() + b"\n" + gzip.compress(report.call.body or b""))
-    return file

@@ -69,8 +69,7 @@ def list_spool(json: options.JsonList = False, output: options.Output = None) ->
 
     `hwci spool show` prints one whole, `hwci spool remove` deletes it. A refused one is sent
     again by `hwci spool flush --refused` only. A superseded one is earlier than another of the same
-    run or merge, and is sent by its number only. What an older hwci kept is listed as unreadable
-    where its file is another user's, the disk fails, or it is damaged. Nothing is changed.
+    run or merge, and is sent by its number only. Nothing is changed.
 
     For example:
 
@@ -131,7 +130,6 @@ def flush(
     with explained(NOT_SENT, by_ci_key=True):
         with _readable():
             store.reports()
-            store.take_in()
             if refused:
                 note(f"{counted(store.put_back(), 'refused report')} to be sent again.")
             only = None if name is None else store.keep_again(_named(store, name), to.url, to.key)
@@ -226,14 +224,7 @@ def _note_others(store: "BenchStore", settings: Settings, own: str | None) -> No
 
     for line in unsent.for_others(store, str(parse_address(settings.url)), own):
         note(line)
-    reports = store.reports()
-    unopened = [one for one in reports if one.state == "unreadable"]
-    if unread := sum(not one.newer for one in unopened):
-        note(f"{counted(unread, 'file')} cannot be read: see hwci spool list")
-    for one in unopened:
-        if one.newer:
-            note(f"{one.file} stays as it is: {one.reason}")
-    if aside := [one for one in reports if one.state not in {"waiting", "unreadable"}]:
+    if aside := [report for report in store.reports() if report.state != "waiting"]:
         note(f"{unsent.set_aside(aside)}: see hwci spool list; {unsent.ways_back(aside)}")
 
 

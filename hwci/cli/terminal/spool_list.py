@@ -13,20 +13,19 @@ from hwci.client.store import UNKNOWN, PendingReport, fingerprint_of
 from hwci.said import short
 from hwci.wire.base import Answer, Time
 
-STATES = ("waiting", "unreadable", "refused", "superseded")
+STATES = ("waiting", "refused", "superseded")
 STATE_WORDS = {"waiting": "pending"}
 """What tables show in place of a state; JSON and CSV have the state itself."""
 
 
 class SpooledReport(Answer):
     """A report that is still here. `name`: its box, or the product or commit of an announcement.
-    `tries`: those that failed. `number`: what names it; the name of its file where that cannot be
-    read. `unreadable`: a file of an older hwci that cannot be opened, is damaged, or a newer
-    hwci's. `superseded`: a later report of the same run or merge came, and only its own number
-    sends it. `address` empty: the server is not known yet.
+    `tries`: those that failed. `number`: what names it; the name of a damaged file. `superseded`: a
+    later report of the same run or merge came, and only its own number sends it. `address` empty:
+    the server is not known yet.
     """
 
-    state: Literal["waiting", "unreadable", "refused", "superseded"]
+    state: Literal["waiting", "refused", "superseded"]
     kind: str
     name: str
     repo_key: str | None

@@ -12,11 +12,11 @@ The number of a report only grows, over processes, keys and clocks. The organiza
 unknown here, so two keys of one server may belong to the same one: the later report counts. An
 earlier one of the same key is removed, as the server would replace it. One of another key is
 superseded, for a person to decide. One for another server stays pending for it, and records the
-address to which it must not be sent. Older versions share the locks in `.sending`.
+address to which it must not be sent.
 
 The file is a SQLite database with a rollback journal: home folders may be on network file systems.
-Every writer waits for the lock `.lock`, as an older hwci does. So the file can be renamed while no
-process has it open, and processes do not compete for SQLite's own locks.
+Every writer waits for the lock `.lock`. So the file can be renamed while no process has it open,
+and processes do not compete for SQLite's own locks.
 """
 
 import gzip
@@ -39,7 +39,6 @@ from hwci.client.files import locked, state_home
 from hwci.client.store import memory, pending
 from hwci.client.store.memory import JobOfBuild, PastRuns, Recalled, RunSeries, facts_of
 from hwci.client.store.pending import UNKNOWN, PendingReport, StoreError, identity_of
-from hwci.client.store.takeover import OlderFolders, Taken, older_identity
 from hwci.wire.endpoints.ci import REPORT_RUN
 from hwci.wire.reports import RunReport
 
@@ -53,8 +52,10 @@ BYTES_MAX = 200_000_000
 """Bytes of the compressed reports that a store holds."""
 _LOCKS = 64
 NAME = "bench.sqlite3"
-VERSION = 1
-"""Increase it if an older hwci cannot use the file: an older one leaves a newer file alone."""
+STEPS: Sequence[str] = ()
+"""What brings the tables of an older hwci to the present ones, in order: a statement each. A file
+that has taken more is a newer hwci's, and is left alone.
+"""
 BUSY_S = 60.0
 """Seconds to wait for another program that has the file open, such as a shell of SQLite."""
 _SET_ASIDE = re.compile(rf"{NAME}\.damaged-[0-9]+")
@@ -66,12 +67,12 @@ def bench_store(environ: Mapping[str, str]) -> "BenchStore | None":
     """Return the store in `$HWCI_SPOOL_DIR`, else in `spool` below `$HWCI_STATE_DIR`, else below
     `$XDG_STATE_HOME/hwci`; None if this user has no home.
     """
-    home = state_home(environ)
-    state = Path(environ["HWCI_STATE_DIR"]) if environ.get("HWCI_STATE_DIR") else home
+    state = (
+        Path(environ["HWCI_STATE_DIR"]) if environ.get("HWCI_STATE_DIR") else state_home(environ)
+    )
     if folder := environ.get("HWCI_SPOOL_DIR"):
-        return BenchStore(Path(folder), state)
-    older = () if home is None or home == state else (home / "spool",)
-    return None if state is None else BenchStore(state / "spool", state, older)
+        return BenchStore(Path(folder))
+    return None if state is None else BenchStore(state / "spool")
 
 
 def no_place() -> StoreError:
@@ -85,16 +86,13 @@ def fingerprint_of(key: str) -> str:
 
 
 class BenchStore:
-    """The store in a folder. `state`, `older`: where older versions keep what they remember, and
-    reports elsewhere. A method raises StoreError if the store cannot be read or written, unless it
-    says otherwise.
+    """The store in a folder. A method raises StoreError if the store cannot be read or written,
+    unless it says otherwise.
     """
 
     def __init__(
         self,
         folder: Path,
-        state: Path | None = None,
-        older: Sequence[Path] = (),
         *,
         clock: Callable[[], float] = time.time,
         reports_max: int = REPORTS_MAX,
@@ -104,8 +102,6 @@ class BenchStore:
         self.file = folder / NAME
         self.damaged: list[str] = []
         """What was damaged and set aside, as a text for people."""
-        self._older = OlderFolders((folder, *older), state)
-        self._taken_in = False
         self._clock = clock
         self._reports_max = reports_max
         self._bytes_max = bytes_max
@@ -170,8 +166,6 @@ class BenchStore:
     def reports(self) -> list[PendingReport]:
         """Return all reports, in their order."""
         stored = self._read(self._stored) or []
-        numbers = {one.number for one in stored}
-        older = [one for one in self._older.reports() if one.number not in numbers]
         aside = [
             PendingReport(
                 path.name,
@@ -183,7 +177,7 @@ class BenchStore:
             for path in (self.folder / name for name in sorted(self._listed()))
             if _SET_ASIDE.fullmatch(path.name)
         ]
-        return [*sorted([*stored, *older], key=lambda one: one.number), *aside]
+        return [*stored, *aside]
 
     def _stored(self, db: sqlite3.Connection) -> list[PendingReport]:
         return [self._report(row) for row in pending.rows(db, "TRUE")]
@@ -257,8 +251,7 @@ class BenchStore:
             with suppress(StoreError):
                 return self._change(lambda db: memory.recall(db, series, job, claim=True))
         known = self._known(lambda db: memory.recall(db, series, job, claim=False))
-        past, run_id = known or Recalled(PastRuns(series), None if job is None else job.number)
-        return Recalled(self._older.with_runs_of(past), run_id)
+        return known or Recalled(PastRuns(series), None if job is None else job.number)
 
     def keeps(self) -> bool:
         """Return whether the store can be written."""
@@ -276,9 +269,8 @@ class BenchStore:
         """Return what else a report would replace: other tests, product or start; with `results`,
         also the same ones that ended otherwise, which may be the same run corrected.
         """
-        identities = (identity_of(REPORT_RUN.path, vars(report)), older_identity(report))
-        facts = facts_of(report)
-        return self._known(lambda db: memory.replaced(db, identities, facts, results=results))
+        identity, facts = identity_of(REPORT_RUN.path, vars(report)), facts_of(report)
+        return self._known(lambda db: memory.replaced(db, identity, facts, results=results))
 
     # Sending
 
@@ -431,17 +423,7 @@ class BenchStore:
             lambda db: db.execute("DELETE FROM reports WHERE number = ?", (report.number,))
         )
 
-    # What older versions kept
-
-    def take_in(self) -> None:
-        """Take in what older versions kept, as each change does once."""
-        if not self._taken_in and self._older.hold_any():
-            with self._older.locked(self.folder):
-                self._write(self._older.take, self._clear)
-        self._taken_in = True
-
-    def _clear(self, taken: Taken) -> None:
-        self.damaged += map(str, self._older.clear(taken))
+    # The file, which any number of processes may share
 
     def _known(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Run `work`, which changes nothing; None if there is no store, or it cannot be read."""
@@ -450,16 +432,7 @@ class BenchStore:
         return None
 
     def _change(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        self.take_in()
-        return self._write(work)
-
-    # The file, which any number of processes may share
-
-    def _write(
-        self, work: Callable[[sqlite3.Connection], T], then: Callable[[T], None] | None = None
-    ) -> T:
-        """Run `work` in one transaction, in a new file if this one is damaged. `then` runs once the
-        result is on the disk, before any other process can write.
+        """Run `work` in one transaction, in a new file if this one is damaged.
 
         Raises:
             StoreError: nothing was changed.
@@ -468,21 +441,19 @@ class BenchStore:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with locked(self.folder / ".lock", wait=True):
                 try:
-                    done = self._transact(work)
+                    return self._transact(work)
                 except sqlite3.DatabaseError as fault:
                     if getattr(fault, "sqlite_errorcode", 0) & 0xFF not in _DAMAGE:
                         raise
                     self._set_aside()
-                    done = self._transact(work)
-                if then is not None:
-                    then(done)
-                return done
+                    return self._transact(work)
         except (OSError, sqlite3.Error) as fault:
             place = self.folder if isinstance(fault, OSError) else self.file
             raise StoreError(f"{place} cannot be written: {_why(fault)}") from fault
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Run `work`, which changes nothing; None if there is no file.
+        """Run `work`, which changes nothing; None if there is no file. One of an older hwci takes
+        the steps that it lacks first.
 
         Raises:
             StoreError: the file cannot be read.
@@ -491,7 +462,9 @@ class BenchStore:
             if NAME not in self._listed():
                 return None
             with closing(self._open()) as db:
-                return work(db)
+                if not _due(db):
+                    return work(db)
+            return self._change(work)
         except OSError as fault:
             fix = "Set HWCI_SPOOL_DIR to the folder of the reports, or let this user read it"
             raise StoreError(f"{self.folder} cannot be read: {_why(fault)}", fix) from fault
@@ -515,10 +488,10 @@ class BenchStore:
             db.execute("PRAGMA journal_mode = TRUNCATE")  # no WAL: see above
             db.execute("PRAGMA synchronous = FULL")
             db.execute("BEGIN IMMEDIATE")
-            for statement in (*memory.TABLES, *pending.TABLES):
-                db.execute(statement)
-            if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-                db.execute(f"PRAGMA user_version = {VERSION}")
+            if due := _due(db):
+                for statement in due:
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {_version()}")
             return work(db)
 
     def _open(self) -> sqlite3.Connection:
@@ -529,11 +502,10 @@ class BenchStore:
         try:
             db.row_factory = sqlite3.Row
             db.text_factory = lambda text: text.decode(errors="replace")
-            [version] = db.execute("PRAGMA user_version").fetchone()
-            if version > VERSION:
+            if (version := _taken(db)) > _version():
                 raise StoreError(
                     f"{self.file} was written by a newer hwci (version {version}; this one knows "
-                    f"{VERSION})",
+                    f"{_version()})",
                     "Use the newer hwci on this bench, or set HWCI_SPOOL_DIR to another folder",
                 )
         except BaseException:
@@ -551,6 +523,22 @@ class BenchStore:
         self._transact(lambda db: _put(db, rows))
         many = sum(table == "reports" for table, _ in rows)
         self.damaged.append(f"{aside} ({many:,} of its reports could be read, and are kept)")
+
+
+def _version() -> int:
+    """Return the number of the last step, after the first, which makes the tables."""
+    return 1 + len(STEPS)
+
+
+def _taken(db: sqlite3.Connection) -> int:
+    [version] = db.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _due(db: sqlite3.Connection) -> Sequence[str]:
+    """Return the statements that a file lacks: all tables, if it is new."""
+    taken = _taken(db)
+    return STEPS[taken - 1 :] if taken else (*memory.TABLES, *pending.TABLES)
 
 
 def _why(fault: Exception) -> str:

@@ -154,8 +154,7 @@ class Recalled(NamedTuple):
 
 class RunFacts(NamedTuple):
     """What is remembered of a report of a run. `series`: a hash. `tests`: a hash of their ids, and
-    after blanks when they started and a hash of how they ended; earlier versions wrote less.
-    `changes`: JSON.
+    after blanks when they started and a hash of how they ended. `changes`: JSON.
     """
 
     series: str
@@ -163,8 +162,8 @@ class RunFacts(NamedTuple):
     sha: str
     tested: bool
     changes: str | None
-    tests: str = ""
-    product: str = ""
+    tests: str
+    product: str
 
 
 def facts_of(report: RunReport) -> RunFacts:
@@ -271,26 +270,25 @@ def past_runs(db: sqlite3.Connection, series: RunSeries) -> PastRuns:
 
 
 def replaced(
-    db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts, *, results: bool
+    db: sqlite3.Connection, identity: str, facts: RunFacts, *, results: bool
 ) -> str | None:
     """Return what else a report would replace: other tests, another product, or the same tests of
     another time or commit; with `results`, also those that ended otherwise. None for nothing.
     """
-    marks = ", ".join("?" * len(identities))
     row = db.execute(
-        f"SELECT tests, product FROM (SELECT * FROM known WHERE identity IN ({marks}) UNION ALL "
-        f"SELECT identity, number, tests, product FROM reports WHERE identity IN ({marks}) "
+        "SELECT tests, product FROM (SELECT * FROM known WHERE identity = ?1 UNION ALL "
+        "SELECT identity, number, tests, product FROM reports WHERE identity = ?1 "
         "AND state = 'waiting' AND tests IS NOT NULL) ORDER BY number DESC LIMIT 1",
-        (*identities, *identities),
+        (identity,),
     ).fetchone()
     if row is None:
         return None
     if row["product"] != facts.product:
         return f"one of product {row['product']}"
-    then, now = ([*text.split(" "), "", ""][:3] for text in (row["tests"], facts.tests))
+    then, now = (text.split(" ") for text in (row["tests"], facts.tests))
     compared = 3 if results else 2 if then[0] != _NO_TESTS else 1
     for was, is_now, what in zip(then, now, _OTHER[:compared], strict=False):
-        if was and is_now and was != is_now:
+        if was != is_now:
             return what.format(was)
     last = db.execute(
         "SELECT sha FROM runs WHERE series = ? AND run_id = ? ORDER BY id DESC LIMIT 1",

@@ -25,16 +25,14 @@ from hwci.client.store.memory import RunFacts, begin, facts_of
 from hwci.wire.endpoints.ci import ANNOUNCE_MERGE, REPORT_RUN
 from hwci.wire.reports import MergeAnnouncement, RunReport
 
-State = Literal["waiting", "refused", "superseded", "damaged", "unreadable"]
-"""`superseded`: a later report of the same identity came. `unreadable`: it stays in a file of an
-older hwci, which cannot be opened, is damaged, or a newer hwci's.
-"""
+State = Literal["waiting", "refused", "superseded", "damaged"]
+"""`superseded`: a later report of the same identity came."""
 UNKNOWN = ""
 """The address of a report whose server is not known yet."""
 
 _IDENTITY = re.compile("[0-9a-f]{40}")
 _KINDS = {REPORT_RUN.path: "run", ANNOUNCE_MERGE.path: "merge"}
-ENDPOINTS = {endpoint.path: endpoint for endpoint in (REPORT_RUN, ANNOUNCE_MERGE)}
+_ENDPOINTS = {endpoint.path: endpoint for endpoint in (REPORT_RUN, ANNOUNCE_MERGE)}
 _IDENTITIES: Mapping[str, Sequence[str]] = {
     REPORT_RUN.path: ("repo_key", "run_id", "run_attempt", "box_key"),
     ANNOUNCE_MERGE.path: ("repo_key", "suite", "sha"),
@@ -96,9 +94,6 @@ class PendingReport:
     unkept: StoreError | None = None
     supersedes: tuple["PendingReport", ...] = ()
     """Once it is kept: those of other keys that were set aside as it came."""
-
-    newer: bool = False
-    """A newer hwci wrote its file: it waits for that one."""
 
     @classmethod
     def of(cls, report: RunReport | MergeAnnouncement, *, remember: bool = True) -> "PendingReport":
@@ -244,5 +239,5 @@ def call_of(db: sqlite3.Connection, number: int) -> Call[None] | None:
     select = "SELECT path, body, compressed, checksum FROM reports WHERE number = ?"
     for path, body, compressed, expected in db.execute(select, (number,)):
         if isinstance(body, bytes) and crc32(body) == expected:
-            return _call.call_of(ENDPOINTS[path], body=body, compressed=bool(compressed))
+            return _call.call_of(_ENDPOINTS[path], body=body, compressed=bool(compressed))
     return None

@@ -4,8 +4,7 @@
 There is one chain for the whole log. The `link` of an entry is a digest of its content and of the
 entry before, so anybody can check that entries follow on each other. Its `seal` is made of the link
 with a secret key, which only the server has. The seal of the head is made of the last entry, so an
-end that is cut off is noticed. Entries from before there was a key have links and no seals: the
-next seal vouches for them as they stood then.
+end that is cut off is noticed.
 
 This module decides what is digested and what counts as whole. It does not know where the key and
 the entries are kept.
@@ -52,12 +51,12 @@ class Tip(NamedTuple):
 
 
 class AuditRow(NamedTuple):
-    """An entry in the chain. `seal`: None if it is from before there was a key."""
+    """An entry in the chain."""
 
     number: int
     written: Written
     link: bytes
-    seal: bytes | None
+    seal: bytes
 
     @property
     def tip(self) -> Tip:
@@ -206,7 +205,7 @@ class AuditWalk:
     def _look_at_seal(self, row: AuditRow) -> None:
         if self._key is None:
             return
-        if row.seal is not None and hmac.compare_digest(row.seal, self._key.row_seal(row.link)):
+        if hmac.compare_digest(row.seal, self._key.row_seal(row.link)):
             self._sealed = True
         elif self._sealed:
             self._add_fault(row, "it was not sealed with the key of the log")

@@ -278,12 +278,12 @@ class Records(Protocol):
     ) -> Listing[tuple[SuiteConfig, datetime]]:
         """List configurations as sent with the time of arrival, newest first."""
 
-    def reports(self, org_id: UUID) -> Iterator[tuple[Report, datetime | None]]:
-        """Yield every report, whole, with the time of its arrival (None if unknown), in that order.
-        One is in memory at a time.
+    def reports(self, org_id: UUID) -> Iterator[tuple[Report, datetime]]:
+        """Yield every report, whole, with the time of its arrival, in that order. One is in memory
+        at a time.
         """
 
-    def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime | None]]:
+    def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime]]:
         """Yield the announcements that count, in the same way."""
 
     def holds(self, org_id: UUID, sent: Report | Announcement, arrived_at: datetime | None) -> bool:

@@ -23,12 +23,11 @@ NOBODY = UUID(int=0)
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check found. `without_digest`: reports that the version before kept. `damage`: what is
-    not as it was written, in one line each. `stale`: derived values that a recomputation changes.
+    """What a check found. `damage`: what is not as it was written, in one line each. `stale`:
+    derived values that a recomputation changes.
     """
 
     reports: int = 0
-    without_digest: int = 0
     damage: Sequence[str] = ()
     stale: Sequence[str] = ()
 

@@ -33,7 +33,6 @@ from tests.support.pending import (
     TEST,
     in_state,
     keep,
-    older_file,
     pending,
     run_ids,
     run_report,
@@ -111,9 +110,7 @@ def test_reports_are_pending_in_the_order_of_arrival_whatever_the_clock(
     assert run_ids(BenchStore(tmp_path)) == [1, 2, 3]
 
 
-def test_a_report_is_numbered_by_its_microsecond_as_in_the_folders_of_older_versions(
-    tmp_path: Path,
-) -> None:
+def test_a_report_is_numbered_by_its_microsecond(tmp_path: Path) -> None:
     store = BenchStore(tmp_path, clock=lambda: 1_700_000_000.5)
 
     assert keep(store).number == 1_700_000_000_500_000
@@ -274,20 +271,6 @@ def test_its_folder_comes_from_the_environment(
     assert place(XDG_STATE_HOME="/b") == Path("/b/hwci/spool")
     assert place() == tmp_path / ".local/state/hwci/spool"
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(("name", "taken"), [("HWCI_STATE_DIR", True), ("HWCI_SPOOL_DIR", False)])
-def test_what_an_older_version_kept_at_home_is_taken_into_the_folder_of_the_state(
-    tmp_path: Path, name: str, taken: bool
-) -> None:
-    older = older_file(tmp_path / "home/hwci/spool", ADDRESS, KEY, run_id=7)
-    store = bench_store({"XDG_STATE_HOME": str(tmp_path / "home"), name: str(tmp_path / "here")})
-    assert store is not None
-
-    keep(store, run_id=8)
-
-    assert run_ids(store) == ([7, 8] if taken else [8])
-    assert older.exists() is not taken
 
 
 def test_without_a_home_there_is_a_store_only_where_one_is_named(

@@ -22,6 +22,7 @@ from hwci.client.store import (
     ReportedRun,
     RunSeries,
     StoreError,
+    bench,
 )
 from tests.support.pending import (
     ADDRESS,
@@ -215,6 +216,23 @@ def test_a_damaged_text_is_read_as_far_as_possible(store: BenchStore) -> None:
         db.execute("UPDATE reports SET reason = CAST(x'35ff' AS TEXT)")
 
     assert [one.reason for one in waiting(store)] == ["5\ufffd"]
+
+
+def test_a_store_of_an_older_version_takes_the_steps_that_it_lacks(
+    store: BenchStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(store, run_id=1)
+    monkeypatch.setattr(bench, "STEPS", ("ALTER TABLE reports ADD COLUMN later TEXT",))
+
+    assert run_ids(store) == [1]
+    keep(store, run_id=2)
+
+    assert run_ids(store) == [1, 2]
+    with closing(sqlite3.connect(store.file)) as db:
+        assert db.execute("SELECT later FROM reports").fetchall() == [(None,), (None,)]
+    monkeypatch.undo()
+    with pytest.raises(StoreError, match=r"newer hwci \(version 2; this one knows 1\)"):
+        store.reports()
 
 
 def test_a_store_of_a_newer_version_is_left_alone_and_named(store: BenchStore) -> None:

@@ -54,7 +54,7 @@ class TestCheck:
         before = everything_in(path.parent)
         found = check_storage(path)
 
-        assert (found.damage, found.stale, found.without_digest) == ((), (), 0)
+        assert (found.damage, found.stale) == ((), ())
         assert found.reports > 20
         assert everything_in(path.parent) == before
 
@@ -156,19 +156,6 @@ class TestCheck:
         await storage.write(lambda writer: writer.rebuild(ORG))
         await storage.close()
         assert check_storage(path).stale == ()
-
-    async def test_reports_of_the_version_before_are_counted_until_a_rebuild(
-        self, path: Path
-    ) -> None:
-        alter(path, "UPDATE report SET digest = NULL WHERE id > (SELECT max(id) - 9 FROM report)")
-        found = check_storage(path)
-        assert (found.damage, found.stale) == ((), ())
-        assert found.without_digest > 5
-
-        storage = open_storage(path)
-        await storage.write(lambda writer: writer.rebuild(ORG))
-        assert (await storage.check()).without_digest == 0
-        await storage.close()
 
     async def test_a_check_during_writes_sees_one_moment_and_delays_nobody(
         self, path: Path

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ import pytest
 from hwci.server.errors import StorageError, StorageLockedError
 from hwci.server.storage.location import part_of
 from hwci.server.storage.new_file import give_name, part_beside
-from hwci.server.storage.opening import missing_steps, open_storage, restore_storage
+from hwci.server.storage.opening import open_storage, restore_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite import copying, store
@@ -430,17 +429,3 @@ async def test_a_copy_that_another_tool_made_gets_its_log_back(
 
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
-async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "hwci.db"
-    path.touch()
-    steps = files(copying.__package__).joinpath("steps").iterdir()
-    assert list(missing_steps(path)) == sorted(step.name.removesuffix(".sql") for step in steps)
-    assert path.read_bytes() == b""
-
-    await open_storage(path).close()
-
-    assert list(missing_steps(path)) == []

@@ -12,7 +12,6 @@ from hwci.engine.facts import Part, failure_id
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.records import KEPT
 from hwci.server.storage.sql.reports import digests
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
@@ -122,25 +121,7 @@ def test_text_that_cannot_be_decompressed_is_damage_and_no_bug(
         Transaction(connection).facts(ACME.id)
 
 
-def test_a_database_of_the_version_before_is_read_and_a_rebuild_gives_it_its_digests(
-    connection: Connection,
-) -> None:
-    writer = Transaction(connection)
-    tables = ("report", *KEPT)
-    made = {table: connection.rows(f"SELECT rowid, * FROM {table}") for table in tables}
-    facts = writer.facts(ACME.id)
-    for table in tables:
-        connection.execute(f"UPDATE {table} SET digest = NULL")
-
-    assert writer.facts(ACME.id) == facts
-    writer.rebuild(ACME.id)
-    assert {table: connection.rows(f"SELECT rowid, * FROM {table}") for table in tables} == made
-    kept = [connection.rows(f"SELECT digest FROM {table}") for table in tables]
-    assert all(len(digest) == 16 for rows in kept for (digest,) in rows)
-
-
 def test_what_has_no_field_of_a_later_version_keeps_its_digest() -> None:
-    """Earlier versions made these."""
     of_report = digests.of_whole(
         ACME.id.bytes,
         replace(REPORT, ci_run=None, ci_url=None, rerun_of=None, tests=(PASS, SILENT)),

@@ -59,7 +59,7 @@ pytestmark = only_where_wanted
 _TYPES = {"BLOB": "bytea", "INTEGER": "bigint", "TEXT": "text"}
 _COLUMNS = (
     "SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns"
-    " WHERE table_schema = 'public' AND table_name <> 'hwci_step' AND column_name <> 'rowid'"
+    " WHERE table_schema = 'public' AND table_name <> 'hwci_schema' AND column_name <> 'rowid'"
 )
 
 _PIDS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
@@ -97,7 +97,7 @@ async def test_a_database_of_another_program_is_refused(postgresql: Server) -> N
 async def test_a_newer_schema_is_refused_by_name(postgresql: Server) -> None:
     with postgresql.database() as location:
         with closing(connect(location)) as connection:
-            connection.command("INSERT INTO hwci_step (name) VALUES ('0999_later')")
+            connection.command("INSERT INTO hwci_schema (step) VALUES ('0999_later')")
         with pytest.raises(StorageError, match=r"newer hwci .* 0999_later"):
             open_storage(location)
 

@@ -107,18 +107,3 @@ async def test_all_that_was_sent_comes_back_with_the_time_of_its_arrival(tmp_pat
 
 def when(micros: int) -> datetime:
     return datetime.fromtimestamp(micros / 1_000_000, UTC)
-
-
-async def test_what_the_version_before_kept_gives_way_without_a_time(tmp_path: Path) -> None:
-    path = tmp_path / "hwci.db"
-    opened = open_storage(path)
-    await opened.write(lambda w: w.put_report(ACME.id, REPORT, NOON))
-    await opened.close()
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        database.execute("UPDATE report SET arrived_at = NULL")
-    opened = open_storage(path)
-    await opened.write(lambda w: w.put_report(ACME.id, AGAIN, LATER))
-    await opened.close()
-
-    with closing(sqlite3.connect(path)) as database:
-        assert database.execute("SELECT arrived_at FROM replaced").fetchall() == [(None,)]

@@ -25,19 +25,7 @@ from hwci.server.storage.sqlite.connections import (
 from hwci.server.storage.sqlite.store import SqliteStorage
 from tests.server.storage.examples import ACME, NOON, REPORT
 
-SCHEMA = Path(__file__).with_name("schema.sql")
 KNOWN = known_version()
-
-
-def schema_of(path: Path) -> str:
-    """Return the statements of a database as one text."""
-    with sqlite3.connect(path) as database:
-        rows = database.execute(
-            "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
-            " AND name NOT LIKE '%sqlite_migrations%' ORDER BY rowid"
-        ).fetchall()
-    database.close()
-    return "\n\n".join(f"{sql};" for (sql,) in rows) + "\n"
 
 
 def found(writer: Writer) -> None:
@@ -49,13 +37,6 @@ async def made(path: Path) -> None:
     storage = open_storage(path)
     await storage.write(found)
     await storage.close()
-
-
-async def test_all_migrations_together_give_the_schema_as_it_stands_written(
-    tmp_path: Path,
-) -> None:
-    await made(tmp_path / "hwci.db")
-    assert schema_of(tmp_path / "hwci.db") == SCHEMA.read_text()
 
 
 async def test_every_table_is_strict_and_of_tenants_begins_with_the_organization(

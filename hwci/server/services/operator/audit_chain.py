@@ -47,7 +47,7 @@ class AuditLine(Answer):
     target: str
     details: str
     link: str
-    seal: str | None
+    seal: str
 
 
 class AuditLines(Answer):
@@ -177,17 +177,15 @@ def _tip_at(reader: Reader, number: int) -> Tip:
 
 
 def _line(row: AuditRow) -> AuditLine:
-    seal = None if row.seal is None else row.seal.hex()
     shown: dict[str, Any] = {name: _shown(value) for name, value in row.written._asdict().items()}
-    return AuditLine(**shown, number=row.number, link=row.link.hex(), seal=seal)
+    return AuditLine(**shown, number=row.number, link=row.link.hex(), seal=row.seal.hex())
 
 
 def _row(line: AuditLine) -> AuditRow:
     values = {name: getattr(line, name) for name in Written._fields}
     values |= {name: _id_bytes(values[name]) for name in ("org_id", "id", "actor_id")}
     written = Written(**values)
-    seal = None if line.seal is None else bytes.fromhex(line.seal)
-    return AuditRow(line.number, written, bytes.fromhex(line.link), seal)
+    return AuditRow(line.number, written, bytes.fromhex(line.link), bytes.fromhex(line.seal))
 
 
 def _shown(value: bytes | str | int) -> str | int:

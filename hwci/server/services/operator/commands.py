@@ -201,11 +201,10 @@ COMMANDS: tuple[type[Command], ...] = get_args(Command)
 
 
 class CheckResult(Answer):
-    """What a check found. `without_digest`: too old to check; `stale`: out-of-date derived data."""
+    """What a check found. `stale`: out-of-date derived data."""
 
     whole: bool
     reports: int
-    without_digest: int
     damage: Sequence[str]
     stale: Sequence[str]
 

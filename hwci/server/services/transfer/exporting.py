@@ -177,7 +177,7 @@ class _Export:
             self._file.add("failures", _failures(history, Scope(*state.product)))
         return number
 
-    def _add_report(self, number: int, report: Report, at: datetime | None) -> None:
+    def _add_report(self, number: int, report: Report, at: datetime) -> None:
         self._file.add_sent(*body_of(report), at)
         part = {} if report.part_of is None else asdict(report.part_of)
         row = _fields(report) | {

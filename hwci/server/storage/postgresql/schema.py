@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: S608 - statements are put together from names of this file
-"""The schema of a PostgreSQL database, as the steps that make it: the files of `steps`, in order.
+"""The schema of a PostgreSQL database: `schema.sql`, which makes a new one, and the steps that
+bring an older one there.
 
 This module decides which steps a database lacks, and refuses one that is not ours or newer. All
 missing steps are taken in one transaction, under a lock, with all that they leave to be computed
 from reports: of servers that start at once, one takes them and the others find them taken. Writes
 of servers that run wait for it; after it, those that do not know the steps are refused (ADR 0067).
+A step that was released is never edited: a change of `schema.sql` is a new step, which leaves the
+same tables. It inserts into `underived` the organizations whose derived rows it changes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from hwci.server.errors import StorageError
@@ -17,33 +20,22 @@ from hwci.server.storage.postgresql.locks import lock
 from hwci.server.storage.sql.reports.ingest import rederive
 from hwci.server.storage.sql.whole import UNFINISHED, unfinished
 
-STEPS = "hwci_step"
+TAKEN = "hwci_schema"
 """The table of the steps that were taken."""
-_MADE = (
-    f"CREATE TABLE IF NOT EXISTS {STEPS} ("
-    "name TEXT PRIMARY KEY, taken_at TIMESTAMPTZ NOT NULL DEFAULT now())"
-)
+STEPS: Mapping[str, str] = {}
+"""The statements of each step after the first, by its name, in order."""
 _TABLES = (
     "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
     " WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')"
     " AND NOT c.relispartition"
 )
-
-
-LAST_TAKEN = f"SELECT max(name) FROM {STEPS}"
+LAST_TAKEN = f"SELECT max(step) FROM {TAKEN}"
 """The query that shows a server whether the database is newer than it."""
 
 
-def steps() -> dict[str, str]:
-    """Return the statements of each step that this program knows, by name, in order."""
-    found = files(__package__).joinpath("steps").iterdir()
-    named = {one.name.removesuffix(".sql"): one.read_text("utf-8") for one in found}
-    return dict(sorted(named.items()))
-
-
-def last_known() -> str:
-    """Return the name of the last step that this program knows."""
-    return max(steps())
+def steps() -> Sequence[str]:
+    """Return the names of the steps that this program knows, in order."""
+    return ("0001_schema", *STEPS)
 
 
 def table_names(connection: Connection) -> set[str]:
@@ -61,17 +53,17 @@ def missing(connection: Connection, *, may_be_unfinished: bool = False) -> Seque
     tables = table_names(connection)
     if UNFINISHED in tables and not may_be_unfinished:
         raise unfinished(connection.name)
-    if tables and STEPS not in tables:
+    if tables and TAKEN not in tables:
         raise StorageError(
-            f"{connection.name} holds tables of another program", "name an empty database"
+            f"{connection.name} holds tables of another program, or of hwci before 1.0",
+            "name an empty database; export what an older hwci kept with that",
         )
-    known = steps()
-    taken = {name for (name,) in connection.rows(f"SELECT name FROM {STEPS}")} if tables else set()
-    if unknown := sorted(taken - known.keys()):
+    taken = {step for (step,) in connection.rows(f"SELECT step FROM {TAKEN}")} if tables else set()
+    if unknown := sorted(taken.difference(steps())):
         raise StorageError(
             f"A newer hwci has changed {connection.name} (step {unknown[0]})", "update hwci"
         )
-    return [name for name in known if name not in taken]
+    return [step for step in steps() if step not in taken]
 
 
 def migrate(connection: Connection) -> None:
@@ -80,10 +72,14 @@ def migrate(connection: Connection) -> None:
     try:
         lacking = missing(connection)
         if lacking:
-            connection.command(f"{lock()}; {_MADE}")  # no server writes meanwhile
-        for name in lacking:
-            connection.command(steps()[name])
-            connection.execute(f"INSERT INTO {STEPS} (name) VALUES (?)", (name,))
+            connection.command(lock())  # no server writes meanwhile
+        if lacking == list(steps()):
+            connection.command(files(__package__).joinpath("schema.sql").read_text("utf-8"))
+        else:
+            for step in lacking:
+                connection.command(STEPS[step])
+        for step in lacking:
+            connection.execute(f"INSERT INTO {TAKEN} (step) VALUES (?)", (step,))
         for (org,) in connection.rows("SELECT org_id FROM underived"):
             rederive(connection, org)
         connection.command("COMMIT")

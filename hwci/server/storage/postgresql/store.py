@@ -30,7 +30,7 @@ from hwci.server.storage.postgresql.connections import Connection, milliseconds,
 from hwci.server.storage.postgresql.hearing import Hearing, notify
 from hwci.server.storage.postgresql.lanes import Begin, Lane
 from hwci.server.storage.postgresql.locks import lock, locks_of
-from hwci.server.storage.postgresql.schema import LAST_TAKEN, last_known, migrate, missing
+from hwci.server.storage.postgresql.schema import LAST_TAKEN, migrate, missing, steps
 from hwci.server.storage.postgresql.sessions import require_same_database, require_session
 from hwci.server.storage.reading import Reads
 from hwci.server.storage.records import NOBODY, Checked
@@ -97,7 +97,7 @@ class PostgresqlStorage(Storage):
         self._name = location.shown
         self._listeners = Listeners()
         self._me = uuid4()
-        self._known = last_known()
+        self._known = steps()[-1]
         self._open(hears=hears)
         connect = partial(Connection, location)
         self._short = Lane("hwci-look-up", self._name, connect, LOOK_UPS)

@@ -16,7 +16,7 @@ from hwci.server.errors import StorageError, StorageLockedError
 from hwci.server.storage.location import Location
 from hwci.server.storage.postgresql.connections import Connection, storage_error
 from hwci.server.storage.postgresql.locks import hold
-from hwci.server.storage.postgresql.schema import STEPS, migrate, missing, table_names
+from hwci.server.storage.postgresql.schema import TAKEN, migrate, missing, table_names
 from hwci.server.storage.postgresql.sessions import require_session
 from hwci.server.storage.records import AuditEntry
 from hwci.server.storage.sql.accounts.audit import restarted
@@ -79,7 +79,7 @@ def target_in(location: Location, of: str) -> Iterator[Side]:
     """
     with _alone(location) as connection:
         missing(connection, may_be_unfinished=True)  # another program's is refused
-        tables = table_names(connection) - {STEPS}
+        tables = table_names(connection) - {TAKEN}
         require_fit(connection, tables, of)
         if UNFINISHED not in tables:
             migrate(connection)
@@ -134,7 +134,7 @@ def _tables(connection: Connection) -> Mapping[str, Table]:
     columns, keys = connection.rows(_COLUMNS), connection.rows(_KEYS)
     return {
         table: Table(*([name for of, name in rows if of == table] for rows in (columns, keys)))
-        for table in table_names(connection) - {STEPS}
+        for table in table_names(connection) - {TAKEN}
     }
 
 

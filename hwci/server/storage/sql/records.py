@@ -99,14 +99,14 @@ class RecordRows(Rows):
         statement = f"{_CONFIG} WHERE org_id = ?{of} ORDER BY updated_at DESC, repo_key, suite"
         return self._slice(_config, statement, (org_id.bytes, *asked.values()), offset, limit)
 
-    def reports(self, org_id: UUID) -> Iterator[tuple[Report, datetime | None]]:
+    def reports(self, org_id: UUID) -> Iterator[tuple[Report, datetime]]:
         return report_rows.load_each(self._connection, org_id.bytes)
 
-    def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime | None]]:
+    def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime]]:
         columns = _ANNOUNCEMENT.replace(" FROM", ", arrived_at FROM")
         statement = f"{columns} WHERE org_id = ? ORDER BY number"
         for *row, at in self._connection.each(statement, (org_id.bytes,)):
-            yield announcement_of(row), codec.from_micros_or_none(at)
+            yield announcement_of(row), codec.from_micros(at)
 
     def holds(self, org_id: UUID, sent: Report | Announcement, arrived_at: datetime | None) -> bool:
         identity: tuple[object, ...]
@@ -167,22 +167,7 @@ class RecordRows(Rows):
 
     def rebuild(self, org_id: UUID) -> None:
         ingest.rederive(self._connection, org_id.bytes)
-        self._add_digests(org_id.bytes)
         self._changed(org_id)
-
-    def _add_digests(self, org: bytes) -> None:
-        """Add digests to rows of the version before; `report_rows.py` adds those of reports."""
-        for table, columns in KEPT.items():
-            self._connection.execute_many(
-                f"UPDATE {table} SET digest = ? WHERE rowid = ?",
-                [
-                    (digests.of_values(*row), number)
-                    for number, *row in self._connection.rows(
-                        f"SELECT rowid, {columns} FROM {table} WHERE org_id = ? AND digest IS NULL",
-                        (org,),
-                    )
-                ],
-            )
 
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
         row = (

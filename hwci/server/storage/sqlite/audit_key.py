@@ -22,31 +22,17 @@ from hwci.server.storage.sqlite.page_sums import PageSums
 
 def put_back_key(database: Path, former: Path | None, arriving: AuditKey | None) -> None:
     """Put the key of a backup beside the database that was made of it. Without one the present key
-    stays, which may be the log's; a log from before there were keys has none.
+    stays, which may be the log's.
 
     Raises:
         StorageError: it cannot be written.
     """
     file = key_file(database)
     held = file.read_bytes().strip() if file.exists() else None
-    if held == arriving.value if arriving is not None else _was_sealed(database):
+    if arriving is None or held == arriving.value:
         return
     set_aside(database, former)
-    if arriving is not None:
-        write_key(database, arriving)
-
-
-def _was_sealed(database: Path) -> bool:
-    """Return whether a closed database has a log with a seal."""
-    uri = f"{database.absolute().as_uri()}?immutable=1"
-    with closing(sqlite3.connect(uri, uri=True)) as raw:
-        try:
-            return (
-                raw.execute("SELECT 1 FROM audit_head WHERE seal IS NOT NULL").fetchone()
-                is not None
-            )
-        except sqlite3.DatabaseError:
-            return False
+    write_key(database, arriving)
 
 
 def refuse_lost(database: Path) -> None:

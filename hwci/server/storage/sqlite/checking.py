@@ -200,12 +200,12 @@ def _checked(path: Path, copied: AbstractContextManager[Path], stopped: Stopped)
         if not isinstance(error, DamagedError):
             raise error from fault
         found.damage.append(error.cause)
-    return Checked(found.reports, found.without_digest, tuple(found.damage), tuple(found.stale))
+    return Checked(found.reports, tuple(found.damage), tuple(found.stale))
 
 
 def damage_of_sent(path: Path) -> Sequence[str]:
     """Return which reports, announcements, configurations and reviews of a file that no process
-    writes are not as they were sent. One of the version before may have no digests.
+    writes are not as they were sent. A database that lacks steps is not read.
     """
     header = read_header(path)
     if header is None or header.user_version < known_version():
@@ -225,7 +225,6 @@ class _Found:
     """What a check has found so far."""
 
     reports: int = 0
-    without_digest: int = 0
     damage: list[str] = field(default_factory=list)
     stale: list[str] = field(default_factory=list)
 
@@ -261,8 +260,7 @@ def _look_at_contents(writer: Connection, reader: Connection, found: _Found) -> 
 def _look_at_sent(reader: Connection, org: bytes, found: _Found) -> None:
     for verdict in report_rows.verdicts(reader, org):
         found.reports += 1
-        found.without_digest += verdict is False
-        if isinstance(verdict, DamagedError):
+        if verdict is not None:
             found.damage.append(verdict.cause)
     for table, columns in KEPT.items():
         _look_at_rows(reader, org, table, columns, found)
@@ -271,7 +269,7 @@ def _look_at_sent(reader: Connection, org: bytes, found: _Found) -> None:
 def _look_at_rows(reader: Connection, org: bytes, table: str, columns: str, found: _Found) -> None:
     rows = reader.execute(f"SELECT digest, {columns} FROM {table} WHERE org_id = ?", (org,))
     for digest, *row in rows:
-        if digest not in {None, digests.of_values(*row)}:
+        if digest != digests.of_values(*row):
             found.damage.append(f"A row of table {table} ({row[2]}) is not what was sent")
 
 

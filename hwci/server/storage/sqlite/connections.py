@@ -24,7 +24,7 @@ from hwci.server.storage.sql.connection import Connection as Base
 from hwci.server.storage.sql.whole import UNFINISHED, unfinished
 from hwci.server.storage.sqlite.audit_guards import restore_guards
 from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
-from hwci.server.storage.sqlite.migrations import APPLICATION_ID, STEPS, take_steps
+from hwci.server.storage.sqlite.migrations import APPLICATION_ID, schema, steps, take_steps
 from hwci.server.storage.sqlite.page_sums import PageSums, forget_sums
 
 Found = TypeVar("Found")
@@ -36,7 +36,7 @@ _LOG_FRAMES = 4000  # when it is written into the file, of 16 MiB: pages are oft
 _STATEMENTS = 256
 _STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's machine, a few milliseconds
 _SOUND = (3, 51, 3)
-_SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
+_SCHEMA = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
 
 
 class Connection(Base):
@@ -202,8 +202,9 @@ def open_writer(
             connection.sums = sums
             connection.execute("PRAGMA wal_autocheckpoint = 0")
         _migrate(connection, path)
-        restore_guards(connection.raw)
-        _refuse_another_schema(connection, path, may_be_unfinished=may_be_unfinished)
+        with closing(new_database()) as new:
+            restore_guards(connection.raw, new)
+            _refuse_another_schema(connection, new, may_be_unfinished=may_be_unfinished)
         connection.execute("PRAGMA journal_mode = WAL")  # a copy by another tool may have left it
         if sums is not None:
             sums.page_bytes = connection.rows("PRAGMA page_size")[0][0]
@@ -238,70 +239,69 @@ def driver_doubt() -> str | None:
 
 
 def known_version() -> int:
-    """Return the number of migrations that this program knows."""
-    return len(STEPS)
+    """Return the number of steps that this program knows."""
+    return len(steps())
 
 
 def steps_after(path: Path) -> Sequence[str]:
-    """Name the migrations that a file lacks, by its header. Raises as `check_header`."""
+    """Name the steps that a file lacks, by its header. Raises as `check_header`."""
     check_header(path, known_version())
     header = read_header(path)
-    return STEPS[header.user_version :] if header else STEPS
+    return steps()[header.user_version if header else 0 :]
 
 
 def _migrate(connection: Connection, path: Path) -> None:
-    """Apply pending migrations; the header is brought up to date before anyone else reads it."""
+    """Take the steps that are due; the header is brought up to date before anyone else reads it."""
     found = connection.row("PRAGMA user_version")
     assert found is not None
     refuse_newer(path, found[0], known_version())
     if found[0] == known_version():
         return
-    if not connection.rows(_SCHEMA):  # a new file: all steps at once
+    if not connection.rows(_SCHEMA):
         with closing(new_database()) as made:
             made.backup(connection.raw)
         return
-    # In the old journal mode, so that the file names its owner before it has a log.
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute("PRAGMA journal_mode = WAL")
-    take_steps(connection.raw)
-    connection.execute(f"PRAGMA user_version = {known_version()}")
+    take_steps(connection.raw, found[0] or 1)  # a damaged header may have none
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _refuse_another_schema(connection: Connection, path: Path, *, may_be_unfinished: bool) -> None:
+def _refuse_another_schema(
+    connection: Connection, new: sqlite3.Connection, *, may_be_unfinished: bool
+) -> None:
     """Refuse tables that our steps did not make, before a request finds out (`/readyz` trusts it).
 
     Raises:
         StorageError: a build between two releases made them, someone changed them by hand, or it is
             a copy that is not whole yet.
     """
-    tables = {row[1]: row for row in connection.rows(_SCHEMA)}
-    if tables.pop(UNFINISHED, None) and not may_be_unfinished:
-        raise unfinished(str(path))
-    if set(tables.values()) != _our_schema():
+    found = _layout(connection.raw)
+    if found.pop(UNFINISHED, None) and not may_be_unfinished:
+        raise unfinished(str(connection.path))
+    if found != _layout(new):
         raise StorageError(
-            f"The tables of {path} are not those of this hwci",
+            f"The tables of {connection.path} are not those of this hwci",
             "open it with the build that made it",
         )
 
 
-@cache
-def _our_schema() -> frozenset[tuple[str, str, str]]:
-    with closing(new_database()) as database:
-        return frozenset(database.execute(_SCHEMA).fetchall())
+def _layout(database: sqlite3.Connection) -> dict[str, str]:
+    """Return what makes each table, index and trigger, without the blanks, which a step may set
+    otherwise.
+    """
+    return {name: "".join(sql.split()) for name, sql in database.execute(_SCHEMA).fetchall()}
 
 
 def new_database() -> sqlite3.Connection:
-    """Return a database in memory as all steps make it."""
+    """Return an empty database in memory, at the present schema."""
     database = sqlite3.connect(":memory:")
-    database.deserialize(_of_all_steps())
+    database.deserialize(_made_by(schema(), known_version()))
     return database
 
 
 @cache
-def _of_all_steps() -> bytes:
-    database = sqlite3.connect(":memory:", isolation_level=None)
-    take_steps(database)
-    database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    database.execute(f"PRAGMA user_version = {known_version()}")
-    return database.serialize()
+def _made_by(statements: str, version: int) -> bytes:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(statements)
+        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        database.execute(f"PRAGMA user_version = {version}")
+        return database.serialize()

@@ -26,7 +26,7 @@ FORMER = ".before-restore-"
 
 
 class Header(NamedTuple):
-    """The header of a database file: the number of its migrations, and its application id."""
+    """The header of a database file: the number of its last step, and its application id."""
 
     user_version: int
     application_id: int
@@ -56,7 +56,7 @@ def read_header(path: Path) -> Header | None:
 
 
 def check_header(path: Path, known_version: int) -> None:
-    """Refuse a foreign database, and one that a newer program has migrated.
+    """Refuse a foreign database, and one that a newer program has changed.
 
     Raises:
         StorageError: the file is not ours to open.
@@ -66,13 +66,14 @@ def check_header(path: Path, known_version: int) -> None:
         return
     if header.application_id != APPLICATION_ID:
         raise StorageError(
-            f"{path} is a database of another program", "name another file, it was left as it is"
+            f"{path} is a database of another program, or of hwci before 1.0",
+            "name another file, it was left as it is; export what an older hwci kept with that",
         )
     refuse_newer(path, header.user_version, known_version)
 
 
 def refuse_newer(path: Path, version: int, known_version: int) -> None:
-    """Refuse a database that has had more migrations than this program knows.
+    """Refuse a database that has had more steps than this program knows.
 
     Raises:
         StorageError: it has.

@@ -30,8 +30,7 @@ from hwci.server.storage.sqlite.locking import (
 from hwci.server.storage.sqlite.page_sums import PageSums, begin_sums
 
 _NAMES = (
-    "SELECT name FROM sqlite_schema WHERE type = 'table'"
-    " AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND name NOT LIKE '!_%' ESCAPE '!'"
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
 )
 
 

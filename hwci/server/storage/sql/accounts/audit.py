@@ -139,7 +139,7 @@ def tip_of(connection: Connection) -> Tip:
     found = connection.row(
         "SELECT number, link, seal FROM audit_entry ORDER BY number DESC LIMIT 1"
     )
-    return Tip() if found is None else Tip(found[0], found[1] or b"", found[2])
+    return Tip() if found is None else Tip(*found)
 
 
 def fits(connection: Connection, key: AuditKey | None) -> bool:
@@ -160,4 +160,4 @@ def _entry(row: tuple[Any, ...]) -> AuditEntry:
 
 def _row(row: tuple[Any, ...]) -> AuditRow:
     number, *values, link, seal = row
-    return AuditRow(number, written_row(values), link or b"", seal)
+    return AuditRow(number, written_row(values), link, seal)

@@ -61,16 +61,13 @@ def _test_list(
         "SELECT id, set_id, tests FROM template WHERE org_id = ? AND product_id = ? AND digest = ?",
         (org, product, digest),
     )
-    if found is not None and found[1] is not None:
-        return Listed(found[0], found[1], codec.unpack_numbers(found[2]), digest)
     if found is not None:
-        number, tests = found[0], codec.unpack_numbers(found[2])
-    else:
-        tests = _test_numbers(connection, org, product, names)
-        number = connection.added(
-            "INSERT INTO template (org_id, product_id, digest, tests) VALUES (?, ?, ?, ?)",
-            (org, product, digest, codec.pack_numbers(tests)),
-        )
+        return Listed(found[0], found[1], codec.unpack_numbers(found[2]), digest)
+    tests = _test_numbers(connection, org, product, names)
+    number = connection.added(
+        "INSERT INTO template (org_id, product_id, digest, tests) VALUES (?, ?, ?, ?)",
+        (org, product, digest, codec.pack_numbers(tests)),
+    )
     in_order = tuple([name for _, name in sorted(zip(tests, names, strict=True))])
     is_set = in_order == names
     test_set = number if is_set else test_list(connection, org, product, in_order).number

@@ -30,13 +30,13 @@ def keep(
     connection: Connection,
     org: bytes,
     sent: Report | SuiteConfig | Announcement,
-    arrived_at: datetime | None,
+    arrived_at: datetime,
     at: datetime,
 ) -> None:
-    """Keep what was sent, with the time of its arrival (None if unknown) and when it gave way."""
+    """Keep what was sent, with the time of its arrival and when it gave way."""
     row = (
         *(org, _KINDS[type(sent)], sent.repo_key, sent.suite or ""),
-        *(codec.to_micros_or_none(arrived_at), codec.to_micros(at), codec.pack_fact(sent)),
+        *(codec.to_micros(arrived_at), codec.to_micros(at), codec.pack_fact(sent)),
     )
     connection.execute(
         f"INSERT INTO replaced ({COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

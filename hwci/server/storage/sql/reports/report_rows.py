@@ -55,7 +55,7 @@ _LATER_PARTS = (
 class KeptReport:
     """A report with its numbers in the database. `passed`: a mask of the tests that passed on the
     hardware; `failing`: its counted failures by test; `notable`: its counted items with a failed
-    attempt. `arrived_at` is None if unknown.
+    attempt.
     """
 
     id: int
@@ -66,7 +66,7 @@ class KeptReport:
     failing: dict[int, bytes]
     notable: dict[int, TestItem]
     changes_id: int | None
-    arrived_at: datetime | None
+    arrived_at: datetime
 
 
 def insert(
@@ -210,10 +210,7 @@ def delete(connection: Connection, org: bytes, kept: KeptReport) -> None:
 
 
 def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
-    """Rewrite the derived columns and the items of every report; yield each, in order of arrival.
-
-    A report that the version before kept without a digest gets one.
-    """
+    """Rewrite the derived columns and the items of each report; yield each, in order of arrival."""
     test_names = _test_names(connection, org)
     ids = connection.rows("SELECT id FROM report WHERE org_id = ? ORDER BY id", (org,))
     for (number,) in ids:
@@ -222,10 +219,7 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
         report = _whole(connection, org, row, test_names)
         listed = names.test_list(connection, org, row[1], tuple([test.id for test in report.tests]))
         fails = _fails(report, listed.tests)
-        derived = {
-            **_derived(org, report, fails),
-            "digest": row[22] or digests.of_whole(org, report),
-        }
+        derived = _derived(org, report, fails)
         connection.execute(
             f"UPDATE report SET {' = ?, '.join(derived)} = ? WHERE +org_id = ? AND id = ?",
             (*derived.values(), org, number),
@@ -237,13 +231,13 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
         yield KeptReport(number, row[1], report, listed.test_set, passed, *found, *of_row)
 
 
-def verdicts(connection: Connection, org: bytes) -> Iterator[DamagedError | bool]:
-    """Yield for each report whether it has a digest (and matches it), or what is wrong."""
+def verdicts(connection: Connection, org: bytes) -> Iterator[DamagedError | None]:
+    """Yield for each report what is wrong with it, or None."""
     test_names = _test_names(connection, org)
     for row in connection.each(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,)):
         try:
             _whole(connection, org, row, test_names)
-            yield row[22] is not None
+            yield None
         except DamagedError as fault:
             yield fault
 
@@ -266,8 +260,8 @@ def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptRepor
     return KeptReport(row[0], row[1], report, listed.test_set, passed, failing, notable, *of_row)
 
 
-def _arrived(row: tuple[Any, ...]) -> datetime | None:
-    return codec.from_micros_or_none(row[26])
+def _arrived(row: tuple[Any, ...]) -> datetime:
+    return codec.from_micros(row[26])
 
 
 def load_changes(connection: Connection, org: bytes, number: int) -> Changes:
@@ -298,7 +292,7 @@ def load_all(connection: Connection, org: bytes) -> tuple[Report, ...]:
     return tuple(_whole(connection, org, row, test_names) for row in rows)
 
 
-def load_each(connection: Connection, org: bytes) -> Iterator[tuple[Report, datetime | None]]:
+def load_each(connection: Connection, org: bytes) -> Iterator[tuple[Report, datetime]]:
     """Yield every report of an organization, whole, in order of arrival, with its time."""
     test_names = _test_names(connection, org)
     for row in connection.each(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,)):
@@ -334,7 +328,7 @@ def _whole(
     try:
         tests = _tests(connection, org, row, test_names)
         report = _report(row, tests, _changes(connection, org, row[4]))
-        if row[22] in {None, digests.of_whole(org, report)} and row[23] == report.repo_key:
+        if row[22] == digests.of_whole(org, report) and row[23] == report.repo_key:
             return report
     except _UNREADABLE:
         pass  # the message is the same
