@@ -13,7 +13,7 @@ from typing import NotRequired, TypedDict, TypeVar, Unpack
 from hwci.analysis.flaky.suspects import RankBy
 from hwci.client import _call
 from hwci.client._call import Call, Credential, Id, body_of, org_path, query_of, segment, written
-from hwci.engine.vocabulary import FailureClass, Label, Role, RunStatus
+from hwci.engine.vocabulary import FailureClass, Label, Role, RunEnding, RunStatus
 from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
 from hwci.wire.analysis.benches import BenchesAnswer
@@ -486,6 +486,7 @@ class RunFilters(TypedDict, total=False):
     sha: str | None
     ci_run: int | None
     status: RunStatus | None
+    ending: RunEnding | None
     hello_ok: bool | None
     test_id: str | None
     retry_pass: bool | None

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus, Trigger, Verdict
+from hwci.engine.vocabulary import Outcome, RunEnding, RunEventType, RunStatus, Trigger, Verdict
 from hwci.wire import limits
 from hwci.wire.accounts import Secret
 from hwci.wire.base import (
@@ -68,8 +68,8 @@ class RunEvents(Body):
 
 class RunsQuery(PageQuery):
     """Query of the list of runs. `sha` is the beginning of a commit; `ciRun` the number that the CI
-    shows: `ci_run` of a report, else its `run_id`. `helloOk` and `testId` leave out
-    runs without a report; `retryPass` and `failedAttempt` are about that test. The runs began
+    shows: `ci_run` of a report, else its `run_id`. `helloOk`, `ending` and `testId` leave
+    out runs without a report; `retryPass` and `failedAttempt` are about that test. The runs began
     between `from` and `to`, both included.
     """
 
@@ -80,6 +80,7 @@ class RunsQuery(PageQuery):
     sha: ShaStart | None = None
     ci_run: RunNumber | None = None
     status: RunStatus | None = None
+    ending: RunEnding | None = None
     hello_ok: Flag | None = None
     test_id: TestId | None = None
     retry_pass: Flag | None = None
@@ -133,7 +134,8 @@ class TestResult(Answer):
 
 class RunAnswer(Answer):
     """A run record. Fields that only the report has are null until it arrives. `result`: in a list
-    that was asked for a test (`testId`), what the run gave for it.
+    that was asked for a test (`testId`), what the run gave for it. `ending`: passed, if no test
+    of it failed and the CI calls it a success.
     """
 
     id: UUID
@@ -155,6 +157,7 @@ class RunAnswer(Answer):
     ci_run: int | None = None
     ci_url: str | None = None
     result: TestResult | None = None
+    ending: RunEnding | None = None
 
 
 class RunItem(Answer):

@@ -118,7 +118,7 @@ def words(text: str) -> set[str]:
     suite alone, how long ago.
     """
     ago = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d \(([\w ]+)\)|\(UTC\)", r"\1", brief(text))
-    reached = ago.replace("success, never reached the hardware", "never reached")
+    reached = re.sub("never reached the hardware(?!,)", "never reached", ago)
     minutes = re.sub(" minutes? ", " min ", reached)
     return set(minutes.split()) - {REPO, *EMPTY}
 

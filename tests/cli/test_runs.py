@@ -77,7 +77,7 @@ def test_a_terminal_shows_what_matters_of_each(signed_in: Command) -> None:
     code, out, _ = signed_in("runs", "list", "--sha", B)
 
     assert code == 0
-    for cell in (id_of(signed_in, 2)[:8], PRODUCT, "2 (1)", BOX, "main", B[:12], "success"):
+    for cell in (id_of(signed_in, 2)[:8], PRODUCT, "2 (1)", BOX, "main", B[:12], "failed"):
         assert cell in out
 
 
@@ -104,6 +104,9 @@ def test_a_terminal_shows_what_matters_of_each(signed_in: Command) -> None:
         (("--test", "I2C"), []),
         (("--box", BOX, "--status", "running"), []),
         (("--status", "lost"), []),
+        (("--status", "never-reached"), ["7"]),
+        (("--status", "failed", "--to", at(3)), ["3", "2"]),
+        (("--status", "passed", "--to", at(3)), ["1"]),
     ],
 )
 def test_filters_narrow_the_list(

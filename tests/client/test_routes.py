@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from hwci.analysis.flaky.suspects import RankBy
 from hwci.client import Call, calls
 from hwci.client._call import Credential, Method
-from hwci.engine.vocabulary import FailureClass, Label, Outcome, Role, RunStatus, Trigger
+from hwci.engine.vocabulary import FailureClass, Label, Outcome, Role, RunEnding, RunStatus, Trigger
 from hwci.server.http.route import Route, Who
 from hwci.server.routes.table import ROUTES
 from hwci.wire.accounts import KeyProduct
@@ -66,6 +66,7 @@ RUNS: dict[str, Any] = {
     "sha": "0123abc",
     "ci_run": 4242,
     "status": RunStatus.LOST,
+    "ending": RunEnding.FAILED,
     "hello_ok": False,
     "test_id": "boot",
     "retry_pass": True,

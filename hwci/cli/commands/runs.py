@@ -8,7 +8,7 @@ from contextlib import suppress
 from enum import StrEnum
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 from uuid import UUID
 
 import typer
@@ -18,7 +18,7 @@ from hwci.cli.session import ids, narrowing
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, run_tables, tables
 from hwci.client.explained import ExitCode, command_error
-from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
+from hwci.engine.vocabulary import Outcome, RunEnding, RunEventType, RunStatus
 from hwci.said import counted, short
 from hwci.wire import limits
 
@@ -46,11 +46,28 @@ class Hello(StrEnum):
     FAILED = "failed"
 
 
+class ShownStatus(StrEnum):
+    """The words of the list for how a run stands or ended; `reported` is each run that ended."""
+
+    RUNNING = RunStatus.RUNNING
+    LOST = RunStatus.LOST
+    REPORTED = RunStatus.REPORTED
+    PASSED = RunEnding.PASSED
+    FAILED = RunEnding.FAILED
+    NEVER_REACHED = RunEnding.NEVER_REACHED
+
+
 RunId = Annotated[
     str,
     typer.Argument(metavar="ID", help="Id of the run, or the start of it, eight digits or more."),
 ]
-Status = Annotated[RunStatus | None, typer.Option(help="Only running, reported or lost runs.")]
+Status = Annotated[
+    ShownStatus | None,
+    typer.Option(
+        help="Only runs of this status: a reported one passed, failed or never reached its"
+        " hardware."
+    ),
+]
 CiRun = Annotated[
     int | None, typer.Option(min=0, help="The number that the CI shows for the run or build.")
 ]
@@ -113,7 +130,7 @@ def list_runs(
 
     For example:
 
-      hwci runs list --status running
+      hwci runs list --status failed --branch main
 
       hwci runs list --product acme/firmware:sensor-fw --box bench-7 --output csv
 
@@ -130,7 +147,7 @@ def list_runs(
         server.org_id(),
         **filters,
         ci_run=ci_run,
-        status=status,
+        **_of_status(status),
         hello_ok=None if hello is None else hello is Hello.OK,
         test_id=test,
         retry_pass=retry_pass,
@@ -143,6 +160,20 @@ def list_runs(
     ask = partial(_asked, server, call, ci_run, every=every)
     found = narrowing.answer_or(server, filters, ask, none)
     _list(server, found, filters, form, of_test=test is not None)
+
+
+class _OfStatus(TypedDict):
+    """What a call gets of --status."""
+
+    status: RunStatus | None
+    ending: RunEnding | None
+
+
+def _of_status(status: ShownStatus | None) -> _OfStatus:
+    word = str(status)
+    stands = RunStatus(word) if word in {*RunStatus} else None
+    ending = RunEnding(word) if word in {*RunEnding} else None
+    return _OfStatus(status=stands, ending=ending)
 
 
 def _asked(
