@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal.tables import (
+    NONE_ANNOUNCED,
     Column,
     Layout,
     View,
@@ -49,7 +50,7 @@ def merges(view: View) -> Layout[AnnouncedMergeAnswer]:
         ],
         "repoKey suite sha branch mergedAt ciUrl subject checked run.runRecordId run.runId"
         " run.runAttempt run.boxKey causeText boxes",
-        "No merge was announced in this period (hwci merge-announce).",
+        f"{NONE_ANNOUNCED} (hwci merge-announce).",
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from hwci.engine.vocabulary import UNASSIGNED, Label
+from hwci.engine.vocabulary import UNASSIGNED, Label, ReviewAction
 from hwci.said import counted, short, shortest, tenths
 
 if TYPE_CHECKING:
@@ -34,7 +34,10 @@ CLASS_WORDS = {
     "ambiguous": "ambiguous",
     "dismissed": "dismissed",
 }
+REVIEWED = {ReviewAction.CONFIRM: "confirmed", ReviewAction.DISMISS: "dismissed"}
 UTC = " (UTC)"
+NONE_ANNOUNCED = "No merge was announced in this period"
+NONE_REPORTED = "No run was reported in this period"
 SKEW_MAX = timedelta(minutes=5)
 """So far ahead a clock may be: what it calls its present is ours."""
 _UNITS = (
@@ -285,6 +288,15 @@ def _broken_and_fixed() -> list[Column[ResolvedFailureAnswer]]:
     ]
 
 
+def _status_column() -> Column[ResolvedFailureAnswer]:
+    """Return the column that says who reviewed a failure, and how: `confirmed by Ana`."""
+
+    def status(row: ResolvedFailureAnswer) -> str:
+        return f"{REVIEWED[row.review.action]} by {row.status}" if row.review else row.status
+
+    return Column("Status", status, spare=True)
+
+
 def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
     """Resolved failures that were real firmware bugs."""
     return Layout(
@@ -293,6 +305,7 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
         [
             *_resolved_columns(view),
             *_broken_and_fixed(),
+            _status_column(),
         ],
         _RESOLVED_KEYS,
         f"No resolved failure of the period was a real firmware bug. Pending ones: {view.pending}",
@@ -308,7 +321,7 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
             *_resolved_columns(view),
             Column("Reason", lambda row: row.reason_text or ""),
             *_broken_and_fixed(),
-            Column("Status", lambda row: row.status, spare=True),
+            _status_column(),
         ],
         _RESOLVED_KEYS,
         "No other failure was resolved in the period.",
