@@ -28,7 +28,7 @@ from hwci.wire.base import (
     Time,
 )
 from hwci.wire.lists import ListRule
-from hwci.wire.queries import Flag, Id, PageQuery, Query, RunNumber, ShaStart
+from hwci.wire.queries import BoxQuery, Flag, Id, PageQuery, Query, RunNumber, ShaStart
 from hwci.wire.reports import Changes, RunStart
 
 
@@ -66,7 +66,7 @@ class RunEvents(Body):
     events: Annotated[Sequence[TestEvent], ListRule(limits.RUN_EVENTS_MAX)]
 
 
-class RunsQuery(PageQuery):
+class RunsQuery(PageQuery, BoxQuery):
     """Query of the list of runs. `sha` is the beginning of a commit; `ciRun` the number that the CI
     shows: `ci_run` of a report, else its `run_id`. `helloOk`, `ending` and `testId` leave
     out runs without a report; `retryPass` and `failedAttempt` are about that test. The runs began
@@ -76,7 +76,6 @@ class RunsQuery(PageQuery):
     repo_key: Name | None = None
     suite: Name | None = None
     branch: Name | None = None
-    box_key: Name | None = None
     sha: ShaStart | None = None
     ci_run: RunNumber | None = None
     status: RunStatus | None = None
