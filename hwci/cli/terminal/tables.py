@@ -222,8 +222,8 @@ def product(repo_key: str, suite: str | None) -> str:
 
 
 def only_repo(rows: Iterable[Any]) -> str | None:
-    """Name the repository that all rows are of; None when there are several."""
-    names = {row.repo_key for row in rows}
+    """Name the repository that all rows are of; None when there are several, or rows of none."""
+    names = {getattr(row, "repo_key", None) for row in rows}
     return names.pop() if len(names) == 1 else None
 
 
