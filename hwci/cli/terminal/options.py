@@ -199,8 +199,8 @@ Deadline = Annotated[
         envvar="HWCI_DEADLINE",
         callback=_number,
         rich_help_panel=SENDING,
-        help="How long to try; a report that is not sent by then stays pending [120; 10 if no hwci"
-        " answers and the report outlives the job].",
+        help="How long to try; a report that is not sent by then stays pending [120; if no hwci"
+        " answers 45, or 10 where the report outlives the job].",
     ),
 ]
 
