@@ -143,11 +143,12 @@ def list_runs(
     form = options.form_of(json, output)
     flags = {"box": box, "branch": branch, "sha": sha, "product": product}
     filters = narrowing.filters_of(server, flags, repo)
+    of_status = _of_status(status)
     call = client.calls.list_runs(
         server.org_id(),
         **filters,
         ci_run=ci_run,
-        **_of_status(status),
+        **of_status,
         hello_ok=None if hello is None else hello is Hello.OK,
         test_id=test,
         retry_pass=retry_pass,
@@ -157,7 +158,8 @@ def list_runs(
         **options.pages(page, limit, every=every),
     )
     none: Found = [] if every else ListPage(items=(), total=0, page=page, limit=limit)
-    ask = partial(_asked, server, call, ci_run, every=every)
+    only = {"--ci-run": ci_run, "--status": of_status["ending"]}
+    ask = partial(_asked, server, call, only, every=every)
     found = narrowing.answer_or(server, filters, ask, none)
     _list(server, found, filters, form, of_test=test is not None)
 
@@ -179,11 +181,11 @@ def _of_status(status: ShownStatus | None) -> _OfStatus:
 def _asked(
     server: Connection,
     call: "client.Call[ListPage[RunAnswer]]",
-    ci_run: int | None,
+    only: "Mapping[str, object]",
     *,
     every: bool,
 ) -> "Found":
-    return _searched(_all(server, call) if every else server.send(call), ci_run)
+    return _searched(_all(server, call) if every else server.send(call), only)
 
 
 def _list(
@@ -205,15 +207,22 @@ def _rows(answer: "Found") -> "Sequence[RunAnswer]":
     return answer if isinstance(answer, list) else answer.items
 
 
-def _searched(answer: "Found", ci_run: int | None) -> "Found":
-    """Refuse runs of other numbers: a server of the version before ignores `ciRun`."""
-    numbers = {tables.run_number(run) for run in _rows(answer)}
-    if ci_run is not None and numbers - {ci_run}:
-        raise command_error(
-            "The server does not search by --ci-run",
-            "its version is older than this hwci's",
-            "Leave --ci-run out, or ask the operator of the server for an upgrade",
-        )
+def _searched(answer: "Found", only: "Mapping[str, object]") -> "Found":
+    """Refuse runs of other values of a flag: a server of version 0.1.0 ignores `ciRun` and
+    `ending`.
+    """
+    rows = _rows(answer)
+    values: dict[str, set[object]] = {
+        "--ci-run": {tables.run_number(run) for run in rows},
+        "--status": {run.ending for run in rows},
+    }
+    for flag, value in only.items():
+        if value is not None and values[flag] - {value}:
+            raise command_error(
+                f"The server does not search by {flag} {value}",
+                "its version is older than this hwci's",
+                f"Leave {flag} out, or ask the operator of the server for an upgrade",
+            )
     return answer
 
 
