@@ -170,7 +170,7 @@ def test_a_run_is_shown_with_its_head_and_its_commits(signed_in: Command) -> Non
 
     assert code == 0
     assert f"Run 2 on {BOX} ({id_of(signed_in, 2)})" in out
-    assert "status     reported: success\n" in out
+    assert "status     failed\n  conclusion success\n" in out
     assert f"product    {PRODUCT}, branch main\n" in out
     assert f"commit     {B}\n" in out
     assert "run        2, attempt 1, of hil (merge)\n" in out

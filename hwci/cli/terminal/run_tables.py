@@ -132,8 +132,9 @@ def _duration(item: RunItem) -> str:
 
 def head(run: RunDetail, view: View) -> Iterator[str]:
     """Return the lines about a run and its status."""
-    words = STATUS_WORDS[run.status]
-    yield f"status     {words if run.conclusion is None else f'{words}: {run.conclusion}'}"
+    yield f"status     {STATUS_WORDS[run.status] if run.ending is None else status(run)}"
+    if run.conclusion is not None:
+        yield f"conclusion {run.conclusion}"
     yield f"product    {tables.product(run.repo_key, run.suite)}, branch {run.branch}"
     yield f"commit     {run.sha}"
     yield f"run        {run.run_id}, attempt {run.run_attempt}, of {run.workflow} ({run.trigger})"

@@ -181,9 +181,9 @@ def when(at: datetime, now: datetime) -> str:
     return f"{moment(at)} ({ago(at, now)})"
 
 
-def id_column(of: Callable[[Row], object]) -> Column[Row]:
-    """Return the column of an id; a row may have none."""
-    return Column("ID", lambda row: str(of(row) or ""), unique=True)
+def id_column(of: Callable[[Row], object], none: str = "") -> Column[Row]:
+    """Return the column of an id. `none`: for a row without one."""
+    return Column("ID", lambda row: str(of(row) or none), unique=True)
 
 
 def time_column(
