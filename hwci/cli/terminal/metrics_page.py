@@ -215,7 +215,8 @@ def _of_all(name: str, counts: tuple[int, int], share: CountAnswer | None, none:
     part, total = counts
     if not total:
         return Tile(name, none, "")
-    return Tile(name, f"{part} of {total}", trend_tables.share(share) if share else "")
+    sure = trend_tables.share(share) if share and share.total else ""
+    return Tile(name, f"{part} of {total}", sure)
 
 
 def tile_rows(found: Overview) -> list[TileRow]:
