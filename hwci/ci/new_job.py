@@ -34,13 +34,18 @@ fi
 "$@"
 """
 """A job tests whatever becomes of the report: its exit code is that of the tests."""
-_NEEDS = "Install here what the tests need"
+_INSTALL_PYTEST = """\
+[ -x ../.hwci/bin/pytest ] || ../.hwci/bin/pip install --quiet pytest
+"""
+_NEEDS = "Install here what else the tests need"
 _PYTEST = {
-    "needs": f"{_NEEDS}, as with ../.hwci/bin/pip install pytest, and the flash tool.",
+    "install_or_go_on": _INSTALL_OR_GO_ON + _INSTALL_PYTEST,
+    "needs": f"{_NEEDS}: packages of requirements.txt, the flash tool.",
     "command": "../.hwci/bin/pytest{in_folder} --junit-xml=out.xml",
     "results": "out.xml",
 }
 _TWISTER = {
+    "install_or_go_on": _INSTALL_OR_GO_ON,
     "needs": f"{_NEEDS}: west, the packages of Zephyr, the flash tool. The map names the boards.",
     "command": "west twister -T {folder} --device-testing --hardware-map map.yml",
     "results": "twister-out/twister.json",
@@ -111,7 +116,6 @@ def job_text(
     folders = [one.removesuffix("/**") for one in harness if one.endswith("/**") and one[0] != "."]
     values = {
         "install": _INSTALL,
-        "install_or_go_on": _INSTALL_OR_GO_ON,
         "tests": _TESTS,
         **(_TWISTER if twister else _PYTEST),
         "in_folder": "".join(f" {one}" for one in folders[:1]),

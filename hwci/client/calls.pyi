@@ -7,7 +7,7 @@ from typing import Required, TypedDict, Unpack
 
 from hwci.analysis.flaky.suspects import RankBy
 from hwci.client._call import Call, Id
-from hwci.engine.vocabulary import FailureClass, Label, Role, RunStatus
+from hwci.engine.vocabulary import FailureClass, Label, Role, RunEnding, RunStatus
 from hwci.wire.accounts import (
     AuditEntryAnswer,
     CiKeyAnswer,
@@ -69,9 +69,9 @@ class PageFields(TypedDict, total=False):
     limit: int | None
 
 class BoxesFields(TypedDict, total=False):
+    box_key: str | None
     branch: str | None
     sha: str | None
-    box_key: str | None
     repo_key: str | None
     suite: str | None
     page: int | None
@@ -79,20 +79,21 @@ class BoxesFields(TypedDict, total=False):
     reported: bool | None
 
 class BoxNotesFields(TypedDict, total=False):
+    box_key: str | None
     page: int | None
     limit: int | None
-    box_key: str | None
 
 class RunsFields(TypedDict, total=False):
+    box_key: str | None
     page: int | None
     limit: int | None
     repo_key: str | None
     suite: str | None
     branch: str | None
-    box_key: str | None
     sha: str | None
     ci_run: int | None
     status: RunStatus | None
+    ending: RunEnding | None
     hello_ok: bool | None
     test_id: str | None
     retry_pass: bool | None
@@ -148,9 +149,9 @@ class MergesFields(TypedDict, total=False):
     sort: str | None
 
 class MergeRunsFields(TypedDict, total=False):
+    box_key: str | None
     branch: str | None
     sha: str | None
-    box_key: str | None
     repo_key: str | None
     suite: str | None
     as_of: datetime | None
@@ -162,9 +163,9 @@ class MergeRunsFields(TypedDict, total=False):
     sort: str | None
 
 class ResolvedFields(TypedDict, total=False):
+    box_key: str | None
     branch: str | None
     sha: str | None
-    box_key: str | None
     repo_key: str | None
     suite: str | None
     as_of: datetime | None
@@ -176,9 +177,9 @@ class ResolvedFields(TypedDict, total=False):
     sort: str | None
 
 class OthersFields(TypedDict, total=False):
+    box_key: str | None
     branch: str | None
     sha: str | None
-    box_key: str | None
     repo_key: str | None
     suite: str | None
     as_of: datetime | None
@@ -218,9 +219,9 @@ class FlakyHistoryFields(TypedDict, total=False):
     zone: str | None
 
 class FailuresFields(TypedDict, total=False):
+    box_key: str | None
     branch: str | None
     sha: str | None
-    box_key: str | None
     repo_key: str | None
     suite: str | None
     as_of: datetime | None
@@ -234,6 +235,7 @@ class FailuresFields(TypedDict, total=False):
     test_id: str | None
 
 class MergePlanFields(TypedDict, total=False):
+    box_key: str | None
     branch: str | None
     sha: str | None
     repo_key: str | None
@@ -243,15 +245,14 @@ class MergePlanFields(TypedDict, total=False):
     days: int | None
     page: int | None
     limit: int | None
-    box_key: str | None
 
 class OneBoxFields(TypedDict, total=False):
+    box_key: Required[str]
     repo_key: str | None
     suite: str | None
     as_of: datetime | None
     start: datetime | None
     days: int | None
-    box_key: Required[str]
 
 class SuspectsFields(TypedDict, total=False):
     repo_key: str | None
@@ -299,9 +300,9 @@ class CausesFields(TypedDict, total=False):
     lost_board: bool | None
 
 class LostResolvedFields(TypedDict, total=False):
+    box_key: str | None
     branch: str | None
     sha: str | None
-    box_key: str | None
     repo_key: str | None
     suite: str | None
     as_of: datetime | None
@@ -315,9 +316,9 @@ class LostResolvedFields(TypedDict, total=False):
     failure_class: FailureClass | None
 
 class IncidentsFields(TypedDict, total=False):
+    box_key: str | None
     branch: str | None
     sha: str | None
-    box_key: str | None
     repo_key: str | None
     suite: str | None
     as_of: datetime | None
@@ -328,6 +329,7 @@ class IncidentsFields(TypedDict, total=False):
     label: Label | None
 
 class BisectionFields(TypedDict, total=False):
+    box_key: str | None
     repo_key: Required[str]
     suite: Required[str]
     as_of: datetime | None
@@ -336,7 +338,6 @@ class BisectionFields(TypedDict, total=False):
     test_id: Required[str]
     good: str | None
     bad: str | None
-    box_key: str | None
     boxes: int | None
 
 class OneTestFields(TypedDict, total=False):
@@ -349,9 +350,9 @@ class OneTestFields(TypedDict, total=False):
     test_id: Required[str]
 
 class TestNamesFields(TypedDict, total=False):
+    box_key: str | None
     branch: str | None
     sha: str | None
-    box_key: str | None
     repo_key: str | None
     suite: str | None
     page: int | None
@@ -367,6 +368,7 @@ class DaysFields(TypedDict, total=False):
     zone: str | None
 
 class BoxTableFields(TypedDict, total=False):
+    box_key: str | None
     repo_key: str | None
     suite: str | None
     as_of: datetime | None
@@ -374,7 +376,6 @@ class BoxTableFields(TypedDict, total=False):
     days: int | None
     page: int | None
     limit: int | None
-    box_key: str | None
 
 def announce_merge(body: MergeAnnouncement) -> Call[None]:
     """Announce a merge; the same identity again changes nothing."""

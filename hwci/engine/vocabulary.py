@@ -207,6 +207,18 @@ class RunStatus(StrEnum):
     LOST = "lost"
 
 
+class RunEnding(StrEnum):
+    """How a run ended that was reported (contract, "Runs and streams")."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NEVER_REACHED = "never-reached"
+
+
+SUCCESS_WORDS = ("success", "succeeded", "succeededwithissues", "successful", "passed")
+"""What CI systems call a job that went well, in lower case. No other conclusion is a success."""
+
+
 class RunEventType(StrEnum):
     """The type of an event in a stream."""
 

@@ -154,10 +154,14 @@ class OwnOrganizationsQuery(Query):
     page: PageNumber = 1
 
 
-class BoxNotesQuery(PageQuery):
-    """Notes of boxes. `box_key`: of this one only."""
+class BoxQuery(Query):
+    """What can be asked of a box only. A box that nothing names is not found."""
 
     box_key: Name | None = None
+
+
+class BoxNotesQuery(PageQuery, BoxQuery):
+    """Notes of boxes. `box_key`: of this one only."""
 
 
 class ProductQuery(Query):
@@ -232,10 +236,8 @@ class CommitQuery(Query):
         return Where(branch=self.branch, sha=self.sha)
 
 
-class WhereQuery(CommitQuery):
+class WhereQuery(CommitQuery, BoxQuery):
     """Rows of a box, of a branch or of a commit only."""
-
-    box_key: Name | None = None
 
     @property
     def where(self) -> Where:
@@ -266,16 +268,12 @@ class TableQuery(PageQuery, PeriodQuery):
     """Query of one table of the metrics page."""
 
 
-class BoxTableQuery(TableQuery):
+class BoxTableQuery(TableQuery, BoxQuery):
     """Query of a table with a row for each box. `box_key`: of this one only."""
 
-    box_key: Name | None = None
 
-
-class MergePlanQuery(TableQuery, CommitQuery):
+class MergePlanQuery(TableQuery, CommitQuery, BoxQuery):
     """Query of the merge plan: of the merges of a branch or a commit, by runs on `box_key` only."""
-
-    box_key: Name | None = None
 
 
 class _SortBy:

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus, Trigger, Verdict
+from hwci.engine.vocabulary import Outcome, RunEnding, RunEventType, RunStatus, Trigger, Verdict
 from hwci.wire import limits
 from hwci.wire.accounts import Secret
 from hwci.wire.base import (
@@ -28,7 +28,7 @@ from hwci.wire.base import (
     Time,
 )
 from hwci.wire.lists import ListRule
-from hwci.wire.queries import Flag, Id, PageQuery, Query, RunNumber, ShaStart
+from hwci.wire.queries import BoxQuery, Flag, Id, PageQuery, Query, RunNumber, ShaStart
 from hwci.wire.reports import Changes, RunStart
 
 
@@ -66,20 +66,20 @@ class RunEvents(Body):
     events: Annotated[Sequence[TestEvent], ListRule(limits.RUN_EVENTS_MAX)]
 
 
-class RunsQuery(PageQuery):
+class RunsQuery(PageQuery, BoxQuery):
     """Query of the list of runs. `sha` is the beginning of a commit; `ciRun` the number that the CI
-    shows: `ci_run` of a report, else its `run_id`. `helloOk` and `testId` leave out
-    runs without a report; `retryPass` and `failedAttempt` are about that test. The runs began
+    shows: `ci_run` of a report, else its `run_id`. `helloOk`, `ending` and `testId` leave
+    out runs without a report; `retryPass` and `failedAttempt` are about that test. The runs began
     between `from` and `to`, both included.
     """
 
     repo_key: Name | None = None
     suite: Name | None = None
     branch: Name | None = None
-    box_key: Name | None = None
     sha: ShaStart | None = None
     ci_run: RunNumber | None = None
     status: RunStatus | None = None
+    ending: RunEnding | None = None
     hello_ok: Flag | None = None
     test_id: TestId | None = None
     retry_pass: Flag | None = None
@@ -133,7 +133,8 @@ class TestResult(Answer):
 
 class RunAnswer(Answer):
     """A run record. Fields that only the report has are null until it arrives. `result`: in a list
-    that was asked for a test (`testId`), what the run gave for it.
+    that was asked for a test (`testId`), what the run gave for it. `ending`: passed, if no test
+    of it failed and the CI calls it a success.
     """
 
     id: UUID
@@ -155,6 +156,7 @@ class RunAnswer(Answer):
     ci_run: int | None = None
     ci_url: str | None = None
     result: TestResult | None = None
+    ending: RunEnding | None = None
 
 
 class RunItem(Answer):

@@ -121,12 +121,21 @@ SITE = Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
 PYTHON3 = f"""#!/bin/sh
 "{sys.executable}" -m venv --without-pip "$3" || exit
 echo '{sysconfig.get_path("purelib")}' > "$3/{SITE}/of_the_machine.pth"
-for tool in pip pytest; do
-  printf '#!/bin/sh\\nexec "%s/bin/python" -m %s "$@"\\n' "$(realpath "$3")" $tool > "$3/bin/$tool"
-  chmod +x "$3/bin/$tool"
-done
+bin="$(realpath "$3")/bin"
+cat > "$bin/pip" <<END
+#!/bin/sh
+if [ "\\$*" = "install --quiet pytest" ]; then
+  printf '#!/bin/sh\\nexec "$bin/python" -m pytest "\\$@"\\n' > "$bin/pytest"
+  chmod +x "$bin/pytest"
+else
+  exec "$bin/python" -m pip "\\$@"
+fi
+END
+chmod +x "$bin/pip"
 """
-"""A `python3` whose environments have pip, pytest and the libraries of hwci, but no hwci."""
+"""A `python3` whose environments have the libraries of hwci and a pip, but no hwci, and no pytest
+before it is installed.
+"""
 
 
 class PrintedBench:

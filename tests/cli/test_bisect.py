@@ -117,13 +117,16 @@ def test_status_has_each_commit_with_its_chance_in_json(signed_in: Command) -> N
     assert found["bracket"]["commits"] == 9
 
 
+UNKNOWN = "404 Not Found: Nothing that was reported to this organization names the"
+
+
 @pytest.mark.parametrize(
     ("test", "flags", "said"),
     [
-        ("hil.flies", ENDS, "No run of the period ran the test"),
+        ("hil.flies", ENDS, f"{UNKNOWN} test 'hil.flies' of"),
         ("hil.boot", (*ENDS[:-1], "abcdef0"), "No run of the period tested the good or the bad"),
         ("hil.boot", (*ENDS[:-1], GOOD), "No recorded changes lead from"),
-        ("hil.boot", (*ENDS, "--box", "bench-9"), "No run of the period ran the test"),
+        ("hil.boot", (*ENDS, "--box", "bench-9"), f"{UNKNOWN} box 'bench-9'; did you"),
     ],
 )
 def test_what_cannot_be_known_is_said_in_one_line(

@@ -332,6 +332,10 @@ def test_a_review_stands_beside_what_the_checks_alone_would_say(signed_in: Comma
     signed_in("failures", "dismiss", found["i2c"])
     confirmed = signed_in("failures", "show", found["spi"]).out
     dismissed = signed_in("failures", "show", found["i2c"]).out
+    in_tables = [
+        signed_in("metrics", "--table", table, COLUMNS="80").out
+        for table in ("real-bugs", "other-failures")
+    ]
     for test in ("spi", "i2c"):
         signed_in("failures", "reset", found[test])
 
@@ -339,6 +343,8 @@ def test_a_review_stands_beside_what_the_checks_alone_would_say(signed_in: Comma
     assert f"class        real firmware bug, confirmed by Olga Owner; {alone}\n" in confirmed
     alone = "the checks alone: real firmware bug, no check speaks against it"
     assert f"class        dismissed by Olga Owner; {alone}\n" in dismissed
+    for table, status in zip(in_tables, ("confirmed", "dismissed"), strict=True):
+        assert f"Status: {status} by Olga Owner" in table
 
 
 def test_a_note_and_an_issue_stand_with_the_review(signed_in: Command) -> None:

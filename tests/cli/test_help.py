@@ -244,7 +244,9 @@ def test_the_help_of_a_group_names_only_commands_that_it_has(group: str) -> None
         (("report-run", "--deadline", "x"), "--deadline (or HWCI_DEADLINE): it should be a"),
         (("metrics", "--days", "0"), "--days: it should be at least 1"),
         (("metrics", "--days", "3651"), "--days: it should be at most 3650"),
-        (("runs", "list", "--status", "x"), "--status: 'x' is not one of 'running', 'reported',"),
+        (("runs", "list", "--status", "x"), "--status: 'x' is not one of 'running', 'lost',"),
+        (("runs", "list", "--status", "faild"), "--status: there is no 'faild'; did you mean fai"),
+        (("metrics", "--table", "bugs"), "--table: there is no 'bugs'; did you mean real-bugs?"),
     ],
 )
 def test_a_value_that_does_not_fit_its_flag_is_answered_in_words(

@@ -89,7 +89,7 @@ def test_a_box_that_nothing_names_is_said_in_one_line(signed_in: Command, name: 
     json.loads(as_json.out)
 
 
-@pytest.mark.parametrize("name", [*BY_COMMIT, "metrics --table unchecked-merges"])
+@pytest.mark.parametrize("name", BY_COMMIT)
 def test_a_branch_or_a_commit_that_nothing_has_is_said_and_what_is_none_refused(
     signed_in: Command, name: str
 ) -> None:
@@ -97,12 +97,18 @@ def test_a_branch_or_a_commit_that_nothing_has_is_said_and_what_is_none_refused(
     sha = signed_in(*words(name), "--sha", "0123456")
     none = signed_in(*words(name), "--sha", "zzz")
 
-    there = "hwci runs list shows those that there are\n"
-    assert (branch.code, branch.err) == (0, f"No run is of branch nope: {there}")
+    there = "hwci runs list shows those that there are"
+    assert (branch.code, branch.err) == (0, f"No run is of branch nope: {there} (known: main)\n")
     begins = "No run is of a commit that begins with 0123456"
-    assert (sha.code, sha.err) == (0, f"{begins}: {there}")
+    assert (sha.code, sha.err) == (0, f"{begins}: {there}\n")
     assert (none.code, none.out) == (2, "")
     assert "--sha: Should be the first 4 to 64 hexadecimal digits of a commit" in none.err
+
+
+def test_a_branch_with_a_slip_is_answered_with_the_nearest(signed_in: Command) -> None:
+    answer = signed_in("merges", "unchecked", "--branch", "mian")
+
+    assert (answer.code, answer.err.endswith(" (did you mean main?)\n")) == (0, True)
 
 
 def test_flags_that_leave_nothing_together_are_named(signed_in: Command) -> None:
@@ -196,6 +202,23 @@ def test_each_list_names_the_box_of_a_second_run_of_a_merge(
     (row,) = json.loads(signed_in("merges", "list", "--box", "rig-2", "--all", "--json").out)
 
     assert (row["sha"], row["boxes"]) == (B, [BOX, "rig-2"])
+
+
+def test_the_unchecked_merges_of_a_box_are_the_same_in_both_commands(
+    signed_in: Command, server: RunningServer
+) -> None:
+    lost = report(41, "9" * 40, {}).model_copy(update={"box_key": "rig-3", "hello_ok": False})
+    with Client(server.url, ci_key=server.ci_key) as ci:
+        ci.send(calls.announce_merge(merge("9" * 40)))
+        ci.send(calls.report_run(lost))
+    of_box = ("--box", "rig-3", "--json")
+    (of_table,) = json.loads(signed_in("metrics", "--table", "unchecked-merges", *of_box).out)
+    (of_list,) = json.loads(signed_in("merges", "unchecked", "--all", *of_box).out)
+    every = json.loads(signed_in("metrics", "--table", "unchecked-merges", "--json").out)
+
+    assert of_table["sha"] == of_list["sha"] == "9" * 40
+    assert of_table in every
+    assert len(every) > 1
 
 
 def test_ids_of_organizations_are_as_long_as_those_of_other_lists(

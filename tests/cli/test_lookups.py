@@ -7,8 +7,10 @@ import json
 
 import pytest
 
+from hwci.client import Client, calls
 from tests.cli.conftest import Command
-from tests.support.scene import PRODUCT, REPO, SUITE
+from tests.support.running import RunningServer
+from tests.support.scene import CONFIGURATION, PRODUCT, REPO, SUITE
 
 pytestmark = pytest.mark.usefixtures("busy_server")
 
@@ -57,7 +59,9 @@ def test_the_suite_alone_names_a_product_as_lists_show_it(
     short = signed_in(*command, "--product", SUITE)
 
     assert (short.code, short.out) == (0, whole.out)
-    assert signed_in(*command, "--product", "sensr").code == 2
+    slip = signed_in(*command, "--product", "sensr")
+    assert (slip.code, slip.out) == (2, "")
+    assert f"cause: none has the suite 'sensr'; did you mean {SUITE}?\n" in slip.err
 
 
 @pytest.mark.parametrize("command", [("failures", "list"), ("runs", "list")])
@@ -105,3 +109,28 @@ def test_a_list_is_narrowed_by_box_branch_and_commit_of_its_rows(
     assert 0 < total("--sha", sha[:4]) < total()
     assert total("--box", "nowhere") == 0
     assert signed_in(name, "list", "--sha", "").code == 2
+
+
+@pytest.mark.parametrize("command", [("bisect", "status"), ("bisect", "next"), ("tests", "show")])
+def test_a_test_with_a_slip_is_answered_with_the_nearest(
+    signed_in: Command, server: RunningServer, command: tuple[str, str]
+) -> None:
+    of_one = signed_in(*command, "i2", "--product", PRODUCT)
+    with Client(server.url, ci_key=server.ci_key) as ci:
+        ci.send(calls.put_suite_config(CONFIGURATION.model_copy(update={"suite": "second"})))
+    of_two = signed_in(*command, "i2")
+
+    assert (of_one.code, of_one.out, "did you mean i2c?" in of_one.err) == (1, "", True)
+    assert (of_two.code, of_two.out) == (2, "")
+    assert "cause: no report names the test 'i2'; did you mean i2c?\n" in of_two.err
+
+
+def test_a_suite_of_several_repositories_is_told_with_all(
+    signed_in: Command, server: RunningServer
+) -> None:
+    with Client(server.url, ci_key=server.ci_key) as ci:
+        ci.send(calls.put_suite_config(CONFIGURATION.model_copy(update={"repo_key": "acme/b"})))
+    answer = signed_in("runs", "list", "--product", SUITE)
+
+    assert answer.code == 2
+    assert f"several have the suite '{SUITE}': acme/b:{SUITE}, {PRODUCT}\n" in answer.err

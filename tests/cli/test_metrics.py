@@ -334,11 +334,14 @@ def test_a_merge_of_no_product_is_shown_as_unassigned(cli: Command, tmp_path: Pa
 
 
 def test_an_empty_period_says_what_to_do_next(signed_in: Command) -> None:
-    out = signed_in("metrics", "--as-of", "2001-01-01T00:00:00Z").out
+    out = signed_in("metrics", "--as-of", "2001-01-01T00:00:00Z", COLUMNS="40").out
+    text = " ".join(out.replace("│", " ").split())
 
-    assert "0 of 0" in out
-    assert "(hwci merge-announce)" in out
-    assert "(hwci report-run)" in out
+    assert "0 of 0" not in out
+    assert "Merges checked on hardware No merge was announced in this period ╰" in text
+    assert "Infra runs No run was reported in this period ╰" in text
+    assert "on hardware (0) No merge was announced in this period (hwci merge-announce)." in text
+    assert "(hwci report-run)" in text
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "md"])

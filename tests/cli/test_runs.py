@@ -77,7 +77,7 @@ def test_a_terminal_shows_what_matters_of_each(signed_in: Command) -> None:
     code, out, _ = signed_in("runs", "list", "--sha", B)
 
     assert code == 0
-    for cell in (id_of(signed_in, 2)[:8], PRODUCT, "2 (1)", BOX, "main", B[:12], "success"):
+    for cell in (id_of(signed_in, 2)[:8], PRODUCT, "2 (1)", BOX, "main", B[:12], "failed"):
         assert cell in out
 
 
@@ -104,6 +104,9 @@ def test_a_terminal_shows_what_matters_of_each(signed_in: Command) -> None:
         (("--test", "I2C"), []),
         (("--box", BOX, "--status", "running"), []),
         (("--status", "lost"), []),
+        (("--status", "never-reached"), ["7"]),
+        (("--status", "failed", "--to", at(3)), ["3", "2"]),
+        (("--status", "passed", "--to", at(3)), ["1"]),
     ],
 )
 def test_filters_narrow_the_list(
@@ -167,7 +170,7 @@ def test_a_run_is_shown_with_its_head_and_its_commits(signed_in: Command) -> Non
 
     assert code == 0
     assert f"Run 2 on {BOX} ({id_of(signed_in, 2)})" in out
-    assert "status     reported: success\n" in out
+    assert "status     failed\n  conclusion success\n" in out
     assert f"product    {PRODUCT}, branch main\n" in out
     assert f"commit     {B}\n" in out
     assert "run        2, attempt 1, of hil (merge)\n" in out

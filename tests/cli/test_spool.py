@@ -284,7 +284,7 @@ def test_by_default_a_report_that_outlives_its_job_is_left_after_ten_seconds_wit
         in_ci("merge-announce", "--body", "-", stdin=ANNOUNCED, **there)
         in_ci("spool", "flush", **there)
 
-    bench, fresh, chosen = Patience(120, unheard_s=10), Patience(120), Patience(7)
+    bench, fresh, chosen = Patience(120, unheard_s=10), Patience(120, unheard_s=45), Patience(7)
     assert seen == [bench] * 3 + [fresh] * 3 + [chosen] * 3
 
 

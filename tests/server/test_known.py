@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from hwci.server.routes.table import ROUTES
+from hwci.wire.endpoint import Endpoint
+from hwci.wire.queries import BoxQuery
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.benches import Benches
 from tests.support.running import Hands, running_in_thread
@@ -65,6 +68,38 @@ def test_an_unknown_box_is_404_and_one_that_only_reported_is_known(benches: Benc
     assert message.endswith("names the box 'bench7'; did you mean bench-7 or bench-8?")
     for box in ("bench-7", "bench-8"):
         assert benches.listed(f"&boxKey={box}")
+
+
+OF_A_BOX = [
+    route for route in ROUTES if route.query is not None and issubclass(route.query, BoxQuery)
+]
+NEEDED = {"repoKey": "acme/sensor", "suite": "boot", "testId": "boot", "table": "realBugs"}
+
+
+def test_each_query_with_a_box_is_a_query_of_a_box() -> None:
+    with_box = [
+        route
+        for route in ROUTES
+        if route.query is not None and "box_key" in route.query.model_fields
+    ]
+
+    assert with_box == OF_A_BOX
+    assert len(OF_A_BOX) > 10
+
+
+@pytest.mark.parametrize("route", OF_A_BOX, ids=[route.path for route in OF_A_BOX])
+def test_each_query_of_a_box_is_404_with_the_nearest(benches: Benches, route: Endpoint) -> None:
+    fields = route.query.model_fields if route.query else {}
+    names = {field.alias or name for name, field in fields.items() if field.is_required()}
+    needed = "".join(f"&{name}={value}" for name, value in NEEDED.items() if name in names)
+    path = route.path.removeprefix("/api/orgs/{orgId}/")
+    unknown = benches.member("GET", f"{path}?boxKey=bench7{needed}")
+    known = benches.member("GET", f"{path}?boxKey=bench-7{needed}")
+
+    status, message = unknown.error
+    assert status == 404
+    assert message.endswith("names the box 'bench7'; did you mean bench-7 or bench-8?")
+    assert known.status == 200
 
 
 def test_names_of_another_organization_are_neither_known_nor_told(benches: Benches) -> None:

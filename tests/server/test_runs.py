@@ -85,6 +85,7 @@ class TestShow:
             "endedAt": "2026-01-31T09:45:00Z",
             "conclusion": "failure",
             "helloOk": False,
+            "ending": "never-reached",
             "tests": {"total": 3, "passed": 2, "failed": 1, "retried": 2},
             "ciRun": 421,
             "ciUrl": "https://ci.example/21",
@@ -169,6 +170,27 @@ class TestList:
         assert [run["runId"] for run in benches.listed("&status=running")] == [11]
         assert {run["status"] for run in benches.listed("&status=reported")} == {"reported"}
         assert benches.listed("&status=lost") == []
+
+    def test_an_ending_leaves_the_reports_that_ended_so(self, benches: Benches) -> None:
+        passed: dict[str, Any] = {"tests": [item("boot")], "conclusion": "SUCCESS"}
+        failed: dict[str, Any] = {"tests": [item("boot", "fail")], "conclusion": "success"}
+        ends = {
+            81: passed,
+            82: failed,
+            83: {**passed, "conclusion": "cancelled"},
+            84: {**failed, "hello_ok": False},
+        }
+        for number, of in ends.items():
+            benches.report(run_id=number, branch="ends", **of)
+
+        for ending, numbers in {"passed": {81}, "failed": {82, 83}, "never-reached": {84}}.items():
+            found = benches.listed(f"&branch=ends&ending={ending}")
+            assert {run["runId"]: run["ending"] for run in found} == dict.fromkeys(numbers, ending)
+        assert benches.listed("&branch=ends&ending=failed&status=running") == []
+        [running] = benches.listed("&status=running")
+        assert running["ending"] is None
+        wrong = benches.member("GET", "runs?ending=lost")
+        assert (wrong.status, wrong.json["issues"][0]["path"]) == (400, ["query", "ending"])
 
     def test_a_commit_is_found_by_its_beginning_from_four_digits_on(self, benches: Benches) -> None:
         benches.report(run_id=41, sha="0123abcdef")

@@ -220,6 +220,9 @@ def test_where_nothing_fails_the_section_says_so(page: Page, tmp_path: Path) -> 
         own.open("metrics")
 
         expect(page.locator("#failing")).to_contain_text("No test is failing")
+        merges = page.locator(".tile").first
+        expect(merges).to_contain_text("No merge was announced in this period")
+        expect(merges).not_to_contain_text("of 0")
 
 
 def test_without_an_answer_the_tables_are_shown_and_the_section_says_so(

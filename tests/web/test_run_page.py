@@ -285,7 +285,7 @@ def test_tests_tick_in_while_a_run_goes_and_its_report_takes_their_place(own: Si
         {"id": "boot", "outcome": "fail", "attempts": 3, "duration_s": 2.5, "verdict": "infra"}
     ]
     own.benches.report(run_id=71, box_key="bench-7", conclusion="failure", tests=tests)
-    expect(own.page.locator(".verdict-line")).to_contain_text("failure")
+    expect(own.page.locator(".verdict-line")).to_contain_text("failed")
     expect(sign(own.page)).to_have_count(0)
     assert cells(row(own.page, "boot")) == ["boot", "failed", "3", "2.5 s", "Infra"]
     expect(row(own.page, "flash")).to_have_count(0)

@@ -102,7 +102,7 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
         "boxes",
         "Boxes",
         [
-            tables.id_column(lambda row: row.id),
+            tables.id_column(lambda row: row.id, none="none"),
             column("Name", lambda row: row.name),
             column("Status", lambda row: row.status),
             tables.time_column(

@@ -17,11 +17,11 @@ from hwci.cli.session.listing import listing_of_a_period
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import command_error
 from hwci.engine.vocabulary import Label, ReviewAction
-from hwci.said import counted, short
+from hwci.said import counted, short, shortest
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from hwci.cli.session.listing import Listed
     from hwci.wire.analysis.incidents import IncidentAnswer
@@ -176,7 +176,7 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
             column("Boxes", _boxes),
             column("Commits", lambda row: str(row.commits), right=True, spare=True),
             column("Times", lambda row: str(row.times), right=True, spare=True),
-            column("First failed on", _first, spare=True),
+            column("First failed on", _first, spare=True, brief=partial(_first, digits=shortest)),
             tables.broken_by_column("May have broken it", lambda row: row.suspects),
             column("Verdict", lambda row: ", ".join(row.verdicts)),
             column("Run again", _again, spare=True),
@@ -215,8 +215,8 @@ def _boxes(row: "IncidentAnswer") -> str:
     return f"{failing}, passes on {passing}" if passing else failing
 
 
-def _first(row: "IncidentAnswer") -> str:
-    return f"{short(row.first_commit.sha)} {row.first_commit.subject}".rstrip()
+def _first(row: "IncidentAnswer", digits: "Callable[[str], str]" = short) -> str:
+    return f"{digits(row.first_commit.sha)} {row.first_commit.subject}".rstrip()
 
 
 def _again(row: "IncidentAnswer") -> str:

@@ -3,6 +3,7 @@
 would check them. `merge_tables.py` decides how they look.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,7 +17,11 @@ from hwci.wire import limits
 
 if TYPE_CHECKING:
     from hwci.cli.session.listing import Listed
-    from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer
+    from hwci.wire.analysis.merges import (
+        AnnouncedMergeAnswer,
+        ExplainedMergeAnswer,
+        MergePlanAnswer,
+    )
 
 merges = typer.Typer(no_args_is_help=True)
 
@@ -92,9 +97,10 @@ def plan(
     flags = {"box": box, "branch": branch, "sha": sha, "product": product}
     filters = narrowing.filters_of(server, flags, repo)
     filters |= {"days": days, "as_of": options.time_of(as_of, "--as-of")}
-    found = server.send(
-        client.calls.plan_merges(server.org_id(), **filters, page=page, limit=limit)
-    )
+    ask = partial(client.calls.plan_merges, server.org_id(), page=page, limit=limit)
+    found = narrowing.answer_or(server, filters, lambda: server.send(ask(**filters)), None)
+    if found is None:  # nothing names the box: no run can be planned there
+        found = _without_runs(server.send(ask(**{**filters, "box_key": None})))
     if not found.runs.total and (line := narrowing.nothing_fits(server, filters, "run")):
         render.note(line)
     if json:
@@ -104,3 +110,9 @@ def plan(
         render.write(line)
     if hint := render.other_pages("run", found.runs.total, len(found.runs.items), page, limit):
         render.note(hint)
+
+
+def _without_runs(found: "MergePlanAnswer") -> "MergePlanAnswer":
+    runs = found.runs.model_copy(update={"items": (), "total": 0})
+    nothing = {"runs": runs, "board_seconds": 0.0, "ci_jobs": (), "unplanned": ()}
+    return found.model_copy(update=nothing)

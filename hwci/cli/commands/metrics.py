@@ -267,10 +267,13 @@ def _show_whole(server: Connection, wanted: Wanted, form: Format) -> None:
         if wanted.lower_bound:
             filters["rank_by"] = RankBy.LOWER_BOUND
         call = getattr(calls, name.name.lower())
+        rows_of = _rows
+        if name is TableName.UNCHECKED_MERGES and "box_key" in wanted.where:
+            call, rows_of = calls.explain_unchecked_merges, _plain_merges
         if wanted.lost_board:
             call = partial(calls.lost_resolved, table=OfTable[name.name])
         rows = narrowing.answer_or(
-            server, filters, lambda: _rows(server, call, filters, wanted.limit), []
+            server, filters, lambda: rows_of(server, call, filters, wanted.limit), []
         )
         shaped = partial(layout, name)
     shape = shaped(view_of(rows, scope, end))
@@ -320,6 +323,22 @@ def _rows(
     if page.total > limit:
         render.note(f"… {page.total - limit:,} more: leave --limit out")
     return list(page.items)
+
+
+def _plain_merges(
+    server: Connection,
+    table: "Callable[..., Call[ListPage[Any]]]",
+    filters: dict[str, Any],
+    limit: int | None,
+) -> list[Any]:
+    """Return the unchecked merges of a box as the table has them: only the runs that tell why are
+    of a box, so the call gives these, too.
+    """
+    from hwci.wire.metrics import UncheckedMerge
+
+    fields = set(UncheckedMerge.model_fields)
+    rows = _rows(server, table, filters, limit)
+    return [UncheckedMerge(**row.model_dump(include=fields)) for row in rows]
 
 
 def _note_broken(server: Connection, filters: dict[str, Any]) -> int:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from enum import StrEnum
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 from uuid import UUID
 
 import typer
@@ -18,7 +18,7 @@ from hwci.cli.session import ids, narrowing
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, run_tables, tables
 from hwci.client.explained import ExitCode, command_error
-from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
+from hwci.engine.vocabulary import Outcome, RunEnding, RunEventType, RunStatus
 from hwci.said import counted, short
 from hwci.wire import limits
 
@@ -46,11 +46,28 @@ class Hello(StrEnum):
     FAILED = "failed"
 
 
+class ShownStatus(StrEnum):
+    """The words of the list for how a run stands or ended; `reported` is each run that ended."""
+
+    RUNNING = RunStatus.RUNNING
+    LOST = RunStatus.LOST
+    REPORTED = RunStatus.REPORTED
+    PASSED = RunEnding.PASSED
+    FAILED = RunEnding.FAILED
+    NEVER_REACHED = RunEnding.NEVER_REACHED
+
+
 RunId = Annotated[
     str,
     typer.Argument(metavar="ID", help="Id of the run, or the start of it, eight digits or more."),
 ]
-Status = Annotated[RunStatus | None, typer.Option(help="Only running, reported or lost runs.")]
+Status = Annotated[
+    ShownStatus | None,
+    typer.Option(
+        help="Only runs of this status: a reported one passed, failed or never reached its"
+        " hardware."
+    ),
+]
 CiRun = Annotated[
     int | None, typer.Option(min=0, help="The number that the CI shows for the run or build.")
 ]
@@ -113,7 +130,7 @@ def list_runs(
 
     For example:
 
-      hwci runs list --status running
+      hwci runs list --status failed --branch main
 
       hwci runs list --product acme/firmware:sensor-fw --box bench-7 --output csv
 
@@ -126,11 +143,12 @@ def list_runs(
     form = options.form_of(json, output)
     flags = {"box": box, "branch": branch, "sha": sha, "product": product}
     filters = narrowing.filters_of(server, flags, repo)
+    of_status = _of_status(status)
     call = client.calls.list_runs(
         server.org_id(),
         **filters,
         ci_run=ci_run,
-        status=status,
+        **of_status,
         hello_ok=None if hello is None else hello is Hello.OK,
         test_id=test,
         retry_pass=retry_pass,
@@ -140,19 +158,34 @@ def list_runs(
         **options.pages(page, limit, every=every),
     )
     none: Found = [] if every else ListPage(items=(), total=0, page=page, limit=limit)
-    ask = partial(_asked, server, call, ci_run, every=every)
+    only = {"--ci-run": ci_run, "--status": of_status["ending"]}
+    ask = partial(_asked, server, call, only, every=every)
     found = narrowing.answer_or(server, filters, ask, none)
     _list(server, found, filters, form, of_test=test is not None)
+
+
+class _OfStatus(TypedDict):
+    """What a call gets of --status."""
+
+    status: RunStatus | None
+    ending: RunEnding | None
+
+
+def _of_status(status: ShownStatus | None) -> _OfStatus:
+    word = str(status)
+    stands = RunStatus(word) if word in {*RunStatus} else None
+    ending = RunEnding(word) if word in {*RunEnding} else None
+    return _OfStatus(status=stands, ending=ending)
 
 
 def _asked(
     server: Connection,
     call: "client.Call[ListPage[RunAnswer]]",
-    ci_run: int | None,
+    only: "Mapping[str, object]",
     *,
     every: bool,
 ) -> "Found":
-    return _searched(_all(server, call) if every else server.send(call), ci_run)
+    return _searched(_all(server, call) if every else server.send(call), only)
 
 
 def _list(
@@ -174,15 +207,22 @@ def _rows(answer: "Found") -> "Sequence[RunAnswer]":
     return answer if isinstance(answer, list) else answer.items
 
 
-def _searched(answer: "Found", ci_run: int | None) -> "Found":
-    """Refuse runs of other numbers: a server of the version before ignores `ciRun`."""
-    numbers = {tables.run_number(run) for run in _rows(answer)}
-    if ci_run is not None and numbers - {ci_run}:
-        raise command_error(
-            "The server does not search by --ci-run",
-            "its version is older than this hwci's",
-            "Leave --ci-run out, or ask the operator of the server for an upgrade",
-        )
+def _searched(answer: "Found", only: "Mapping[str, object]") -> "Found":
+    """Refuse runs of other values of a flag: a server of version 0.1.0 ignores `ciRun` and
+    `ending`.
+    """
+    rows = _rows(answer)
+    values: dict[str, set[object]] = {
+        "--ci-run": {tables.run_number(run) for run in rows},
+        "--status": {run.ending for run in rows},
+    }
+    for flag, value in only.items():
+        if value is not None and values[flag] - {value}:
+            raise command_error(
+                f"The server does not search by {flag} {value}",
+                "its version is older than this hwci's",
+                f"Leave {flag} out, or ask the operator of the server for an upgrade",
+            )
     return answer
 
 

@@ -68,13 +68,13 @@ def show(
     one_test.show(found, form, server.links)
 
 
-def _layout(_: tables.View) -> "tables.Layout[TestNameAnswer]":
+def _layout(view: tables.View) -> "tables.Layout[TestNameAnswer]":
     return tables.Layout(
         "tests",
         "Tests",
         [
             tables.Column("Test", lambda row: row.test_id),
-            tables.Column("Product", lambda row: tables.product(row.repo_key, row.suite)),
+            *tables.product_columns(view),
         ],
         "repoKey suite testId",
         "No report names such a test",

@@ -29,6 +29,7 @@ from hwci.client.explained import (
     wrong_usage,
 )
 from hwci.wire import limits
+from hwci.wire.nearest import hint
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -38,10 +39,13 @@ if TYPE_CHECKING:
     from hwci.client.errors import ApiError
     from hwci.wire.accounts import OwnOrganization, OwnReaderKey
     from hwci.wire.base import ListPage
+    from hwci.wire.metrics import ProductAnswer
 
 
 T = TypeVar("T")
 
+TESTS_COMPARED = 500
+"""So many tests are compared with an id that no report names."""
 _NOT_BY_A_KEY = "A reader key is not enough for this command"
 _READ_BY_A_KEY = (
     "it reads metrics, failures and runs, but no boxes, members or keys (on a server of an earlier"
@@ -137,9 +141,11 @@ class Connection:
             from hwci.client import calls
 
             listed = self.items(calls.list_products(self.org_id(), limit=limits.PAGE_LIMIT_MAX))
-            known = [it for it in listed if it.suite == product and repo in {None, it.repo_key}]
-            if len(known) == 1:
-                return known[0].repo_key, known[0].suite
+            known = [it for it in listed if it.suite and repo in {None, it.repo_key}]
+            named = [it for it in known if it.suite == product]
+            if len(named) == 1:
+                return named[0].repo_key, named[0].suite
+            raise _unclear(product, named or known)
         return options.scope_of(product, repo)
 
     def product(self, named: str | None, test: str) -> tuple[str, str]:
@@ -161,7 +167,9 @@ class Connection:
         if len(known) > 1:
             with suppress(NotFoundError):  # a server of the version before does not list tests
                 tests = self.items(calls.list_tests(org_id, search=test))
-                known = {(it.repo_key, it.suite) for it in tests if it.test_id == test} or known
+                known = {(it.repo_key, it.suite) for it in tests if it.test_id == test}
+                if not known:
+                    raise self._no_test(org_id, test)
         if len(known) == 1:
             return known.pop()
         names = ", ".join(sorted(product(*it) for it in known))
@@ -171,6 +179,17 @@ class Connection:
             if known
             else "a test belongs to a product, and none is known yet",
             "Use --product REPO:SUITE (hwci products lists them)",
+        )
+
+    def _no_test(self, org_id: UUID, test: str) -> ExplainedError:
+        from hwci.client import calls
+
+        listed = self.items(calls.list_tests(org_id, limit=limits.PAGE_LIMIT_MAX))
+        near = hint(test, (it.test_id for it in islice(listed, TESTS_COMPARED)))
+        return wrong_usage(
+            "The test was not looked for",
+            "; ".join(filter(None, (f"no report names the test {test!r}", near))),
+            "Write its whole id (hwci tests list shows them)",
         )
 
     def links(self, answer: "BaseModel | Sequence[BaseModel]") -> Mapping[str, str]:
@@ -194,6 +213,20 @@ def uuid_in(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+def _unclear(suite: str, known: "Sequence[ProductAnswer]") -> ExplainedError:
+    """Return the error of a suite that stands alone, and is not that of one product. `known`: those
+    that have it, else those that may be meant.
+    """
+    names = [product(it.repo_key, it.suite) for it in known if it.suite == suite]
+    if names:
+        cause = f"several have the suite {suite!r}: {', '.join(sorted(names))}"
+    else:
+        near = hint(suite, sorted({str(it.suite) for it in known}))
+        cause = "; ".join(filter(None, (f"none has the suite {suite!r}", near)))
+    fix = "Write it whole (hwci products lists them); --repo-key for all of a repository"
+    return wrong_usage("The product is not understood", cause, fix)
 
 
 def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:

@@ -46,7 +46,7 @@ def listing(
             rows: list[Any] = narrowing.answer_or(
                 connection, filters, lambda: list(function(connection, **given, **filters)), []
             )
-            shape = layout(View(options.now()))
+            shape = layout(View(options.now(), "suite" in filters, only_repo(rows)))
             if not rows:
                 shape = narrowing.explained(connection, shape, filters, noun, form)
             emit(shape, rows, form)

@@ -13,6 +13,7 @@ from hwci.cli.terminal.lists import NARROWING, flags_of
 from hwci.cli.terminal.render import Format, note
 from hwci.cli.terminal.tables import product
 from hwci.client.explained import not_empty
+from hwci.wire import limits
 
 if TYPE_CHECKING:
     from hwci.cli.session.connection import Connection
@@ -110,4 +111,15 @@ def _unknown(server: "Connection", name: str, value: str, scope: Filters) -> str
         hint = f" ({near})" if near else ""
         return f"No box is called {value}: hwci boxes list shows them{hint}"
     of = f" of {product(*scope.values())}" if len(scope) > 1 else ""
-    return f"{_NO_RUN[name].format(value, of)}: hwci runs list shows those that there are"
+    near = _near_branch(server, value, scope) if name == "branch" else ""
+    hint = f" ({near})" if near else ""
+    return f"{_NO_RUN[name].format(value, of)}: hwci runs list shows those that there are{hint}"
+
+
+def _near_branch(server: "Connection", branch: str, scope: Filters) -> str:
+    """Return which branch of the latest runs may be meant."""
+    from hwci.client import calls
+    from hwci.wire.nearest import hint
+
+    latest = calls.list_runs(server.org_id(), **scope, limit=limits.PAGE_LIMIT_MAX)
+    return hint(branch, sorted({run.branch for run in server.send(latest).items}))

@@ -33,9 +33,11 @@ def show(found: BenchesAnswer, form: Format, links: Links | None = None) -> None
     _more(found.boxes_total - len(found.boxes), "boxes", form)
     if found.tests or form is not Format.TABLE:
         render.write()
+        one_product = found.product is not None and found.product.suite is not None
+        view = tables.View(found.period.end, one_product, tables.only_repo(found.tests))
         if form is Format.TABLE:
-            render.write(tests().title)
-        render.emit(tests(), found.tests, form, links)
+            render.write(tests(view).title)
+        render.emit(tests(view), found.tests, form, links)
         _more(found.tests_total - len(found.tests), "tests", form)
 
 
@@ -72,7 +74,7 @@ def boxes(now: datetime) -> tables.Layout[BoxHealthAnswer]:
     )
 
 
-def tests() -> tables.Layout[TestOnBoxAnswer]:
+def tests(view: tables.View) -> tables.Layout[TestOnBoxAnswer]:
     """Return the layout of the tests that fail more on one box."""
     column = tables.Column
     return tables.Layout(
@@ -80,7 +82,7 @@ def tests() -> tables.Layout[TestOnBoxAnswer]:
         "Tests that fail more on one box",
         [
             column("Test", lambda row: row.test_id),
-            column("Product", lambda row: tables.product(row.repo_key, row.suite), spare=True),
+            *tables.product_columns(view),
             column("On which box", lambda row: row.says),
         ],
         "repoKey suite testId boxKey only counts.failed counts.results counts.othersFailed"

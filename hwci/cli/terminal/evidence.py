@@ -9,7 +9,7 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render, tables
-from hwci.cli.terminal.tables import CLASS_WORDS, ago, broken_by, moment, run_number, when
+from hwci.cli.terminal.tables import CLASS_WORDS, REVIEWED, ago, broken_by, moment, run_number, when
 from hwci.engine.vocabulary import FailureClass, FileKind, Label, Reason, ReviewAction, Verdict
 from hwci.said import counted, short
 
@@ -45,10 +45,6 @@ BLAME_WORDS = {
 UNRESOLVED_WORDS = {
     Label.FLAKE: "The test is flaky here: the same commit passed and failed on this box.",
     Label.PENDING: "Too early to blame anyone: the test has not passed again on this box.",
-}
-REVIEW_WORDS = {
-    ReviewAction.CONFIRM: "real firmware bug, confirmed",
-    ReviewAction.DISMISS: "dismissed",
 }
 VERDICT_WORDS = {
     Verdict.DEVICE: "device: the harness blamed the device under test",
@@ -190,7 +186,7 @@ def _facts(
     passed = f"{fix.sha}, passed {when(fix.started_at, now)} UTC" if fix else "not known"
     said = _found(resolved)
     if review is not None:  # a person's word, beside what the checks alone would say
-        word = REVIEW_WORDS[review.action]
+        word = _reviewed(review.action)
         said = f"{word} by {resolved.status}; the checks alone: {_found(resolved.automatic)}"
     yield f"group        {commits} with no pass between"
     yield from _suspects("broken by", resolved.broken_by)
@@ -241,6 +237,11 @@ def blame(found: FailureEvidence) -> str:
     if found.resolved is None:
         return UNRESOLVED_WORDS.get(found.failure.label, LABEL_WORDS[found.failure.label])
     return BLAME_WORDS[found.resolved.failure_class]
+
+
+def _reviewed(action: ReviewAction) -> str:
+    bug = "real firmware bug, " if action is ReviewAction.CONFIRM else ""
+    return f"{bug}{REVIEWED[action]}"
 
 
 def _found(answer: ClassAnswer) -> str:

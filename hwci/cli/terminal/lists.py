@@ -23,7 +23,7 @@ LISTS: Mapping[str, str] = {
     "merges plan": _ALL,
     "metrics": "product",
     "metrics --table checked-merges": _ALL,
-    "metrics --table unchecked-merges": "branch sha product",
+    "metrics --table unchecked-merges": _ALL,
     "metrics --table real-bugs": _ALL,
     "metrics --table other-failures": _ALL,
     "metrics --table flakiest-tests": "product",

@@ -5,10 +5,12 @@ of a shell script the runs that would check them. It computes no figure and prin
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal.tables import (
+    NONE_ANNOUNCED,
     Column,
     Layout,
     View,
@@ -19,10 +21,10 @@ from hwci.cli.terminal.tables import (
     run_number,
     time_column,
 )
-from hwci.said import counted, short
+from hwci.said import counted, short, shortest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from hwci.wire.analysis.merges import (
         AnnouncedMergeAnswer,
@@ -49,7 +51,7 @@ def merges(view: View) -> Layout[AnnouncedMergeAnswer]:
         ],
         "repoKey suite sha branch mergedAt ciUrl subject checked run.runRecordId run.runId"
         " run.runAttempt run.boxKey causeText boxes",
-        "No merge was announced in this period (hwci merge-announce).",
+        f"{NONE_ANNOUNCED} (hwci merge-announce).",
     )
 
 
@@ -65,7 +67,7 @@ def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
             commit_column("Commit", lambda row: row.sha),
             Column("Subject", lambda row: row.subject or "", spare=True),
             Column("Why", lambda row: row.cause_text),
-            Column("Run", _run, spare=True),
+            Column("Run", _run, spare=True, brief=partial(_run, digits=shortest)),
         ],
         "repoKey suite sha branch mergedAt ciUrl subject cause causeText run.runRecordId run.runId "
         "run.runAttempt run.suite run.boxKey run.sha run.startedAt run.ciRun otherBoxes",
@@ -84,14 +86,14 @@ def _to_do(rows: Sequence[ExplainedMergeAnswer]) -> Iterator[str]:
         yield "The run that would check one: hwci merges plan --sha COMMIT"
 
 
-def _run(row: ExplainedMergeAnswer) -> str:
+def _run(row: ExplainedMergeAnswer, digits: Callable[[str], str] = short) -> str:
     """Name the run that tells the cause, its commit where it is another one, and the other boxes
     with such a run.
     """
     run = row.run
     if run is None:
         return ""
-    at = "" if run.sha == row.sha else f" at {short(run.sha)}"
+    at = "" if run.sha == row.sha else f" at {digits(run.sha)}"
     also = f", also on {', '.join(row.other_boxes)}" if row.other_boxes else ""
     return f"{run_number(run)} ({run.run_attempt}) on {run.box_key}{at}{also}"
 

@@ -7,6 +7,7 @@ columns a table has is decided in `tables.py`.
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -182,10 +183,11 @@ def tiles(found: Overview) -> list[Tile]:
     shares = _shares(found)
     of = "" if found.causes is None else f" from {counted(found.causes, 'cause')}"
     return [
-        Tile(
+        _of_all(
             "Merges checked on hardware",
-            f"{merges.checked} of {merges.announced}",
-            trend_tables.share(shares["mergesChecked"]) if shares else "",
+            (merges.checked, merges.announced),
+            shares.get("mergesChecked"),
+            tables.NONE_ANNOUNCED,
         ),
         Tile(
             "Real FW bugs caught",
@@ -198,12 +200,22 @@ def tiles(found: Overview) -> list[Tile]:
             str(counts.flaky_failures.count),
             "the test also passed on\nthe same commit and box",
         ),
-        Tile(
+        _of_all(
             "Infra runs",
-            f"{infra.infra} of {infra.total}",
-            trend_tables.share(shares["infraRuns"]) if shares else "",
+            (infra.infra, infra.total),
+            shares.get("infraRuns"),
+            tables.NONE_REPORTED,
         ),
     ]
+
+
+def _of_all(name: str, counts: tuple[int, int], share: CountAnswer | None, none: str) -> Tile:
+    """Return the tile of a share. `none`: what it says where nothing can be counted."""
+    part, total = counts
+    if not total:
+        return Tile(name, none, "")
+    sure = trend_tables.share(share) if share and share.total else ""
+    return Tile(name, f"{part} of {total}", sure)
 
 
 def tile_rows(found: Overview) -> list[TileRow]:
@@ -251,7 +263,10 @@ def _blocks(found: Overview) -> Iterator[Block]:
             shape = tables.flakiest_tests(view, sure=found.flakiest.sure)
             yield Block(shape, rows, way, beside=SURE if rows.items else ())
         else:
-            yield Block(layout(name, view), rows, way, beside=[*_in_lost_runs(found, name)])
+            shape = layout(name, view)
+            if name is TableName.UNCHECKED_MERGES and not page.tiles.merges_checked.announced:
+                shape = replace(shape, empty=f"{tables.NONE_ANNOUNCED} (hwci merge-announce).")
+            yield Block(shape, rows, way, beside=[*_in_lost_runs(found, name)])
     ways = [pending_command(found.scope, of) for of in ("failures", "incidents")]
     beside = [f"a row for each incident: {ways[1]}"] if found.incidents else []
     yield Block(tables.pending(view), found.pending, ways[0], found.incidents, beside)

@@ -199,8 +199,8 @@ Deadline = Annotated[
         envvar="HWCI_DEADLINE",
         callback=_number,
         rich_help_panel=SENDING,
-        help="How long to try; a report that is not sent by then stays pending [120; 10 if no hwci"
-        " answers and the report outlives the job].",
+        help="How long to try; a report that is not sent by then stays pending [120; if no hwci"
+        " answers 45, or 10 where the report outlives the job].",
     ),
 ]
 
@@ -353,10 +353,10 @@ _OF_THE_JOB: Mapping[str, Any] = {
     ),
     "merged_at": _of_job(None, "TIME", "Time of the merge, with an offset [the CI's, or git's]."),
     "covers_shas": _of_job(
-        COMMITS, "SHA", "Every commit of the push; repeatable, or a list [git's].", list[str]
+        COMMITS, "COMMIT", "Every commit of the push; repeatable, or a list [git's].", list[str]
     ),
-    "before_sha": _of_job(COMMITS, "SHA", "Commit of the branch before the push [the CI's]."),
-    "base_sha": _of_job(COMMITS, "SHA", "Commit that the previous run of this workflow tested."),
+    "before_sha": _of_job(COMMITS, "COMMIT", "Commit of the branch before the push [the CI's]."),
+    "base_sha": _of_job(COMMITS, "COMMIT", "Commit that the previous run of this workflow tested."),
     "merge_branches": _of_job(
         COMMITS,
         "NAME",

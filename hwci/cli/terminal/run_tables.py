@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.tables import Column, Layout, View, moment, run_number, when
-from hwci.engine.vocabulary import Outcome, RunStatus
+from hwci.engine.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.said import counted, short
 
 if TYPE_CHECKING:
@@ -61,15 +61,21 @@ def runs(view: View, *, of_test: bool) -> Layout[RunAnswer]:
 
 
 def status(run: RunAnswer) -> str:
-    """Return how a run stands or ended; results of one that never reached the hardware do not
-    count.
+    """Return how a run stands or ended, with the word of the CI if it says more: `failed
+    (cancelled)`.
     """
-    words = run.conclusion or run.status
-    return f"{words}, never reached the hardware" if run.hello_ok is False else words
+    if run.hello_ok is False:
+        return "never reached the hardware"
+    conclusion = run.conclusion or ""
+    plain = conclusion.lower() in {"", "success", "failure", *RunEnding} or run.ending is None
+    return _brief_status(run) if plain else f"{run.ending} ({conclusion})"
 
 
 def _brief_status(run: RunAnswer) -> str:
-    return "never reached" if run.hello_ok is False else status(run)
+    # A server of the version before does not say how a run ended.
+    if run.hello_ok is False:
+        return "never reached"
+    return run.ending or run.conclusion or run.status
 
 
 def _result(run: RunAnswer) -> str:
@@ -126,8 +132,9 @@ def _duration(item: RunItem) -> str:
 
 def head(run: RunDetail, view: View) -> Iterator[str]:
     """Return the lines about a run and its status."""
-    words = STATUS_WORDS[run.status]
-    yield f"status     {words if run.conclusion is None else f'{words}: {run.conclusion}'}"
+    yield f"status     {STATUS_WORDS[run.status] if run.ending is None else status(run)}"
+    if run.conclusion is not None:
+        yield f"conclusion {run.conclusion}"
     yield f"product    {tables.product(run.repo_key, run.suite)}, branch {run.branch}"
     yield f"commit     {run.sha}"
     yield f"run        {run.run_id}, attempt {run.run_attempt}, of {run.workflow} ({run.trigger})"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from hwci.engine.vocabulary import UNASSIGNED, Label
+from hwci.engine.vocabulary import UNASSIGNED, Label, ReviewAction
 from hwci.said import counted, short, shortest, tenths
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ CLASS_WORDS = {
     "ambiguous": "ambiguous",
     "dismissed": "dismissed",
 }
+REVIEWED = {ReviewAction.CONFIRM: "confirmed", ReviewAction.DISMISS: "dismissed"}
 UTC = " (UTC)"
+NONE_ANNOUNCED = "No merge was announced in this period"
+NONE_REPORTED = "No run was reported in this period"
 SKEW_MAX = timedelta(minutes=5)
 """So far ahead a clock may be: what it calls its present is ours."""
 _UNITS = (
@@ -177,9 +180,9 @@ def when(at: datetime, now: datetime) -> str:
     return f"{moment(at)} ({ago(at, now)})"
 
 
-def id_column(of: Callable[[Row], object]) -> Column[Row]:
-    """Return the column of an id; a row may have none."""
-    return Column("ID", lambda row: str(of(row) or ""), unique=True)
+def id_column(of: Callable[[Row], object], none: str = "") -> Column[Row]:
+    """Return the column of an id. `none`: for a row without one."""
+    return Column("ID", lambda row: str(of(row) or none), unique=True)
 
 
 def time_column(
@@ -218,8 +221,8 @@ def product(repo_key: str, suite: str | None) -> str:
 
 
 def only_repo(rows: Iterable[Any]) -> str | None:
-    """Name the repository that all rows are of; None when there are several."""
-    names = {row.repo_key for row in rows}
+    """Name the repository that all rows are of; None when there are several, or rows of none."""
+    names = {getattr(row, "repo_key", None) for row in rows}
     return names.pop() if len(names) == 1 else None
 
 
@@ -284,6 +287,15 @@ def _broken_and_fixed() -> list[Column[ResolvedFailureAnswer]]:
     ]
 
 
+def _status_column() -> Column[ResolvedFailureAnswer]:
+    """Return the column that says who reviewed a failure, and how: `confirmed by Ana`."""
+
+    def status(row: ResolvedFailureAnswer) -> str:
+        return f"{REVIEWED[row.review.action]} by {row.status}" if row.review else row.status
+
+    return Column("Status", status, spare=True)
+
+
 def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
     """Resolved failures that were real firmware bugs."""
     return Layout(
@@ -292,6 +304,7 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
         [
             *_resolved_columns(view),
             *_broken_and_fixed(),
+            _status_column(),
         ],
         _RESOLVED_KEYS,
         f"No resolved failure of the period was a real firmware bug. Pending ones: {view.pending}",
@@ -307,7 +320,7 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
             *_resolved_columns(view),
             Column("Reason", lambda row: row.reason_text or ""),
             *_broken_and_fixed(),
-            Column("Status", lambda row: row.status, spare=True),
+            _status_column(),
         ],
         _RESOLVED_KEYS,
         "No other failure was resolved in the period.",

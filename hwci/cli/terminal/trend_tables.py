@@ -20,6 +20,8 @@ TILES = {
     "flakyFailures": "Flaky failures",
     "infraRuns": "Infra runs",
 }
+NONE = {"mergesChecked": "no merge was announced", "infraRuns": "no run was reported"}
+"""What a share says where nothing can be counted."""
 
 
 def show(found: TrendsAnswer, form: Format, links: Links | None = None) -> None:
@@ -43,8 +45,8 @@ def tiles(days: int) -> tables.Layout[TileTrend]:
         "Trends",
         [
             column("Tile", lambda row: TILES[row.tile]),
-            column(f"Last {_days(days)} (95 % within)", lambda row: _figure(row.now), right=True),
-            column(f"The {_days(days)} before", lambda row: _figure(row.before), right=True),
+            column(f"Last {_days(days)} (95 % within)", _now, right=True),
+            column(f"The {_days(days)} before", _before, right=True),
             column("Change", _change, right=True),
         ],
         "tile now.part now.total before.part before.total change shareChange.points"
@@ -57,19 +59,25 @@ def _days(days: int) -> str:
     return "day" if days == 1 else f"{days} days"
 
 
-def _figure(count: CountAnswer | None) -> str:
+def _now(row: TileTrend) -> str:
+    return _figure(row.tile, row.now)
+
+
+def _before(row: TileTrend) -> str:
+    return _figure(row.tile, row.before)
+
+
+def _figure(tile: str, count: CountAnswer | None) -> str:
     if count is None:
         return "not enough data"
     if count.total is None:
         return str(count.part)
-    counts = f"{count.part} of {count.total}"
-    return f"{share(count)} · {counts}" if count.total else counts
+    return f"{share(count)} · {count.part} of {count.total}" if count.total else NONE[tile]
 
 
 def share(count: CountAnswer) -> str:
-    """Write the share of a tile with its interval."""
-    if not count.total:
-        return "none reported"
+    """Write the share of a tile with its interval; its total is not 0."""
+    assert count.total
     return tables.within(100 * count.part / count.total, count.low, count.high)
 
 

@@ -13,6 +13,8 @@ from hwci.cli.terminal.lists import LISTS
 from hwci.client.explained import ErrorMessage, ExitCode
 from hwci.wire.nearest import hint
 
+_NOT_ONE = re.compile(r"'(.*)' is not one of (.*)")
+"""What the library says of a word that is not among those that a flag takes."""
 _OF = [command.removesuffix(" list") for command in LISTS if command.endswith(" list")]
 
 MEANT: Mapping[str, str] = {
@@ -95,6 +97,10 @@ def _told(fault: Any, context: Any, command: str) -> tuple[str, str]:  # noqa: A
     name = param.opts[0] if option else param.metavar or param.name.upper()
     if hasattr(fault, "param_type"):
         return f"{command} needs {name}", "it was left out"
+    if none := _NOT_ONE.match(fault.message):
+        near = hint(none[1], re.findall(r"'([^']*)'", none[2]))
+        if near.startswith("did"):
+            return f"{name} is not understood", f"there is no {none[1]!r}; {near}"
     variable = f" (or {param.envvar})" if getattr(param, "envvar", None) else ""
     return f"{name}{variable} is not understood", _begun(fault.message)
 

@@ -63,6 +63,8 @@ TRY_LEAST_S = 1.0
 DEADLINE_S = 120.0
 UNHEARD_S = 10.0
 """Seconds without an answer of hwci after which a report that a later job finds is left to it."""
+LOST_UNHEARD_S = 45.0
+"""The same where the store ends with the job: a server that restarts is back by then."""
 
 Notify = Callable[[str], None]
 """Takes a notice, a line for people, while the work goes on."""
@@ -402,12 +404,12 @@ def deliver(
 
 
 def _patience(deadline_s: float | None, lasts: bool) -> Patience:
-    """Return how long to try: a deadline that was set is used whole, and so is the default where
-    what is not sent is lost with the job.
+    """Return how long to try: a deadline that was set is used whole. The default ends earlier while
+    no hwci answers, and sooner where a later job finds what is not sent.
     """
     if deadline_s is not None:
         return Patience(deadline_s)
-    return Patience(unheard_s=UNHEARD_S) if lasts else Patience()
+    return Patience(unheard_s=UNHEARD_S if lasts else LOST_UNHEARD_S)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Viewer, is_bound, require_product
 from hwci.server.storage.ports import Reader
 from hwci.wire.nearest import hint
-from hwci.wire.queries import BoxTableQuery, ProductQuery, WhereQuery
+from hwci.wire.queries import BoxQuery, ProductQuery, Query
 
 _NO_SUITE = "only merges that were announced without a suite are known there; leave the suite out"
 
@@ -25,9 +25,12 @@ def known_scope(reader: Reader, viewer: Viewer, query: ProductQuery) -> Scope:
     """Return what a query is about. Raises `HwciServerError`: not for this viewer, or unknown."""
     require_product(viewer, query.repo_key, query.suite)
     require_known_product(reader, viewer, query.repo_key, query.suite)
-    if isinstance(query, WhereQuery | BoxTableQuery):
-        require_known_box(reader, viewer, query.box_key)
+    require_known_box(reader, viewer, _box_of(query))
     return Scope(query.repo_key, query.suite)
+
+
+def _box_of(query: Query) -> str | None:
+    return query.box_key if isinstance(query, BoxQuery) else None
 
 
 def require_known_product(

@@ -13,7 +13,16 @@ from typing import TypeVar
 from uuid import UUID, uuid5
 
 from hwci.engine.facts import Changes, Product, TestItem
-from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus, Trigger, Verdict
+from hwci.engine.vocabulary import (
+    SUCCESS_WORDS,
+    Outcome,
+    Role,
+    RunEnding,
+    RunEventType,
+    RunStatus,
+    Trigger,
+    Verdict,
+)
 
 Item = TypeVar("Item")
 
@@ -319,6 +328,18 @@ class RunRecord:
     end: RunEnd | None = None
     result: TestResult | None = None
 
+    @property
+    def ending(self) -> RunEnding | None:
+        """How it ended; None until it is reported. It passed if no test of it failed and the CI
+        calls it a success.
+        """
+        if self.end is None:
+            return None
+        if not self.end.hello_ok:
+            return RunEnding.NEVER_REACHED
+        good = not self.tests.failed and self.end.conclusion.lower() in SUCCESS_WORDS
+        return RunEnding.PASSED if good else RunEnding.FAILED
+
 
 @dataclass(frozen=True, slots=True)
 class RunWhole:
@@ -335,8 +356,8 @@ class RunWhole:
 class RunFilter:
     """Which run records are asked for; None: any. `sha_start` is the beginning of a commit;
     `ci_run` the number that the CI shows, which is the run id where a report has no other;
-    `hello_ok` and `test_id` select runs with a report; `retry_pass` and `failed_attempt` are
-    conditions on that test, and need `test_id`; `start` and `end` both belong to the period in
+    `hello_ok`, `ending` and `test_id` select runs with a report; `retry_pass` and `failed_attempt`
+    are conditions on that test, and need `test_id`; `start` and `end` both belong to the period in
     which a run began.
     """
 
@@ -347,6 +368,7 @@ class RunFilter:
     sha_start: str | None = None
     ci_run: int | None = None
     status: RunStatus | None = None
+    ending: RunEnding | None = None
     hello_ok: bool | None = None
     test_id: str | None = None
     retry_pass: bool | None = None

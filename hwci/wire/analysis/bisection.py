@@ -18,10 +18,10 @@ from hwci.engine.periods import Period
 from hwci.wire import limits
 from hwci.wire.base import Answer, Name, TestId
 from hwci.wire.metrics import PeriodAnswer
-from hwci.wire.queries import DIGITS, PeriodQuery, ShaStart
+from hwci.wire.queries import DIGITS, BoxQuery, PeriodQuery, ShaStart
 
 
-class BisectionQuery(PeriodQuery):
+class BisectionQuery(PeriodQuery, BoxQuery):
     """Query of a bisection. `good` and `bad` are commits, or the first digits of one that ran; with
     neither, they are the ends of what the runs suggest. `boxKey`: only runs of this box count, and
     it alone is proposed. `boxes`: how many runs to propose, each on a box of its own.
@@ -32,7 +32,6 @@ class BisectionQuery(PeriodQuery):
     test_id: TestId
     good: ShaStart | None = None
     bad: ShaStart | None = Field(None, validate_default=True)
-    box_key: Name | None = None
     boxes: Annotated[int, Field(ge=1, le=limits.BISECTED_AT_ONCE_MAX), DIGITS] = 1
 
     @field_validator("bad", mode="after")

@@ -14,10 +14,10 @@ from hwci.engine.periods import Period
 from hwci.wire.analysis.benches import BoxHealthAnswer, ShareAnswer, TestOnBoxAnswer
 from hwci.wire.base import Answer, Name, Time
 from hwci.wire.metrics import PeriodAnswer
-from hwci.wire.queries import PeriodQuery
+from hwci.wire.queries import BoxQuery, PeriodQuery
 
 
-class OneBoxQuery(PeriodQuery):
+class OneBoxQuery(PeriodQuery, BoxQuery):
     """Query of one box over a period."""
 
     box_key: Name

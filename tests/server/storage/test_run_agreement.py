@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 from hwci.engine.facts import Part, Report, TestItem, run_record_id
-from hwci.engine.vocabulary import Outcome, RunStatus
+from hwci.engine.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Box, LiveRun, LiveTest, RunFilter, RunHead
@@ -75,6 +75,18 @@ def at_of(one: Shown) -> datetime:
     return one[8]
 
 
+def ending_of(one: Shown) -> RunEnding | None:
+    """Return how a record ended: it passed if all its tests did and the CI calls it a success."""
+    counts, conclusion, reached = one[9], str(one[10]), one[11]
+    if reached is None:
+        return None
+    if not reached:
+        return RunEnding.NEVER_REACHED
+    assert isinstance(counts, tuple)
+    good = counts[0] == counts[1] and conclusion.lower() == "success"
+    return RunEnding.PASSED if good else RunEnding.FAILED
+
+
 def record_of(report: Report) -> UUID:
     return run_record_id(ACME.id, *run_of(report))
 
@@ -101,7 +113,8 @@ class Story:
 
     def _drawn(self) -> Report:
         report = self.draw.next_report()
-        return replace(report, sha=self.random.choice(STARTS) + report.sha)
+        conclusion = self.random.choice((report.conclusion, "SUCCESS", "cancelled", "SUCCEß"))
+        return replace(report, sha=self.random.choice(STARTS) + report.sha, conclusion=conclusion)
 
     def live_run(self, number: int) -> None:
         report = self._drawn()
@@ -138,6 +151,7 @@ class Story:
             and wanted.box_key in {None, one[6]}
             and (wanted.sha_start is None or str(one[7]).find(wanted.sha_start) == 0)
             and wanted.hello_ok in {None, one[11]}
+            and wanted.ending in {None, ending_of(one)}
             and not (wanted.start is not None and at_of(one) < wanted.start)
             and not (wanted.end is not None and at_of(one) > wanted.end)
             and (wanted.test_id is None or self._tells(one, wanted))
@@ -176,6 +190,7 @@ class Story:
             box_key=self._either(*BOXES),
             sha_start=self._either(*STARTS, "ab9", "abf", "ab99", "abffff", "abff0000003"),
             status=self.random.choice((None, None, *RunStatus)),
+            ending=self.random.choice((None, None, None, *RunEnding)),
             hello_ok=self.random.choice((None, None, True, False)),
             test_id=test_id,
             retry_pass=self.random.choice(flags),
@@ -201,6 +216,7 @@ def shown(writer: Writer, wanted: RunFilter, offset: int, limit: int) -> tuple[l
     rows: list[Shown] = []
     for record in found.items:
         assert writer.run_record(ACME.id, record.id, HEARD_SINCE) == replace(record, result=None)
+        assert wanted.ending in {None, record.ending}
         given = record.result
         head, counts = record.head, record.tests
         rows.append(

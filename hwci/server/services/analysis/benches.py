@@ -11,7 +11,6 @@ from hwci.analysis.benches.report import Note, benches
 from hwci.engine.periods import Period
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, asked
-from hwci.server.services.known import require_known_box
 from hwci.server.storage.ports import Reader
 from hwci.wire import limits
 from hwci.wire.analysis.benches import BenchesAnswer
@@ -40,7 +39,6 @@ class Benches(Analysis):
 
         def work(reader: Reader) -> OneBoxAnswer:
             about = asked(reader, viewer, query, period)
-            require_known_box(reader, viewer, query.box_key)
             notes = notes_of(reader, viewer, period)
             found = one_box(*about, query.box_key, notes, limits.PAGE_LIMIT_MAX)
             seen = _seen(reader, viewer, period)

@@ -4,10 +4,11 @@ beside the rules"). Nothing is kept of one: its answers are the reports of its r
 """
 
 from hwci.analysis.flaky.bisection import Asked as Wanted
-from hwci.analysis.flaky.bisection import progress
+from hwci.analysis.flaky.bisection import MissingCommit, progress
 from hwci.engine.facts import Product
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.known import require_known_test
 from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
 
 
@@ -22,6 +23,8 @@ class Bisections(Analysis):
             wanted = Wanted(query.test_id, *ends, query.box_key, at_once=query.boxes)
             product = Product(query.repo_key, query.suite)
             found = progress(about.history, product, about.period, wanted)
+            if isinstance(found, MissingCommit):
+                require_known_test(about.history, product, query.test_id)
             return ProgressAnswer.of(found, query, about.period)
 
         return await self._answer(viewer, query, work)

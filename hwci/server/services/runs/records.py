@@ -105,6 +105,7 @@ def _fields(record: RunRecord) -> dict[str, object]:
         **(end if record.end is None else _values(record.end)),
         "id": record.id,
         "status": record.status,
+        "ending": record.ending,
         "tests": wire.TestCounts.model_validate(record.tests),
         "result": result,
     }

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from hwci.engine.history import Listing
-from hwci.engine.vocabulary import RunStatus
+from hwci.engine.vocabulary import SUCCESS_WORDS, RunEnding, RunStatus
 from hwci.server.storage import run_records
 from hwci.server.storage.records import (
     RunEnd,
@@ -43,6 +43,12 @@ _REPORTED_KEYS = (
 # Four digits of a commit leave fewer runs than any other condition does.
 _REPORTED_KEYS_BY_SHA = _REPORTED_KEYS.replace(
     "FROM report r", "FROM report r INDEXED BY report_commit"
+)
+_FAILED = (
+    "(NOT lower(r.conclusion) IN (SELECT j.value FROM json_each(?) j)"
+    " OR EXISTS (SELECT 1 FROM report q"
+    " CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id"
+    " WHERE q.org_id = r.org_id AND q.record_id = r.record_id AND i.outcome = 1))"
 )
 _LIVE_KEYS = "SELECT l.started_at, l.id, l.rowid, 0 FROM live_run l WHERE l.org_id = ?"
 _LOST = "(l.lost = 1 OR l.heard_at <= ?)"
@@ -121,13 +127,13 @@ class RunRows(LiveRunRows):
         if wanted.status in {None, RunStatus.REPORTED}:
             keys = _REPORTED_KEYS if wanted.sha_start is None else _REPORTED_KEYS_BY_SHA
             query = _where("r", keys, org, _tests(wanted) | {"hello_ok =": wanted.hello_ok})
-            query = of_suite(query, org, wanted.suite)
+            query = _of_ending(of_suite(query, org, wanted.suite), wanted.ending)
             query = _of_ci_run(query, "coalesce(r.ci_run, r.ci_run_id)", wanted.ci_run)
             narrowed = of_test(self._connection, org, query, wanted)
             if narrowed is not None:
                 queries.append(narrowed)
         # A live run has not reported yet whether it reached its hardware, nor how its tests end.
-        of_reports = wanted.hello_ok is not None or wanted.test_id is not None
+        of_reports = (wanted.hello_ok, wanted.ending, wanted.test_id) != (None, None, None)
         if wanted.status is not RunStatus.REPORTED and not of_reports:
             query = _where("l", _LIVE_KEYS, org, _tests(wanted) | {"suite =": wanted.suite})
             query = _of_ci_run(query, "coalesce(l.ci_run, l.run_id)", wanted.ci_run)
@@ -179,6 +185,19 @@ def _of_ci_run(query: Query, shown: str, ci_run: int | None) -> Query:
     if ci_run is None:
         return query
     return Query(f"{query.statement} AND {shown} = ?", (*query.values, ci_run))
+
+
+def _of_ending(query: Query, ending: RunEnding | None) -> Query:
+    """Narrow to reports that ended so, as `RunRecord.ending` says it."""
+    if ending is None:
+        return query
+    reached = ending is not RunEnding.NEVER_REACHED
+    query = Query(f"{query.statement} AND r.hello_ok = ?", (*query.values, int(reached)))
+    if not reached:
+        return query
+    condition = _FAILED if ending is RunEnding.FAILED else f"NOT {_FAILED}"
+    words = codec.texts(SUCCESS_WORDS)
+    return Query(f"{query.statement} AND {condition}", (*query.values, words))
 
 
 def _of_status(query: Query, status: RunStatus | None, seen_since: int) -> Query:

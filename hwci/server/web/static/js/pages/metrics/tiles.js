@@ -35,7 +35,9 @@ export function Tiles({ page, trend, against, causes, lost, address }) {
       kind="good" all=${checked} changed=${changed("mergesChecked")}
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(checked)}<//>`}
       from=${unchecked > 0 && html`and <${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}
-      beside=${html`of ${counted(announced, "merge")}${share(checked, announced, sure("mergesChecked"))}`} />
+      beside=${announced === 0
+        ? "No merge was announced in this period"
+        : html`of ${counted(announced, "merge")}${share(checked, announced, sure("mergesChecked"))}`} />
     <${RealBugsTile} ...${{ trend, causes, lost, to }} counts=${page.tiles.realFwBugs}
       rowsOf=${ofDay("bugs", () => toFailures("bugs"))} changed=${changed("realFwBugs")} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
@@ -87,7 +89,9 @@ function InfraTile({ page, trend, changed, sure, address }) {
     share=${(day) => day.infra} target=${trend?.targets?.infraRuns} bound="at most"
     rowsOf=${({ from, to }) => runs({ helloOk: false, from, to })}
     kind="warn" changed=${changed} all=${infra} value=${html`<a href=${runs({ helloOk: false })}>${count(infra)}</a>`}
-    beside=${html`of <a href=${runs()}>${counted(total, "run report")}</a>${share(infra, total, sure)}`} />`;
+    beside=${total === 0
+      ? "No run was reported in this period"
+      : html`of <a href=${runs()}>${counted(total, "run report")}</a>${share(infra, total, sure)}`} />`;
 }
 
 function Tile({ title, value, from = null, all, beside, changed, trend, ...chart }) {
@@ -126,7 +130,6 @@ function changeText(against, name, { from }) {
 
 /** A share with the interval of `sure`, which comes later: its place is kept, so that nothing below moves. */
 function share(part, whole, sure) {
-  if (whole === 0) return "";
   const { low, high } = sure ?? WIDEST;
   const within = html`<span class=${sure ? "range" : "range unknown"} title=${WITHIN}>(${range(low, high)})</span>`;
   return html` · <span class="unbroken">${percent((100 * part) / whole)}</span> ${within}`;

@@ -21,7 +21,7 @@ const COUNTS = [
 export function runColumns(orgId, ofTest = false) {
   const box = ({ boxKey }) => html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`;
   return [
-    { key: "status", title: "Status", words: true, cell: (run) => html`<${Status} run=${run} />` },
+    { key: "status", fields: ["status", "ending"], title: "Status", words: true, cell: (run) => html`<${Status} run=${run} />` },
     { key: "run", title: "Run", words: true, fixed: true, cell: (run) => nameOf(run, orgId) },
     ...(ofTest ? [{ key: "result", title: "This test", words: true, cell: resultOf }] : []),
     { key: "product", fields: ["repoKey", "suite"], title: "Product", words: true, cell: productOf },

@@ -8,10 +8,16 @@ import { GivenTime } from "../../parts/values/given_time.js";
 import { useProducts } from "../../parts/values/links.js";
 import { Products, severalRepositories } from "../../parts/frame/scope.js";
 
+// A status is a `status` of the API or, of a reported run, an `ending`.
 const STATUSES = [
   ["running", "Running"],
   ["reported", "Reported"],
   ["lost", "Lost"],
+];
+const ENDINGS = [
+  ["passed", "Passed"],
+  ["failed", "Failed"],
+  ["never-reached", "Never reached"],
 ];
 const REACHED = [
   ["true", "Reached"],
@@ -23,7 +29,7 @@ const OF_TEST = {
   failedAttempt: { true: "in which an attempt failed", false: "in which no attempt failed" },
 };
 const FIELDS = [
-  ...["repoKey", "suite", "branch", "boxKey", "sha", "ciRun", "status", "helloOk", "from", "to", "testId"],
+  ...["repoKey", "suite", "branch", "boxKey", "sha", "ciRun", "status", "ending", "helloOk", "from", "to", "testId"],
   ...Object.keys(OF_TEST),
 ];
 
@@ -59,7 +65,8 @@ export function Filters({ orgId, organization, filters, first, clear }) {
     <label>Product
       <${Products} products=${products} scope=${filters} several=${severalRepositories(products)} onChoose=${set} first=${first} />
     </label>
-    <label>Status <${Chosen} value=${filters.status} among=${STATUSES} onSet=${(status) => set({ status })} /></label>
+    <label>Status <${Chosen} value=${filters.ending ?? filters.status} among=${[...STATUSES, ...ENDINGS]}
+      onSet=${(word) => set(ofStatus(word))} /></label>
     <label>Hardware
       <${Chosen} value=${filters.helloOk} among=${REACHED} onSet=${(helloOk) => set({ helloOk })} />
     </label>
@@ -76,6 +83,10 @@ export function Filters({ orgId, organization, filters, first, clear }) {
     <${OfTest} filters=${filters} clear=${clear} />
     <${Started} ...${filters} clear=${clear} />
   </div>`;
+}
+
+function ofStatus(word) {
+  return ENDINGS.some(([ending]) => ending === word) ? { status: null, ending: word } : { status: word, ending: null };
 }
 
 /** The test that all the runs have, and what it did there. */

@@ -6,14 +6,19 @@ import { html, useEffect, useState } from "../../html.js";
 import { Badge } from "../../parts/values/values.js";
 
 const TICK_MILLISECONDS = 1_000;
-const CONCLUSIONS = { success: "good", failure: "bad" };
+const KINDS = { passed: "good", failed: "bad" };
+// A conclusion that tells no more than how the run ended.
+const PLAIN = ["success", "failure", "passed", "failed"];
 
 /** Where a run stands, in one badge: `[kind, text, title]` of it. */
-function statusOf({ status, helloOk, conclusion }) {
+function statusOf({ status, ending, conclusion }) {
   if (status === "running") return ["live", "running", "Its report has not arrived yet"];
   if (status === "lost") return ["warn", "lost", "Its box sent nothing for ten minutes, and no report arrived"];
-  if (!helloOk) return ["warn", "never reached", `It never reached the hardware: its hello check failed; its conclusion is ${conclusion}`];
-  return [CONCLUSIONS[conclusion] ?? "quiet", conclusion, "Reported"];
+  if (ending === "never-reached") {
+    return ["warn", "never reached", `It never reached the hardware: its hello check failed; its conclusion is ${conclusion}`];
+  }
+  const text = PLAIN.includes(conclusion.toLowerCase()) ? ending : `${ending} (${conclusion})`;
+  return [KINDS[ending], text, `Its conclusion is ${conclusion}`];
 }
 
 /** The badge of a run's state. */
