@@ -109,7 +109,7 @@ def _signed_in(person: _Person, settings: Settings, database: str | None) -> "Si
     """Sign in, and keep that. Who has no account yet gets one."""
     from hwci.client import Client
 
-    with operator_errors(NOT_BEGUN, "Correct --email"):
+    with operator_errors(NOT_BEGUN, "Restart the server: it has to run this version"):
         from hwci.server.app import FindUser
 
         user_id = ask(database, checked(FindUser, NOT_BEGUN, email=person.email)).user_id
