@@ -99,6 +99,7 @@ def not_empty(text: str | None, flag: str) -> str | None:
 NO_URL = "HWCI_URL is not set, so no server is known, and a key is never sent to a guessed one"
 NO_URL_FIX = "Set HWCI_URL, or name the server: --url URL"
 SIGN_IN_FIX = "Sign in again: hwci login"
+NO_KEY = "HWCI_CI_KEY is not set, or empty"
 CI_KEY_FIX = (
     "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
     " `hwci keys create NAME` makes one"
@@ -188,7 +189,8 @@ def explain(
         unsent = (
             "The server cannot be reached" if code is ExitCode.UNREACHABLE else "Nothing is done"
         )
-        return ErrorMessage(what or unsent, str(fault), fix, code)
+        no_key = by_ci_key and isinstance(fault, errors.CredentialMissingError)
+        return ErrorMessage(what or unsent, NO_KEY if no_key else str(fault), fix, code)
     request = f" (request id {fault.request_id})" if fault.request_id else ""
     cause = f"{fault.status_code} {fault.error}: {fault.message}{request}"
     details = shortened(fault_lines(fault.issues))

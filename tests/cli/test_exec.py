@@ -368,6 +368,14 @@ def test_a_header_that_a_proxy_takes_away_is_named_and_the_tests_keep_their_exit
     assert kept in err
 
 
+@pytest.mark.parametrize("key", ["", "$(HWCI_CI_KEY)"])
+def test_a_key_that_a_job_does_not_get_is_named_by_its_variable(bench: Bench, key: str) -> None:
+    code, _, err = bench.run(*shell("exit 7"), HWCI_CI_KEY=key)
+
+    assert code == 7
+    assert "cause: HWCI_CI_KEY is not set, or empty\n" in err
+
+
 def test_tests_run_wherever_to_where_a_job_may_not_see_the_key(bench: Bench) -> None:
     words = {"HWCI_URL": "$(HWCI_URL)", "HWCI_CI_KEY": "$(HWCI_CI_KEY)"}
     code, _, err = bench.run("--junit", "r.xml", *shell("touch ran; exit 7"), **words)
