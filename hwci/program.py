@@ -15,10 +15,12 @@ def this_program() -> str:
 
 
 def way_to_hwci() -> list[str]:
-    """Return the line by which a shell finds this program as `hwci`; none if it finds one."""
+    """Return the line by which a shell finds this program as `hwci`, and each other program where
+    it found it before; none if it finds an `hwci`.
+    """
     if shutil.which("hwci") is not None:
         return []
-    return [f'export PATH={shlex.quote(str(Path(_words()[0]).parent))}:"$PATH"']
+    return [f'export PATH="$PATH":{shlex.quote(str(Path(_words()[0]).parent))}']
 
 
 def _words() -> list[str]:

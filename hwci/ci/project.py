@@ -240,7 +240,10 @@ def read_project(path: Path) -> Project:
     except ValidationError as fault:
         faults = (f"{path}: {_sentence(error)}" for error in _errors(fault))
         raise ProjectFileError([*filter(None, [unknown]), *faults]) from fault
-    except ValueError as fault:  # TOML and UTF-8 alike; the text names line and column
+    except UnicodeDecodeError as fault:
+        cause = f"is not text in UTF-8, at byte {fault.start}"
+        raise ProjectFileError([f"{path}: {cause}"]) from fault
+    except ValueError as fault:  # of TOML; the text names line and column
         raise ProjectFileError([f"{path}: {fault}"]) from fault
     own = {"repo_key": file.repo_key}
     return Project(

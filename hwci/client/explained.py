@@ -99,12 +99,13 @@ def not_empty(text: str | None, flag: str) -> str | None:
 NO_URL = "HWCI_URL is not set, so no server is known, and a key is never sent to a guessed one"
 NO_URL_FIX = "Set HWCI_URL, or name the server: --url URL"
 SIGN_IN_FIX = "Sign in again: hwci login"
+NO_KEY = "HWCI_CI_KEY is not set, or empty"
 CI_KEY_FIX = (
     "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
     " `hwci keys create NAME` makes one"
 )
-_HEADER_NEVER_CAME = re.compile(r"Send one header ([\w-]+)")
-"""What hwci says of a request without a credential; the client sends none without one."""
+_HEADER_NEVER_CAME = re.compile(r"Send (?:one header|the body (?:as|with)) ([A-Z][\w-]+)")
+"""What hwci says of a request that lacks a header; the client sends none without these."""
 OLDER_SERVER_FIX = (
     "Leave that out, or ask the operator of the server for an upgrade: it is older than this hwci"
 )
@@ -172,8 +173,8 @@ def explain(
     code, fix = _code_and_fix(fault)
     if by_ci_key and isinstance(fault, errors.AnswerShapeError):
         fix = BETWEEN_FIX
-    elif of_credential := _credential_fix(fault, by_ci_key=by_ci_key):
-        fix = of_credential
+    elif of_header := _header_fix(fault, by_ci_key=by_ci_key):
+        fix = of_header
     elif isinstance(fault, errors.BadRequestError) and _names_a_newer_parameter(fault.issues):
         fix = OLDER_SERVER_FIX
     elif isinstance(fault, errors.ForbiddenError) and (
@@ -188,7 +189,8 @@ def explain(
         unsent = (
             "The server cannot be reached" if code is ExitCode.UNREACHABLE else "Nothing is done"
         )
-        return ErrorMessage(what or unsent, str(fault), fix, code)
+        no_key = by_ci_key and isinstance(fault, errors.CredentialMissingError)
+        return ErrorMessage(what or unsent, NO_KEY if no_key else str(fault), fix, code)
     request = f" (request id {fault.request_id})" if fault.request_id else ""
     cause = f"{fault.status_code} {fault.error}: {fault.message}{request}"
     details = shortened(fault_lines(fault.issues))
@@ -206,13 +208,13 @@ def _code_and_fix(fault: "HwciError") -> tuple[ExitCode, str]:
     return code, START_FIX if fix == AWAY_FIX and is_of_this_machine(fault.address) else fix
 
 
-def _credential_fix(fault: "HwciError", *, by_ci_key: bool) -> str | None:
-    """Return what to do about a CI key, or about a credential that did not reach hwci although it
-    was sent; None: nothing that the kind of error does not say.
+def _header_fix(fault: "HwciError", *, by_ci_key: bool) -> str | None:
+    """Return what to do about a CI key, or about a header that did not reach hwci although it was
+    sent; None: nothing that the kind of error does not say.
     """
     from hwci.client import errors
 
-    if isinstance(fault, errors.UnauthorizedError) and fault.own_form:
+    if isinstance(fault, errors.ApiError) and fault.own_form:
         never_came = _HEADER_NEVER_CAME.match(fault.message)
         if never_came:
             return f"{never_came[1]} was sent, and something on the way took it: let it pass"

@@ -215,7 +215,10 @@ def test_every_fault_is_named(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'repo_key = "caf\xe9"\n')
-    for name, why in (("no.toml", "cannot be read: No such file"), ("latin.toml", "can't decode")):
+    for name, why in (
+        ("no.toml", "cannot be read: No such file"),
+        ("latin.toml", "is not text in UTF-8"),
+    ):
         with pytest.raises(ProjectFileError, match=why):
             read_project(tmp_path / name)
 

@@ -19,8 +19,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from hwci.client import Client, calls
+from hwci.client._protocol import GZIP_FROM_BYTES
 from hwci.client.files import locked
 from tests.cli.benches import PASSES, Bench, bench, reports, shell, taking
+from tests.cli.jobs import junit
 from tests.support.answering import Answer, AnsweringServer, RudeHandler, answering, unused_url
 from tests.support.running import RunningServer
 
@@ -300,6 +302,7 @@ TOMLS = [
     (OTHER_PRODUCT, 1, "mine"),
     ('[tool.other]\nname = "x"\n', 1, "1 unknown key: tool"),
     ("not toml\n", 0, "The run was not reported\ncause: "),
+    ("\xff", 0, "hwci.toml: is not text in UTF-8, at byte 0"),
 ]
 
 
@@ -308,7 +311,7 @@ def test_an_hwci_toml_that_is_not_of_this_product_stops_no_test(
     bench: Bench, taking: AnsweringServer, text: str, sent: int, named: str
 ) -> None:
     subprocess.run(["git", "init", "-q"], cwd=bench.folder, check=True)
-    (bench.folder / "hwci.toml").write_text(text)
+    (bench.folder / "hwci.toml").write_bytes(text.encode("latin-1"))
     code, out, err = bench.run(*shell("echo ran; exit 7"), HWCI_SUITE="mine")
 
     assert (code, out, len(reports(taking))) == (7, "ran\n", sent), err
@@ -316,14 +319,13 @@ def test_an_hwci_toml_that_is_not_of_this_product_stops_no_test(
 
 
 @contextmanager
-def proxy_without_key(upstream: str) -> Iterator[str]:
-    """A proxy on the way to a server, which passes on no header that it does not know."""
+def proxy_without(header: str, upstream: str) -> Iterator[str]:
+    """A proxy on the way to a server, which takes a header away."""
 
     class Handler(RudeHandler):
         def do_POST(self) -> None:  # noqa: N802 - the name of the method
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            known = ("Content-Type", "Content-Encoding", "User-Agent", "Accept")
-            headers = {name: self.headers[name] for name in known if name in self.headers}
+            headers = {name: text for name, text in self.headers.items() if name != header}
             to = HTTPConnection(urlsplit(upstream).netloc, timeout=30)
             to.request("POST", self.path, body, headers)
             answer = to.getresponse()
@@ -345,15 +347,33 @@ def proxy_without_key(upstream: str) -> Iterator[str]:
             serves.join()
 
 
-def test_a_proxy_that_takes_the_key_away_is_named_and_the_tests_keep_their_exit_code(
-    bench: Bench, server: RunningServer
+@pytest.mark.parametrize(
+    ("header", "kept"),
+    [
+        ("X-API-Key", "Pending reports are kept in"),
+        ("Content-Type", "Refused reports are set aside in"),
+        ("Content-Encoding", "Refused reports are set aside in"),
+    ],
+)
+def test_a_header_that_a_proxy_takes_away_is_named_and_the_tests_keep_their_exit_code(
+    bench: Bench, server: RunningServer, header: str, kept: str
 ) -> None:
-    with proxy_without_key(server.url) as url:
-        code, _, err = bench.run(*shell("exit 7"), HWCI_URL=url, HWCI_CI_KEY=server.ci_key)
+    (bench.folder / "large.xml").write_text(junit(*map(str, range(GZIP_FROM_BYTES // 16))))
+    run = ("--junit", "out.xml", *shell("cp large.xml out.xml; exit 7"))
+    with proxy_without(header, server.url) as url:
+        code, _, err = bench.run(*run, HWCI_URL=url, HWCI_CI_KEY=server.ci_key)
 
     assert code == 7
-    assert "fix: X-API-Key was sent, and something on the way took it: let it pass" in err
-    assert "Pending reports are kept in" in err
+    assert f"fix: {header} was sent, and something on the way took it: let it pass" in err
+    assert kept in err
+
+
+@pytest.mark.parametrize("key", ["", "$(HWCI_CI_KEY)"])
+def test_a_key_that_a_job_does_not_get_is_named_by_its_variable(bench: Bench, key: str) -> None:
+    code, _, err = bench.run(*shell("exit 7"), HWCI_CI_KEY=key)
+
+    assert code == 7
+    assert "cause: HWCI_CI_KEY is not set, or empty\n" in err
 
 
 def test_tests_run_wherever_to_where_a_job_may_not_see_the_key(bench: Bench) -> None:

@@ -259,7 +259,7 @@ def test_the_demo_fills_every_tile_and_says_how_to_go_on_while_it_serves(tmp_pat
     assert "(0)" not in out
     for text in ("Sign-in   demo@example.org, password ", "hwci login --url http://", "svc_"):
         assert text in out
-    assert f'export PATH={Path(sys.executable).parent}:"$PATH"' in out  # no shell would find it
+    assert f'export PATH="$PATH":{Path(sys.executable).parent}' in out  # no shell would find it
     assert "ended" not in out
     assert (tmp_path / "kept" / "hwci.db").exists()
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from hwci.client.explained import ExitCode
 from tests.cli.jobs import git, repository
+from tests.cli.terminals import at_terminal
 from tests.support.answering import unused_url
 from tests.support.asking import ask
 from tests.support.commands import hwci
@@ -135,9 +137,32 @@ def test_another_shell_gets_a_key_of_its_own_for_the_same_account_and_organizati
     keys = [
         exported(hwci(firmware, *start, stdin=PASSWORD).stdout)["HWCI_CI_KEY"] for _ in range(2)
     ]
-    wrong = hwci(firmware, *start, stdin="another battery staple\n")
 
     assert len(set(keys)) == 2
     assert hwci(firmware, "whoami", HWCI_URL=server.url).stdout.count("owner of acme") == 1
-    assert (wrong.returncode, wrong.stdout) == (1, "")
-    assert "fix: If that account is yours, its password is another one" in wrong.stderr
+
+
+def test_a_known_account_is_asked_for_its_password_once_and_again_if_it_is_wrong(
+    server: RunningServer, firmware: Path
+) -> None:
+    start = ("admin", "quick-start", "--url", server.url, "--database", str(server.database))
+    email = ("--email", "gil@a.example")
+    password = b"correct horse battery"
+    asks = {b"at least 12 characters: ": password, b"Same password again: ": password}
+    new = at_terminal(firmware, *start, *email, typed=asks)
+    known = at_terminal(
+        firmware,
+        *start,
+        *email,
+        typed={b"\nPassword: ": b"another", b"this password.\r\nPassword: ": password},
+    )
+
+    assert "You are signed in" in new
+    assert known.count("Password: ") == 2
+    assert "again" not in known
+    assert "You are signed in" in known
+
+    wrong = hwci(firmware, *start, *email, "--password-stdin", stdin="another battery\n")
+    assert (wrong.returncode, wrong.stdout) == (ExitCode.SIGN_IN, "")
+    assert "cause: the account of gil@a.example does not take this password" in wrong.stderr
+    assert "hwci admin reset-password" in wrong.stderr

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -255,22 +256,28 @@ def test_a_bench_without_hwci_fails_no_step_and_says_so(
 def test_a_report_while_the_server_is_away_fails_no_step_and_comes_with_the_next(
     system: str, checkout: Path, tmp_path: Path
 ) -> None:
-    """The tests are a step of their own; on GitHub pipx finds no server either."""
+    """The tests are a step of their own. First pipx finds no server either, then only the report
+    and the announcement do not.
+    """
     pipx = checkout.parent / "bin" / "pipx"
     works = pipx.read_text()
     with held_port() as port:
         server = ServerThatComesAndGoes(tmp_path, port)
+        in_job = partial(run, system, checkout=checkout, server=server, strict="")
         server.stop()
         pipx.write_text("#!/bin/sh\nexit 1\n")
-        ended = [run(system, "hil", checkout, server, "", HWCI_RUN_ID="1", HWCI_DEADLINE="0")]
-        server.start()
+        ended = [in_job("hil", HWCI_RUN_ID="1", HWCI_DEADLINE="0")]
         pipx.write_text(works)
-        ended.append(run(system, "hil", checkout, server, "", HWCI_RUN_ID="2"))
-        runs = server.runs(f"{system}/hil")
+        ended.append(in_job("hil", HWCI_RUN_ID="2", HWCI_DEADLINE="0"))
+        ended.append(in_job("announce", HWCI_DEADLINE="0"))
+        server.start()
+        ended.append(in_job("hil", HWCI_RUN_ID="3"))
+        runs, merges = server.runs(f"{system}/hil"), server.merges(f"{system}/announce")
         server.stop()
 
-    assert [done.returncode for done in ended] == [0, 0], ended
-    assert [number for number, *_ in runs] == [1, 2]
+    assert [done.returncode for done in ended] == [0, 0, 0, 0], ended
+    assert [number for number, *_ in runs] == [1, 2, 3]
+    assert merges == [git(checkout, "rev-parse", "HEAD")]
 
 
 def jobs(system: str) -> tuple[object, object, object]:

@@ -5,11 +5,20 @@ import json
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import sys
+import time
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.message import Message
 from ipaddress import ip_address, ip_network
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import urlopen
+from zipfile import ZipFile
 
 import pytest
 import yaml
@@ -18,6 +27,8 @@ from hwci.server.app.process import FILES_MOST
 from hwci.server.settings import VARIABLES
 from hwci.wire.errors import ErrorBody
 from tests.examples.reading import accepted
+from tests.support.commands import started
+from tests.support.held_port import held_port
 from tests.support.running import running_in_thread
 
 ROOT = Path(__file__).parents[2]
@@ -36,15 +47,20 @@ def of_unit(key: str) -> list[str]:
     return re.findall(rf"^#?{key}=(.*)$", UNIT, re.MULTILINE)
 
 
-def test_the_image_is_built_from_what_is_there() -> None:
+def test_the_image_is_built_from_what_is_there(tmp_path: Path) -> None:
     lines = [line for line in of_dockerfile("COPY") if "--from" not in line]
     copied = [part for line in lines for part in line.split()]
     sources = [part for part in copied if not part.startswith("./")]
     kept = (ROOT / ".dockerignore").read_text().splitlines()
 
     assert sources == ["pyproject.toml", "README.md", "LICENSE", "hwci"]
-    assert all((ROOT / source).exists() for source in sources)
     assert all(f"!{source}" in kept for source in sources)
+    for source in sources:
+        (tmp_path / source).symlink_to(ROOT / source)
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", "dist"]
+    subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    assert "hwci/server/web/static/js/app.js" in ZipFile(wheel).namelist()
 
 
 def test_the_image_installs_what_the_project_offers_and_runs_on_a_python_that_it_takes() -> None:
@@ -134,18 +150,72 @@ def test_the_proxy_of_a_cluster_answers_as_a_server_that_is_not_ready() -> None:
     assert "header @away Retry-After 5" in caddyfile
     assert "@away expression `{err.status_code} >= 502`" in caddyfile, "413 stays what it is"
     assert set(re.findall(r"{\$(\w+)", caddyfile)) == {"ADDRESS", "SERVERS"}
+
+
+@pytest.fixture
+def caddy(tmp_path: Path) -> Path:
+    """The configuration of the cluster's proxy with TLS, for the server of this test."""
     if shutil.which("caddy") is None:
         pytest.skip("caddy is not installed")
-    check = [
-        "caddy",
-        "validate",
-        "--adapter",
-        "caddyfile",
-        "--config",
-        "examples/cluster/Caddyfile",
-    ]
-    variables = os.environ | {"ADDRESS": ":8080", "SERVERS": "127.0.0.1:8081 127.0.0.1:8082"}
-    assert subprocess.run(check, cwd=ROOT, env=variables, check=False).returncode == 0
+    return tmp_path / "caddy.json"
+
+
+@contextmanager
+def proxy(file: Path, port: int, server: str) -> Iterator[Path]:
+    """Run the proxy of the cluster with TLS at a port of localhost, before a server; yield where
+    its certificate of the root will be. Nothing of it is left on this machine.
+    """
+    adapt = ["caddy", "adapt", "--adapter", "caddyfile", "--config", "examples/cluster/Caddyfile"]
+    variables = os.environ | {"ADDRESS": f"localhost:{port}", "SERVERS": server}
+    adapted = subprocess.run(adapt, cwd=ROOT, env=variables, check=True, capture_output=True)
+    config = json.loads(adapted.stdout)
+    with held_port() as plain:
+        config["apps"]["http"]["http_port"] = plain
+        config["apps"]["pki"] = {"certificate_authorities": {"local": {"install_trust": False}}}
+        file.write_text(json.dumps(config))
+        home = {"XDG_DATA_HOME": str(file.parent), "XDG_CONFIG_HOME": str(file.parent)}
+        command = ["caddy", "run", "--config", str(file)]
+        with subprocess.Popen(command, env=os.environ | home, stderr=subprocess.DEVNULL) as process:
+            try:
+                yield file.parent / "caddy/pki/authorities/local/root.crt"
+            finally:
+                process.terminate()
+
+
+def answer_of(url: str, root: Path, *, wanted: int) -> Message:
+    """Return the head of an answer of a status, which comes within half a minute."""
+    until = time.monotonic() + 30
+    answer: tuple[object, Message] = (None, Message())
+    while time.monotonic() < until:
+        try:
+            with urlopen(url, context=ssl.create_default_context(cafile=root), timeout=10) as reply:
+                answer = reply.status, reply.headers
+        except HTTPError as fault:
+            answer = fault.code, fault.headers
+        except OSError as fault:  # it is not there yet
+            answer = fault, Message()
+        if answer[0] == wanted:
+            break
+        time.sleep(0.1)
+    assert answer[0] == wanted
+    return answer[1]
+
+
+def test_the_proxy_speaks_tls_for_its_host_name_and_says_when_no_server_is_ready(
+    caddy: Path, tmp_path: Path
+) -> None:
+    with held_port() as port:
+        base = f"https://localhost:{port}"
+        settings = {"HWCI_BASE_URL": base, "HWCI_TRUSTED_PROXIES": "127.0.0.1"}
+        with (
+            started(tmp_path, "serve", "--port", "0", **settings) as (process, line),
+            proxy(caddy, port, urlsplit(line.split()[2]).netloc) as root,
+        ):
+            answer_of(f"{base}/readyz", root, wanted=200)
+            process.terminate()
+            away = answer_of(f"{base}/readyz", root, wanted=503)
+
+    assert away["Retry-After"] == "5"
 
 
 def test_the_unit_starts_the_server_that_notifies(tmp_path: Path) -> None:

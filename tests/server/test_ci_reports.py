@@ -277,6 +277,14 @@ def send_gzip(server: RunningServer, data: bytes, path: str = "/api/ci/merge-ann
     return ask(server.url, "POST", path, ci_key(server.ci_key), JSON, GZIP, data=data)
 
 
+def test_a_compressed_body_whose_head_does_not_say_so_is_415(server: RunningServer) -> None:
+    data = gzip.compress(json.dumps(announcement()).encode())
+    key = ci_key(server.ci_key)
+    sent = ask(server.url, "POST", "/api/ci/merge-announce", key, JSON, data=data)
+
+    assert sent.error == (415, "Send the body with Content-Encoding: gzip, as it is compressed")
+
+
 def test_a_compressed_body_is_one_whole_gzip_member(server: RunningServer) -> None:
     whole = gzip.compress(json.dumps(announcement()).encode())
 

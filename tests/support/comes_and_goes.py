@@ -41,3 +41,9 @@ class ServerThatComesAndGoes:
         with Client(self.url, token=self.token) as client:
             runs = client.send(calls.list_runs(self.org_id, repo_key=repo_key)).items
         return sorted((run.run_id, run.sha, run.tests.total, run.tests.failed) for run in runs)
+
+    def merges(self, repo_key: str) -> list[str]:
+        """Return the commits that were announced and never ran."""
+        with Client(self.url, token=self.token) as client:
+            merges = calls.unchecked_merges(self.org_id, days=3650, repo_key=repo_key)
+            return [merge.sha for merge in client.send(merges).items]

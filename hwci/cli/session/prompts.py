@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from typing import TypeVar
 
 import typer
 
@@ -13,6 +14,8 @@ from hwci.cli.terminal.render import note
 from hwci.client.explained import ExplainedError, wrong_usage
 from hwci.said import counted
 from hwci.wire import limits
+
+T = TypeVar("T")
 
 TRIES = 3
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
@@ -37,10 +40,10 @@ def email_of(given: str | None, *, usual: str | None = None) -> str:
         cause = f"{text!r} should look like name@example.org"
         raise wrong_usage("This is no e-mail", cause, "Correct --email" if given else "Try again")
 
-    return read() if given else _until_right(read)
+    return read() if given else until_right(read)
 
 
-def _until_right(read: Callable[[], str]) -> str:
+def until_right(read: Callable[[], T]) -> T:
     """Return what a person typed; `read` raises for what is wrong, and gets it again."""
     for _ in range(TRIES - 1):
         try:
@@ -82,7 +85,7 @@ def new_password(ways: str, *, from_stdin: bool) -> str:
             raise wrong_usage("The two passwords differ", cause, "Try again")
         return password
 
-    return _until_right(read)
+    return until_right(read)
 
 
 def password_in(path: str) -> str:

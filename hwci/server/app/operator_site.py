@@ -28,6 +28,7 @@ from hwci.server.services.operator.commands import (
     Check,
     Command,
     CommandResult,
+    FindUser,
     KeepSent,
     ListOrganizations,
     ListUsage,
@@ -44,7 +45,7 @@ LOG = logging.getLogger("hwci.server")
 
 SENT_BYTES = 2 * limits.RUN_REPORT_BYTES
 """The largest body of an import: the largest report, with its names written out."""
-_READ_ONLY = (Check, ListOrganizations, ListUsage, ReadAudit, VerifyAudit)
+_READ_ONLY = (Check, FindUser, ListOrganizations, ListUsage, ReadAudit, VerifyAudit)
 
 
 @asynccontextmanager

@@ -156,35 +156,46 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
         stop.done()
 
 
-def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str], None]) -> None:
-    if server.set_up_token is None:
-        return
+def _announce_beginning(
+    settings: Settings, server: Server, announce: Callable[[str], None]
+) -> None:
+    """Tell how a person begins: the first one, or anybody in another shell."""
     url = settings.base_url or _reached(server.url)
+    in_memory = settings.database == MEMORY  # no command reaches it
+    if server.set_up_token is None:
+        if not in_memory:
+            _announce_line(
+                "In another shell, this signs you in and makes a key", settings, url, announce
+            )
+        return
     link = f"{url}/setup#{server.set_up_token}"
     if url not in {settings.base_url, server.url}:
         announce(
             f"{url} works on this machine only; from others use its host name, and set"
             " HWCI_BASE_URL to that address"
         )
-    if settings.database == MEMORY:  # no command reaches it
+    if in_memory:
         announce(f"There is no user yet. Register the first one in a browser: {link}")
-    else:
-        location = Location(settings.database)
-        database = shlex.quote(location.repeated)
-        at = f" --database {shlex.quote(str(location.file.absolute()))}" if location.file else ""
-        set_so = "" if location.file else " with HWCI_DATABASE set as here"
-        announce(
-            "There is no user yet. In another terminal, in the repository of your firmware, this"
-            f" makes all that a first report needs{set_so}:"
-        )
-        to = "" if url == USUAL_URL else f" --url {shlex.quote(url)}"
-        paste = f"{this_program()} admin quick-start{to}{at}"
-        announce(f'eval "$({paste})"')
-        announce(
-            "Or create the first user alone: hwci admin create-user --email EMAIL"
-            f" --organization NAME --database {database}"
-        )
-        announce(f"or in a browser, within 24 hours: {link}")
+        return
+    first = "There is no user yet. In another shell, this makes all that a first report needs"
+    _announce_line(first, settings, url, announce)
+    announce(
+        "Or create the first user alone: hwci admin create-user --email EMAIL --organization NAME"
+        f" --database {shlex.quote(Location(settings.database).repeated)}"
+    )
+    announce(f"or in a browser, within 24 hours: {link}")
+
+
+def _announce_line(
+    what: str, settings: Settings, url: str, announce: Callable[[str], None]
+) -> None:
+    """Announce what a line does, and the line, which a shell gets address and key from."""
+    file = Location(settings.database).file
+    at = f" --database {shlex.quote(str(file.absolute()))}" if file else ""
+    to = "" if url == USUAL_URL else f" --url {shlex.quote(url)}"
+    set_so = "" if file else " with HWCI_DATABASE set as here"
+    announce(f"{what}; paste it in the repository of your firmware{set_so}:")
+    announce(f'eval "$({this_program()} admin quick-start{to}{at})"')
 
 
 def _reached(url: str) -> str:
@@ -208,7 +219,7 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
             announce(f"Took {counted(len(steps), 'step')} of the schema, up to {steps[-1]}")
         if location.file is not None and (doubt := driver_doubt()):
             announce(doubt)
-        _announce_set_up(settings, server, announce)
+        _announce_beginning(settings, server, announce)
         notify(READY)
         await server.wheels.prepare()
         await stop.requested.wait()

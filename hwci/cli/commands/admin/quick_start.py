@@ -11,36 +11,43 @@ from uuid import UUID
 
 import typer
 
-from hwci.cli.commands.admin.accounts import checked
+from hwci.cli.commands.admin.accounts import NOT_CREATED, checked
 from hwci.cli.commands.admin.database import ask, operator_errors
 from hwci.cli.commands.init import OWN_FOLDER, make_own_folder, write_project
 from hwci.cli.commands.serve import Database
-from hwci.cli.session.prompts import email_of, new_password
+from hwci.cli.session.prompts import email_of, new_password, secret_line, until_right
 from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import DEFAULT_URL, RETRIES, Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.again import forget
 from hwci.cli.terminal.render import note, write
-from hwci.client.explained import command_error, explained
+from hwci.client.explained import ExitCode, command_error, explained
 from hwci.engine.vocabulary import Role
 from hwci.program import way_to_hwci
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from hwci.ci.new_project import Guess
     from hwci.ci.reporting import CommandContext
+    from hwci.client import Client
     from hwci.wire.accounts import SignedIn
 
 NOT_BEGUN = "Nothing was begun"
+NO_SIGN_IN = "The sign-in failed"
+WAYS = "--password-stdin"
 BOX = "bench-1"
 RESULTS = f"{OWN_FOLDER}/out.xml"
 
 
 class _Person(NamedTuple):
-    """Who begins, and the name of the organization that is theirs if they have none yet."""
+    """Who begins, the name of the organization that is theirs if they have none yet, and whether
+    their password comes from stdin.
+    """
 
     email: str
-    password: str
     organization: str
+    from_stdin: bool
 
 
 def quick_start(
@@ -86,11 +93,10 @@ def quick_start(
     note(f"For {project.suite} of {project.owner}, in {root}.")
     email = email or (repository.email if password_stdin else None)
     person = _Person(
-        email_of(email, usual=repository.email),
-        new_password("--password-stdin", from_stdin=password_stdin),
-        organization or project.owner,
+        email_of(email, usual=repository.email), organization or project.owner, password_stdin
     )
-    key = _key(settings, *_signed_in(person, settings, database))
+    answer = _signed_in(person, settings, database)
+    key = _key(settings, answer, _organization(person, answer, settings, database))
     write(f"export HWCI_URL={shlex.quote(settings.url)} HWCI_CI_KEY={shlex.quote(key)}")
     forget("url")
     for line in way_to_hwci():
@@ -99,23 +105,64 @@ def quick_start(
     _note_next(project, settings.url)
 
 
-def _signed_in(
-    person: _Person, settings: Settings, database: str | None
-) -> "tuple[SignedIn, UUID]":
-    """Sign in, keep that, and return it with the organization. Who has no account yet gets one."""
-    from hwci.client import Client, calls
+def _signed_in(person: _Person, settings: Settings, database: str | None) -> "SignedIn":
+    """Sign in, and keep that. Who has no account yet gets one."""
+    from hwci.client import Client
+
+    with operator_errors(NOT_BEGUN, "Restart the server: it has to run this version"):
+        from hwci.server.app import FindUser
+
+        user_id = ask(database, checked(FindUser, NOT_BEGUN, email=person.email)).user_id
+    with explained(NO_SIGN_IN), Client(settings.url, retries=RETRIES) as client:
+        if user_id is None:
+            password = new_password(WAYS, from_stdin=person.from_stdin)
+            _create(person, password, database)
+            began, answer = _sign_in(client, person, password)
+        else:
+            began, answer = until_right(lambda: _sign_in(client, person))
+    settings.session.keep(answer, began.timestamp(), use=True)
+    note(f"You are signed in at {settings.url} as {person.email}.")
+    return answer
+
+
+def _sign_in(
+    client: "Client", person: _Person, password: str | None = None
+) -> "tuple[datetime, SignedIn]":
+    """Return when the sign-in began, and the sign-in; `password`: the new one, else it is asked
+    for.
+    """
+    from hwci.client import calls
     from hwci.client.errors import UnauthorizedError
 
+    if password is None:
+        password = secret_line("password", WAYS, from_stdin=person.from_stdin)
     began = options.now()
-    with explained("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
-        login = calls.login(person.email, person.password)
-        try:
-            answer = client.send(login)
-        except UnauthorizedError:
-            _create(person, database)
-            answer = client.send(login)
-        settings.session.keep(answer, began.timestamp(), use=True)
-        note(f"You are signed in at {settings.url} as {person.email}.")
+    try:
+        return began, client.send(calls.login(person.email, password))
+    except UnauthorizedError as fault:
+        raise command_error(
+            NO_SIGN_IN,
+            f"the account of {person.email} does not take this password",
+            f"Try again, or set a new one: hwci admin reset-password --email {person.email}",
+            ExitCode.SIGN_IN,
+        ) from fault
+
+
+def _create(person: _Person, password: str, database: str | None) -> None:
+    """Create the user and the organization."""
+    with operator_errors(NOT_CREATED, "Use another --email"):
+        from hwci.server.app import CreateUser
+
+        fields = {"email": person.email, "organization": person.organization}
+        ask(database, checked(CreateUser, NOT_CREATED, password=password, **fields))
+
+
+def _organization(
+    person: _Person, answer: "SignedIn", settings: Settings, database: str | None
+) -> UUID:
+    """Return the organization that reports, in which CI Metrics is on then."""
+    from hwci.client import Client, calls
+
     with (
         explained("No organization was found"),
         Client(settings.url, token=answer.access_token, retries=RETRIES) as client,
@@ -135,16 +182,7 @@ def _signed_in(
 
         ask(database, SetCiMetrics(org_id=org.id, enabled=True))
     note(f"The organization is {org.name}, in which CI Metrics is on.")
-    return answer, org.id
-
-
-def _create(person: _Person, database: str | None) -> None:
-    """Create the user and the organization."""
-    fix = "If that account is yours, its password is another one; else name another --email"
-    with operator_errors("The user was not created", fix):
-        from hwci.server.app import CreateUser
-
-        ask(database, checked(CreateUser, "The user was not created", **person._asdict()))
+    return org.id
 
 
 def _key(settings: Settings, answer: "SignedIn", org_id: UUID) -> str:

@@ -18,6 +18,8 @@ _JSON = re.compile(
     r'application/json(\s*;\s*charset\s*=\s*("?)utf-8\2)?\s*', re.IGNORECASE | re.ASCII
 )
 _GZIP_SIZE_BYTES = 4
+_GZIP_BEGINS = b"\x1f\x8b"
+"""JSON never begins so."""
 BODY_SECONDS = 60.0
 """A body must arrive within this time."""
 LARGE_SECONDS = 120.0
@@ -116,8 +118,11 @@ async def parse(buffer: BodyBuffer, model: type[Model], limit: int, *, compresse
     Raises:
         InvalidRequestError: it breaks a rule of JSON, of gzip or of the model.
         TooLargeError: it inflates to more than the limit, or costs too much in another way.
+        UnsupportedTypeError: it is compressed, and its head does not say so.
         OverloadedError: too many large bodies wait to be read.
     """
+    if not compressed and b"".join(buffer.pieces[:2]).startswith(_GZIP_BEGINS):
+        raise UnsupportedTypeError("Send the body with Content-Encoding: gzip, as it is compressed")
     plain = _short(buffer, limit, compressed=compressed)
     if plain is None:
         process = await buffer.wait_turn()

@@ -40,6 +40,14 @@ class CreateUser(Body):
     organization: Name | None = None
 
 
+class FindUser(Body):
+    """Find the id of a user; there may be none."""
+
+    command: ClassVar = "find-user"
+
+    email: Email
+
+
 class ResetPassword(Body):
     """Make a link, good once and for 24 hours, by which a user sets a new password."""
 
@@ -180,6 +188,7 @@ class VerifyAudit(Body):
 Command = (
     SetCiMetrics
     | CreateUser
+    | FindUser
     | ResetPassword
     | SetUserEnabled
     | Vouch

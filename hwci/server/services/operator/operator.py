@@ -32,6 +32,7 @@ from hwci.server.services.operator.commands import (
     CommandResult,
     CreateUser,
     Export,
+    FindUser,
     KeepSent,
     ListOrganizations,
     ListUsage,
@@ -116,6 +117,10 @@ class Operator:
                 return await self._set_ci_metrics(command)
             case CreateUser():
                 return await self._create_user(command)
+            case FindUser():
+                key = email_key(command.email)
+                user = await self._storage.read(lambda reader: reader.user_by_email(key))
+                return CommandResult(user_id=user and user.id)
             case ResetPassword():
                 return await self._reset_password(command)
             case SetUserEnabled():
