@@ -211,16 +211,13 @@ def named_tests(read: Read) -> list[TestOnBox]:
     if not len(wanted):
         return []
     found = compare(rows[wanted], chances_by_curve(rows[wanted]))
-    blames: dict[tuple[int, int], Blame[Side] | None] = {}
     sides, named = [*read.strata.boxes], []
     for number, comparison in zip(wanted, found, strict=True):
         at = keys[number]
         if comparison.named:
             read.check_time()
             product = read.products[at.product]
-            if at[:2] not in blames:
-                blames[at[:2]] = product.blame_of(at.test)
-            blame, side = blames[at[:2]], sides[at.box]
+            blame, side = product.blame_of(at.test), sides[at.box]
             if blame is not None and side in blame.boxes:
                 tests = product.found
                 named.append(

@@ -159,10 +159,20 @@ class Trials:
         """How many commits ran the same tests on the same boxes."""
         return Counter(map(_ran_of, self._by_commit.values()))
 
+    @cached_property
+    def _blames(self) -> dict[int, Blame[Side] | None]:
+        return {}
+
     def blame_of(self, test: int) -> Blame[Side] | None:
         """Return which boxes explain the failures of a test; None: too little to compare. A box
-        with a note is taken since then, or as it was before it, where it failed only then.
+        with a note is taken since then, or as it was before it, where it failed only then. It is
+        weighed once.
         """
+        if test not in self._blames:
+            self._blames[test] = self._weighed(test)
+        return self._blames[test]
+
+    def _weighed(self, test: int) -> Blame[Side] | None:
         failing = [self._by_commit[sha] for sha in self._failing_commits.get(test, ())]
         if not self.is_shared or not failing:
             return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hwci.analysis.benches.blame import Blamed
 from hwci.analysis.benches.compare import COMMITS_MIN, Comparison, Counts, Missing
 from hwci.analysis.benches.trials import Earlier, Side, box_of
-from hwci.said import counted, day
+from hwci.said import counted, day, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,8 +107,7 @@ def listed(boxes: Sequence[str]) -> str:
     """Name some boxes; many are counted."""
     if len(boxes) > BOXES_NAMED:
         return f"{len(boxes):,} boxes"
-    *others, last = boxes
-    return f"{', '.join(others)} and {last}" if others else last
+    return joined(boxes)
 
 
 def of_lost(lost: LostRun) -> str:
@@ -120,8 +119,7 @@ def _mostly(box: Figures) -> str:
     """Name the tests that most of the failures are of, where they are few."""
     if box.few is None:
         return ""
-    *others, last = box.few.test_ids
-    names = f"{', '.join(others)} and {last}" if others else last
+    names = joined(box.few.test_ids)
     return f"; {box.few.failed:,} of the {box.counts.failed:,} are of {names}"
 
 
