@@ -144,7 +144,7 @@ def _on_one_box(known: Known, statement: Statement) -> Answer:
     [box] = statement.boxes
     likely = likely_words(statement)
     only, mostly = f"flaky on {box} only", f"flaky, mostly on {box}"
-    few_words = mostly if statement.others_failed else only
+    few_words = mostly if {*known.tried.failed_on} - {box} else only
     if statement.claim is Claim.MENDED:
         noted = f"before the note of {day(known.notes[box].at)}"
         sentence = f"F{few_words[1:]}{likely}, {noted}: what was done may have mended it"

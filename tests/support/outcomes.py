@@ -156,15 +156,28 @@ def outcomes_of(facts: Facts, scope: Scope, period: Period) -> list[ProductOutco
 def _of_product(product: Product, reports: Sequence[Report]) -> ProductOutcomes:
     names = sorted({item.id for report in reports for item in report.tests})
     numbers = {name: number for number, name in enumerate(names)}
-    runs = [_run(report, numbers) for report in reports]
+    runs = []
+    for report in reports:
+        parts = [one for one in reports if _run_of(one) == _run_of(report)]
+        if parts[0] is report:
+            runs.append(_run(sorted(parts, key=_part_of), numbers))
     return ProductOutcomes(product, dict(enumerate(names)), runs)
 
 
-def _run(report: Report, numbers: dict[str, int]) -> RunOutcomes:
-    counted = [one for one in report.tests if report.hello_ok and has_failed_attempt(one)]
+def _run_of(report: Report) -> tuple[int, int, str]:
+    return report.ci_run_id, report.run_attempt, report.box_key
+
+
+def _part_of(report: Report) -> int:
+    return 1 if report.part_of is None else report.part_of.part
+
+
+def _run(parts: Sequence[Report], numbers: dict[str, int]) -> RunOutcomes:
+    report, hello_ok = parts[0], all(one.hello_ok for one in parts)
+    order = [*dict.fromkeys(one.id for part in parts for one in part.tests)]
     return RunOutcomes(
-        started_at=report.started_at,
-        ended_at=report.ended_at,
+        started_at=min(one.started_at for one in parts),
+        ended_at=max(one.ended_at for one in parts),
         ci_run_id=report.ci_run_id,
         run_attempt=report.run_attempt,
         rerun_of=report.rerun_of,
@@ -173,12 +186,14 @@ def _run(report: Report, numbers: dict[str, int]) -> RunOutcomes:
         trigger=report.trigger,
         branch=report.branch,
         sha=report.sha,
-        hello_ok=report.hello_ok,
-        ran=sum(1 << numbers[one.id] for one in report.tests),
-        order=tuple(numbers[one.id] for one in report.tests),
+        hello_ok=hello_ok,
+        ran=sum(1 << numbers[test] for test in order),
+        order=tuple(numbers[test] for test in order),
         notable={
             numbers[one.id]: NotableResult(one.outcome, one.attempts, one.verdict)
-            for one in counted
+            for part in reversed(parts)
+            for one in part.tests
+            if hello_ok and has_failed_attempt(one)
         },
     )
 

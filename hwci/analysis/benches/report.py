@@ -29,7 +29,7 @@ from hwci.analysis.benches.strata import Strata, Sum
 from hwci.analysis.benches.trials import Earlier, Side, Trial, Trials, alike, box_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
@@ -90,7 +90,8 @@ class BoxReport:
 @dataclass(frozen=True, slots=True)
 class TestOnBox:
     """A test whose failures a box explains, alone or in a group (`blame`). `comparison`: of this
-    box with all others. `note`: of the box, if it has one; `before`: so it was before the note.
+    box with all others; `failed_on`: the boxes on which it ever failed. `note`: of the box, if it
+    has one; `before`: so it was before the note.
     """
 
     __test__ = False  # pytest: not a test class
@@ -100,13 +101,14 @@ class TestOnBox:
     box_key: str
     comparison: Comparison
     blame: Blame[Side]
+    failed_on: Collection[str]
     notes: Mapping[str, Note]
     before: bool = False
 
     @property
     def only(self) -> bool:
         """Whether it failed on this box alone."""
-        return self.blame.blamed is Blamed.ONE and not self.blame.others_counts.failed
+        return self.blame.blamed is Blamed.ONE and {*self.failed_on} <= {self.box_key}
 
 
 class At(NamedTuple):
@@ -227,6 +229,7 @@ def named_tests(read: Read) -> list[TestOnBox]:
                         box_key=box_of(side),
                         comparison=comparison,
                         blame=blame,
+                        failed_on=product.failed_on(tests.tests[at.test]),
                         notes=read.notes,
                         before=isinstance(side, Earlier),
                     )

@@ -11,7 +11,7 @@ from hwci.analysis.benches.trials import Earlier, Side, box_of
 from hwci.said import counted, day, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from hwci.analysis.benches.blame import Blame
     from hwci.analysis.benches.health import LostRun
@@ -61,18 +61,25 @@ def of_figures(box: Figures) -> Said:
     return Said(f"{_times(box.comparison)} as {others}", evidence)
 
 
-def of_boxes(blame: Blame[Side] | None, boxes: Sequence[str], notes: Mapping[str, Note]) -> str:
-    """Say on which of its boxes a test fails, or why that is not known."""
+def of_boxes(
+    blame: Blame[Side] | None,
+    boxes: Sequence[str],
+    failed_on: Collection[str],
+    notes: Mapping[str, Note],
+) -> str:
+    """Say on which of its boxes a test fails, or why that is not known. `failed_on`: on which it
+    ever failed.
+    """
     if len(boxes) == 1:
         return f"on {boxes[0]}, the only box"
     if blame is None:
         return "its boxes cannot be compared: no two ran the same commits, or too few runs failed"
-    return of_blame(blame, notes) or "not enough runs to compare its boxes"
+    return of_blame(blame, failed_on, notes) or "not enough runs to compare its boxes"
 
 
-def of_blame(blame: Blame[Side], notes: Mapping[str, Note]) -> str:
+def of_blame(blame: Blame[Side], failed_on: Collection[str], notes: Mapping[str, Note]) -> str:
     """Say on which boxes a test fails, by its runs on the same commits; nothing if that is not
-    known.
+    known. On commits on which all runs failed, it may have failed elsewhere, too (`failed_on`).
     """
     counts, others = blame.counts, blame.others_counts
     against = f"{counts.failed:,} of {counted(counts.runs, 'run')}"
@@ -81,7 +88,7 @@ def of_blame(blame: Blame[Side], notes: Mapping[str, Note]) -> str:
     against = f"{against} on the same commits{_noted(blame, notes)}"
     names = listed([*map(box_of, blame.boxes or blame.others)])
     match blame.blamed:
-        case Blamed.ONE if not others.failed:
+        case Blamed.ONE if {*failed_on} <= {box_of(blame.boxes[0])}:
             return f"fails on {names} only ({against})"
         case Blamed.ONE | Blamed.GROUP:
             low, high = blame.times or (1, 1)
