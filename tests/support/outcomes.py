@@ -28,15 +28,19 @@ class FullRecordedRuns(FullHistory):
         self, lanes: Collection[Lane], period: Period
     ) -> Mapping[Lane, Mapping[str, int]]:
         found: dict[Lane, dict[str, int]] = {lane: {} for lane in lanes}
-        for product in self.outcomes(Scope(), period):
-            for lane in lanes:
-                if lane.product == product.product:
-                    runs = [run for run in product.runs if run.branch == lane.branch]
-                    order = [*dict.fromkeys(run.sha for run in runs)]
-                    number = product.number_of(lane.test_id)
-                    for run in runs if number is not None else ():
-                        if run.hello_ok and run.box_key == lane.box_key and number in run.order:
-                            found[lane][run.sha] = order.index(run.sha)
+        reports = sorted(self._facts.reports, key=report_order)
+        reports = [one for one in reports if period.start <= one.started_at <= period.end]
+        for lane in lanes:
+            of_branch = [
+                one
+                for one in reports
+                if ((one.repo_key, one.suite), one.branch) == (lane.product, lane.branch)
+            ]
+            order = [*dict.fromkeys(one.sha for one in of_branch)]
+            for one in of_branch:
+                ran = {item.id for item in one.tests}
+                if one.hello_ok and one.box_key == lane.box_key and lane.test_id in ran:
+                    found[lane][one.sha] = order.index(one.sha)
         return found
 
     def places(
@@ -156,16 +160,12 @@ def outcomes_of(facts: Facts, scope: Scope, period: Period) -> list[ProductOutco
 def _of_product(product: Product, reports: Sequence[Report]) -> ProductOutcomes:
     names = sorted({item.id for report in reports for item in report.tests})
     numbers = {name: number for number, name in enumerate(names)}
-    runs = []
-    for report in reports:
-        parts = [one for one in reports if _run_of(one) == _run_of(report)]
-        if parts[0] is report:
-            runs.append(_run(sorted(parts, key=_part_of), numbers))
+    parts: dict[object, list[Report]] = {}
+    for one in reports:
+        key = (one.ci_run_id, one.run_attempt, one.box_key, one.branch, one.sha)
+        parts.setdefault(key, []).append(one)
+    runs = [_run(sorted(of_run, key=_part_of), numbers) for of_run in parts.values()]
     return ProductOutcomes(product, dict(enumerate(names)), runs)
-
-
-def _run_of(report: Report) -> tuple[int, int, str]:
-    return report.ci_run_id, report.run_attempt, report.box_key
 
 
 def _part_of(report: Report) -> int:

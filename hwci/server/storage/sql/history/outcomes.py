@@ -171,7 +171,7 @@ class OutcomeAnswers(Answers):
                 self.check_time()
             *_, part, template = row
             run = _run(row, lists[template], notable.get(row[4], {}))
-            key = run.ci_run_id, run.run_attempt, run.box_key
+            key = run.ci_run_id, run.run_attempt, run.box_key, run.branch, run.sha
             parts.setdefault(key, []).append((part or 1, run))
         runs = [
             RunOutcomes.of_parts([run for _, run in sorted(of_run, key=lambda one: one[0])])
