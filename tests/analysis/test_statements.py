@@ -582,6 +582,26 @@ def test_a_test_that_is_broken_on_one_box_while_others_pass_is_not_a_bug_of_all(
     )
 
 
+def _group(boxes: Sequence[str], others: Sequence[str]) -> str:
+    """Return what is said of failures on these boxes, not on the others."""
+    found = replace(ON_B_AND_C, boxes=tuple(boxes), others=tuple(others))
+    known = Known(tried(40, boxes=[*boxes, *others]), None, FLAKY, found)
+    return answer(known).sentence.partition(f", {BEGAN}")[0]
+
+
+def test_a_group_is_called_by_how_its_names_begin_where_no_other_one_begins_so() -> None:
+    nrf, stm = ["nrf-1", "nrf-2", "nrf-3"], ["stm-1", "stm-2"]
+
+    assert _group(nrf, stm) == (
+        "Flaky on nrf-1, nrf-2 and nrf-3 (all nrf-…), not on stm-1 and stm-2"
+    )
+    assert _group(nrf[:2], stm) == "Flaky on nrf-1 and nrf-2 (all nrf-…), not on stm-1 and stm-2"
+    assert "(" not in _group(nrf[:2], ["nrf-3", "stm-1"])
+    assert "(" not in _group(["nrf-1", "nrx-1"], stm)
+    assert "(" not in _group(["nrf1", "nrf2"], ["stm1"])
+    assert "(" not in _group(nrf, [])
+
+
 def test_a_box_to_blame_is_not_the_only_one_where_it_failed_on_commits_that_all_fail_too() -> None:
     """libraries.heap of the real boards: on two commits, it failed on all that ran it."""
     facts = planted(Cause(Kind.BOX_TEST, ONE, frozenset({B}), rate=0.4)).facts
