@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How people read a number, a number of things, a commit, a chance, which the dashboard writes so
-too; a time that something lasted, and a day.
+"""How people read a number, a number of things, their names, a commit, a chance and a time that
+something lasted, which the dashboard writes so too; and a day.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -18,6 +19,12 @@ _WHOLE, _TENTH = Decimal(1), Decimal("0.1")
 def counted(number: int, one: str) -> str:
     """Write `1 run`, `2 runs`."""
     return f"{number:,} {one if number == 1 else f'{one}s'}"
+
+
+def joined(names: Sequence[str]) -> str:
+    """Write `A`, `A and B`, `A, B and C`."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def short(sha: str) -> str:

@@ -19,7 +19,7 @@ from hwci.analysis.statement_words import answer, on_boxes
 from hwci.analysis.statements import Claim, Known, Statement, known_of
 from hwci.engine.rules.flakiness import is_broken
 from hwci.engine.rules.labels import Group
-from hwci.said import counted
+from hwci.said import counted, day
 
 
 class About(NamedTuple):
@@ -85,19 +85,25 @@ def _evidence(known: Known, statement: Statement, test: OneTest, tries: Tries) -
     lost_here = f"{counted(len(lost), 'run')} of these lost the board at it" if lost else ""
     if not known.tried.failed:
         return []
-    compared = "" if known.blame is None else words.of_blame(known.blame, known.notes)
+    compared = ""
+    if known.blame is not None:
+        compared = words.of_blame(known.blame, known.tried.failed_on, known.notes)
     fails = statement.claim is Claim.FAILS_NOW
     # What fails now may be another matter.
     on_box = f"{'over the period ' if fails else ''}it {compared}" if compared else ""
     # Beside counts on the same commits, those of all runs say nothing more.
     counts = _given(test) if compared else counts
+    gone = known.tried.gone.items() if fails else ()
+    unseen = [
+        f"it failed on {box}, too, and was not seen there since {day(at)}" for box, at in gone
+    ]
     if isinstance(found, str):
         is_missing = known.failing is not None and found != NEVER_PASSED
         missing = f"not enough data to say more: {found}" if is_missing else ""
-        return [missing, on_box, counts, lost_here]
+        return [missing, on_box, counts, *unseen, lost_here]
     since = f"its runs say that it has failed {since_when(found.since)}" if fails else ""
     fixed = "" if fails or statement.claim is Claim.NOT_SEEN else of_fixed(found)
-    return [since, on_box, of_change(found.since), fixed, counts, lost_here]
+    return [since, on_box, of_change(found.since), fixed, counts, *unseen, lost_here]
 
 
 def _counts(test: OneTest, tries: Tries) -> str:

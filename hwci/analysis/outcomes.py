@@ -6,17 +6,18 @@ runs pass all their tests, so what a run did is its set and the few results that
 first attempt.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
+from itertools import chain
+from operator import or_
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import ANYWHERE, History, Place, Scope, Where
 from hwci.engine.periods import Period
-from hwci.engine.test_sets import CountedTests
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 
 
@@ -32,10 +33,11 @@ class NotableResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunOutcomes:
-    """What one report did on its box. `ran`: its tests; `order`: the same in the order of the
-    report. `notable`: its results by test, all others passed at the first attempt. A run with
-    `hello_ok` false never reached the hardware: no rate counts its tests, and it has no `notable`.
-    `rerun_of`: the CI run whose result made CI start this one, None if nothing tells.
+    """What one run did on its box, the parts of its report together. `ran`: its tests; `order`: the
+    same in the order of the report. `notable`: its results by test, all others passed at the first
+    attempt. A run with `hello_ok` false never reached the hardware: no rate counts its tests, and
+    it has no `notable`. `rerun_of`: the CI run whose result made CI start this one, None if nothing
+    tells.
     """
 
     started_at: datetime
@@ -53,6 +55,25 @@ class RunOutcomes:
     order: Sequence[int]
     notable: Mapping[int, NotableResult]
 
+    @classmethod
+    def of_parts(cls, parts: Sequence["RunOutcomes"]) -> "RunOutcomes":
+        """Return the run of these parts, in their order. It reached the hardware if all did."""
+        first, *others = parts
+        if not others:
+            return first
+        hello_ok = all(part.hello_ok for part in parts)
+        return replace(
+            first,
+            started_at=min(part.started_at for part in parts),
+            ended_at=max(part.ended_at for part in parts),
+            hello_ok=hello_ok,
+            ran=reduce(or_, (part.ran for part in parts)),
+            order=[*dict.fromkeys(chain.from_iterable(part.order for part in parts))],
+            notable=dict(chain.from_iterable(part.notable.items() for part in reversed(parts)))
+            if hello_ok
+            else {},
+        )
+
 
 class FirstAttempts(NamedTuple):
     """How often the first attempt of a test failed, of so many runs."""
@@ -63,7 +84,8 @@ class FirstAttempts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProductOutcomes:
-    """The runs of a product in the order of reports (semantics, 5.1). `tests`: names by number,
+    """The runs of a product in the order of reports (semantics, 5.1): one that came in parts stands
+    where the first of them does. `tests`: names by number,
     of every test that one of them ran.
     """
 
@@ -75,43 +97,12 @@ class ProductOutcomes:
         """Return the number of a test; None if no run has it."""
         return next((number for number, name in self.tests.items() if name == test_id), None)
 
-    def tried(self, test_id: str) -> Iterator[tuple[RunOutcomes, NotableResult | None]]:
-        """Yield the runs of a test that say something about the firmware, each with its result if
-        that is notable. A failure that its harness blames on the bench says nothing about it.
-        """
-        number = self.number_of(test_id)
-        if number is None:
-            return
-        for run in self.runs:
-            if run.hello_ok and run.ran >> number & 1:
-                result = run.notable.get(number)
-                if result is None or result.verdict is not Verdict.INFRA:
-                    yield run, result
-
-    def first_attempts(self) -> Mapping[str, FirstAttempts]:
-        """Return those of each test in the runs that `tried` yields; none if no run is left."""
-        counted, failed = CountedTests(), Counter[int]()
-        for tests, runs in Counter(run.ran for run in self.runs if run.hello_ok).items():
-            counted.add(tests, runs)
-        counts = counted.counts(max(self.tests, default=-1) + 1)
-        ran = {number: counts[number] for number in self.tests}
-        for run in self.runs:
-            for number, result in run.notable.items():
-                is_told = result.verdict is not Verdict.INFRA
-                ran[number] -= not is_told
-                failed[number] += is_told
-        return {
-            self.tests[number]: FirstAttempts(failed[number], runs)
-            for number, runs in ran.items()
-            if runs
-        }
-
 
 class RecordedRuns(History, Protocol):
     """A history that also has the runs themselves."""
 
     def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
-        """The reports of a period by start, of each product with one, by repository and suite."""
+        """The runs of a period by start, of each product with one, by repository and suite."""
 
     def commits_run(
         self, lanes: Collection[Lane], period: Period

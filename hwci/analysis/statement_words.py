@@ -6,7 +6,7 @@ This module decides no claim: `statements.py` does. Since when is said in `flaky
 where to look first at what fails now in `failures/look_first.py`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.benches.words import listed
@@ -19,6 +19,8 @@ from hwci.analysis.statements import OF_BOXES, Claim, Failing, Known, Statement,
 from hwci.said import counted, day, short, tenths
 
 UNKNOWN = "not enough data"
+_SEPARATORS = "-_./ "
+"""What parts the kind of a box from its number, in its name."""
 _SWAP = (
     "to tell bench from firmware, swap the board of {0} with that of another bench: if the failures"
     " stay on {0}, it is the bench; if they move, it is the board or the firmware"
@@ -144,7 +146,7 @@ def _on_one_box(known: Known, statement: Statement) -> Answer:
     [box] = statement.boxes
     likely = likely_words(statement)
     only, mostly = f"flaky on {box} only", f"flaky, mostly on {box}"
-    few_words = mostly if statement.others_failed else only
+    few_words = mostly if {*known.tried.failed_on} - {box} else only
     if statement.claim is Claim.MENDED:
         noted = f"before the note of {day(known.notes[box].at)}"
         sentence = f"F{few_words[1:]}{likely}, {noted}: what was done may have mended it"
@@ -160,11 +162,25 @@ def _on_a_group(known: Known, statement: Statement) -> Answer:
     boxes = listed(statement.boxes)
     beside = f", not on {listed(statement.others)}" if statement.others else ""
     few_words = f"flaky on {boxes}"
+    start = start_in_common(statement.boxes, {*known.tried.boxes} - {*statement.boxes})
+    called = f" (all {start}…)" if start else ""
     sentence = (
-        f"Flaky on {boxes}{beside}{likely_words(statement)}{_when(known)}: look at what these"
-        " boxes share, such as a board type, a probe or a supply"
+        f"Flaky on {boxes}{called}{beside}{likely_words(statement)}{_when(known)}: look at what"
+        " these boxes share, such as a board type, a probe or a supply"
     )
     return Answer(statement, sentence, few_words)
+
+
+def start_in_common(boxes: Sequence[str], others: Collection[str]) -> str | None:
+    """Return how the names of these boxes begin, up to a separator, if that of no other one does;
+    None: there are no others, or the names do not tell them apart.
+    """
+    first = boxes[0]
+    starts = [first[: at + 1] for at, letter in enumerate(first) if letter in _SEPARATORS]
+    shared = [start for start in starts if all(box.startswith(start) for box in boxes)]
+    if not shared or not others or any(box.startswith(shared[-1]) for box in others):
+        return None
+    return shared[-1]
 
 
 def _only_box(known: Known, statement: Statement) -> Answer:

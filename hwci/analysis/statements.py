@@ -80,14 +80,15 @@ class Known(NamedTuple):
     @property
     def unseen(self) -> Mapping[str, datetime]:
         """The boxes that matter, if they are gone, each with its last run: all on which it fails
-        now; or all to blame, or on which it failed; or those that keep it from being fixed. Where
-        one that still runs fails, that is said instead.
+        now; or all to blame, or on which it failed, unless all passed last; or those that
+        keep it from being fixed. Where one that still runs fails, that is said instead.
         """
         gone, found = self.tried.gone, self.found
         if self.failing is not None:
             boxes = {*self.failing.boxes}
         elif isinstance(found, str):
-            boxes = {*culprits(self.blame)} or {*self.tried.failed_on}
+            failed_on = {*self.tried.failed_on} if self.tried.failed_last else set()
+            boxes = {*culprits(self.blame)} or failed_on
         else:
             boxes = {*(found.judged_on or found.failed_on)}
             if found.would_be_fixed:
@@ -239,23 +240,29 @@ def known_of(
     notes: Mapping[str, Note] | None = None,
 ) -> Known:
     """Return what is known of a test. `pending`: its failures that are; `incidents`: which have
-    these. What runs suggest is of one branch, so a failure on another one is left out beside it.
+    these. What runs suggest is of one branch, so a failure on another one is left out beside it; so
+    is one on a box that is gone, beside those on boxes that still run it.
     """
     # Where it never failed, the rules count what runs failed that had lost their board before it.
     branch = None if isinstance(found, str) else found.since.branch
-    failing = fails_on(pending, branch) if tried.failed else None
+    still = [group for group in pending if group.first.key.lane.box_key not in tried.gone]
+    failing = fails_on(still or pending, branch) if tried.failed else None
     return Known(tried, failing, found, blame, look_first_at(failing, incidents), notes or {})
 
 
 def look_first_at(failing: Failing | None, incidents: Iterable[Described]) -> Sequence[str]:
-    """Return what is said of the incidents on the branch where a test fails now."""
-    return [
-        *dict.fromkeys(
-            described.look_first
-            for described in incidents
-            if failing and described.look_first and described.incident.lane.branch == failing.branch
-        )
-    ]
+    """Return what is said of the incident on the branch where a test fails now. An incident that
+    began on a box where this test does not fail says nothing of it, and two say two things.
+    """
+    told = {
+        described.look_first
+        for described in incidents
+        if failing
+        and described.look_first
+        and described.incident.lane.branch == failing.branch
+        and described.incident.lane.box_key in failing.boxes
+    }
+    return [*told] if len(told) == 1 else []
 
 
 def fails_on(pending: Sequence[Group], branch: str | None = None) -> Failing | None:

@@ -188,12 +188,22 @@ class RunChanges(Answer):
     truncated: bool
 
 
+class RerunOf(Answer):
+    """The CI run whose result made CI start a run: its id, and its record on the same box, else on
+    another one; null if no run of the product has that id.
+    """
+
+    run_id: int
+    run_record_id: UUID | None
+
+
 class RunDetail(RunAnswer):
-    """A run record with all that was reported."""
+    """A run record with all that was reported. `rerun_of`: null if its report does not tell."""
 
     items: Sequence[RunItem]
     covers_shas: Sequence[str]
     changes: RunChanges | None
+    rerun_of: RerunOf | None = None
 
 
 class RunTest(Answer):

@@ -64,7 +64,15 @@ def _circle(number: int) -> Sequence[str]:
 HISTORIES = {
     "nothing": [],
     "one run": runs("F", number=1),
+    "one box": runs("PF"),
     "no box in common": runs("PF", boxes=3),
+    "all reruns of a run that nobody knows": [
+        replace(one, sha="a" * 7, rerun_of=999) for one in runs("PF", boxes=2)
+    ],
+    "all runs lose their board": [
+        replace(one, tests=tuple(item("F", f"test {at}") for at in range(8)), sha="a" * 7)
+        for one in runs("P", boxes=2)
+    ],
     "all failing": runs("F", boxes=2),
     "none failing": runs("P", boxes=2),
     "ten thousand boxes": runs("PPF", boxes=BOXES, number=BOXES),

@@ -115,17 +115,18 @@ def test_the_boxes_with_which_one_was_compared_are_named_or_counted() -> None:
     all_failed = [failing(one, range(4)) for one in seen if one.sha == seen[0].sha]
     where_all_failed = failing(replace(third[0], sha=seen[0].sha), range(4))
     beside = [one for one in seen if one.sha != seen[0].sha]
-    for history, never in (
-        ([*seen, *elsewhere], "bench-1 never does"),
-        ([*beside, *all_failed, where_all_failed], "bench-1 never does"),
-        ([*seen, *third], "the 2 others compared never do"),
+    for history, never, only in (
+        ([*seen, *elsewhere], "bench-1 never does", True),
+        ([*beside, *all_failed, where_all_failed], "bench-1 never does", False),
+        ([*seen, *third], "the 2 others compared never do", True),
     ):
         found = asked(history)
         [bad] = [one for one in found.boxes if one.box_key == "bench-2"]
         [test] = found.tests
         assert of_box(bad).answer == f"fails where {never}"
-        assert test.only
-        assert of_blame(test.blame, {}).startswith("fails on bench-2 only (")
+        assert test.only is only
+        words = "fails on bench-2 only (" if only else "fails more on bench-2 than elsewhere ("
+        assert of_blame(test.blame, test.failed_on, {}).startswith(words)
     lone = box(asked([*seen, *elsewhere]), "bench-3")
     assert lone.others == []
     without = [replace(one, tests=(one.tests[0], *one.tests[2:])) for one in third]
@@ -415,10 +416,11 @@ def test_a_box_that_was_mended_is_told_apart_before_and_since_its_note() -> None
     assert noted.before.comparison.named
     assert noted.before.counts == (half // 2, 2 * half, 0, 2 * half)
     assert noted.before.health.last_run_at < mended <= noted.figures.health.last_run_at
-    assert [(one.box_key, one.before) for one in found.tests] == [("bench-2", True)]
+    [test] = found.tests
+    assert (test.box_key, test.before) == ("bench-2", True)
     assert of_box(noted).answer.startswith("since the note of ")
     assert "; before it: fails where bench-1 never does, " in of_box(noted).evidence
-    assert ", before the note of " in of_blame(found.tests[0].blame, found.tests[0].notes)
+    assert ", before the note of " in of_blame(test.blame, test.failed_on, test.notes)
     assert named(asked(history)) == ["bench-2"]
 
 

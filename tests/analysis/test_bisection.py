@@ -310,3 +310,23 @@ def test_without_ends_too_few_runs_suggest_none() -> None:
     fleet = planted(RACE)
     few = replace(fleet.facts, reports=fleet.facts.reports[:10])
     assert suggested(replace(fleet, facts=few)) is MissingCommit.NO_RANGE
+
+
+def test_what_failed_behind_a_lost_board_is_no_run_of_the_test() -> None:
+    beside = ["first", "second", TEST, "third", "last"]
+
+    def whole(run: str, at: float, failing: Sequence[str]) -> Report:
+        tests = [item("F" if test in failing else "P", test) for test in beside]
+        return report(run, at, tests=tests, sent=changes("a", *COMMITS) if at == 1 else None)
+
+    runs = [whole("h:F", 1, [TEST]), *(whole("a:P", 2 + at, []) for at in range(30))]
+    behind = progress_of([*runs, whole("c:F", 40, beside[1:])])
+    at_it = progress_of([*runs, whole("c:F", 40, beside[2:])])
+
+    assert behind.counts[found_at(behind, "c")] == Counts(0, 0)
+    assert at_it.counts[found_at(at_it, "c")] == Counts(1, 0)
+
+
+def found_at(found: Progress, sha: str) -> int:
+    """Return the place of a commit."""
+    return [one.sha for one in found.commits].index(sha)

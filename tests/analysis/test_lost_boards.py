@@ -2,9 +2,12 @@
 """Which failures lie in runs that lost their board, by small pictures."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
 
 from hwci.analysis.failures.lost_boards import in_lost_runs, lost_board_of, lost_boards
-from hwci.engine.facts import Report
+from hwci.engine.facts import Part, Report
 from hwci.engine.page.reading import read_classified
 from hwci.engine.vocabulary import FailureClass
 from tests.engine.timeline import ALL, EVER, MAIN, ORG, Past, changes, commit, item, report
@@ -41,6 +44,15 @@ def lost(reports: list[Report]) -> dict[str, Sequence[str]]:
     return {f"{key.sha} {key.lane.test_id}": at for key, at in found.items()}
 
 
+def cut(one: Report, at: int) -> list[Report]:
+    """Return the report of a run in two parts, of which the first has so many tests."""
+    second = one.run_id + 1000
+    return [
+        replace(one, tests=one.tests[:at], part_of=Part(one.run_id, 1, 2)),
+        replace(one, tests=one.tests[at:], part_of=Part(one.run_id, 2, 2), run_id=second),
+    ]
+
+
 def rows(reports: list[Report]) -> list[str]:
     """Return the resolved failures of lost runs, as first commit and test."""
     history = FullRecordedRuns(ORG, Past(reports).facts)
@@ -60,6 +72,16 @@ def test_what_failed_from_where_the_board_was_lost_to_the_end_is_named() -> None
     reports = runs(c05="defgh")
     assert lost(reports) == {f"c05 {test}": ["d"] for test in "defgh"}
     assert rows(reports) == [f"c05 {test}" for test in "defgh"]
+
+
+@pytest.mark.parametrize("at", [2, 5, 7])
+def test_a_run_that_came_in_parts_lost_its_board_as_a_whole_one(at: int) -> None:
+    parts = [part for one in runs(c05="defgh") for part in cut(one, at)]
+    assert lost(parts) == lost(runs(c05="defgh"))
+
+
+def test_what_fails_at_the_end_of_a_part_that_is_not_the_last_lost_no_board() -> None:
+    assert lost([part for one in runs(c05="bcd") for part in cut(one, 4)]) == {}
 
 
 def test_what_failed_before_it_in_the_same_run_is_not() -> None:

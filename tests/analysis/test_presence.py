@@ -156,6 +156,14 @@ def test_boxes_that_wait_for_the_same_are_compared_with_each_other() -> None:
     assert A not in found.compared
 
 
+def test_which_boxes_explain_a_test_is_weighed_once_for_all_that_ask() -> None:
+    bench = Cause(Kind.BOX_TEST, frozenset({0}), frozenset({C}), rate=0.4)
+    found = trials(simulate(FLEET, [bench], 1))
+
+    assert found.blame_of(0) is not None
+    assert found.blame_of(0) is found.blame_of(0)
+
+
 def test_a_note_parts_a_box_for_what_it_waits_for_too() -> None:
     bench = Cause(Kind.BOX_TEST, frozenset({0}), frozenset({B}), rate=0.4)
     fleet = simulate(replace(FLEET, boxes=3), [bench], 1)

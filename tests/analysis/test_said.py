@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from hwci.said import percent, signed, tenths
+from hwci.said import joined, percent, signed, tenths
 
 
 def test_a_number_of_numpy_is_written_as_any_other() -> None:
@@ -21,3 +21,7 @@ def test_no_difference_has_no_sign() -> None:
     written = [signed(points) for points in (-0.04, 0, 0.04, 0.05, -0.05, 12)]
 
     assert written == ["0.0", "0.0", "0.0", "+0.1", "-0.1", "+12.0"]
+
+
+def test_names_are_joined_as_in_a_sentence() -> None:
+    assert [joined(names) for names in ("A", "AB", "ABC")] == ["A", "A and B", "A, B and C"]

@@ -4,7 +4,7 @@ which is made where several hold.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import combinations, pairwise, product
@@ -20,7 +20,13 @@ from hwci.analysis.benches.trials import Earlier, Side
 from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.suspect_words import of_suspect
-from hwci.analysis.flaky.suspects import NEVER_PASSED, Intermittent, Suspect, Tried
+from hwci.analysis.flaky.suspects import (
+    NEVER_PASSED,
+    Intermittent,
+    SeenProduct,
+    Suspect,
+    Tried,
+)
 from hwci.analysis.outcomes import RunOutcomes
 from hwci.analysis.statement_words import Answer, answer
 from hwci.analysis.statements import (
@@ -33,8 +39,9 @@ from hwci.analysis.statements import (
     look_first_at,
     statement_of,
 )
-from hwci.engine.facts import Facts
+from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope
+from hwci.engine.vocabulary import Outcome, Verdict
 from tests.analysis.races import EVER, ONE, RACE, only, planted
 from tests.simulation.calibration.page import recorded
 from tests.simulation.calibration.statements import said_of
@@ -186,7 +193,7 @@ LOST_ONCE = tried(1, lost_here=runs_lost([B]), lost=3)
             "not seen on bench-2 and bench-3 since 3 Jan",
         ),
         (
-            Known(tried(gone={B: LEFT}), FAILING, TOO_FEW, None),
+            Known(tried(gone={B: LEFT}, failed_last={B}), FAILING, TOO_FEW, None),
             Claim.NOT_SEEN,
             (
                 "Not seen on bench-2 since 3 Jan: it failed there, and bench-2 has not run it"
@@ -285,7 +292,7 @@ LOST_ONCE = tried(1, lost_here=runs_lost([B]), lost=3)
             "flaky on bench-2 only",
         ),
         (
-            Known(tried(21), None, FLAKY, ON_B_MOSTLY),
+            Known(tried(21, failed_on={B, C}), None, FLAKY, ON_B_MOSTLY),
             Claim.ONE_BOX,
             f"Flaky, mostly on bench-2, {BEGAN}: {SUSPECT_BENCH}",
             "flaky, mostly on bench-2",
@@ -481,7 +488,11 @@ def test_the_claim_that_would_send_people_astray_gives_way(
 
 
 def test_one_failure_elsewhere_changes_a_nuance_and_not_the_culprit() -> None:
-    none, one = (answer(Known(tried(), None, FLAKY, found)) for found in (ON_B, ON_B_MOSTLY))
+    tries = (tried(), tried(21, failed_on={B, C}))
+    none, one = (
+        answer(Known(counts, None, FLAKY, found))
+        for counts, found in zip(tries, (ON_B, ON_B_MOSTLY), strict=True)
+    )
 
     assert none.statement.claim is one.statement.claim is Claim.ONE_BOX
     assert none.statement.boxes == one.statement.boxes == [B]
@@ -571,6 +582,108 @@ def test_a_test_that_is_broken_on_one_box_while_others_pass_is_not_a_bug_of_all(
     )
 
 
+def _group(boxes: Sequence[str], others: Sequence[str]) -> str:
+    """Return what is said of failures on these boxes, not on the others."""
+    found = replace(ON_B_AND_C, boxes=tuple(boxes), others=tuple(others))
+    known = Known(tried(40, boxes=[*boxes, *others]), None, FLAKY, found)
+    return answer(known).sentence.partition(f", {BEGAN}")[0]
+
+
+def test_a_group_is_called_by_how_its_names_begin_where_no_other_one_begins_so() -> None:
+    nrf, stm = ["nrf-1", "nrf-2", "nrf-3"], ["stm-1", "stm-2"]
+
+    assert _group(nrf, stm) == (
+        "Flaky on nrf-1, nrf-2 and nrf-3 (all nrf-…), not on stm-1 and stm-2"
+    )
+    assert _group(nrf[:2], stm) == "Flaky on nrf-1 and nrf-2 (all nrf-…), not on stm-1 and stm-2"
+    assert "(" not in _group(nrf[:2], ["nrf-3", "stm-1"])
+    assert "(" not in _group(["nrf-1", "nrx-1"], stm)
+    assert "(" not in _group(["nrf1", "nrf2"], ["stm1"])
+    assert "(" not in _group(nrf, [])
+
+
+def test_a_box_to_blame_is_not_the_only_one_where_it_failed_on_commits_that_all_fail_too() -> None:
+    """libraries.heap of the real boards: on two commits, it failed on all that ran it."""
+    facts = planted(Cause(Kind.BOX_TEST, ONE, frozenset({B}), rate=0.4)).facts
+    shas = [*dict.fromkeys(report.sha for report in facts.reports)][10:12]
+    found = said_of(replace(planted(), facts=with_test(facts, shas, "fail")))
+
+    assert found.statement.claim is Claim.ONE_BOX
+    assert found.statement.others_failed == 0
+    assert found.answer.startswith("Flaky, mostly on bench-2")
+    assert "It fails more on bench-2 than elsewhere (" in found.says
+
+
+def with_test(facts: Facts, shas: Collection[str], outcome: str | None) -> Facts:
+    """Return the facts with another outcome of the first test on these commits; None: it is left
+    out.
+    """
+
+    def changed(report: Report) -> Report:
+        first, *others = report.tests
+        if outcome is None:
+            return replace(report, tests=tuple(others))
+        item = replace(first, outcome=Outcome(outcome), verdict=Verdict.DEVICE)
+        return replace(report, tests=(item, *others))
+
+    reports = [
+        changed(report) if report.sha in shas else report
+        for report in sorted(facts.reports, key=lambda report: report.started_at)
+    ]
+    return replace(facts, reports=tuple(reports))
+
+
+def test_a_failing_test_that_no_box_runs_any_more_is_not_seen_and_does_not_fail_now() -> None:
+    """bootloader.mcuboot.swap_using_move of the real boards: it never passed, and was left out."""
+    facts = planted(replace(BUG, since=20)).facts
+    shas = [*dict.fromkeys(report.sha for report in with_test(facts, (), None).reports)]
+    dropped = said_of(replace(planted(), facts=with_test(facts, shas[30:], None)))
+    lately = said_of(replace(planted(), facts=with_test(facts, shas[-3:], None)))
+
+    assert dropped.statement.claim is Claim.NOT_SEEN
+    assert dropped.answer.startswith("Not seen on ")
+    assert lately.statement.claim is Claim.FAILS_NOW
+
+
+def test_a_test_fails_now_on_the_boxes_that_still_run_it_and_was_not_seen_on_the_others() -> None:
+    """bootloader.mcuboot of the real boards: one of its two boxes was left out for months."""
+    facts = planted(replace(BUG, since=20)).facts
+    shas = [*dict.fromkeys(report.sha for report in with_test(facts, (), None).reports)][30:]
+    reports = [
+        replace(report, tests=report.tests[1:])
+        if report.box_key == B and report.sha in shas
+        else report
+        for report in facts.reports
+    ]
+    found = said_of(replace(planted(), facts=replace(facts, reports=tuple(reports))))
+
+    assert found.statement.claim is Claim.FAILS_NOW
+    assert B not in found.statement.boxes
+    assert "It failed on bench-2, too, and was not seen there since " in found.says
+
+
+def test_a_test_of_few_runs_whose_last_run_passed_where_it_failed_may_not_still_be_failing() -> (
+    None
+):
+    """crypto.secp256r1 of the real boards: it failed once on a box, and passed its last two."""
+    passed = Known(tried(gone={B: LEFT}), None, TOO_FEW, None)
+    failed = Known(tried(gone={B: LEFT}, failed_last={B}), None, TOO_FEW, None)
+
+    assert statement_of(passed).claim is Claim.TOO_FEW
+    assert statement_of(failed).claim is Claim.NOT_SEEN
+
+
+def test_what_is_missing_names_the_boxes_whose_runs_alone_count() -> None:
+    """kernel.common.lto of the real boards: 18 of its 45 runs are of the box to blame."""
+    on_one = Cause(Kind.BOX_TEST, ONE, frozenset({B}), rate=1.0)
+    fleet = planted(on_one, runs=60, verdicts=0.0)
+    history, runs = recorded(fleet)
+
+    assert SeenProduct(history, runs).suggested("test_000") == (
+        "13 runs of bench-2 on main; 20 are needed"
+    )
+
+
 def test_what_fails_now_on_other_boxes_is_not_put_on_the_box_to_blame() -> None:
     one, two = (SELDOM._replace(boxes=boxes) for boxes in ([A, B], [A, B, C]))
 
@@ -581,16 +694,19 @@ def test_what_fails_now_on_other_boxes_is_not_put_on_the_box_to_blame() -> None:
     assert found.sentence.endswith(". No bench stands out")
 
 
-def test_what_is_said_of_incidents_on_the_branch_is_said_once() -> None:
+def test_what_is_said_of_the_incident_of_a_test_is_of_its_branch_and_boxes_and_no_two_things() -> (
+    None
+):
     row, found = row_of(planted(replace(BUG, since=20)).facts)
     history = FullRecordedRuns(UUID(int=1), planted(replace(BUG, since=20)).facts)
     [one] = failing_incidents(history, Scope(), EVER, row.test.test_id)
     other = one._replace(look_first="Look at bench-2 first")
     release = replace(found, since=replace(found.since, branch="release"))
 
-    look_first = known_of(tried(), row.pending, found, None, [one, other, other]).look_first
-
-    assert look_first == [one.look_first, "Look at bench-2 first"]
+    assert known_of(tried(), row.pending, found, None, [one, one]).look_first == [one.look_first]
+    assert not known_of(tried(), row.pending, found, None, [one, other]).look_first
+    assert look_first_at(FAILING._replace(boxes=[one.incident.lane.box_key]), [one])
+    assert not look_first_at(FAILING._replace(boxes=["bench-9"]), [one])
     assert not known_of(tried(), row.pending, release, None, [one]).look_first
     assert not look_first_at(FAILING._replace(branch="release"), [one])
 

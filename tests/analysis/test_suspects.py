@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 
+from hwci.analysis.benches.trials import Trials
 from hwci.analysis.benches.words import of_blame
 from hwci.analysis.certainty import ATTEMPTS_NEEDED
 from hwci.analysis.flaky.branch_order import CommitKind
@@ -194,7 +195,7 @@ def test_a_test_that_fails_on_one_box_is_not_on_all_alike() -> None:
     assert (found.found.boxes.alike or 0) < 0.1
     assert found.found.boxes.boxes[0].box_key == "bench-2"
     assert found.blame is not None
-    text = of_blame(found.blame, {})
+    text = of_blame(found.blame, {"bench-2"}, {})
     assert text.startswith("fails on bench-2 only (19 of 41 runs against 0 of ")
     assert text in of_suspect(found)
     assert found.found.judged_on == {"bench-2"}
@@ -414,22 +415,25 @@ def test_the_first_attempts_of_each_test_are_those_of_the_runs_that_tell_of_it(s
     fleet = planted(
         RACE, bad_box, seed=seed, tests=6, base_rate=0.1, lost=0.1, unreached=0.1, renamed=2
     )
-    [outcomes] = FullRecordedRuns(UUID(int=1), fleet.facts).outcomes(Scope(), EVER)
+    history = FullRecordedRuns(UUID(int=1), fleet.facts)
+    [outcomes] = history.outcomes(Scope(), EVER)
+    trials = Trials(outcomes, history.check_time, {})
 
     expected = {
-        test_id: (sum(result is not None for _, result in tried), len(tried))
+        test_id: (sum(one.result is not None for one in told), len(told))
         for test_id in outcomes.tests.values()
-        if (tried := list(outcomes.tried(test_id)))
+        if (told := [one for one in trials.told(test_id) if one.is_of_firmware])
     }
 
-    assert outcomes.first_attempts() == expected
+    assert trials.lost
+    assert trials.first_attempts() == expected
 
 
 def test_the_rates_of_a_test_are_likely_as_all_others_have_them() -> None:
     fleet = planted(RACE, tests=4, base_rate=0.05)
     history = FullRecordedRuns(UUID(int=1), fleet.facts)
     [outcomes] = history.outcomes(Scope(), EVER)
-    of_tests = outcomes.first_attempts()
+    of_tests = Trials(outcomes, history.check_time, {}).first_attempts()
     others = Counter(of_tests[test_id] for test_id in of_tests if test_id != "test_000")
 
     found = SeenProduct(history, outcomes).rates("test_000")

@@ -285,3 +285,22 @@ def test_a_run_is_found_by_the_number_that_its_ci_shows(
     assert "CI number  4242\n" in signed_in("runs", "show", row["id"]).out
     assert [row["runId"] for row in rows(signed_in, "--ci-run", "7")] == ["7"]
     assert rows(signed_in, "--ci-run", "4243") == []
+
+
+def test_a_rerun_shows_the_command_that_shows_the_run_that_it_repeats(
+    signed_in: Command, server: RunningServer, tmp_path: Path
+) -> None:
+    (tmp_path / "r.xml").write_text('<testsuite><testcase name="boot"/></testsuite>')
+    there = recorded("jenkins-multibranch") | {"HWCI_CI_KEY": server.ci_key}
+    for run, of in (("4301", "4300"), ("4302", "4301")):
+        flags = (f"--run-id={run}", "--run-attempt=1", f"--rerun-of={of}", "--no-changes")
+        assert signed_in("report-run", "--strict", *flags, "r.xml", **there).code == 0
+
+    first, second = (
+        next(row["id"] for row in rows(signed_in) if row["runId"] == run)
+        for run in ("4301", "4302")
+    )
+
+    told = f"rerun of   4301 (hwci runs show {first})\n"
+    assert told in signed_in("runs", "show", second).out
+    assert "rerun of   4300 (not reported here)\n" in signed_in("runs", "show", first).out

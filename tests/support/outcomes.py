@@ -28,15 +28,19 @@ class FullRecordedRuns(FullHistory):
         self, lanes: Collection[Lane], period: Period
     ) -> Mapping[Lane, Mapping[str, int]]:
         found: dict[Lane, dict[str, int]] = {lane: {} for lane in lanes}
-        for product in self.outcomes(Scope(), period):
-            for lane in lanes:
-                if lane.product == product.product:
-                    runs = [run for run in product.runs if run.branch == lane.branch]
-                    order = [*dict.fromkeys(run.sha for run in runs)]
-                    number = product.number_of(lane.test_id)
-                    for run in runs if number is not None else ():
-                        if run.hello_ok and run.box_key == lane.box_key and number in run.order:
-                            found[lane][run.sha] = order.index(run.sha)
+        reports = sorted(self._facts.reports, key=report_order)
+        reports = [one for one in reports if period.start <= one.started_at <= period.end]
+        for lane in lanes:
+            of_branch = [
+                one
+                for one in reports
+                if ((one.repo_key, one.suite), one.branch) == (lane.product, lane.branch)
+            ]
+            order = [*dict.fromkeys(one.sha for one in of_branch)]
+            for one in of_branch:
+                ran = {item.id for item in one.tests}
+                if one.hello_ok and one.box_key == lane.box_key and lane.test_id in ran:
+                    found[lane][one.sha] = order.index(one.sha)
         return found
 
     def places(
@@ -156,15 +160,24 @@ def outcomes_of(facts: Facts, scope: Scope, period: Period) -> list[ProductOutco
 def _of_product(product: Product, reports: Sequence[Report]) -> ProductOutcomes:
     names = sorted({item.id for report in reports for item in report.tests})
     numbers = {name: number for number, name in enumerate(names)}
-    runs = [_run(report, numbers) for report in reports]
+    parts: dict[object, list[Report]] = {}
+    for one in reports:
+        key = (one.ci_run_id, one.run_attempt, one.box_key, one.branch, one.sha)
+        parts.setdefault(key, []).append(one)
+    runs = [_run(sorted(of_run, key=_part_of), numbers) for of_run in parts.values()]
     return ProductOutcomes(product, dict(enumerate(names)), runs)
 
 
-def _run(report: Report, numbers: dict[str, int]) -> RunOutcomes:
-    counted = [one for one in report.tests if report.hello_ok and has_failed_attempt(one)]
+def _part_of(report: Report) -> int:
+    return 1 if report.part_of is None else report.part_of.part
+
+
+def _run(parts: Sequence[Report], numbers: dict[str, int]) -> RunOutcomes:
+    report, hello_ok = parts[0], all(one.hello_ok for one in parts)
+    order = [*dict.fromkeys(one.id for part in parts for one in part.tests)]
     return RunOutcomes(
-        started_at=report.started_at,
-        ended_at=report.ended_at,
+        started_at=min(one.started_at for one in parts),
+        ended_at=max(one.ended_at for one in parts),
         ci_run_id=report.ci_run_id,
         run_attempt=report.run_attempt,
         rerun_of=report.rerun_of,
@@ -173,12 +186,14 @@ def _run(report: Report, numbers: dict[str, int]) -> RunOutcomes:
         trigger=report.trigger,
         branch=report.branch,
         sha=report.sha,
-        hello_ok=report.hello_ok,
-        ran=sum(1 << numbers[one.id] for one in report.tests),
-        order=tuple(numbers[one.id] for one in report.tests),
+        hello_ok=hello_ok,
+        ran=sum(1 << numbers[test] for test in order),
+        order=tuple(numbers[test] for test in order),
         notable={
             numbers[one.id]: NotableResult(one.outcome, one.attempts, one.verdict)
-            for one in counted
+            for part in reversed(parts)
+            for one in part.tests
+            if hello_ok and has_failed_attempt(one)
         },
     )
 

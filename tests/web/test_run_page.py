@@ -372,3 +372,18 @@ def test_what_the_harness_wrote_of_a_failure_is_shown_as_text(own: Site) -> None
     expect(own.page.locator(".message")).to_have_text(said)
     own.page.get_by_role("link", name="boot", exact=True).click()
     expect(own.page.locator(".facts .message")).to_have_text(said)
+
+
+def test_a_rerun_links_to_the_run_that_it_repeats(own: Site) -> None:
+    own.benches.report(run_id=1)
+    own.benches.report(run_id=2, rerun_of=1)
+    own.benches.report(run_id=3, rerun_of=99)
+    first, second, third = (
+        next(one["id"] for one in own.benches.listed() if one["runId"] == run) for run in (1, 2, 3)
+    )
+    own.open(f"runs/{third}")
+    expect(own.page.locator("dl.facts")).to_contain_text("99 not reported here")
+    own.open(f"runs/{second}")
+    own.page.locator("dl.facts div", has_text="Rerun of").get_by_role("link", name="1").click()
+
+    expect(own.page).to_have_url(re.compile(f"/runs/{first}"))

@@ -48,14 +48,6 @@ class Health:
     last_clean_at: datetime | None
 
 
-class _Key(NamedTuple):
-    """A run, whatever its parts."""
-
-    product: Product
-    run_id: int
-    attempt: int
-
-
 def runs_by_side(products: Sequence[Trials]) -> Mapping[Side, Sequence[tuple[Trials, int]]]:
     """Return the product and the place of the runs of each box."""
     found: dict[Side, list[tuple[Trials, int]]] = defaultdict(list)
@@ -67,30 +59,23 @@ def runs_by_side(products: Sequence[Trials]) -> Mapping[Side, Sequence[tuple[Tri
 
 def health_of(places: Sequence[tuple[Trials, int]]) -> Health:
     """Return how the box of these runs fares."""
-    runs: dict[_Key, list[RunOutcomes]] = defaultdict(list)
-    lost: dict[_Key, LostRun] = {}
-    for trials, number in places:
-        run = trials.found.runs[number]
-        key = _Key(trials.found.product, run.ci_run_id, run.run_attempt)
-        runs[key].append(run)
-        if number in trials.lost:
-            lost[key] = _lost(trials, run, trials.lost[number])
-    reached = {key: parts for key, parts in runs.items() if all(one.hello_ok for one in parts)}
-    clean = [parts for parts in reached.values() if is_clean(parts)]
-    every = [one for parts in runs.values() for one in parts]
+    runs = [trials.found.runs[number] for trials, number in places]
+    lost = [
+        _lost(trials, trials.found.runs[number], trials.lost[number])
+        for trials, number in places
+        if number in trials.lost
+    ]
+    reached = [run for run in runs if run.hello_ok]
     return Health(
         unreached=_rate(len(runs) - len(reached), len(runs)),
         lost=_rate(len(lost), len(reached)) if reached else None,
-        lost_runs=sorted(lost.values(), key=lambda one: one.run.started_at),
-        board_time=covered((one.started_at, one.ended_at) for one in every),
-        last_run_at=max(one.started_at for one in every),
-        last_clean_at=max((one.started_at for parts in clean for one in parts), default=None),
+        lost_runs=sorted(lost, key=lambda one: one.run.started_at),
+        board_time=covered((run.started_at, run.ended_at) for run in runs),
+        last_run_at=max(run.started_at for run in runs),
+        last_clean_at=max(
+            (run.started_at for run in reached if run.ran and not run.notable), default=None
+        ),
     )
-
-
-def is_clean(parts: Sequence[RunOutcomes]) -> bool:
-    """Whether a run ran tests, and all passed at the first attempt."""
-    return any(one.ran for one in parts) and not any(one.notable for one in parts)
 
 
 def covered(spans: Iterable[tuple[datetime, datetime]]) -> timedelta:

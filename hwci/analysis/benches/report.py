@@ -28,7 +28,7 @@ from hwci.analysis.benches.strata import Strata, Sum
 from hwci.analysis.benches.trials import Earlier, Side, Trial, Trials, alike, box_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
@@ -88,7 +88,8 @@ class BoxReport:
 @dataclass(frozen=True, slots=True)
 class TestOnBox:
     """A test whose failures a box explains, alone or in a group (`blame`). `comparison`: of this
-    box with all others. `note`: of the box, if it has one; `before`: so it was before the note.
+    box with all others; `failed_on`: the boxes on which it ever failed. `note`: of the box, if it
+    has one; `before`: so it was before the note.
     """
 
     __test__ = False  # pytest: not a test class
@@ -98,13 +99,14 @@ class TestOnBox:
     box_key: str
     comparison: Comparison
     blame: Blame[Side]
+    failed_on: Collection[str]
     notes: Mapping[str, Note]
     before: bool = False
 
     @property
     def only(self) -> bool:
         """Whether it failed on this box alone."""
-        return self.blame.blamed is Blamed.ONE and not self.blame.others_counts.failed
+        return self.blame.blamed is Blamed.ONE and {*self.failed_on} <= {self.box_key}
 
 
 class At(NamedTuple):
@@ -209,16 +211,13 @@ def named_tests(read: Read) -> list[TestOnBox]:
     if not len(wanted):
         return []
     found = compare(rows[wanted], chances_by_curve(rows[wanted]))
-    blames: dict[tuple[int, int], Blame[Side] | None] = {}
     sides, named = [*read.strata.boxes], []
     for number, comparison in zip(wanted, found, strict=True):
         at = keys[number]
         if comparison.named:
             read.check_time()
             product = read.products[at.product]
-            if at[:2] not in blames:
-                blames[at[:2]] = product.blame_of(at.test)
-            blame, side = blames[at[:2]], sides[at.box]
+            blame, side = product.blame_of(at.test), sides[at.box]
             if blame is not None and side in blame.boxes:
                 tests = product.found
                 named.append(
@@ -228,6 +227,7 @@ def named_tests(read: Read) -> list[TestOnBox]:
                         box_key=box_of(side),
                         comparison=comparison,
                         blame=blame,
+                        failed_on=product.failed_on(tests.tests[at.test]),
                         notes=read.notes,
                         before=isinstance(side, Earlier),
                     )

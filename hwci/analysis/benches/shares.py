@@ -33,15 +33,11 @@ class _Results:
 
 
 def tallies(runs: Iterable[RunOutcomes], ran: Period) -> Tallies:
-    """Count runs of one product. `ran`: from the first to the last run of all that they are beside.
-    A run whose report came in parts is one on each box, which reached the hardware if all of its
-    parts did.
-    """
-    reached: dict[tuple[str, int, int], bool] = {}
+    """Count runs of one product. `ran`: from the first to the last run of all beside them."""
+    all_runs = reached = 0
     by_part: dict[int, _Results] = defaultdict(_Results)
     for run in runs:
-        key = run.box_key, run.ci_run_id, run.run_attempt
-        reached[key] = run.hello_ok and reached.get(key, True)
+        all_runs, reached = all_runs + 1, reached + run.hello_ok
         if run.hello_ok and run.ran:
             results = by_part[part_of(run.started_at, ran)]
             results.all += run.ran.bit_count()
@@ -51,7 +47,7 @@ def tallies(runs: Iterable[RunOutcomes], ran: Period) -> Tallies:
                 results.failed += failed
                 results.blamed += failed and one.verdict is Verdict.INFRA
     return Tallies(
-        reached=Tally(sum(reached.values()), len(reached)),
+        reached=Tally(reached, all_runs),
         blamed={at: Tally(one.blamed, one.all) for at, one in by_part.items()},
         flaky={
             at: Tally(one.retries + one.failed, one.all + one.retries)

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from hwci.analysis.benches.blame import Blame, OnCommit, blame
 from hwci.analysis.benches.presence import Order, is_rerun, orders
-from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
-from hwci.engine.test_sets import mask_of, tests_in
-from hwci.engine.vocabulary import Outcome
+from hwci.analysis.outcomes import FirstAttempts, NotableResult, ProductOutcomes, RunOutcomes
+from hwci.engine.test_sets import CountedTests, mask_of, tests_in
+from hwci.engine.vocabulary import Outcome, Verdict
 
 LOST_TESTS_MIN = 3
 """So many failures in a row end a run that lost its board, at least."""
@@ -59,6 +59,24 @@ class Lost(NamedTuple):
         return self.tests[1:]
 
 
+class Told(NamedTuple):
+    """A run that tells something of a test, with its result if that is notable. `is_lost`: the
+    board was lost at the test.
+    """
+
+    run: RunOutcomes
+    result: NotableResult | None
+    is_lost: bool
+
+    @property
+    def is_of_firmware(self) -> bool:
+        """Whether it tells something of the firmware: a failure that the harness blames on the
+        bench does not, unless the test lost the board.
+        """
+        of_bench = self.result is not None and self.result.verdict is Verdict.INFRA
+        return self.is_lost or not of_bench
+
+
 class Stratum(NamedTuple):
     """The runs that are compared with each other: of a commit, on boxes that wait for the same
     other boxes, mostly for none.
@@ -69,7 +87,7 @@ class Stratum(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One run on a box, its parts together. `ran` and `failed` are sets of tests as bits."""
+    """One run on a box. `ran` and `failed` are sets of tests as bits."""
 
     side: Side
     ran: int
@@ -104,6 +122,44 @@ class Trials:
         """Whether the product ran on two boxes or more."""
         return len({run.box_key for run in self.found.runs}) > 1
 
+    def told(self, test_id: str) -> Iterator[Told]:
+        """Yield the runs that tell something of a test. Behind a lost board, nothing is told."""
+        test = self.found.number_of(test_id)
+        for number, run in enumerate(self.found.runs):
+            if test is not None and run.hello_ok and run.ran >> test & 1:
+                lost = self.lost.get(number)
+                if lost is None or test not in lost.untold:
+                    is_lost = lost is not None and lost.tests[0] == test
+                    yield Told(run, run.notable.get(test), is_lost)
+
+    def failed_on(self, test_id: str) -> Collection[str]:
+        """Return the boxes on which a test ever failed."""
+        return {run.box_key for run, result, _ in self.told(test_id) if result is not None}
+
+    def first_attempts(self) -> Mapping[str, FirstAttempts]:
+        """Return those of each test in the runs that tell something of the firmware; none if there
+        is no such run.
+        """
+        ran, failed = CountedTests(), Counter[int]()
+        of_bench = Counter[int]()
+        for number, run in enumerate(self.found.runs):
+            lost = self.lost.get(number)
+            untold = () if lost is None else lost.untold
+            if run.hello_ok:
+                ran.add(run.ran & ~mask_of(untold), 1)
+            for test, result in run.notable.items():
+                if test not in untold:
+                    is_lost = lost is not None and lost.tests[0] == test
+                    is_told = Told(run, result, is_lost).is_of_firmware
+                    of_bench[test] += not is_told
+                    failed[test] += is_told
+        counts = ran.counts(max(self.found.tests, default=-1) + 1)
+        return {
+            name: FirstAttempts(failed[test], runs)
+            for test, name in self.found.tests.items()
+            if (runs := counts[test] - of_bench[test])
+        }
+
     @cached_property
     def orders(self) -> Collection[Order]:
         """Which boxes run a commit depending on how a run on another box ended there."""
@@ -126,15 +182,13 @@ class Trials:
 
     @cached_property
     def _by_commit(self) -> Mapping[str, Sequence[Trial]]:
-        joined: dict[str, dict[tuple[int, str], Trial]] = defaultdict(dict)
+        trials: dict[str, list[Trial]] = defaultdict(list)
         for number, run in enumerate(self.found.runs):
             if run.hello_ok and not is_rerun(run):
                 untold = mask_of(self.lost[number].untold) if number in self.lost else 0
-                trials, key = joined[run.sha], (run.ci_run_id, run.box_key)
-                before = trials.get(key, Trial(self.side_of(run), 0, 0))
-                failed = before.failed | mask_of(run.notable) & ~untold
-                trials[key] = Trial(before.side, before.ran | run.ran & ~untold, failed)
-        return {sha: [*trials.values()] for sha, trials in joined.items()}
+                failed = mask_of(run.notable) & ~untold
+                trials[run.sha].append(Trial(self.side_of(run), run.ran & ~untold, failed))
+        return trials
 
     @cached_property
     def _failing_commits(self) -> Mapping[int, Sequence[str]]:
@@ -150,10 +204,20 @@ class Trials:
         """How many commits ran the same tests on the same boxes."""
         return Counter(map(_ran_of, self._by_commit.values()))
 
+    @cached_property
+    def _blames(self) -> dict[int, Blame[Side] | None]:
+        return {}
+
     def blame_of(self, test: int) -> Blame[Side] | None:
         """Return which boxes explain the failures of a test; None: too little to compare. A box
-        with a note is taken since then, or as it was before it, where it failed only then.
+        with a note is taken since then, or as it was before it, where it failed only then. It is
+        weighed once.
         """
+        if test not in self._blames:
+            self._blames[test] = self._weighed(test)
+        return self._blames[test]
+
+    def _weighed(self, test: int) -> Blame[Side] | None:
         failing = [self._by_commit[sha] for sha in self._failing_commits.get(test, ())]
         if not self.is_shared or not failing:
             return None

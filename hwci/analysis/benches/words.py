@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from hwci.analysis.benches.blame import Blamed
 from hwci.analysis.benches.compare import COMMITS_MIN, Comparison, Counts, Missing
 from hwci.analysis.benches.trials import Earlier, Side, box_of
-from hwci.said import counted, day
+from hwci.said import counted, day, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from hwci.analysis.benches.blame import Blame
     from hwci.analysis.benches.health import LostRun
@@ -61,18 +61,25 @@ def of_figures(box: Figures) -> Said:
     return Said(f"{_times(box.comparison)} as {others}", evidence)
 
 
-def of_boxes(blame: Blame[Side] | None, boxes: Sequence[str], notes: Mapping[str, Note]) -> str:
-    """Say on which of its boxes a test fails, or why that is not known."""
+def of_boxes(
+    blame: Blame[Side] | None,
+    boxes: Sequence[str],
+    failed_on: Collection[str],
+    notes: Mapping[str, Note],
+) -> str:
+    """Say on which of its boxes a test fails, or why that is not known. `failed_on`: on which it
+    ever failed.
+    """
     if len(boxes) == 1:
         return f"on {boxes[0]}, the only box"
     if blame is None:
         return "its boxes cannot be compared: no two ran the same commits, or too few runs failed"
-    return of_blame(blame, notes) or "not enough runs to compare its boxes"
+    return of_blame(blame, failed_on, notes) or "not enough runs to compare its boxes"
 
 
-def of_blame(blame: Blame[Side], notes: Mapping[str, Note]) -> str:
+def of_blame(blame: Blame[Side], failed_on: Collection[str], notes: Mapping[str, Note]) -> str:
     """Say on which boxes a test fails, by its runs on the same commits; nothing if that is not
-    known.
+    known. On commits on which all runs failed, it may have failed elsewhere, too (`failed_on`).
     """
     counts, others = blame.counts, blame.others_counts
     against = f"{counts.failed:,} of {counted(counts.runs, 'run')}"
@@ -81,7 +88,7 @@ def of_blame(blame: Blame[Side], notes: Mapping[str, Note]) -> str:
     against = f"{against} on the same commits{_noted(blame, notes)}"
     names = listed([*map(box_of, blame.boxes or blame.others)])
     match blame.blamed:
-        case Blamed.ONE if not others.failed:
+        case Blamed.ONE if {*failed_on} <= {box_of(blame.boxes[0])}:
             return f"fails on {names} only ({against})"
         case Blamed.ONE | Blamed.GROUP:
             low, high = blame.times or (1, 1)
@@ -107,8 +114,7 @@ def listed(boxes: Sequence[str]) -> str:
     """Name some boxes; many are counted."""
     if len(boxes) > BOXES_NAMED:
         return f"{len(boxes):,} boxes"
-    *others, last = boxes
-    return f"{', '.join(others)} and {last}" if others else last
+    return joined(boxes)
 
 
 def of_lost(lost: LostRun) -> str:
@@ -120,8 +126,7 @@ def _mostly(box: Figures) -> str:
     """Name the tests that most of the failures are of, where they are few."""
     if box.few is None:
         return ""
-    *others, last = box.few.test_ids
-    names = f"{', '.join(others)} and {last}" if others else last
+    names = joined(box.few.test_ids)
     return f"; {box.few.failed:,} of the {box.counts.failed:,} are of {names}"
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hwci.engine.facts import Commit
 from hwci.engine.vocabulary import Outcome, Verdict
-from hwci.said import counted, day, short
+from hwci.said import counted, day, joined, short
 
 RUNS_MIN = 3
 """What failed in fewer runs may be a flake."""
@@ -104,7 +104,7 @@ def _up_to(known: Evidence) -> str:
 
 def named(boxes: Sequence[str]) -> str:
     """Name boxes, or say how many they are."""
-    return f"{len(boxes):,} boxes" if len(boxes) > NAMED else " and ".join(boxes)
+    return f"{len(boxes):,} boxes" if len(boxes) > NAMED else joined(boxes)
 
 
 def _commits(known: Evidence) -> str | None:

@@ -18,7 +18,7 @@ from hwci.engine.history import Failure, Scope
 from hwci.engine.page.reading import Classified
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome
-from hwci.said import counted
+from hwci.said import counted, joined
 
 LostBoards = Mapping[FailureKey, Sequence[str]]
 """Failures of runs that lost their board, each with the test at which each of these runs lost it,
@@ -65,12 +65,7 @@ def lost_board_of(history: RecordedRuns, failure: Failure) -> str | None:
 def _words(at: Sequence[str], test_id: str) -> str:
     tests = ["this test" if test == test_id else test for test in dict.fromkeys(at)]
     runs = "this run" if len(at) == 1 else f"the {counted(len(at), 'run')} in which it failed"
-    return f"In {runs} the board was lost at {_listed(tests)}; what failed after it says little."
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"In {runs} the board was lost at {joined(tests)}; what failed after it says little."
 
 
 def _of_product(outcomes: ProductOutcomes, check_time: Callable[[], None]) -> LostBoards:

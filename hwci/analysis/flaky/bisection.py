@@ -14,6 +14,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple
 
+from hwci.analysis.benches.trials import Told
 from hwci.analysis.flaky.suspect_words import LIKELY, sure
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, Since
 from hwci.analysis.flaky.weighing import (
@@ -27,7 +28,7 @@ from hwci.analysis.flaky.weighing import (
     most_telling,
 )
 from hwci.analysis.merges.merge_plan import BoxOffer, Offers
-from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.engine.facts import Commit, Product
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
@@ -190,11 +191,12 @@ def progress(
         replace(one, runs=[run for run in one.runs if asked.box_key in {None, run.box_key}])
         for one in history.outcomes(Scope(*product), period)
     ]
-    runs = [_Result(*tried) for one in found for tried in one.tried(asked.test_id)]
-    if not runs:
+    seen = [SeenProduct(history, one) for one in found if one.runs]
+    told = [run for one in seen for run in one.trials.told(asked.test_id)]
+    if not told:
         return MissingCommit.UNKNOWN_TEST
-    [of_product] = found
-    suggested = SeenProduct(history, of_product).suggested(asked.test_id)
+    [of_product] = seen
+    suggested = of_product.suggested(asked.test_id)
     ends = _ends(history, product.repo_key, found, asked, suggested)
     if isinstance(ends, MissingCommit):
         return ends
@@ -209,7 +211,7 @@ def progress(
         return MissingCommit.TOO_LONG
     commits = [Commit(good, files_truncated=True), *commits]
     here = {one.sha for one in commits}
-    runs = [one for one in runs if one.run.sha in here]
+    runs = [one for one in told if one.is_of_firmware and one.run.sha in here]
     since = None if isinstance(suggested, str) else suggested.since
     return _judged(commits, runs, since, Offers(found).by_cost(product), asked.at_once)
 
@@ -243,13 +245,6 @@ def _suggested(found: Intermittent | str) -> tuple[str, str] | MissingCommit:
     return found.since.ends or MissingCommit.NO_RANGE
 
 
-class _Result(NamedTuple):
-    """A run of the test, and its result if its first attempt failed."""
-
-    run: RunOutcomes
-    failed: NotableResult | None
-
-
 def _of_history(commits: Sequence[Commit], since: Since | None) -> list[float] | None:
     """Return the chance of each commit that the history of the test gives it. None: it gives none,
     is of another branch, or tells of a later time at which the test began to fail.
@@ -266,7 +261,7 @@ def _of_history(commits: Sequence[Commit], since: Since | None) -> list[float] |
 
 def _judged(
     commits: Sequence[Commit],
-    runs: Sequence[_Result],
+    runs: Sequence[Told],
     since: Since | None,
     offers: Sequence[BoxOffer],
     at_once: int,
@@ -310,12 +305,12 @@ def _worth_it(
     ]
 
 
-def _counts(runs: Sequence[_Result]) -> Mapping[str, ByBox]:
+def _counts(runs: Sequence[Told]) -> Mapping[str, ByBox]:
     counts: dict[str, dict[str, Counts]] = defaultdict(dict)
-    for run, failed in runs:
+    for run, result, _ in runs:
         of_commit = counts[run.sha]
         before = of_commit.get(run.box_key, Counts())
-        of_commit[run.box_key] = before.plus(Counts(failed is not None, failed is None))
+        of_commit[run.box_key] = before.plus(Counts(result is not None, result is None))
     return counts
 
 

@@ -8,6 +8,7 @@ models of time are in `onset.py` and `certainty.py`, the sentences in `suspect_w
 tests are flaky, and their order, is the table's of the specification (`rules/flakiness.py`).
 """
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,8 @@ from typing import NamedTuple
 from hwci import said
 from hwci.analysis.benches.blame import Blame, Blamed
 from hwci.analysis.benches.report import Note
-from hwci.analysis.benches.trials import Side, Trials, box_of
+from hwci.analysis.benches.trials import Side, Told, Trials, box_of
+from hwci.analysis.benches.words import listed
 from hwci.analysis.certainty import SURE, Rate, chance_of_passes, clean_runs_needed, rates
 from hwci.analysis.flaky.branch_order import CommitKind, OrderedCommit, branch_order
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
@@ -34,7 +36,7 @@ from hwci.engine.page.tables import FlakySelection, flakiest_tests
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.rules.labels import Group, groups_of
-from hwci.engine.vocabulary import Label, Outcome, Verdict
+from hwci.engine.vocabulary import Label, Outcome
 
 RUNS_NEEDED = 20
 FAILURES_NEEDED = 2
@@ -186,7 +188,7 @@ class Tried(NamedTuple):
     the first attempt `failed`. `failed_on`: the boxes on which it did; `gone`: those of them that
     run it no more, each with its last run. `lost_here`: the runs that lost their board at this
     test, which count as failed, of `lost` runs that lost it at any test. `tests`: so many a run
-    has on average.
+    has on average. `failed_last`: the boxes whose last run failed.
     """
 
     failed: int
@@ -197,6 +199,7 @@ class Tried(NamedTuple):
     lost_here: Sequence[RunOutcomes]
     lost: int
     tests: int
+    failed_last: Collection[str] = ()
 
     @property
     def is_lost_here(self) -> bool:
@@ -319,12 +322,20 @@ class SeenProduct:
         order = branch_order(history, product.product, self._branch, shas)
         self._in_a_circle, self._order = order is None, order or []
         self._at = {one.sha: at for at, one in enumerate(self._order)}
-        self._tried = product.first_attempts()
+        self._tried = self.trials.first_attempts()
         self._alike = Counter(self._tried.values())  # how many tests have the same counts
 
     @property
     def _begins_at(self) -> datetime:
         return self._product.runs[0].started_at
+
+    @cached_property
+    def _commits(self) -> Sequence[datetime]:
+        first: dict[str, datetime] = {}
+        for run in self._product.runs:
+            if run.hello_ok:
+                first.setdefault(run.sha, run.started_at)
+        return sorted(first.values())
 
     @cached_property
     def _is_first(self) -> bool:
@@ -358,7 +369,7 @@ class SeenProduct:
     def tried(self, test_id: str) -> Tried:
         """Return how often a test was tried, and how often it lost its board."""
         number = self._product.number_of(test_id)
-        told = [*self._told(number)]
+        told = [*self.trials.told(test_id)]
         runs = [run for run, *_ in told]
         failed_on = [run.box_key for run, result, _ in told if result is not None]
         lost = [self._product.runs[at] for at in self.trials.lost]
@@ -367,22 +378,12 @@ class SeenProduct:
             runs=len(runs),
             boxes=sorted({run.box_key for run in runs}),
             failed_on={*failed_on},
-            gone=gone(sorted(runs, key=lambda run: run.started_at), {*failed_on}),
+            gone=gone(self._commits, runs, {*failed_on}),
+            failed_last=_failed_last(told),
             lost_here=[run for run, _, is_lost in told if is_lost],
             lost=sum(run.ran >> (number or 0) & 1 for run in lost),
             tests=max(1, sum(len(run.order) for run in runs) // max(1, len(runs))),
         )
-
-    def _told(self, number: int | None) -> Iterator[tuple[RunOutcomes, NotableResult | None, bool]]:
-        """Yield the runs that tell something of a test, each with its result if that is notable,
-        and whether the board was lost at it. Behind a loss, nothing is told.
-        """
-        for at, run in enumerate(self._product.runs):
-            if number is not None and run.hello_ok and run.ran >> number & 1:
-                lost = self.trials.lost.get(at)
-                if lost is None or number not in lost.untold:
-                    is_lost = lost is not None and lost.tests[0] == number
-                    yield run, run.notable.get(number), is_lost
 
     def suggested(self, test_id: str) -> Intermittent | str:
         """Return what the runs of a test that passed and failed suggest, or what is missing. Where
@@ -391,37 +392,37 @@ class SeenProduct:
         counted, blame = list(self.counted(test_id)), self.blame_of(test_id)
         boxes = culprits(blame)
         judged = [run for run in counted if not boxes or run.box_key in boxes]
-        missing = self._missing(judged)
+        missing = self._missing(judged, boxes)
         if missing is not None:
             return missing
         found = self._intermittent(self.rates(test_id), judged, blame)
         return replace(found, judged_on=boxes or None)
 
-    def _missing(self, counted: Sequence[Counted]) -> str | None:
+    def _missing(self, counted: Sequence[Counted], boxes: Collection[str]) -> str | None:
+        """Return what is missing to judge by these runs. `boxes`: those to blame, if some are."""
         if self._in_a_circle:
             return "the order of the commits is not known: changes that were sent lead in a circle"
         failed = sum(one.tries.first_failed for one in counted)
+        where = f"of {listed(sorted(boxes))} on {self._branch}" if boxes else f"on {self._branch}"
         if len(counted) < RUNS_NEEDED:
-            runs = said.counted(len(counted), "run")
-            return f"{runs} on {self._branch}; {RUNS_NEEDED} are needed"
+            return f"{said.counted(len(counted), 'run')} {where}; {RUNS_NEEDED} are needed"
         if len({one.at for one in counted}) == 1:
-            return f"all runs on {self._branch} are of one commit"
+            return f"all runs {where} are of one commit"
         if failed < FAILURES_NEEDED:
             return (
-                f"{failed} of {len(counted):,} runs on {self._branch} failed, not counting failures"
-                f" blamed on the bench; {FAILURES_NEEDED} are needed"
+                f"{failed} of {len(counted):,} runs {where} failed, not counting failures blamed on"
+                f" the bench; {FAILURES_NEEDED} are needed"
             )
         return None
 
     def counted(self, test_id: str) -> Iterator[Counted]:
-        """Yield the runs of a test that say something of the firmware, on commits of the branch. A
-        failure that its harness blames on the bench says nothing of it, unless the test lost it.
+        """Yield the runs of a test that tell something of the firmware, on commits of the
+        branch.
         """
-        for run, result, is_lost in self._told(self._product.number_of(test_id)):
-            at = self._at.get(run.sha)
-            of_bench = result is not None and result.verdict is Verdict.INFRA
-            if at is not None and (is_lost or not of_bench):
-                yield Counted(at, run.box_key, _tries(result), run.started_at)
+        for told in self.trials.told(test_id):
+            run, at = told.run, self._at.get(told.run.sha)
+            if at is not None and told.is_of_firmware:
+                yield Counted(at, run.box_key, _tries(told.result), run.started_at)
 
     def _intermittent(
         self, rates: Rates, counted: Sequence[Counted], blame: Blame[Side] | None
@@ -580,22 +581,32 @@ def boxes_compared(flaky: Sequence[Counted], blame: Blame[Side] | None) -> Boxes
     return BoxesCompared(boxes[:SHOWN_MAX], len(boxes), len(in_common), alike)
 
 
+def _failed_last(told: Sequence[Told]) -> Collection[str]:
+    """Return the boxes whose last run failed."""
+    last = {run.box_key: result is not None for run, result, _ in told}
+    return {box for box, failed in last.items() if failed}
+
+
 def _passing_again(shown: Sequence[Counted]) -> Collection[str]:
     """Return the boxes on which the last of these runs passed."""
     last = {run.box_key: run.tries.first_failed for run in shown}
     return {box for box, failed in last.items() if not failed}
 
 
-def gone(runs: Sequence[RunOutcomes], boxes: Collection[str]) -> Mapping[str, datetime]:
+def gone(
+    commits: Sequence[datetime], runs: Sequence[RunOutcomes], boxes: Collection[str]
+) -> Mapping[str, datetime]:
     """Return which of these boxes run a test no more, each with its last run. `runs`: all of the
-    test, in the order of their starts.
+    test; `commits`: when each commit of its product first ran on any box, in order.
     """
     last_runs = {}
     for box in sorted(boxes):
-        own = [number for number, run in enumerate(runs) if run.box_key == box]
-        usual = len(own) / (own[-1] - own[0] + 1)
-        if usual * (len(runs) - 1 - own[-1]) >= GONE_AFTER:
-            last_runs[box] = runs[own[-1]].started_at
+        own = [run for run in runs if run.box_key == box]
+        starts = [run.started_at for run in own]
+        first, last = bisect_right(commits, min(starts)), bisect_right(commits, max(starts))
+        usual = min(1.0, len({run.sha for run in own}) / (last - first + 1))
+        if usual * (len(commits) - last) >= GONE_AFTER:
+            last_runs[box] = max(starts)
     return last_runs
 
 

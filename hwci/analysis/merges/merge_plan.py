@@ -171,17 +171,12 @@ def _last_reached(found: Sequence[ProductOutcomes]) -> dict[str, bool]:
 
 
 def _run_times(runs: Sequence[RunOutcomes]) -> dict[str, list[float]]:
-    """Return by box how long its runs with a test took. The parts of a large report are one run; a
-    run that ended before it began, by a clock that was set back, tells nothing.
+    """Return by box how long its runs with a test took. A run that ended before it began, by a
+    clock that was set back, tells nothing.
     """
-    parts: dict[tuple[str, str, int, int], list[RunOutcomes]] = defaultdict(list)
-    for run in runs:
-        if run.hello_ok and run.ran:
-            parts[run.box_key, run.workflow, run.ci_run_id, run.run_attempt].append(run)
     times: dict[str, list[float]] = defaultdict(list)
-    for (box_key, *_), of_run in parts.items():
-        start, end = min(one.started_at for one in of_run), max(one.ended_at for one in of_run)
-        took = (end - start) / _SECOND
-        if took >= 0:
-            times[box_key].append(took)
+    for run in runs:
+        took = (run.ended_at - run.started_at) / _SECOND
+        if run.hello_ok and run.ran and took >= 0:
+            times[run.box_key].append(took)
     return times

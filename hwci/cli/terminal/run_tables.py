@@ -142,6 +142,10 @@ def head(run: RunDetail, view: View) -> Iterator[str]:
         yield f"CI number  {run.ci_run}"
     if run.ci_url is not None:
         yield f"CI job     {run.ci_url}"
+    if run.rerun_of is not None:
+        known = run.rerun_of.run_record_id
+        show = "not reported here" if known is None else f"hwci runs show {known}"
+        yield f"rerun of   {run.rerun_of.run_id} ({show})"
     yield f"started    {when(run.started_at, view.now)} UTC"
     if run.ended_at is not None:
         yield f"ended      {moment(run.ended_at)} UTC"

@@ -343,13 +343,18 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunWhole:
-    """A run record with all that was reported of it: `items` of its report, or `live` so far."""
+    """A run record with all that was reported of it: `items` of its report, or `live` so far.
+    `rerun_of`: the CI run whose result made CI start it, if its report tells; `rerun_of_record`:
+    the record of that run, if its product has one.
+    """
 
     record: RunRecord
     covers_shas: tuple[str, ...]
     changes: Changes | None
     items: tuple[TestItem, ...] = ()
     live: tuple[LiveTest, ...] = ()
+    rerun_of: int | None = None
+    rerun_of_record: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

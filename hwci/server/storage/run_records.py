@@ -49,7 +49,7 @@ def reported(record_id: UUID, reports: Sequence[Report]) -> RunWhole | None:
     )
     end = RunEnd(first.ended_at, first.conclusion, first.hello_ok)
     record = RunRecord(record_id, head_of(first), RunStatus.REPORTED, counts, end)
-    return RunWhole(record, first.covers_shas, first.changes, items=items)
+    return RunWhole(record, first.covers_shas, first.changes, items, rerun_of=first.rerun_of)
 
 
 def live(run: LiveRun, tests: Sequence[LiveTest], seen_since: datetime) -> RunWhole:

@@ -212,7 +212,7 @@ class TestOnBoxAnswer(Answer):
             boxes=[*map(box_of, test.blame.boxes)],
             only=test.only,
             before=test.before,
-            says=words.of_blame(test.blame, test.notes),
+            says=words.of_blame(test.blame, test.failed_on, test.notes),
             counts=CountsAnswer(
                 failed=test.blame.counts.failed,
                 results=test.blame.counts.runs,

@@ -81,6 +81,9 @@ def run_detail(whole: RunWhole) -> wire.RunDetail:
         items=_items(whole),
         covers_shas=whole.covers_shas,
         changes=None if whole.changes is None else wire.RunChanges.model_validate(whole.changes),
+        rerun_of=None
+        if whole.rerun_of is None
+        else wire.RerunOf(run_id=whole.rerun_of, run_record_id=whole.rerun_of_record),
     )
 
 

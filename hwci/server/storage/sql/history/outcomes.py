@@ -25,7 +25,7 @@ from hwci.server.storage.sql.reports.narrowed import of_reports
 _REPORTS = (
     "SELECT r.product_id, r.started_at, r.run_id, r.run_attempt, r.box_key, r.id, r.ended_at,"
     " r.ci_run_id, r.workflow, r.trigger, r.branch, r.sha, r.hello_ok, r.rerun_of,"
-    f" r.template_id {REPORTS}"
+    f" r.part, r.template_id {REPORTS}"
 )
 _NOTABLE = (
     f"SELECT r.id, i.test, i.outcome, i.attempts, i.verdict {REPORTS} {ITEMS}"
@@ -165,11 +165,18 @@ class OutcomeAnswers(Answers):
         notable: Notable,
     ) -> ProductOutcomes:
         ran = reduce(or_, (lists[template].tests for template in {row[-1] for row in rows}))
-        runs = []
+        parts: dict[object, list[tuple[int, RunOutcomes]]] = {}
         for index, row in enumerate(rows):
             if index % _TIME_EVERY == 0:
                 self.check_time()
-            runs.append(_run(row, lists[row[-1]], notable.get(row[4], {})))
+            *_, part, template = row
+            run = _run(row, lists[template], notable.get(row[4], {}))
+            key = run.ci_run_id, run.run_attempt, run.box_key, run.branch, run.sha
+            parts.setdefault(key, []).append((part or 1, run))
+        runs = [
+            RunOutcomes.of_parts([run for _, run in sorted(of_run, key=lambda one: one[0])])
+            for of_run in parts.values()
+        ]
         return ProductOutcomes(product, self._test_names(number, [*tests_in(ran)]), runs)
 
     def _test_lists(self, templates: set[int]) -> Mapping[int, Listed]:
@@ -187,7 +194,7 @@ class OutcomeAnswers(Answers):
 
 def _run(row: tuple[Any, ...], listed: Listed, notable: Mapping[int, NotableResult]) -> RunOutcomes:
     at, _, attempt, box_key, _, ended, ci_run_id, workflow, trigger, branch, *columns = row
-    sha, hello_ok, rerun_of, _ = columns
+    sha, hello_ok, rerun_of, _, _ = columns
     return RunOutcomes(
         started_at=codec.from_micros(at),
         ended_at=codec.from_micros(ended),

@@ -68,6 +68,12 @@ _REPORTED = (
     " FROM json_each(?) j CROSS JOIN report h ON h.org_id = ? AND h.id = j.value"
     " CROSS JOIN product p ON p.org_id = h.org_id AND p.id = h.product_id"
 )
+_RERUN_OF = (
+    "SELECT r.record_id FROM report r CROSS JOIN product p ON p.org_id = r.org_id"
+    " AND p.id = r.product_id WHERE r.org_id = ?1 AND r.repo_key = ?2 AND r.run_id = ?3"
+    " AND p.suite = ?4 AND (r.part IS NULL OR r.part = 1)"
+    " ORDER BY r.box_key = ?5 DESC, r.run_attempt DESC, r.box_key LIMIT 1"
+)
 _TESTS = "live_test t WHERE t.org_id = l.org_id AND t.run_id = l.id"
 _LIVE = (
     "SELECT l.repo_key, l.suite, l.workflow, l.run_id, l.run_attempt, l.box_key, l.trigger,"
@@ -115,11 +121,20 @@ class RunRows(LiveRunRows):
         parts = report_rows.load_record(self._connection, org_id.bytes, run_record_id.bytes)
         whole = run_records.reported(run_record_id, parts)
         if whole is not None:
-            return whole
+            return replace(whole, rerun_of_record=self._rerun_of(org_id, whole))
         live = self.live_run(org_id, run_record_id)
         if live is None:
             return None
         return run_records.live(live, self._live_tests(org_id, run_record_id), seen_since)
+
+    def _rerun_of(self, org_id: UUID, whole: RunWhole) -> UUID | None:
+        """Return the record of the run that a run repeats: its last attempt, on the same box if
+        there is one.
+        """
+        head = whole.record.head
+        values = (org_id.bytes, head.repo_key, whole.rerun_of, head.suite, head.box_key)
+        rows = [] if whole.rerun_of is None else self._connection.rows(_RERUN_OF, values)
+        return UUID(bytes=rows[0][0]) if rows else None
 
     def _keys(self, org: bytes, wanted: RunFilter, seen_since: int) -> Sequence[Query]:
         """Return the queries for the keys of all records that match."""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The head of a run's page: its state, and which run it is.
 
+import { addressOf } from "../../address.js";
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Outside } from "../../parts/values/outside.js";
@@ -48,6 +49,7 @@ function facts(run, orgId) {
     ["Workflow", run.workflow],
     ["Run id", html`<${Outside} href=${run.ciUrl}>${run.runId}<//> <span class="under">attempt ${count(run.runAttempt)}</span>`],
     ...(run.ciRun === null ? [] : [["CI number", html`<${Outside} href=${run.ciUrl}>${run.ciRun}<//>`]]),
+    ...(run.rerunOf === null ? [] : [["Rerun of", rerunOf(run.rerunOf, orgId)]]),
     ["Trigger", run.trigger],
     ["Hardware", hello(run)],
     ["Started", html`<${Time} at=${run.startedAt} />`],
@@ -55,6 +57,12 @@ function facts(run, orgId) {
     ["Duration", html`<${Duration} run=${run} />`],
     ["Conclusion", run.conclusion ?? unknown("not reported yet")],
   ];
+}
+
+/** The run that this one repeats: a link to its page, if it was reported. */
+function rerunOf({ runId, runRecordId }, orgId) {
+  if (runRecordId === null) return html`${runId} ${unknown("not reported here")}`;
+  return html`<a href=${addressOf("run", { orgId, runId: runRecordId })}>${runId}</a>`;
 }
 
 function hello({ helloOk }) {
