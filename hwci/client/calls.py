@@ -113,8 +113,7 @@ def register(
 
 def login(email: str, password: str, *, device_token: str | None = None) -> Call[SignedIn]:
     """Obtain an access token. `device_token`: what an earlier sign-in to this account answered on
-    this device. Others who guess the password do not hold up a device that shows it. Servers before
-    this one refuse it, and never gave one.
+    this device. Others who guess the password do not hold up a device that shows it.
     """
     shown = {} if device_token is None else {"device_token": device_token}
     body = body_of(accounts.Login, email=email, password=password, **shown)
@@ -137,9 +136,7 @@ def logout(refresh_token: str) -> Call[None]:
 
 
 def me(page: int | None = None) -> Call[accounts.Me]:
-    """Ask who the caller is. `page`: of their organizations, 100 at a time. A server of an earlier
-    version sends all at once, and does not know it.
-    """
+    """Ask who the caller is. `page`: of their organizations, 100 at a time."""
     query = query_of(OwnOrganizationsQuery, page=page)
     return Call("GET", "/api/auth/me", accounts.Me, 200, query=query)
 
@@ -555,7 +552,7 @@ class BoxTable(TableFilters, total=False):
 
 
 class CausesTable(TableFilters, total=False):
-    """What narrows the causes, which an older server does not know."""
+    """What narrows the causes."""
 
     lost_board: bool | None
 
@@ -893,10 +890,7 @@ def list_causes(
     `reviewed`: those with one, `lost_board`: those in runs that lost their board.
     """
     asked: dict[str, object] = {"table": table, "failure_class": failure_class}
-    asked |= {
-        "to_review": to_review,
-        "reviewed": reviewed or None,
-    }  # an older server lacks the last
+    asked |= {"to_review": to_review, "reviewed": reviewed}
     query = query_of(CausesQuery, search=search, **asked, **page)
     return _read(f"{org_path(org_id)}/ci-analysis/causes", ListPage[CauseAnswer], query)
 

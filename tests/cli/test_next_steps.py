@@ -295,15 +295,3 @@ def test_a_run_with_failures_ends_with_the_command_that_lists_them(
     assert len(steps) == sum(", 0 failed;" not in one.out for one in shown) > 0
     command = shlex.split(steps[0].partition(": ")[2])
     assert signed_in(*command[1:], **org).code == 0
-
-
-def test_an_older_server_that_ignores_ci_run_is_an_error(
-    signed_in: Command, busy_server: RunningServer
-) -> None:
-    org = str(busy_server.org_id)
-    listed = signed_in("runs", "list", "--json", HWCI_ORG=org).out.encode()
-    with answering(Canned(200, listed)) as older:
-        done = signed_in("runs", "list", "--ci-run", "3", HWCI_URL=older.url, HWCI_ORG=org)
-
-    assert (done.code, done.out) == (1, "")
-    assert "does not search by --ci-run" in done.err

@@ -216,7 +216,6 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
 }
 
 WITHOUT_CALL = {
-    ("POST", "/api/orgs/{orgId}/members"): "refused; clients before ask it",
     ("GET", "/readyz"): "asked by what starts and balances servers, never by a person or a job",
     ("GET", "/api/auth/sso/{provider}/login"): "opened in a browser",
     ("POST", "/api/auth/sso/{provider}/login"): "asked by a page, which goes on to the provider",

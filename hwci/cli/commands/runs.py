@@ -17,7 +17,7 @@ from hwci import client
 from hwci.cli.session import ids, narrowing
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, run_tables, tables
-from hwci.client.explained import ExitCode, command_error
+from hwci.client.explained import ExitCode
 from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
 from hwci.said import counted, short
 from hwci.wire import limits
@@ -140,19 +140,9 @@ def list_runs(
         **options.pages(page, limit, every=every),
     )
     none: Found = [] if every else ListPage(items=(), total=0, page=page, limit=limit)
-    ask = partial(_asked, server, call, ci_run, every=every)
+    ask = partial(_all if every else Connection.send, server, call)
     found = narrowing.answer_or(server, filters, ask, none)
     _list(server, found, filters, form, of_test=test is not None)
-
-
-def _asked(
-    server: Connection,
-    call: "client.Call[ListPage[RunAnswer]]",
-    ci_run: int | None,
-    *,
-    every: bool,
-) -> "Found":
-    return _searched(_all(server, call) if every else server.send(call), ci_run)
 
 
 def _list(
@@ -172,18 +162,6 @@ def _list(
 
 def _rows(answer: "Found") -> "Sequence[RunAnswer]":
     return answer if isinstance(answer, list) else answer.items
-
-
-def _searched(answer: "Found", ci_run: int | None) -> "Found":
-    """Refuse runs of other numbers: a server of the version before ignores `ciRun`."""
-    numbers = {tables.run_number(run) for run in _rows(answer)}
-    if ci_run is not None and numbers - {ci_run}:
-        raise command_error(
-            "The server does not search by --ci-run",
-            "its version is older than this hwci's",
-            "Leave --ci-run out, or ask the operator of the server for an upgrade",
-        )
-    return answer
 
 
 def _all(server: Connection, call: "client.Call[ListPage[RunAnswer]]") -> "list[RunAnswer]":

@@ -4,11 +4,9 @@ document are made from it. The types of a row's handler decide what it takes and
 (`http/route.py`).
 """
 
-from typing import NoReturn
 from uuid import UUID
 
 from hwci.engine.vocabulary import ReviewAction
-from hwci.server.errors import NotFoundError
 from hwci.server.http.route import Call, Handler, OwnLimit, Route, Who
 from hwci.server.http.streams import server_sent_events, web_socket
 from hwci.server.routes import sign_in, single_sign_on
@@ -36,16 +34,6 @@ from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
 
 ANYONE, USER, MEMBER, ADMIN = Who.ANYONE, Who.USER, Who.MEMBER, Who.ADMIN
 READER = Who.READER
-
-_BY_INVITATION = (
-    "Membership takes the person's consent, so nothing was done; invite them to accept or decline:"
-    " hwci members invite EMAIL, or POST /api/orgs/{orgId}/invites"
-)
-
-
-async def _add_member() -> NoReturn:
-    """Refuse: earlier clients add members here, and read 404 as an e-mail to be invited."""
-    raise NotFoundError(_BY_INVITATION)
 
 
 def _review(action: ReviewAction | None) -> Handler:
@@ -156,10 +144,6 @@ _ORGANIZATIONS = (
     Route(
         "GET", "/api/orgs/{orgId}/members", MEMBER, Members.listed,
         "List the members of an organization"
-    ),
-    Route(
-        "POST", "/api/orgs/{orgId}/members", ADMIN, _add_member,
-        "Always refused: membership takes consent, so invite them", status=404
     ),
     Route(
         "PATCH", "/api/orgs/{orgId}/members/{userId}", ADMIN, Members.change,
