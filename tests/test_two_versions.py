@@ -26,7 +26,7 @@ from tests.support.answering import unused_url
 from tests.support.commands import ROOT, hwci, hwci_beside, hwci_process, started
 from tests.support.soak import rounds
 
-BEFORE = "d05dbe8dbba113df3d64a9234830eeaa9be7ccf2"
+BEFORE = "e4dfd82fb9582601fba2021a38972fb993955256"
 """The version before: the tag of the last release, once there is one (docs/adr/0061)."""
 
 EMAIL, PASSWORD = "ada@example.org", "correct horse battery"

@@ -209,19 +209,6 @@ def test_jobs_of_a_build_are_kept_apart_on_each_box_that_their_files_name(
     assert sent("both", "b3", "b2") == [("b3", one), ("b2", one)]
 
 
-def test_a_retry_keeps_the_run_id_that_an_earlier_version_gave(
-    in_ci: Command, checkout: Path
-) -> None:
-    environ = recorded("github-push") | {"HWCI_SHA": git(checkout, "rev-parse", "HEAD")}
-    run = ("report-run", "--junit", "one.xml", "--no-changes")
-    earlier = environ | {"GITHUB_JOB": "", "GITHUB_RUN_ATTEMPT": "1"}  # it knew no jobs
-    assert in_ci(*run, "--strict", **earlier).code == 0
-
-    assert in_ci(*run, "--strict", **environ).code == 0
-
-    assert body(in_ci(*run, "-n", **environ))["run_id"] == int(environ["GITHUB_RUN_ID"])
-
-
 def test_a_run_id_that_a_person_sets_has_that_of_the_ci_beside_it(
     in_ci: Command, checkout: Path
 ) -> None:
