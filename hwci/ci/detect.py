@@ -23,7 +23,6 @@ from hwci.ci.systems.system import (
     JobEnvironment,
     System,
     commit,
-    former_slug,
     slug,
 )
 from hwci.client.files import MEBIBYTE, read_whole
@@ -108,7 +107,6 @@ def find_job(
         counts_attempts=_counts_attempts(tested.fields, fields),
         is_other=tested.is_other,
         is_elsewhere=tested.elsewhere,
-        former_repo_key=_former_name(fields.get("repo_key"), checkout, environ),
         environ=environ,
     )
 
@@ -148,19 +146,6 @@ def _counts_attempts(named: Mapping[str, Sourced[Any]], found: _Fields) -> bool:
     if "run_id" not in named or "run_attempt" in named:
         return True
     return found["run_attempt"].source != DEFAULT or found["run_id"].source.startswith(PEOPLE)
-
-
-def name_notice(job: Job) -> Notice | None:
-    """Return a notice if an earlier version derived another name of the repository."""
-    if job.former_repo_key is None:
-        return None
-    name, former = job.value("repo_key"), job.former_repo_key
-    what = f"an earlier hwci called this repository {former}, where this one calls it {name}"
-    fix = (
-        f'Write repo_key = "{former}" at the top of {PROJECT_FILE} to go on with what was '
-        f'reported, or repo_key = "{name}" to begin again'
-    )
-    return Notice(what, fix)
 
 
 def product_notice(job: Job, project: Project | None) -> Notice | None:
@@ -391,19 +376,6 @@ def _of_git(checkout: Repository | None, found: _Fields) -> _Fields:
     }
     said = {name: ask() for name, ask in asked.items() if name not in found}
     return {name: Sourced(value, GIT) for name, value in said.items() if value}
-
-
-def _former_name(
-    repo_key: Sourced[str] | None, checkout: Repository | None, environ: Mapping[str, str]
-) -> str | None:
-    """Return the name that an earlier version derived from the same address, if it was another."""
-    if repo_key is None:
-        return None
-    of_git = repo_key.source == GIT and checkout is not None
-    address = checkout.remote_url() if checkout and of_git else environ.get(repo_key.source)
-    derived = address is not None and slug(address) == repo_key.value
-    former = former_slug(address) if address and derived else None
-    return former if former != repo_key.value else None
 
 
 def _defaults(system: System | None, installed_as: str | None) -> _Fields:

@@ -132,9 +132,6 @@ class Job:
     is_elsewhere: bool = False
     """The CI's runs are of another repository than the one that was tested."""
 
-    former_repo_key: str | None = None
-    """What an earlier version called the repository, if that was another name."""
-
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The environment, for requests to the CI's API. It holds secrets, so it is not shown."""
 

@@ -23,7 +23,7 @@ BYTES_MAX = 4 * 1024 * 1024
 @dataclass(frozen=True)
 class Profile:
     """One sign-in. `refresh_token` None: it is sent, or was, and may not be sent again.
-    `device_token` None: the server gave none, or an earlier hwci kept this.
+    `device_token` None: the server gave none.
     """
 
     url: str

@@ -169,14 +169,14 @@ class OwnOrganization(OrganizationRole):
 
 class Me(Answer):
     """The caller. `organizations`: a page of theirs, 100 of `total`. `invitations`: how many are
-    open for them. An older server sends all organizations, and no numbers.
+    open for them.
     """
 
     user: UserAnswer
     organizations: Sequence[OwnOrganization]
-    total: int | None = None
-    page: int = 1
-    invitations: int = 0
+    total: int
+    page: int
+    invitations: int
 
 
 class PasswordChange(Body):
@@ -194,12 +194,12 @@ class PasswordReset(Body):
 
 
 class SessionAnswer(Answer):
-    """A sign-in. `client`: the kind of program that began it, null where that is not known.
-    `last_used_at`: when it was last renewed. `current`: it is the caller's own.
+    """A sign-in. `client`: the kind of program that began it. `last_used_at`: when it was last
+    renewed. `current`: it is the caller's own.
     """
 
     id: UUID
-    client: str | None
+    client: str
     created_at: Time
     last_used_at: Time
     current: bool

@@ -45,14 +45,14 @@ class FailureOfLane(Answer):
 
 class RunOnBox(Answer):
     """A run on one box. `run_record_id`: its record in the list of runs. `ci_run`: the number that
-    the CI shows, where `run_id` is another; an older server does not send it.
+    the CI shows, where `run_id` is another.
     """
 
     started_at: Time
     run_id: int
     run_attempt: int
     run_record_id: UUID
-    ci_run: int | None = None
+    ci_run: int | None
 
 
 def box_run(
@@ -77,7 +77,7 @@ class FirstFailure(Answer):
     run_id: int
     run_attempt: int
     run_record_id: UUID
-    ci_run: int | None = None
+    ci_run: int | None
 
 
 class CommitSubject(Answer):
@@ -138,13 +138,13 @@ class ReviewNote(Body):
 
 
 class ReviewAnswer(Answer):
-    """A person's review of a resolved failure. An older server keeps no note and no issue."""
+    """A person's review of a resolved failure."""
 
     action: ReviewAction
     by: Actor
     at: Time
-    note: str | None = None
-    issue: str | None = None
+    note: str | None
+    issue: str | None
 
     @classmethod
     def of(cls, review: Review) -> Self:
@@ -388,9 +388,9 @@ class FailureEvidence(Answer):
     """One failure with its evidence.
 
     `resolved` is null for a flake or a pending failure; `under_test` and `before_fix` are null
-    when unknown or not connected. `broken_by`, which an older server does not send, is that of a
-    pending failure too. `timeline_changes` are the commits of the timeline that a run of
-    the repository listed, without those that the two lists show.
+    when unknown or not connected. `broken_by` is that of a pending failure too. `timeline_changes`
+    are the commits of the timeline that a run of the repository listed, without those that the two
+    lists show.
 
     Each list of commits shows at most 200 of its total: of the timeline its ends and what is around
     the failure, of changes those with firmware or harness files before others.
@@ -398,7 +398,7 @@ class FailureEvidence(Answer):
 
     failure: FailureAnswer
     resolved: ResolvedFailureAnswer | None
-    broken_by: BrokenByAnswer | None = None
+    broken_by: BrokenByAnswer | None
     timeline: Sequence[EvidenceCommit]
     timeline_total: int
     timeline_changes: Sequence[ChangedCommit]

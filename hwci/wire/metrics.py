@@ -321,16 +321,16 @@ class SlotAttempts(Answer):
 
 class BoxHistory(Answer):
     """A test on one box: the slots in which it was attempted, in order, and the figures of its row
-    in "Flakiest tests" of this box alone. None: a server of the version before did not send them.
+    in "Flakiest tests" of this box alone.
     """
 
     box_key: str
     slots: Sequence[SlotAttempts]
-    run_reports: int | None = None
-    attempts: int | None = None
-    failed_attempts: int | None = None
-    retry_passes: int | None = None
-    flake_rate: float | None = None
+    run_reports: int
+    attempts: int
+    failed_attempts: int
+    retry_passes: int
+    flake_rate: float
 
 
 class FlakyTestHistory(Answer):

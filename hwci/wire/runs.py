@@ -216,8 +216,8 @@ class RunTest(Answer):
 
 class RunEvent(Answer):
     """An event of a stream. `run` comes with `run.started` and `run.reported`, `test` with
-    `run.test`, and with it `tests`, the counts of its run as they are then (an event that was made
-    by an older server has none). `id` resumes the stream after this event.
+    `run.test`, and with it `tests`, the counts of its run as they are then. `id` resumes the
+    stream after this event.
     """
 
     id: str

@@ -53,8 +53,8 @@ def code_of(challenge: str) -> str:
 
 
 class SsoLoginQuery(Query):
-    """Query of `…/login`. With `port` and `challenge` the sign-in ends at a loopback address of the
-    command line, else in the dashboard. `machine`: its name of itself, which a person reads.
+    """Query of `…/login`. With all of it the sign-in ends at a loopback address of the command
+    line, else in the dashboard. `machine`: its name of itself, which a person reads.
     """
 
     port: Annotated[int, Field(ge=1, le=limits.PORT_MAX), DIGITS] | None = None
@@ -62,9 +62,10 @@ class SsoLoginQuery(Query):
     machine: Machine | None = None
 
     @model_validator(mode="after")
-    def _both_or_none(self) -> Self:
-        if (self.port is None) is not (self.challenge is None):
-            raise PydanticCustomError("loopback", "Give `port` and `challenge`, or neither")
+    def _all_or_none(self) -> Self:
+        lacking = [self.port, self.challenge, self.machine].count(None)
+        if lacking not in {0, 3}:
+            raise PydanticCustomError("loopback", "Give `port`, `challenge` and `machine`, or none")
         return self
 
 
@@ -98,10 +99,10 @@ class SsoCallbackQuery(Query):
 
 class SsoWaiting(Answer):
     """Answer of `GET /api/auth/sso/command-line`: who waits for the sign-in of this browser, and
-    whose it is. `machine`: None of an earlier version. `code`: what its terminal shows, too.
+    whose it is. `code`: what its terminal shows, too.
     """
 
-    machine: str | None
+    machine: str
     port: int
     code: str
     challenge: str

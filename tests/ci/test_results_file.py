@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.results.model import merged
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import BUILT_IN
 
@@ -106,31 +105,3 @@ def test_a_message_is_judged_and_a_verdict_that_was_given_is_believed(tmp_path: 
     verdicts = [attempt.verdict.value for attempt in read_results(path, BUILT_IN).attempts]
 
     assert verdicts == ["infra", "device"]
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "expected"),
-    [
-        ({"a": "fp", "b": "p"}, {"a": ("pass", 2), "b": ("pass", 1)}),
-        ({"a": "ffp"}, {"a": ("pass", 3)}),
-        ({"a": "ff"}, {"a": ("fail", 2)}),
-        ({"a": "fp", "b": "pp"}, {"a": ("fail", 1), "b": ("pass", 1)}),
-        ({"a": "pfp"}, {"a": ("fail", 1)}),
-    ],
-)
-def test_in_a_file_of_an_earlier_plugin_tries_follow_failures_if_nothing_follows_a_pass(
-    tmp_path: Path, outcomes: dict[str, str], expected: dict[str, tuple[str, int]]
-) -> None:
-    tried = [
-        {"tried": f"t.py::{name}", "outcome": "fail" if sign == "f" else "pass"}
-        for name, signs in outcomes.items()
-        for sign in signs
-    ]
-    path = tmp_path / "results.json"
-    path.write_bytes(lines(BEGIN, *tried, END))
-
-    tests = merged([read_results(path, BUILT_IN)]).tests
-
-    assert {item.id: (item.outcome.value, item.attempts) for item in tests} == {
-        f"t.{name}": row for name, row in expected.items()
-    }

@@ -184,7 +184,7 @@ def test_edits_of_the_configuration_stand_last() -> None:
             (EditKind.REVIEW, None, FailureClass.DISMISSED),
         )
     ]
-    found = ExplanationAnswer.model_construct(edits=edits, complete=True)
+    found = ExplanationAnswer.model_construct(edits=edits, complete=True, lost_board=None)
     text = "\n".join(str(one) for one in what_if.section(what_if.Explained(found)))
     wrong = text.index("Only if the configured paths are wrong or missing:")
     assert (

@@ -22,10 +22,7 @@ __all__ = ["checkout", "three_commits"]  # fixtures
 # report-run
 
 
-FORMER = "an earlier hwci called this repository v3/acme/boards/firmware"
-
-
-def test_a_repository_of_azure_has_one_name_and_its_former_one_is_told_until_one_is_chosen(
+def test_a_repository_of_azure_has_one_name_unless_another_is_chosen(
     in_ci: Command, checkout: Path
 ) -> None:
     git(checkout, "remote", "set-url", "origin", "git@ssh.dev.azure.com:v3/acme/boards/firmware")
@@ -38,17 +35,11 @@ def test_a_repository_of_azure_has_one_name_and_its_former_one_is_told_until_one
     )
     (checkout / "hwci.toml").write_text(toml)
     for command in commands:
-        derived = in_ci(*command)
-        assert body(derived)["repo_key"] == "acme/boards/firmware"
-        assert f"warning: {FORMER}" in derived.err
-        assert 'Write repo_key = "v3/acme/boards/firmware" at the top of hwci.toml' in derived.err
-    assert FORMER in in_ci("env").out + in_ci("env").err
+        assert body(in_ci(*command))["repo_key"] == "acme/boards/firmware"
 
     (checkout / "hwci.toml").write_text(f'repo_key = "v3/acme/boards/firmware"\n{toml}')
     for command in commands:
-        chosen = in_ci(*command)
-        assert body(chosen)["repo_key"] == "v3/acme/boards/firmware"
-        assert FORMER not in chosen.err
+        assert body(in_ci(*command))["repo_key"] == "v3/acme/boards/firmware"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -216,19 +207,6 @@ def test_jobs_of_a_build_are_kept_apart_on_each_box_that_their_files_name(
     assert one == two, "a run has one id on all its boxes"
     assert one not in {number, other}
     assert sent("both", "b3", "b2") == [("b3", one), ("b2", one)]
-
-
-def test_a_retry_keeps_the_run_id_that_an_earlier_version_gave(
-    in_ci: Command, checkout: Path
-) -> None:
-    environ = recorded("github-push") | {"HWCI_SHA": git(checkout, "rev-parse", "HEAD")}
-    run = ("report-run", "--junit", "one.xml", "--no-changes")
-    earlier = environ | {"GITHUB_JOB": "", "GITHUB_RUN_ATTEMPT": "1"}  # it knew no jobs
-    assert in_ci(*run, "--strict", **earlier).code == 0
-
-    assert in_ci(*run, "--strict", **environ).code == 0
-
-    assert body(in_ci(*run, "-n", **environ))["run_id"] == int(environ["GITHUB_RUN_ID"])
 
 
 def test_a_run_id_that_a_person_sets_has_that_of_the_ci_beside_it(

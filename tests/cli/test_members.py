@@ -272,10 +272,3 @@ def test_members_may_not_read_the_audit_log(cli: Command, server: RunningServer)
 
     assert code == 4
     assert "This needs the role owner or admin; you are member" in err
-
-
-def test_the_former_add_points_to_invite(cli: Command) -> None:
-    code, out, err = cli("members", "add", "ada@example.org", "--role", "admin")
-
-    assert (code, out) == (2, "")
-    assert err.endswith("fix: Invite them: hwci members invite EMAIL\n")

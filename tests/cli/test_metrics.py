@@ -253,33 +253,6 @@ def low(row: Any) -> str:
     return "" if row["low"] is None else f"{row['low']:.3f}"
 
 
-def test_a_server_of_the_version_before_shows_its_page_without_answers_beside_the_rules(
-    signed_in: Command, server: RunningServer
-) -> None:
-    page = signed_in("metrics", "--json").out
-    pending = signed_in("failures", "list", "--label", "pending", "--json").out
-    unknown = Canned(
-        404, b'{"statusCode": 404, "error": "Not Found", "message": "No such address"}'
-    )
-    tiles = []
-    for form in ("table", "csv"):
-        told = (Canned(200, page.encode()), unknown, Canned(200, pending.encode()), unknown)
-        with answering(*told) as before:
-            org = str(server.org_id)
-            code, out, err = signed_in(
-                *("metrics", "-o", form), HWCI_URL=before.url, HWCI_ORG=org, COLUMNS="200"
-            )
-        assert (code, err) == (0, "")
-        tiles.append(out.partition("\n\n")[0])
-
-    assert all(words in tiles[0] for words in ("1 of 2", "0 ambiguous, 0 dismissed"))
-    assert "cause" not in tiles[0]
-    assert tiles[1].splitlines()[1:3] == [
-        "Merges checked on hardware,1,2,,,,,,,",
-        "Real FW bugs caught,1,,1,0,0,,,,",
-    ]
-
-
 def test_checked_merges_are_a_table_with_the_run_that_checked_each(signed_in: Command) -> None:
     whole = ("metrics", "--table", "checked-merges")
     (row,) = json.loads(signed_in(*whole, "--json").out)

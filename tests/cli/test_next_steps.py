@@ -295,18 +295,3 @@ def test_a_run_with_failures_ends_with_the_command_that_lists_them(
     assert len(steps) == sum(", 0 failed;" not in one.out for one in shown) > 0
     command = shlex.split(steps[0].partition(": ")[2])
     assert signed_in(*command[1:], **org).code == 0
-
-
-@pytest.mark.parametrize("flag", ["--ci-run 3", "--status failed"])
-def test_an_older_server_that_ignores_a_flag_is_an_error(
-    signed_in: Command, busy_server: RunningServer, flag: str
-) -> None:
-    org = str(busy_server.org_id)
-    listed = signed_in("runs", "list", "--json", HWCI_ORG=org).out
-    before = re.sub(r',\s+"ending": [^,}]*', "", listed)
-    with answering(Canned(200, before.encode())) as older:
-        done = signed_in("runs", "list", *flag.split(), HWCI_URL=older.url, HWCI_ORG=org)
-
-    assert "ending" not in before
-    assert (done.code, done.out) == (1, "")
-    assert f"does not search by {flag}" in done.err

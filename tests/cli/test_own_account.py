@@ -15,8 +15,6 @@ import pytest
 
 from hwci.cli.session.settings import kept_sign_ins
 from tests.cli.conftest import Answer, Command
-from tests.support.answering import Answer as Answered
-from tests.support.answering import answering
 from tests.support.asking import ask
 from tests.support.running import PASSWORD, RunningServer
 
@@ -149,19 +147,6 @@ def test_it_must_be_clear_which_session_is_meant(cli: Command, given: tuple[str,
         2,
         "error: It is not clear which session is meant",
     )
-
-
-@pytest.mark.parametrize(
-    "command", [("password", "change", "--password-stdin"), ("sessions", "list")]
-)
-def test_an_older_server_is_named_as_the_cause(cli: Command, command: tuple[str, ...]) -> None:
-    body = b'{"statusCode":404,"error":"Not Found","message":"There is nothing at this address"}'
-    with answering(Answered(404, body)) as server:
-        stdin = f"{PASSWORD}\n{NEW}\n"
-        done = cli(*command, stdin=stdin, HWCI_URL=server.url, HWCI_TOKEN="x")
-
-    assert done.code == 1
-    assert done.err.splitlines()[-1].startswith("fix: Ask the operator to update the server")
 
 
 def test_no_password_is_kept_by_the_command_line(cli: Command, email: str) -> None:

@@ -141,8 +141,9 @@ def test_an_answer_at_fault_is_shown_without_the_key_in_it() -> None:
 
 
 def test_an_answer_becomes_its_model() -> None:
-    body = b'{"user": {"id": "7b0a3c0e-1111-4222-8333-444455556666", "email": "a@b", "name": "A"}'
-    me = conclude(calls.me(), Response(200, {}, body + b', "organizations": [], "later": 1}'))
+    body = b'{"user": {"id": "7b0a3c0e-1111-4222-8333-444455556666", "email": "a@b", "name": "A"},'
+    body += b' "organizations": [], "total": 0, "page": 1, "invitations": 0, "later": 1}'
+    me = conclude(calls.me(), Response(200, {}, body))
 
     assert isinstance(me, Me)
     assert me.user.name == "A"

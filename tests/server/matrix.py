@@ -158,7 +158,6 @@ ROWS = {
     f"GET {ORG}": LIST,
     f"GET {ORG}/audit-log": Row(By.ADMIN, 200),
     f"GET {ORG}/members": LIST,
-    f"POST {ORG}/members": Row(By.ADMIN, 404, body=person),
     f"PATCH {ORG}/members/{{userId}}": Row(
         By.ADMIN, 200, "person", body=always({"role": "member"})
     ),

@@ -96,7 +96,7 @@ async def test_text_that_cannot_be_a_box_key_is_refused_by_that_name(storage: St
 
 async def test_a_session_whose_user_is_gone_has_ended(storage: Storage) -> None:
     allow_orphans(storage)
-    session = Session(UUID(int=3), USER.id, NOW)
+    session = Session(UUID(int=3), USER.id, NOW, "Firefox")
     await storage.write(lambda writer: writer.add_session(session))
 
     with pytest.raises(UnauthenticatedError, match=r"^The session has ended; sign in again$"):
@@ -137,7 +137,7 @@ async def test_credentials_are_checked_while_all_readers_are_busy(storage: Stora
     digest = key_digest(value)
     assert digest is not None
     key = CiKey(UUID(int=1), ORGANIZATION.id, "ci", digest, NOW)
-    session = Session(UUID(int=3), USER.id, NOW)
+    session = Session(UUID(int=3), USER.id, NOW, "Firefox")
     reading = new_api_key(limits.READER_KEY_PREFIX)
     digest = key_digest(reading, limits.READER_KEY_PREFIX)
     assert digest is not None
@@ -213,7 +213,7 @@ async def test_a_person_who_is_no_longer_an_admin_when_it_is_written_changes_not
 async def test_a_token_that_ends_nothing_does_not_wait_for_the_writer(storage: Storage) -> None:
     passwords = Passwords()
     accounts = Accounts(storage, system_clock, passwords, TOKENS, Registration.CLOSED)
-    ended = Session(UUID(int=1), USER.id, NOW, ended_at=NOW)
+    ended = Session(UUID(int=1), USER.id, NOW, "Firefox", ended_at=NOW)
     token = RefreshToken(token_digest("ended"), ended.id, USER.id, NOW + timedelta(days=7))
 
     def sign_out(writer: Writer) -> None:

@@ -61,7 +61,7 @@ def _had(paths: str, pattern: str) -> str:
 
 @pytest.mark.parametrize("test_id", ["usb", "adc"])
 def test_a_failure_that_is_not_resolved_has_no_edit(told: RunningServer, test_id: str) -> None:
-    assert explained(told, test_id) == ExplanationAnswer(edits=[], complete=True)
+    assert explained(told, test_id) == ExplanationAnswer(edits=[], complete=True, lost_board=None)
 
 
 def test_an_unknown_failure_is_not_found(told: RunningServer) -> None:

@@ -18,7 +18,7 @@ from hwci.engine.history import RunCounts, Scope
 from hwci.engine.page.failures import LabelledFailure
 from hwci.engine.page.reading import read_failures
 from hwci.engine.rules.flakiness import FlakyTest
-from hwci.engine.vocabulary import Outcome, Role, RunEventType
+from hwci.engine.vocabulary import Role, RunEventType
 from hwci.server.errors import DamagedError, NotFoundError, StorageError
 from hwci.server.security.passwords import Passwords
 from hwci.server.services.operator.commands import Export
@@ -29,7 +29,6 @@ from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Box, BoxNote, CiKey, Happening, Organization, User
-from hwci.wire import limits
 from tests.server.exports import ACME, OTHER, export, fill, opened, rows
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw
 from tests.support.reading import read_period
@@ -189,29 +188,6 @@ def test_an_export_has_no_secret_and_nothing_of_another_organization(tmp_path: P
         "2026-03-01T12:00:00.000000Z",
         rows(to, "SELECT count(*) FROM sent"),
     )
-
-
-def test_results_of_a_version_without_bounds_are_summed_as_an_import_takes_them(
-    tmp_path: Path,
-) -> None:
-    to = tmp_path / "acme.db"
-    first = replace(HistoryDraw(1).next_report(), hello_ok=True)
-    test = TestItem("boot", Outcome.FAIL, 2**63 - 1, 1e308)
-    kept = [replace(first, run_id=number, tests=(test,)) for number in range(1, 4)]
-
-    def work(writer: Writer) -> None:
-        for report in kept:
-            writer.put_report(ORG, report, NOON)
-
-    exported(tmp_path / "hwci.db", to, work)
-
-    for view in layout.VIEWS:
-        rows(to, f"SELECT * FROM {view}")
-    assert rows(to, "SELECT attempts, duration_s FROM tests") == [(2**63 - 1, 1e308)] * 3
-    summed = "SELECT attempts, failed_attempts, flake_rate FROM flakiest_tests"
-    assert rows(to, summed) == [(3 * limits.ATTEMPTS_MAX, 3 * limits.ATTEMPTS_MAX, 100.0)]
-    longest = "SELECT mean_duration_s, max_duration_s FROM slowest_tests"
-    assert rows(to, longest) == [(limits.DURATION_MAX, limits.DURATION_MAX)]
 
 
 def test_each_view_works_as_duckdb_writes_it(tmp_path: Path) -> None:

@@ -3,11 +3,8 @@
 `GET` route of the organization still answers, so no sum and no difference passes its type.
 """
 
-import asyncio
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -17,25 +14,15 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from hwci.server.app import SetCiMetrics, serving
+from hwci.server.app import SetCiMetrics
 from hwci.server.routes.table import ROUTES
-from hwci.server.services.transfer.importing import keep
-from hwci.server.services.transfer.sent import Sent
-from hwci.server.storage.opening import open_storage
-from hwci.server.storage.ports import Writer
 from hwci.wire import limits
-from hwci.wire.reports import RunReport
 from tests.server.matrix import A_BOX, A_TEST
 from tests.support.asking import Header, ask, bearer, ci_key
-from tests.support.databases import new_location
 from tests.support.running import (
-    EMAIL,
     RunningServer,
-    new_organization,
     report,
     running_in_thread,
-    settings_of,
-    sign_in,
 )
 from tests.support.soak import rounds
 
@@ -246,40 +233,6 @@ def test_many_runs_from_the_first_to_the_last_instant_stop_no_route(server: Runn
 
     for address in addresses(tenant):
         tenant.get(address)
-
-
-async def test_what_an_earlier_version_took_stops_no_route(tmp_path: Path) -> None:
-    """It had no bounds for attempts and seconds."""
-    with new_location(tmp_path) as location:
-        org_id = await asyncio.to_thread(new_organization, location)
-        storage = open_storage(location)
-        try:
-            for number in range(4):
-                await storage.write(partial(keep_larger, org_id, number), organization=org_id)
-            settings = settings_of(location, rate_limit="off", auth_rate_limit="off")
-            async with serving(settings, storage=storage) as server:
-                owner = bearer(await sign_in(server.url, EMAIL))
-                tenant = Tenant(server.url, str(org_id), owner)
-                paths = await asyncio.to_thread(list, addresses(tenant))
-                for path in paths:
-                    await asyncio.to_thread(tenant.get, path)
-                page = await asyncio.to_thread(tenant.get, f"/api/orgs/{org_id}/ci-metrics")
-        finally:
-            await storage.close()
-
-    (row,) = page["flakiestTests"]["items"]
-    assert row["attempts"] == pytest.approx(4 * limits.INTEGER_MAX)
-
-
-def keep_larger(org_id: UUID, number: int, writer: Writer) -> None:
-    test = {"id": TEST, "outcome": "fail", "attempts": 1, "duration_s": 1.0}
-    body = RunReport.model_validate_json(
-        json.dumps(report(run_id=number, suite="hardware", tests=[test]))
-    )
-    larger = {"attempts": limits.INTEGER_MAX, "duration_s": 1e308}
-    tests = [item.model_copy(update=larger) for item in body.tests]
-    sent = Sent.model_construct(report=body.model_copy(update={"tests": tests}))
-    assert keep(writer, org_id, sent, body.ended_at)
 
 
 @pytest.fixture(scope="module")

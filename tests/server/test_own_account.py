@@ -312,14 +312,6 @@ def test_the_name_of_a_program_is_kept_only_in_our_own_words(
     assert ada.sessions()["items"][0]["client"] == client
 
 
-def test_a_sign_in_of_an_earlier_version_has_no_program(tmp_path: Path) -> None:
-    with running_in_thread(tmp_path) as server:
-        ada = person(server)
-        query(server.location, "UPDATE session SET client = NULL")
-
-        assert [one["client"] for one in ada.sessions()["items"]] == [None]
-
-
 def test_sign_ins_are_listed_by_pages(ada: Person) -> None:
     for _ in range(2):
         ada.again()

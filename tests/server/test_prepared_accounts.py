@@ -184,7 +184,7 @@ async def test_an_invitation_that_waits_is_the_owners_to_accept_without_a_token(
 
 async def test_the_command_line_is_told_too(server: RunningServer) -> None:
     prepare(server)
-    query = f"?port=40404&challenge={challenge_of(VERIFIER)}"
+    query = f"?port=40404&challenge={challenge_of(VERIFIER)}&machine=pc"
     async with browsing(sub="victim") as browser:
         stop = await browser.open(server.url + LOGIN + query, until=":40404/")
     code = parse_qs(urlsplit(stop.url).query)["code"][0]

@@ -280,14 +280,17 @@ def test_a_provider_that_there_is_not_is_404(server: RunningServer) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "port=80",
-        f"challenge={'a' * 43}",
-        f"port=0&challenge={'a' * 43}",
-        "port=80&challenge=short",
-        f"port=80&challenge={'a' * 42}%0A",
+        "port=80&machine=pc",
+        f"challenge={'a' * 43}&machine=pc",
+        f"port=80&challenge={'a' * 43}",
+        f"port=0&challenge={'a' * 43}&machine=pc",
+        "port=80&challenge=short&machine=pc",
+        f"port=80&challenge={'a' * 42}%0A&machine=pc",
     ],
 )
-def test_a_loopback_address_has_a_port_and_a_challenge(server: RunningServer, query: str) -> None:
+def test_a_loopback_address_has_a_port_a_challenge_and_a_machine(
+    server: RunningServer, query: str
+) -> None:
     assert ask(server.url, "GET", f"{LOGIN}?{query}").error == (400, "Validation failed")
 
 

@@ -48,7 +48,7 @@ def test_an_e_mail_and_a_password_obtain_a_token(server: RunningServer) -> None:
 @shows(OBTAINED)
 async def test_an_sso_flow_obtains_a_token(tmp_path: Path) -> None:
     verifier = "v" * 43
-    path = f"/api/auth/sso/crooked/login?port=1&challenge={challenge_of(verifier)}"
+    path = f"/api/auth/sso/crooked/login?port=1&challenge={challenge_of(verifier)}&machine=pc"
     with crooked_provider() as provider:
         file = sso_file(tmp_path, crooked=provider.url)
         with running_in_thread(tmp_path, sso_file=file) as server:

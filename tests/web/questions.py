@@ -27,10 +27,10 @@ def provided_server(folder: Path) -> Iterator[RunningServer]:
 
 
 def come_to_the_question(
-    page: Page, server: RunningServer, port: int, challenge: str, machine: str | None = None
+    page: Page, server: RunningServer, port: int, challenge: str, machine: str
 ) -> None:
     """Open the address that `hwci login --sso acme` shows, and sign in at the provider."""
-    query = {"port": port, "challenge": challenge, **({"machine": machine} if machine else {})}
+    query = {"port": port, "challenge": challenge, "machine": machine}
     page.goto(f"{server.url}/api/auth/sso/acme/login?{urlencode(query)}")
     page.locator("input[name=sub]").fill("olga")
     page.get_by_role("button", name="Authorize").click()

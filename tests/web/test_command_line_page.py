@@ -64,8 +64,7 @@ def test_a_person_says_no_and_the_command_line_hears_so(
     page: Page, server: RunningServer, waiting: "tuple[int, Queue[Brought]]"
 ) -> None:
     port, arrivals = waiting
-    come_to_the_question(page, server, port, CHALLENGE)
-    expect(page.get_by_text("hwci on a machine that an older hwci does not name")).to_be_visible()
+    come_to_the_question(page, server, port, CHALLENGE, "lab-pc-7")
     page.get_by_role("button", name="No", exact=True).click()
 
     expect(page.get_by_text("You said no in the browser")).to_be_visible()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from hwci.ci.detect import find_job, name_notice
+from hwci.ci.detect import find_job
 from hwci.ci.git.path_check import PathCheck, check_paths, tracked
 from hwci.ci.git.repository import GitError, Repository
 from hwci.ci.job import Job
@@ -133,8 +133,6 @@ def _products(
     if job and repo_key is not None:
         of = f"products without repo_key are of {repo_key.value} ({repo_key.source})"
         command.notify(f"note: {path}: {of}.")
-        if (notice := name_notice(job)) is not None:
-            command.warn(f"{notice.what}. {notice.fix}")
     links = _links(project.links, path, faults, checkout or command.folder())
     for number, product in enumerate(products, 1):
         if product.repo_key is None and repo_key is None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from hwci.ci.detect import PEOPLE, PROJECT_FILE, find_job, name_notice, product_notice
+from hwci.ci.detect import PEOPLE, PROJECT_FILE, find_job, product_notice
 from hwci.ci.fields import BY_NAME, Field, hello, in_order
 from hwci.ci.git.repository import DeepeningRepository, GitError, Repository
 from hwci.ci.job import GIT, Job, Notice, Sourced
@@ -191,7 +191,7 @@ class JobContext:
 
     def notices(self) -> Sequence[str]:
         """Return what people should know of this job before its run is reported."""
-        notices = (*self.job.doubts, self.product_notice(), self.changed(), name_notice(self.job))
+        notices = (*self.job.doubts, self.product_notice(), self.changed())
         return [*self.without(), *(str(notice) for notice in notices if notice)]
 
 
@@ -320,5 +320,3 @@ def _notes(context: JobContext) -> Iterator[str]:
         yield f"doubtful: sha: {changed.what}. {changed.fix}."
     if (notice := context.product_notice()) is not None:
         yield f"doubtful: suite: {notice.what}. {notice.fix}"
-    if (named := name_notice(context.job)) is not None:
-        yield f"doubtful: repo_key: {named.what}. {named.fix}"

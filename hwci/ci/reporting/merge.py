@@ -10,7 +10,7 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
-from hwci.ci.detect import PEOPLE, name_notice
+from hwci.ci.detect import PEOPLE
 from hwci.ci.git.changes import PUSH_FIX, FilesUnknownError, Push, touched
 from hwci.ci.job import DEFAULT, Job
 from hwci.ci.project import Product
@@ -74,9 +74,8 @@ def _announcements(context: JobContext) -> list[MergeAnnouncement]:
         return []
     if (no_git := context.no_git()) is not None and (context.unseen() or _needs_git(context)):
         command.warn(no_git)
-    for notice in (*job.doubts, name_notice(job)):
-        if notice is not None:
-            command.warn(str(notice))
+    for notice in job.doubts:
+        command.warn(str(notice))
     if missing := [name for name in OF_MERGE if name not in job.fields]:
         raise missing_error("announcement", missing)
     names = (*OF_MERGE, "ci_url")

@@ -47,8 +47,8 @@ class _Line(BaseModel):
     duration_s: Seconds = 0.0
     message: str = ""
     verdict: Verdict | None = None
-    again: bool | None = None
-    """It failed, and a plugin said that it is tried again. None: an earlier hwci wrote the line."""
+    again: bool = False
+    """It failed, and a plugin said that it is tried again."""
     ended_at: str | None = None
 
 
@@ -76,7 +76,7 @@ def pytest_results(chunks: Iterable[bytes], rules: Sequence[AnyRule]) -> FileRes
             f"It was written by another hwci, as version {lines[0].version}",
             "Use one version of hwci to write and to read it",
         )
-    tried = [_entry(line, rules) for line in _with_tries(lines) if line.tried]
+    tried = [_entry(line, rules) for line in lines if line.tried]
     # What follows a broken line may say how a test ended that began before it.
     entries = [*tried, *(() if fault else _died(lines))]
     return file_results(
@@ -123,25 +123,6 @@ def _lines(chunks: Iterable[bytes]) -> tuple[list[_Line], ContentError | None]:
     return lines, None if lines else cut
 
 
-def _with_tries(lines: Sequence[_Line]) -> Sequence[_Line]:
-    """Return the lines of an earlier hwci with what they do not say: unless a test ran again after
-    it had passed, as in a soak, tests ran again because they had failed.
-    """
-    passed, last, soak = set[str](), dict[str, int](), False
-    for at, line in enumerate(lines):
-        if line.tried:
-            soak = soak or line.tried in passed
-            last[line.tried] = at
-            if line.outcome == "pass":
-                passed.add(line.tried)
-    return [
-        line.model_copy(update={"again": not soak and at < last[line.tried]})
-        if line.tried and line.outcome == "fail" and line.again is None
-        else line
-        for at, line in enumerate(lines)
-    ]
-
-
 def _entry(line: _Line, rules: Sequence[AnyRule]) -> Entry:
     return Entry(
         test_id=id_of(line.tried or ""),
@@ -150,7 +131,7 @@ def _entry(line: _Line, rules: Sequence[AnyRule]) -> Entry:
         failed=line.outcome == "fail",
         verdict=line.verdict or judge(line.message, rules),
         message=line.message,
-        tried_again=line.again or False,
+        tried_again=line.again,
     )
 
 

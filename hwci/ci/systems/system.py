@@ -205,11 +205,6 @@ def slug(address: str) -> str | None:
     return _joined(_of_azure(*_place(address)))
 
 
-def former_slug(address: str) -> str | None:
-    """Return what an earlier version made of an address; of Azure DevOps often another name."""
-    return _joined(_place(address)[1])
-
-
 def _place(address: str) -> tuple[str, list[str]]:
     """Return the host and the path of a repository."""
     scp = None if "://" in address else _SCP.fullmatch(address)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 password = typer.Typer(no_args_is_help=True)
 sessions = typer.Typer(no_args_is_help=True)
 
-OLDER_SERVER = "Ask the operator to update the server: it is of a version that cannot do this"
 PASSWORD_WAYS = "--password-stdin, or --password-file with --new-password-file"
 
 EmailOption = Annotated[str | None, typer.Option("--email", help="E-mail of the account.")]
@@ -298,8 +297,7 @@ def change_password(
     else:
         present = secret_line("present password", PASSWORD_WAYS, from_stdin=password_stdin)
         new = new_password(PASSWORD_WAYS, from_stdin=password_stdin)
-    with advised(HTTPStatus.NOT_FOUND, OLDER_SERVER):
-        done = server.send(hwci_client.calls.change_password(present, new))
+    done = server.send(hwci_client.calls.change_password(present, new))
     note(f"Your password is changed. {_ended_words(done.ended)}")
 
 
@@ -310,7 +308,7 @@ def _layout(view: tables.View) -> "tables.Layout[SessionAnswer]":
         "Sessions",
         [
             tables.id_column(lambda row: row.id),
-            column("From", lambda row: row.client or "unknown"),
+            column("From", lambda row: row.client),
             tables.time_column("Began", lambda row: row.created_at, view.now, spare=True),
             tables.time_column("Last used", lambda row: row.last_used_at, view.now),
             column("", lambda row: "this one" if row.current else ""),
@@ -329,8 +327,7 @@ def list_sessions(server: Connection) -> "Iterable[SessionAnswer]":
 
       hwci sessions list
     """
-    with advised(HTTPStatus.NOT_FOUND, OLDER_SERVER):
-        yield from _sessions(server)
+    return _sessions(server)
 
 
 def _sessions(server: Connection) -> "Iterable[SessionAnswer]":
@@ -366,8 +363,7 @@ def end_sessions(
             "Use one of them: hwci sessions list shows the ids",
         )
     if session is None:
-        with advised(HTTPStatus.NOT_FOUND, OLDER_SERVER):
-            done = server.send(hwci_client.calls.end_other_sessions())
+        done = server.send(hwci_client.calls.end_other_sessions())
         note(_ended_words(done.ended))
     else:
         named = ids.Named("session", "hwci sessions list", "of yours", "Use")

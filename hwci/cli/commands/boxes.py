@@ -132,13 +132,7 @@ def list_boxes(server: Connection, **wanted: Any) -> "Iterable[BoxAnswer]":
 
       hwci boxes list --branch main --product acme/firmware:sensor-fw
     """
-    from hwci.client.errors import BadRequestError
-
-    org_id = server.org_id()
-    try:
-        return list(server.items(client.calls.list_boxes(org_id, reported=True, **wanted)))
-    except BadRequestError:  # the server is older, and refuses what it does not know
-        return server.items(client.calls.list_boxes(org_id, **wanted))
+    return server.items(client.calls.list_boxes(server.org_id(), reported=True, **wanted))
 
 
 @boxes.command("health")

@@ -127,7 +127,7 @@ def show_failure(
 
 def _since(server: Connection, found: "FailureEvidence", days: int) -> str | None:
     """Return since when the test of a failure that is pending fails, by all its runs, as `hwci
-    tests show` has it. A server of an older version knows less.
+    tests show` has it.
     """
     failure = found.failure
     if failure.label is not Label.PENDING:
@@ -146,18 +146,15 @@ def _since(server: Connection, found: "FailureEvidence", days: int) -> str | Non
 
 def _explained(server: Connection, found: "FailureEvidence") -> what_if.Explained:
     """Return what would change the class. What runs did not send is read from the clone that this
-    is called in. A server of an older version knows less.
+    is called in.
     """
-    from hwci.client.errors import ApiError, NotFoundError
+    from hwci.client.errors import ApiError
 
     org_id, failure_id = server.org_id(), found.failure.id
-    try:
-        answer = server.send(client.calls.explain_failure(org_id, failure_id))
-    except NotFoundError:
-        return what_if.Explained()
+    answer = server.send(client.calls.explain_failure(org_id, failure_id))
     unsent = _of_git(answer)
     if unsent:
-        # An older server, or more than a body holds: what was answered stays true.
+        # It may be more than a body holds: what was answered stays true.
         with suppress(ApiError):
             told = client.calls.explain_failure_with_git(org_id, failure_id, [*unsent.values()])
             return what_if.Explained(server.send(told), list(unsent))
@@ -298,11 +295,7 @@ def send_review(
 
 def _show_review(server: Connection, review: Review, failure: str, days: int, json: bool) -> None:
     org_id = server.org_id()
-    words = (review.note, review.issue)
     reviewed = send_review(server, org_id, _resolve(server, org_id, failure, days), review)
-    kept = reviewed.review
-    if any(words) and kept is not None and (kept.note, kept.issue) != words:
-        render.note("warning: the server is of an older version: it kept no note and no issue link")
     if json:
         render.emit_json(reviewed)
     else:

@@ -151,18 +151,6 @@ def invite(
     emit_json(made) if json else write(made.invite_token)
 
 
-@members.command(
-    "add", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-)
-def add() -> None:
-    """Point to `invite`, which took the place of `add`."""
-    raise wrong_usage(
-        "There is no command `hwci members add` any more",
-        "people become members by accepting an invitation",
-        "Invite them: hwci members invite EMAIL",
-    )
-
-
 def _invited_layout(_: tables.View) -> "tables.Layout[SentInvite]":
     column = tables.Column
     return tables.Layout(

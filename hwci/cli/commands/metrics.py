@@ -178,34 +178,26 @@ def _page(org_id: "UUID", scope: Scope, limit: int) -> "Call[MetricsPage]":
 
 
 def ask(client: "Client", org_id: "UUID", scope: Scope, limit: int) -> Overview:
-    """Ask for the page, then for the rest of the overview at the page's own instant. What a server
-    of the version before does not tell is left out.
-    """
+    """Ask for the page, then for the rest of the overview at the page's own instant."""
     from hwci.client import calls
-    from hwci.client.errors import NotFoundError
     from hwci.wire.analysis.causes import OfTable
-
-    def told(call: "Call[Told]") -> "Told | None":
-        with suppress(NotFoundError):
-            return client.send(call)
-        return None
 
     page = client.send(_page(org_id, scope, limit))
     same = scope._replace(as_of=page.period.end)._asdict()
     flakiest = _flakiest(client, org_id, same, page, limit)
     pending = client.send(calls.list_failures(org_id, label=Label.PENDING, **same, limit=limit))
-    incidents = told(calls.list_incidents(org_id, label=Label.PENDING, **same, limit=1))
-    causes = told(calls.list_causes(org_id, table=OfTable.REAL_BUGS, **same, limit=1))
-    trends = told(calls.trends(org_id, **same))
-    lost = told(calls.lost_boards(org_id, **same))
+    incidents = client.send(calls.list_incidents(org_id, label=Label.PENDING, **same, limit=1))
+    causes = client.send(calls.list_causes(org_id, table=OfTable.REAL_BUGS, **same, limit=1))
+    trends = client.send(calls.trends(org_id, **same))
+    lost = client.send(calls.lost_boards(org_id, **same))
     return Overview(
         page=page,
         flakiest=flakiest,
-        causes=causes.total if causes else None,
+        causes=causes.total,
         trends=trends,
         lost_boards=lost,
         pending=pending,
-        incidents=incidents.total if incidents else 0,
+        incidents=incidents.total,
         scope=scope,
     )
 

@@ -5,7 +5,6 @@
 
 import json as json_module
 import shlex
-from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
@@ -213,9 +212,7 @@ def create_key(
 
 
 def install_command(server: Connection) -> str | None:
-    """Return the command that installs the hwci of the server; None if the server has no wheel, as
-    one of an earlier version.
-    """
+    """Return the command that installs the hwci of the server; None if the server has no wheel."""
     try:
         wheel = server.send(client.calls.wheel())
     except client.errors.HwciError:
@@ -281,11 +278,8 @@ def list_keys(server: Connection) -> "Iterable[CiKeyAnswer]":
 
 
 def _keys(server: Connection, org_id: UUID) -> "Iterator[CiKeyAnswer]":
-    from hwci.client.errors import NotFoundError
-
     yield from server.items(client.calls.list_ci_keys(org_id))
-    with suppress(NotFoundError):  # a server of the version before has no reader keys
-        yield from server.items(client.calls.list_reader_keys(org_id))
+    yield from server.items(client.calls.list_reader_keys(org_id))
 
 
 @keys.command("revoke")

@@ -42,11 +42,5 @@ def products(server: Connection, **wanted: Any) -> "Iterable[ProductAnswer]":
 
       hwci products
     """
-    from hwci.client.errors import BadRequestError
-
     org_id, most = server.org_id(), limits.PAGE_LIMIT_MAX
-    call = client.calls.list_products(org_id, limit=most, unassigned=True, **wanted)
-    try:
-        return list(server.items(call))
-    except BadRequestError:  # the server is older, and refuses what it does not know
-        return server.items(client.calls.list_products(org_id, limit=most, **wanted))
+    return server.items(client.calls.list_products(org_id, limit=most, unassigned=True, **wanted))

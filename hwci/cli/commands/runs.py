@@ -17,7 +17,7 @@ from hwci import client
 from hwci.cli.session import ids, narrowing
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, run_tables, tables
-from hwci.client.explained import ExitCode, command_error
+from hwci.client.explained import ExitCode
 from hwci.engine.vocabulary import Outcome, RunEnding, RunEventType, RunStatus
 from hwci.said import counted, short
 from hwci.wire import limits
@@ -158,8 +158,7 @@ def list_runs(
         **options.pages(page, limit, every=every),
     )
     none: Found = [] if every else ListPage(items=(), total=0, page=page, limit=limit)
-    only = {"--ci-run": ci_run, "--status": of_status["ending"]}
-    ask = partial(_asked, server, call, only, every=every)
+    ask = partial(_all if every else Connection.send, server, call)
     found = narrowing.answer_or(server, filters, ask, none)
     _list(server, found, filters, form, of_test=test is not None)
 
@@ -176,16 +175,6 @@ def _of_status(status: ShownStatus | None) -> _OfStatus:
     stands = RunStatus(word) if word in {*RunStatus} else None
     ending = RunEnding(word) if word in {*RunEnding} else None
     return _OfStatus(status=stands, ending=ending)
-
-
-def _asked(
-    server: Connection,
-    call: "client.Call[ListPage[RunAnswer]]",
-    only: "Mapping[str, object]",
-    *,
-    every: bool,
-) -> "Found":
-    return _searched(_all(server, call) if every else server.send(call), only)
 
 
 def _list(
@@ -205,25 +194,6 @@ def _list(
 
 def _rows(answer: "Found") -> "Sequence[RunAnswer]":
     return answer if isinstance(answer, list) else answer.items
-
-
-def _searched(answer: "Found", only: "Mapping[str, object]") -> "Found":
-    """Refuse runs of other values of a flag: a server of version 0.1.0 ignores `ciRun` and
-    `ending`.
-    """
-    rows = _rows(answer)
-    values: dict[str, set[object]] = {
-        "--ci-run": {tables.run_number(run) for run in rows},
-        "--status": {run.ending for run in rows},
-    }
-    for flag, value in only.items():
-        if value is not None and values[flag] - {value}:
-            raise command_error(
-                f"The server does not search by {flag} {value}",
-                "its version is older than this hwci's",
-                f"Leave {flag} out, or ask the operator of the server for an upgrade",
-            )
-    return answer
 
 
 def _all(server: Connection, call: "client.Call[ListPage[RunAnswer]]") -> "list[RunAnswer]":

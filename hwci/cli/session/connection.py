@@ -47,10 +47,7 @@ T = TypeVar("T")
 TESTS_COMPARED = 500
 """So many tests are compared with an id that no report names."""
 _NOT_BY_A_KEY = "A reader key is not enough for this command"
-_READ_BY_A_KEY = (
-    "it reads metrics, failures and runs, but no boxes, members or keys (on a server of an earlier"
-    " version it needs the id of its organization in HWCI_ORG)"
-)
+_READ_BY_A_KEY = "it reads metrics, failures and runs, but no boxes, members or keys"
 _READER_KEY_FIX = (
     "Check HWCI_READER_KEY: a reader key begins with rdr_; `hwci keys create --reader NAME` makes"
     " one, `hwci keys list` shows those that work"
@@ -80,18 +77,12 @@ class Connection:
 
     @cached_property
     def reader_key(self) -> "OwnReaderKey | None":
-        """What the reader key in use reads; None without one, or if the server is of a version
-        that does not show it.
-        """
+        """What the reader key in use reads; None without one."""
         from hwci.client import calls
-        from hwci.client.errors import NotFoundError
 
         if not self.by_key or self.settings.reader_key() is None:
             return None
-        try:
-            return self.client.send(calls.own_reader_key())
-        except NotFoundError:
-            return None
+        return self.client.send(calls.own_reader_key())
 
     def org_id(self, named: str | None = None) -> UUID:
         """Find the organization that is meant: by id, by name, that of the reader key in use, or
@@ -153,7 +144,6 @@ class Connection:
         one, or the only one whose reports have the test.
         """
         from hwci.client import calls
-        from hwci.client.errors import NotFoundError
 
         repo_key, suite = self.scope_of(named, None)
         if repo_key is not None and suite is not None:
@@ -165,11 +155,10 @@ class Connection:
             if it.suite is not None
         }
         if len(known) > 1:
-            with suppress(NotFoundError):  # a server of the version before does not list tests
-                tests = self.items(calls.list_tests(org_id, search=test))
-                known = {(it.repo_key, it.suite) for it in tests if it.test_id == test}
-                if not known:
-                    raise self._no_test(org_id, test)
+            tests = self.items(calls.list_tests(org_id, search=test))
+            known = {(it.repo_key, it.suite) for it in tests if it.test_id == test}
+            if not known:
+                raise self._no_test(org_id, test)
         if len(known) == 1:
             return known.pop()
         names = ", ".join(sorted(product(*it) for it in known))

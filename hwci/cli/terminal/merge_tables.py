@@ -78,10 +78,9 @@ def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
 
 
 def _to_do(rows: Sequence[ExplainedMergeAnswer]) -> Iterator[str]:
-    """Return what to do about each cause that is there. An older server does not say it."""
+    """Return what to do about each cause that is there."""
     for text, to_do in dict.fromkeys((row.cause_text, row.to_do) for row in rows):
-        if to_do:
-            yield f"{text}: {to_do[0].lower()}{to_do[1:]}"
+        yield f"{text}: {to_do[0].lower()}{to_do[1:]}"
     if rows:
         yield "The run that would check one: hwci merges plan --sha COMMIT"
 

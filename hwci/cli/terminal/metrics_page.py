@@ -70,15 +70,14 @@ class Flakiest(NamedTuple):
 class Overview(NamedTuple):
     """The metrics page, and of the same instant its flakiest tests with their intervals, how many
     causes its real firmware bugs have, its tiles with their intervals, which resolved failures lie
-    in runs that lost their board, what is still failing, and how many incidents that is. `causes`,
-    `trends`, `lost_boards`: None, and no `incidents`, from a server of the version before.
+    in runs that lost their board, what is still failing, and how many incidents that is.
     """
 
     page: MetricsPage
     flakiest: Flakiest
-    causes: int | None
-    trends: TrendsAnswer | None
-    lost_boards: LostBoardsAnswer | None
+    causes: int
+    trends: TrendsAnswer
+    lost_boards: LostBoardsAnswer
     pending: ListPage[FailureAnswer]
     incidents: int
     scope: Scope
@@ -181,12 +180,12 @@ def tiles(found: Overview) -> list[Tile]:
     counts = found.page.tiles
     merges, bugs, infra = counts.merges_checked, counts.real_fw_bugs, counts.infra_runs
     shares = _shares(found)
-    of = "" if found.causes is None else f" from {counted(found.causes, 'cause')}"
+    of = f" from {counted(found.causes, 'cause')}"
     return [
         _of_all(
             "Merges checked on hardware",
             (merges.checked, merges.announced),
-            shares.get("mergesChecked"),
+            shares["mergesChecked"],
             tables.NONE_ANNOUNCED,
         ),
         Tile(
@@ -203,7 +202,7 @@ def tiles(found: Overview) -> list[Tile]:
         _of_all(
             "Infra runs",
             (infra.infra, infra.total),
-            shares.get("infraRuns"),
+            shares["infraRuns"],
             tables.NONE_REPORTED,
         ),
     ]
@@ -224,25 +223,25 @@ def tile_rows(found: Overview) -> list[TileRow]:
     merges, bugs, infra = counts.merges_checked, counts.real_fw_bugs, counts.infra_runs
     checked, real, flaky, lost = (tile.name for tile in tiles(found))
     classes = bugs.bench_or_harness, bugs.ambiguous, bugs.dismissed
-    merged, reached = (shares.get(name) for name in ("mergesChecked", "infraRuns"))
+    merged, reached = (shares[name] for name in ("mergesChecked", "infraRuns"))
     return [
         _with_interval(TileRow(checked, merges.checked, merges.announced), merged),
         TileRow(
             *(real, bugs.real, None, *classes, found.causes),
-            lost_board=None if found.lost_boards is None else found.lost_boards.real_bugs,
+            lost_board=found.lost_boards.real_bugs,
         ),
         TileRow(flaky, counts.flaky_failures.count),
         _with_interval(TileRow(lost, infra.infra, infra.total), reached),
     ]
 
 
-def _with_interval(row: TileRow, share: CountAnswer | None) -> TileRow:
-    return row if share is None else row._replace(low=share.low, high=share.high)
+def _with_interval(row: TileRow, share: CountAnswer) -> TileRow:
+    return row._replace(low=share.low, high=share.high)
 
 
 def _shares(found: Overview) -> dict[str, CountAnswer]:
     """Return the figures of the tiles that are shares, with their intervals."""
-    return {one.tile: one.now for one in found.trends.tiles} if found.trends else {}
+    return {tile.tile: tile.now for tile in found.trends.tiles}
 
 
 def _blocks(found: Overview) -> Iterator[Block]:
@@ -275,8 +274,6 @@ def _blocks(found: Overview) -> Iterator[Block]:
 def _in_lost_runs(found: Overview, name: TableName) -> Iterator[str]:
     """Yield how many rows of a table lie in runs that lost their board, and how to list them."""
     lost = found.lost_boards
-    if lost is None:
-        return
     rows = {TableName.REAL_BUGS: lost.real_bugs, TableName.OTHER_FAILURES: lost.other_failures}
     if number := rows.get(name):
         yield f"{number:,} of them in runs that lost the board: --table {name} --lost-board"

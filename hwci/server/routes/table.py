@@ -4,11 +4,9 @@ and returns stands in `hwci.wire.endpoints`.
 """
 
 from collections.abc import Mapping
-from typing import NoReturn
 from uuid import UUID
 
 from hwci.engine.vocabulary import ReviewAction
-from hwci.server.errors import NotFoundError
 from hwci.server.http.call import Call, Handler
 from hwci.server.http.streams import server_sent_events, web_socket
 from hwci.server.routes import openapi, sign_in, single_sign_on
@@ -43,16 +41,6 @@ from hwci.server.services.wheels import Wheels
 from hwci.wire.endpoint import Endpoint
 from hwci.wire.endpoints import accounts, analysis, boxes, ci, health, metrics, organizations, runs
 from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
-
-_BY_INVITATION = (
-    "Membership takes the person's consent, so nothing was done; invite them to accept or decline:"
-    " hwci members invite EMAIL, or POST /api/orgs/{orgId}/invites"
-)
-
-
-async def _add_member() -> NoReturn:
-    """Refuse: earlier clients add members here, and read 404 as an e-mail to be invited."""
-    raise NotFoundError(_BY_INVITATION)
 
 
 def _review(action: ReviewAction | None) -> Handler:
@@ -90,7 +78,6 @@ ROUTES: Mapping[Endpoint, Handler] = {
     organizations.GET_ORG: Organizations.show,
     organizations.AUDIT_LOG: AuditLog.listed,
     organizations.LIST_MEMBERS: Members.listed,
-    organizations.ADD_MEMBER: _add_member,
     organizations.CHANGE_MEMBER: Members.change,
     organizations.REMOVE_MEMBER: Members.remove,
     organizations.INVITE: Invitations.invite,

@@ -56,7 +56,7 @@ def open_storage(where: Location | str | Path, *, hears: bool = True) -> Storage
 
 
 def missing_steps(where: str | Path) -> Sequence[str]:
-    """Return the migrations that a database lacks. It changes nothing.
+    """Return the steps of the schema that a database lacks. It changes nothing.
 
     Raises:
         StorageError: the database is not ours, or newer, or cannot be reached.

@@ -134,14 +134,14 @@ class Identity:
 @dataclass(frozen=True, slots=True)
 class Session:
     """A sign-in, through all its rotations. `ended_at` ends its tokens of both kinds. `client`: the
-    kind of program that began it, None for sign-ins of earlier versions.
+    kind of program that began it.
     """
 
     id: UUID
     user_id: UUID
     created_at: datetime
+    client: str
     ended_at: datetime | None = None
-    client: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

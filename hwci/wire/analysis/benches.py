@@ -110,11 +110,10 @@ class NoteAnswer(Answer):
 
 
 class BoxFiguresAnswer(Answer):
-    """A box, or a part of its time. `says` is `answer`, in few words, with its `evidence`; an older
-    server sends `says` alone. `comparison` null: `missing` names what there is too little of.
-    `neverReached`: of its runs, those with `hello_ok` false. `lostBoard`: of the others, those that
-    lost their board midway (null: there are none); `lostRuns`: the latest of them. `boardSeconds`:
-    while a run had it.
+    """A box, or a part of its time. `says` is `answer`, in few words, with its `evidence`.
+    `comparison` null: `missing` names what there is too little of. `neverReached`: of its runs,
+    those with `hello_ok` false. `lostBoard`: of the others, those that lost their board midway
+    (null: there are none); `lostRuns`: the latest of them. `boardSeconds`: while a run had it.
     """
 
     says: str
@@ -128,8 +127,8 @@ class BoxFiguresAnswer(Answer):
     board_seconds: float
     last_run_at: Time
     last_clean_run_at: Time | None
-    answer: str = ""
-    evidence: str = ""
+    answer: str
+    evidence: str
 
     @classmethod
     def of_part(cls, part: report.Figures, said: words.Said, **box: object) -> Self:

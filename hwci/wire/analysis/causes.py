@@ -60,12 +60,12 @@ class CausesQuery(TableQuery):
 
 class SaidAnswer(Answer):
     """The first line of what the harness wrote, of how many failures it wrote that, and which of
-    those in the cause's list they are. An older server sends no ids.
+    those in the cause's list they are.
     """
 
     line: str
     failures: int
-    failure_ids: Sequence[UUID] = ()
+    failure_ids: Sequence[UUID]
 
     @classmethod
     def of(cls, said: Said, listed: Container[UUID]) -> Self:
@@ -107,7 +107,7 @@ class CauseAnswer(Answer):
     list holds 100 at most, the numbers beside it count all. `messages`: what the harness wrote of
     them, the five most frequent of `messages_total` different lines. `commits`: those that may have
     broken them (of a range the first 20), the first that failed and the fix, each once, as far as a
-    run listed them. An older server sends neither.
+    run listed them.
     """
 
     id: UUID
@@ -115,9 +115,9 @@ class CauseAnswer(Answer):
     boxes_total: int
     failures: Sequence[ResolvedFailureAnswer]
     failures_total: int
-    messages: Sequence[SaidAnswer] = ()
-    messages_total: int = 0
-    commits: Sequence[CommitInShort] = ()
+    messages: Sequence[SaidAnswer]
+    messages_total: int
+    commits: Sequence[CommitInShort]
 
     @classmethod
     def of(cls, org_id: UUID, found: Described) -> Self:

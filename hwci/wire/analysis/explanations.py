@@ -96,13 +96,12 @@ class WhatIfAnswer(ClassAnswer):
 class ExplanationAnswer(Answer):
     """The single edits that would give a failure another class than it has. Of a flake or a pending
     failure there are none. `complete`: all of the table was tried. `lost_board`: at which test the
-    board was lost in the runs in which it failed, as a sentence; null if it was not. An older
-    server does not send it.
+    board was lost in the runs in which it failed, as a sentence; null if it was not.
     """
 
     edits: Sequence[WhatIfAnswer]
     complete: bool
-    lost_board: str | None = None
+    lost_board: str | None
 
     @classmethod
     def of(
@@ -163,14 +162,13 @@ class TogetherAnswer(Answer):
 
 class GapsAnswer(Answer):
     """The gaps of a period, the one that could decide most first. `ambiguous`: failures that the
-    checks leave so and nobody reviewed; the gaps are those of the newest `looked_at`. `together`:
-    an older server leaves it out.
+    checks leave so and nobody reviewed; the gaps are those of the newest `looked_at`.
     """
 
     period: PeriodAnswer
     product: ProductKey | None
     gaps: Sequence[GapAnswer]
-    together: TogetherAnswer | None = None
+    together: TogetherAnswer
     ambiguous: int
     looked_at: int
 

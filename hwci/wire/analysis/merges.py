@@ -22,19 +22,18 @@ from hwci.wire.queries import TableQuery
 
 
 class ExplainedMergeAnswer(MergeAnswer):
-    """A merge that no run checked, with the cause. `to_do`: what to do; an older server does not
-    say it. `run`: of the runs that tell it the earliest of a product that the reader may see; null
-    if there is none. `other_boxes`: the other boxes with a run on the commit that tells it;
-    `other_runs`: the earliest one of each, which an older server does not send. `subject`: of the
-    commit, if a run has it.
+    """A merge that no run checked, with the cause. `to_do`: what to do. `run`: of the runs that
+    tell it the earliest of a product that the reader may see; null if there is none. `other_boxes`:
+    the other boxes with a run on the commit that tells it; `other_runs`: the earliest one of each.
+    `subject`: of the commit, if a run has it.
     """
 
     cause: UncheckedCause
     cause_text: str
-    to_do: str = ""
+    to_do: str
     run: CheckingRun | None
     other_boxes: list[str]
-    other_runs: Sequence[CheckingRun] = ()
+    other_runs: Sequence[CheckingRun]
     subject: str | None
 
     @classmethod

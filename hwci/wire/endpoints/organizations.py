@@ -46,10 +46,6 @@ LIST_MEMBERS = Endpoint(
     "members.list", "GET", "/api/orgs/{orgId}/members", Who.MEMBER,
     "List the members of an organization", query=PageQuery, answer=ListPage[MemberAnswer]
 )
-ADD_MEMBER = Endpoint(
-    "members.add", "POST", "/api/orgs/{orgId}/members", Who.ADMIN,
-    "Always refused: membership takes consent, so invite them", status=404, called=False
-)
 CHANGE_MEMBER = Endpoint(
     "members.change", "PATCH", "/api/orgs/{orgId}/members/{userId}", Who.ADMIN,
     "Change a member's role; only an owner makes or unmakes owners, the last owner stays",

@@ -3,8 +3,6 @@
 which identity.
 """
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -273,24 +271,6 @@ def test_another_run_attempt_or_box_is_another_report(
     one: BenchStore, field: dict[str, Any]
 ) -> None:
     assert one.replaced(run_report(tests=OTHER_TESTS, **field)) is None
-
-
-def forget_starts(store: BenchStore) -> None:
-    with closing(sqlite3.connect(store.file)) as db, db:
-        db.execute("UPDATE reports SET tests = substr(tests, 1, 64)")
-
-
-def test_a_report_that_an_earlier_version_remembers_without_its_start_is_the_same(
-    one: BenchStore,
-) -> None:
-    forget_starts(one)
-
-    later = run_report(suite="s", started_at="2026-03-01T09:00:00Z")
-    assert one.replaced(later) is None
-    assert one.replaced(run_report(suite="s", tests=OTHER_TESTS)) == "one of other tests"
-    keep(one, run_id=2, tests=[])
-    forget_starts(one)
-    assert one.replaced(run_report(run_id=2, tests=[])) is None
 
 
 def test_a_refused_report_replaced_nothing(one: BenchStore) -> None:

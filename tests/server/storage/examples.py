@@ -43,7 +43,7 @@ OTHER = Organization(
 )
 ADA = User(UUID(int=11), "Ada@example.org", "ada@example.org", "Ada", "$argon2id$hash", NOON)
 BOB = User(UUID(int=12), "bob@example.org", "bob@example.org", "", "$argon2id$other", NOON)
-SESSION = Session(UUID(int=21), ADA.id, NOON)
+SESSION = Session(UUID(int=21), ADA.id, NOON, "Firefox on Linux")
 TOKEN = RefreshToken(b"digest", SESSION.id, ADA.id, NOON + timedelta(days=7))
 IDENTITY = Identity("https://id.example.org", "248289761001", ADA.id, NOON)
 OFFER = Offer(ACME.id, "new@example.org", Role.ADMIN, ADA.id)

@@ -112,7 +112,10 @@ class TestCheck:
             ("DELETE FROM template", "is not what was sent"),
             ("DELETE FROM product", "is not what was sent"),
             (
-                "INSERT INTO session (id, user_id, created_at) VALUES (x'00', x'00', 1)",
+                (
+                    "INSERT INTO session (id, user_id, created_at, client)"
+                    " VALUES (x'00', x'00', 1, '')"
+                ),
                 "belongs to no user",
             ),
         ],

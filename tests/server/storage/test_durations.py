@@ -32,10 +32,6 @@ def test_durations_come_back_as_they_were(durations: list[float]) -> None:
     assert bits(unpack_durations(packed)) == bits(each) == bits(durations)
 
 
-def test_durations_of_the_version_before_are_read() -> None:
-    assert unpack_durations(zlib.compress(bits([0.25, 1 / 3]), 1)) == (0.25, 1 / 3)
-
-
 def test_whole_milliseconds_take_less_than_half_the_room() -> None:
     durations = [test * 7919 % 10_007 / 1000 for test in range(1000)]
 

@@ -16,7 +16,7 @@ from hwci.server.storage.opening import missing_steps, open_storage
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.sql.reports import ingest
 from hwci.server.storage.sql.transaction import Transaction
-from hwci.server.storage.sqlite import connections, migrations
+from hwci.server.storage.sqlite import connections, schema
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from tests.server.storage.agreeing import derived
 from tests.server.storage.examples import ACME, NOON, OTHER
@@ -34,14 +34,14 @@ LAST = "  by_name TEXT NOT NULL,\n"
 
 def learn_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make this program one of a later version, until `monkeypatch.undo`."""
-    before, table, after = migrations.schema().partition("CREATE TABLE box_note (")
+    before, table, after = schema.schema().partition("CREATE TABLE box_note (")
     later = before + table + after.replace(LAST, f"{LAST}  later TEXT,\n", 1)
-    monkeypatch.setattr(migrations, "STEPS", {STEP: STATEMENTS})
+    monkeypatch.setattr(schema, "STEPS", {STEP: STATEMENTS})
     monkeypatch.setattr(connections, "schema", lambda: later)
     if ON_POSTGRESQL:
-        from hwci.server.storage.postgresql import schema
+        from hwci.server.storage.postgresql import schema as of_postgresql
 
-        monkeypatch.setattr(schema, "STEPS", {STEP: STATEMENTS})
+        monkeypatch.setattr(of_postgresql, "STEPS", {STEP: STATEMENTS})
 
 
 def fill(writer: Writer) -> None:
@@ -95,7 +95,7 @@ def test_a_step_that_fails_leaves_a_file_as_it_was(
     open_writer(path).close()
     before = path.read_bytes()
     learn_step(monkeypatch)
-    monkeypatch.setattr(migrations, "STEPS", {STEP: f"{STATEMENTS}; SELECT * FROM missing"})
+    monkeypatch.setattr(schema, "STEPS", {STEP: f"{STATEMENTS}; SELECT * FROM missing"})
 
     with pytest.raises(Exception, match="no such table: missing"):
         open_writer(path)

@@ -74,7 +74,7 @@ class Handover:
         if user is None:
             raise UnauthenticatedError(_NOT_WAITING)
         return wire.SsoWaiting(
-            machine=claims["machine"] or None,
+            machine=claims["machine"],
             port=int(claims["port"]),
             code=wire.code_of(claims["challenge"]),
             challenge=claims["challenge"],

@@ -55,7 +55,7 @@ def start(
         raise ForbiddenError(DISABLED)
     if user.notice is not None:
         writer.told(user.id)
-    session = Session(session_id or uuid4(), user.id, now, client=client)
+    session = Session(session_id or uuid4(), user.id, now, client)
     writer.add_session(session)
     token = _issue(writer, user.id, session.id, now)
     newest = [membership] if membership else writer.memberships(user.id, 0, 1).items

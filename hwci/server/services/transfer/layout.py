@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: S608 - statements are put together from names and limits of this program
+
 """The tables and views of an export (ADR 0052), as data: what each holds, and of which type a
 column is. A column's name decides its type, in every table; the names are the specification's.
 
 This module decides the form of an export and its version. It knows neither the database that an
 export is made of, nor how it is written.
 """
-
-from hwci.wire.limits import ATTEMPTS_MAX, DURATION_MAX
 
 APPLICATION_ID = 0x68776578  # "hwex"
 FORM = 1
@@ -61,15 +59,6 @@ INDEXES = (
     "reports (started_at)",
 )
 
-_BOUNDED = f"""(
-            SELECT report, test_id, failure_id, outcome,
-                   CASE WHEN attempts > {ATTEMPTS_MAX} THEN {ATTEMPTS_MAX} ELSE attempts END
-                   AS attempts,
-                   CASE WHEN duration_s > {DURATION_MAX} THEN {DURATION_MAX}.0 ELSE duration_s END
-                   AS duration_s
-            FROM tests)"""
-"""The results as an import takes them, which can be summed: an earlier version kept any number."""
-
 VIEWS = {
     "tests_per_day": """
         SELECT substr(started_at, 1, 10) AS day, repo_key, suite, box_key,
@@ -84,14 +73,14 @@ VIEWS = {
                sum(NOT hello_ok) AS infra
         FROM reports WHERE coalesce(part, 1) = 1
         GROUP BY day, repo_key, suite ORDER BY day DESC, repo_key, suite""",
-    "flakiest_tests": f"""
+    "flakiest_tests": """
         SELECT repo_key, suite, test_id, count(DISTINCT box_key) AS boxes,
                count(report) AS run_reports, sum(attempts) AS attempts,
                sum(attempts - (outcome = 'pass')) AS failed_attempts,
                sum(outcome = 'pass' AND attempts > 1) AS retry_passes,
                count(flake) AS flaky_failures,
                100.0 * sum(attempts - (outcome = 'pass')) / sum(attempts) AS flake_rate
-        FROM reports JOIN {_BOUNDED} USING (report)
+        FROM reports JOIN tests AS item USING (report)
         LEFT JOIN (SELECT failure_id, 1 AS flake FROM failures WHERE label = 'flake')
         USING (failure_id) WHERE hello_ok
         GROUP BY repo_key, suite, test_id HAVING failed_attempts > 0
@@ -105,10 +94,10 @@ VIEWS = {
     "unchecked_merges": """
         SELECT repo_key, suite, branch, sha, merged_at, ci_url
         FROM announcements WHERE NOT checked ORDER BY merged_at DESC, repo_key, suite, sha""",
-    "slowest_tests": f"""
+    "slowest_tests": """
         SELECT repo_key, suite, test_id, count(report) AS run_reports,
                avg(duration_s) AS mean_duration_s, max(duration_s) AS max_duration_s
-        FROM reports JOIN {_BOUNDED} USING (report) WHERE hello_ok
+        FROM reports JOIN tests AS item USING (report) WHERE hello_ok
         GROUP BY repo_key, suite, test_id ORDER BY mean_duration_s DESC""",
 }
 """What people ask first, over all of an export. DuckDB rewrites a view before SQLite gets it, so

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded driver: one SQLite file, one process, one writer (design: `migrations.py`)."""
+"""The embedded driver: one SQLite file, one process, one writer (design: `schema.sql`)."""

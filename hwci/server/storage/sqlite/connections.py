@@ -24,8 +24,8 @@ from hwci.server.storage.sql.connection import Connection as Base
 from hwci.server.storage.sql.whole import UNFINISHED, unfinished
 from hwci.server.storage.sqlite.audit_guards import restore_guards
 from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
-from hwci.server.storage.sqlite.migrations import APPLICATION_ID, schema, steps, take_steps
 from hwci.server.storage.sqlite.page_sums import PageSums, forget_sums
+from hwci.server.storage.sqlite.schema import APPLICATION_ID, schema, steps, take_steps
 
 Found = TypeVar("Found")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hwci.server.errors import StorageError, StorageLockedError
-from hwci.server.storage.sqlite.migrations import APPLICATION_ID
+from hwci.server.storage.sqlite.schema import APPLICATION_ID
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100

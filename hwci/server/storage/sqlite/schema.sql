@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The tables of a database in a SQLite file. A file that is older is brought here by the steps of
--- `migrations.py`: a change of this file is a step there, and the same in PostgreSQL's schema.
+-- `schema.py`: a change of this file is a step there, and the same in PostgreSQL's schema.
 --
 -- Every table of a tenant, and every index that finds its rows, begins with org_id. Times are
 -- microseconds since 1970 in UTC. Records refer to each other by number without foreign keys:
@@ -47,7 +47,7 @@ CREATE TABLE session (
   user_id BLOB NOT NULL REFERENCES user (id),
   created_at INTEGER NOT NULL,
   ended_at INTEGER,
-  client TEXT
+  client TEXT NOT NULL
 ) STRICT;
 CREATE INDEX session_user ON session (user_id);
 

@@ -142,8 +142,8 @@ def _session(row: tuple[Any, ...]) -> Session:
         UUID(bytes=session_id),
         UUID(bytes=user_id),
         from_micros(created_at),
-        from_micros_or_none(ended_at),
         client,
+        from_micros_or_none(ended_at),
     )
 
 

@@ -92,9 +92,8 @@ _OF_FAILURE = (
     " AND i.outcome = 1"
 )
 _SOME = f"WHERE f.org_id = ? AND f.id IN ({', '.join('?' * _AT_ONCE)})"
-# As a double: earlier versions took any number of attempts, of which two may pass 64 bits.
 _ATTEMPTS = (
-    "SELECT f.id, sum(1.0 * i.attempts) FROM failure f CROSS JOIN report r INDEXED BY report_commit"
+    "SELECT f.id, sum(i.attempts) FROM failure f CROSS JOIN report r INDEXED BY report_commit"
     f" ON {_OF_FAILURE} {_SOME} GROUP BY f.id"
 )
 _MESSAGES = (

@@ -78,9 +78,8 @@ _MERGED = (
     "SELECT a.merged_at FROM announcement a INDEXED BY announcement_time"
     f"{_ANNOUNCED} ORDER BY a.merged_at"
 )
-# As a double: earlier versions took any number of attempts, of which two may pass 64 bits.
 _NOTABLE = (
-    "SELECT r.product_id, i.test, count(*), sum(1.0 * i.attempts), sum(i.outcome), count(f.id)"
+    "SELECT r.product_id, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)"
     f" {REPORTS} {ITEMS}"
     f" LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
     f" WHERE r.hello_ok = 1 AND {NOTABLE}"

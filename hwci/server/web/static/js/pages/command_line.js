@@ -7,7 +7,6 @@ import { html, useEffect, useRef, useState } from "../html.js";
 import { Waiting } from "../parts/notices/notice.js";
 
 const PATH = "/api/auth/sso/command-line";
-const NO_NAME = "a machine that an older hwci does not name";
 
 /** The page. Its first focus is its title: no key that is already pressed may answer. */
 export function CommandLine() {
@@ -42,7 +41,7 @@ export function CommandLine() {
 function Question({ machine, port, code, email, answer, busy }) {
   const disabled = busy ? "true" : undefined;
   return html`<div class="question">
-    <p>hwci on <bdi>${machine ?? NO_NAME}</bdi> wants to sign in as <bdi>${email}</bdi>, at port ${port} of this computer.</p>
+    <p>hwci on <bdi>${machine}</bdi> wants to sign in as <bdi>${email}</bdi>, at port ${port} of this computer.</p>
     <p>Did you start <code>hwci login</code> yourself just now, and does its terminal show this code and port?</p>
     <p class="compared">${code}</p>
     <button type="button" class="main" aria-disabled=${disabled} onClick=${() => answer(true)}>Yes, sign in</button>

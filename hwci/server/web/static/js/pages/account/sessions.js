@@ -47,12 +47,12 @@ function columns({ end, leave }) {
 
 function from({ client, current }) {
   const mark = html` <${Badge} kind="good" title="The session of this page">this one<//>`;
-  return html`${client ?? html`<span class="quiet">unknown</span>`}${current && mark}`;
+  return html`${client}${current && mark}`;
 }
 
 function ending(session, { end, leave }) {
   if (session.current) return html`<div class="actions"><button type="button" onClick=${leave}>Sign out here</button></div>`;
-  const which = `End the session from ${session.client ?? "an unknown program"} that began ${moment(session.createdAt)}`;
+  const which = `End the session from ${session.client} that began ${moment(session.createdAt)}`;
   return html`<div class="actions">
     <button type="button" aria-label=${which} onClick=${() => end(session)}>End</button>
   </div>`;

@@ -32,5 +32,5 @@ def take_steps(database: sqlite3.Connection, taken: int) -> None:
     """
     for number, name in enumerate(steps()[taken:], taken + 1):
         database.executescript(
-            f"BEGIN IMMEDIATE; {STEPS[name]}; PRAGMA user_version = {number}; COMMIT"
+            f"BEGIN IMMEDIATE;\n{STEPS[name]};\nPRAGMA user_version = {number}; COMMIT"
         )
