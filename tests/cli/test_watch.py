@@ -81,7 +81,7 @@ def test_a_run_is_watched_to_its_report(
     assert [line.split("  ")[2] for line in events] == ["running: boot", "pass: boot", "fail: i2c"]
     assert reported.split("  ")[2] == end
     assert TITLE.match(end)
-    assert end.endswith(": success, 2 tests: 1 passed, 1 failed, 0 retried")
+    assert end.endswith(": failed, 2 tests: 1 passed, 1 failed, 0 retried")
 
 
 def test_every_run_is_watched_until_it_is_enough(

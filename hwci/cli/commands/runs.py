@@ -8,7 +8,7 @@ from contextlib import suppress
 from enum import StrEnum
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
@@ -143,12 +143,11 @@ def list_runs(
     form = options.form_of(json, output)
     flags = {"box": box, "branch": branch, "sha": sha, "product": product}
     filters = narrowing.filters_of(server, flags, repo)
-    of_status = _of_status(status)
+    filters |= _of_status(status)
     call = client.calls.list_runs(
         server.org_id(),
         **filters,
         ci_run=ci_run,
-        **of_status,
         hello_ok=None if hello is None else hello is Hello.OK,
         test_id=test,
         retry_pass=retry_pass,
@@ -163,18 +162,13 @@ def list_runs(
     _list(server, found, filters, form, of_test=test is not None)
 
 
-class _OfStatus(TypedDict):
-    """What a call gets of --status."""
-
-    status: RunStatus | None
-    ending: RunEnding | None
-
-
-def _of_status(status: ShownStatus | None) -> _OfStatus:
+def _of_status(status: ShownStatus | None) -> narrowing.Filters:
+    """Return what a call gets of --status."""
     word = str(status)
-    stands = RunStatus(word) if word in {*RunStatus} else None
-    ending = RunEnding(word) if word in {*RunEnding} else None
-    return _OfStatus(status=stands, ending=ending)
+    return {
+        "status": RunStatus(word) if word in {*RunStatus} else None,
+        "ending": RunEnding(word) if word in {*RunEnding} else None,
+    }
 
 
 def _list(
