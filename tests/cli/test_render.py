@@ -264,6 +264,7 @@ def test_a_first_column_that_no_line_holds_is_broken_after_a_sign() -> None:
         ),
         ("git checkout -d abc && hwci exec", ["git checkout \\", "  -d abc \\", "  && hwci exec"]),
         ("hwci env shows it. What is not", ["hwci env shows it.", "  What is not"]),
+        ("note: hwci.toml: is no command", ["note: hwci.toml: is", "  no command"]),
     ],
 )
 def test_a_text_is_broken_between_words_and_a_command_can_be_pasted(

@@ -17,7 +17,7 @@ _GOES_ON = " \\"
 """What ends a line of a command that goes on, to a shell."""
 _COMMAND = re.compile(
     r"""(?:(?<=[:;][ ])|^)(?:[A-Z_]+=\S+[ ])*
-    (?:hwci|(?:\S+\ -m\ )?pip\ install|git\ checkout|export\ (?=\w+=)|eval\ (?="))
+    (?:hwci(?=[ ])|(?:\S+\ -m\ )?pip\ install|git\ checkout|export\ (?=\w+=)|eval\ (?="))
     (?:(?:(?<![.`])[ ])?(?:'[^']*'|"[^"]*"|[^\s;,()'"])+)+""",
     re.VERBOSE,
 )
