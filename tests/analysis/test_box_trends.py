@@ -2,6 +2,7 @@
 """How boxes changed against the period before: by hand, and on random runs by counting items."""
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from hwci.analysis.benches.by_parts import SureShare, sure_shares
 from hwci.analysis.periods.box_trends import BoxTrend, ShareTrend, box_trends
 from hwci.analysis.periods.trends import change_between, period_before, share_change
-from hwci.engine.facts import Facts, Report
+from hwci.engine.facts import Facts, Part, Report
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import Tally
 from hwci.engine.periods import last_days
@@ -144,8 +145,11 @@ def test_an_instant_of_the_border_counts_once() -> None:
 
 def test_a_run_in_parts_counts_once_and_reached_if_each_part_did() -> None:
     at = now(0)
-    lost = report("a:L", at, run_id=7, workflow="late")
-    for parts in ((lost, report("a:P", at, run_id=7)), (report("a:P", at, run_id=7), lost)):
+    for outcomes in ("LP", "PL"):
+        parts = [
+            replace(report(f"a:{one}", at, run_id=7 + part), part_of=Part(7, part + 1, 2))
+            for part, one in enumerate(outcomes)
+        ]
         assert found(OLDEST, *parts)[0].reached.now[:2] == (0, 1)
 
 
