@@ -205,7 +205,7 @@ def test_what_the_harness_blames_on_the_bench_says_nothing_of_the_firmware() -> 
     cause = Cause(Kind.BOX_TEST, ONE, frozenset({"bench-2"}), rate=1.0)
     found = only(planted(cause).facts)
     assert found.found is None
-    assert found.missing == "0 runs on main; 20 are needed", "of bench-2, which is to blame"
+    assert found.missing == "0 runs of bench-2 on main; 20 are needed"
 
 
 def test_the_order_is_the_specifications_unless_the_lower_bound_is_asked_for() -> None:

@@ -162,8 +162,8 @@ def _of_product(product: Product, reports: Sequence[Report]) -> ProductOutcomes:
     numbers = {name: number for number, name in enumerate(names)}
     parts: dict[object, list[Report]] = {}
     for one in reports:
-        key = (one.ci_run_id, one.run_attempt, one.box_key, one.branch, one.sha)
-        parts.setdefault(key, []).append(one)
+        of_run = one.ci_run_id, one.run_attempt, one.box_key, one.branch, one.sha
+        parts.setdefault(id(one) if one.part_of is None else of_run, []).append(one)
     runs = [_run(sorted(of_run, key=_part_of), numbers) for of_run in parts.values()]
     return ProductOutcomes(product, dict(enumerate(names)), runs)
 

@@ -171,11 +171,11 @@ class OutcomeAnswers(Answers):
                 self.check_time()
             *_, part, template = row
             run = _run(row, lists[template], notable.get(row[4], {}))
-            key = run.ci_run_id, run.run_attempt, run.box_key, run.branch, run.sha
-            parts.setdefault(key, []).append((part or 1, run))
+            of_run = run.ci_run_id, run.run_attempt, run.box_key, run.branch, run.sha
+            parts.setdefault(index if part is None else of_run, []).append((part or 1, run))
         runs = [
-            RunOutcomes.of_parts([run for _, run in sorted(of_run, key=lambda one: one[0])])
-            for of_run in parts.values()
+            RunOutcomes.of_parts([run for _, run in sorted(some, key=lambda one: one[0])])
+            for some in parts.values()
         ]
         return ProductOutcomes(product, self._test_names(number, [*tests_in(ran)]), runs)
 
