@@ -219,7 +219,7 @@ class AsyncClient(AsyncResources):
             return self.follow(await self.org_id(), *given, **fields)
         call = call_in(endpoint, org_id, *given, **fields)
         answer = await self.send(call)
-        return AsyncListing(self, call, answer) if is_list(endpoint) else answer
+        return AsyncListing(self.send, call, answer) if is_list(endpoint) else answer
 
     async def _present(self, needed: Credential) -> Credentials:
         """Return the credentials with the present token of a session, where that is needed."""

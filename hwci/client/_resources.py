@@ -7,7 +7,7 @@ nothing itself.
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
@@ -21,8 +21,6 @@ from hwci.wire.endpoint import Endpoint
 from hwci.wire.endpoints import named
 
 if TYPE_CHECKING:
-    from hwci.client._aio import AsyncClient
-    from hwci.client._sync import Client
     from hwci.wire.accounts import OrganizationAnswer
 
 Item = TypeVar("Item")
@@ -115,10 +113,12 @@ def only_one(organizations: "list[OrganizationAnswer]") -> UUID:
 class Listing(Generic[Item]):
     """A list: its first page, and all items in a loop, page after page."""
 
-    def __init__(self, client: "Client", call: Call[ListPage[Item]]) -> None:
-        self._client = client
+    def __init__(
+        self, send: Callable[[Call[ListPage[Item]]], ListPage[Item]], call: Call[ListPage[Item]]
+    ) -> None:
+        self._send = send
         self._call = call
-        self.page: ListPage[Item] = client.send(call)
+        self.page: ListPage[Item] = send(call)
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -134,7 +134,7 @@ class Listing(Generic[Item]):
         page, call = self.page, self._call
         yield from page.items
         while (following := next_page(call, page)) is not None:
-            page, call = self._client.send(following), following
+            page, call = self._send(following), following
             yield from page.items
 
 
@@ -142,9 +142,12 @@ class AsyncListing(Generic[Item]):
     """A list: its first page, and all items in an asynchronous loop, page after page."""
 
     def __init__(
-        self, client: "AsyncClient", call: Call[ListPage[Item]], page: ListPage[Item]
+        self,
+        send: Callable[[Call[ListPage[Item]]], Awaitable[ListPage[Item]]],
+        call: Call[ListPage[Item]],
+        page: ListPage[Item],
     ) -> None:
-        self._client = client
+        self._send = send
         self._call = call
         self.page = page
 
@@ -163,6 +166,6 @@ class AsyncListing(Generic[Item]):
         for item in page.items:
             yield item
         while (following := next_page(call, page)) is not None:
-            page, call = await self._client.send(following), following
+            page, call = await self._send(following), following
             for item in page.items:
                 yield item

@@ -413,7 +413,7 @@ class Client(Resources):
         if endpoint.name == FOLLOW:
             return self.follow(self.org_id, *given, **fields)
         call = call_in(endpoint, org_id, *given, **fields)
-        return Listing(self, call) if is_list(endpoint) else self.send(call)
+        return Listing(self.send, call) if is_list(endpoint) else self.send(call)
 
     def _outcome(
         self, call: Call[T], request: Request, within: float | None
