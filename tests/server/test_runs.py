@@ -118,7 +118,7 @@ class TestShow:
     def test_a_rerun_names_the_run_that_it_repeats_on_its_box_before_others(
         self, benches: Benches
     ) -> None:
-        def record(run_id: int, box: str = "bench-1", attempt: int = 1, **fields: Any) -> str:
+        def record(run_id: int, box: str = "spare-1", attempt: int = 1, **fields: Any) -> str:
             fields |= {"run_id": run_id, "box_key": box, "run_attempt": attempt}
             benches.report(branch="rerun", **fields)
             return next(
@@ -131,13 +131,13 @@ class TestShow:
             return benches.show(record(run_id, rerun_of=of, **fields))["rerunOf"]
 
         first, second = record(900), record(900, attempt=2)
-        elsewhere = record(900, "bench-2")
+        elsewhere = record(900, "spare-2")
         record(901, suite="other")
 
         assert first != second
         assert rerun_of(910, 900) == {"runId": 900, "runRecordId": second}
-        assert rerun_of(911, 900, box="bench-2") == {"runId": 900, "runRecordId": elsewhere}
-        assert rerun_of(912, 900, box="bench-3") == {"runId": 900, "runRecordId": second}
+        assert rerun_of(911, 900, box="spare-2") == {"runId": 900, "runRecordId": elsewhere}
+        assert rerun_of(912, 900, box="spare-3") == {"runId": 900, "runRecordId": second}
         assert rerun_of(913, 901) == {"runId": 901, "runRecordId": None}
         assert rerun_of(914, 999) == {"runId": 999, "runRecordId": None}
         assert rerun_of(915, None) is None
