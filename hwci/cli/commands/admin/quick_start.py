@@ -227,4 +227,4 @@ def _note_next(project: "Guess", url: str) -> None:
         tests = "--junit twister-out/twister.json -- west twister --device-testing …"
     note(f"  hwci exec --box {BOX} {tests}")
     note(f"Then: hwci metrics, or {url} in a browser.")
-    note("For CI, with a key of its own: hwci keys create NAME; then: hwci init --ci github")
+    note("For CI, with a key of its own: hwci keys create NAME; then hwci init --ci github")
