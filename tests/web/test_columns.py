@@ -159,7 +159,7 @@ WITHOUT = (
         "boxes",
         "Boxes compared",
         ["Box"],
-        "counts commits comparison missing lastRunAt boxKey note before idle",
+        "counts commits comparison missing lastRunAt boxKey note before idle lastSeenAt",
     ),
     ("audit-log", "Audit log", ["When", "What"], "id at action details"),
 )
