@@ -191,8 +191,8 @@ def _tries(groups: Sequence[Sequence[Seen]]) -> list[Tries]:
     found = []
     for group, did, first in zip(groups, counts, firsts, strict=True):
         results = [one.result for one in group if one.result is not None]
-        retries = sum(one.attempts - 1 for one in results)
-        fails = [one for one in results if one.outcome is Outcome.FAIL]
+        retries = sum(result.attempts - 1 for result in results)
+        fails = [result for result in results if result.outcome is Outcome.FAIL]
         found.append(
             Tries(
                 **{one.value: did[one] for one in Did},
@@ -200,7 +200,7 @@ def _tries(groups: Sequence[Sequence[Seen]]) -> list[Tries]:
                 failed_attempts=retries + len(fails),
                 first=first,
                 within=rate_of.get(first),
-                verdicts=Counter(one.verdict for one in fails),
+                verdicts=Counter(fail.verdict for fail in fails),
                 last_run_at=max(one.run.started_at for one in group),
             )
         )

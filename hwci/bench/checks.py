@@ -260,8 +260,8 @@ def _spool(to: Destination) -> Finding:
         return Finding("spool", State.WARN, f"{fault}: {nothing_kept}", fault.fix)
     if not reports:
         return Finding("spool", State.OK, f"{store.folder} is empty")
-    waiting = [one for one in reports if one.state == "waiting"]
-    aside = [one for one in reports if one.state != "waiting"]
+    waiting = [report for report in reports if report.state == "waiting"]
+    aside = [report for report in reports if report.state != "waiting"]
     counts = (f"{counted(len(waiting), 'report')} waiting", unsent.set_aside(aside))
     what = f"{', '.join(filter(None, counts))}, in {store.folder}"
     if waiting:

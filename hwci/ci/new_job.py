@@ -118,7 +118,7 @@ def job_text(
         "install": _INSTALL,
         "tests": _TESTS,
         **(_TWISTER if twister else _PYTEST),
-        "in_folder": "".join(f" {one}" for one in folders[:1]),
+        "in_folder": "".join(f" {folder}" for folder in folders[:1]),
         "folder": next(iter(folders), "."),
         "hwci": _HWCI,
         "reach": "it must reach HWCI_URL, else take a machine of your own",

@@ -120,7 +120,9 @@ def guess(
         repo_key=None if remote else name,
         firmware=[*_below(firmware), *roots],
         harness=[*_below(harness), *sorted(job.pattern for job in jobs_of(files))],
-        manifests=[one for one in manifests if one.partition("/")[0] not in firmware],
+        manifests=[
+            manifest for manifest in manifests if manifest.partition("/")[0] not in firmware
+        ],
         twister=any(path.name in _TWISTER for path in paths),
     )
 

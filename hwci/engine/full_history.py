@@ -95,18 +95,25 @@ class FullHistory:
 
     def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
         return [
-            Merge(one, count_checks(one, self.sighted_runs(one.repo_key, one.sha)) > 0)
-            for one in self._facts.announcements
-            if scope.holds(one.repo_key, one.suite) and period.start <= one.merged_at <= period.end
+            Merge(
+                announcement,
+                count_checks(
+                    announcement, self.sighted_runs(announcement.repo_key, announcement.sha)
+                )
+                > 0,
+            )
+            for announcement in self._facts.announcements
+            if scope.holds(announcement.repo_key, announcement.suite)
+            and period.start <= announcement.merged_at <= period.end
         ]
 
     def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
         merges = self.merges(scope, period)
-        return MergeCounts(sum(one.checked for one in merges), len(merges))
+        return MergeCounts(sum(merge.checked for merge in merges), len(merges))
 
     def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Announcement]:
         merges = self.merges(scope, period)
-        return in_order(one.announcement for one in merges if not one.checked)[:most]
+        return in_order(merge.announcement for merge in merges if not merge.checked)[:most]
 
     def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
         return self._sighted.get((repo_key, sha), ())
@@ -193,7 +200,7 @@ class FullHistory:
             last_sha=last.key.sha,
             commits=len(members),
             fix=first.next_pass,
-            reviewed=tuple(one.id for one in members if one.key in self._facts.reviews),
+            reviewed=tuple(member.id for member in members if member.key in self._facts.reviews),
         )
 
     def resolved(
@@ -204,13 +211,15 @@ class FullHistory:
         _most: int | None = None,
     ) -> ResolvedEpisodes:
         episodes = self.episodes(scope, period)
-        return ResolvedEpisodes({}, [one for one in episodes if one.fix or one.reviewed])
+        return ResolvedEpisodes(
+            {}, [episode for episode in episodes if episode.fix or episode.reviewed]
+        )
 
     def failure(self, failure_id: UUID) -> Failure | None:
         return self._by_id.get(failure_id)
 
     def members(self, episodes: Sequence[Episode]) -> Sequence[Sequence[Failure]]:
-        return [self.together(self._by_id[one.id]) for one in episodes]
+        return [self.together(self._by_id[episode.id]) for episode in episodes]
 
     def together(self, failure: Failure) -> Sequence[Failure]:
         if failure.passed:
@@ -247,10 +256,10 @@ class FullHistory:
 
     def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
         found = []
-        for one in episodes:
-            lane = one.key.lane
-            asked = (lane.repo_key, one.first.workflow, lane.branch, one.key.sha)
-            fixed_at = None if one.fix is None else self.pass_started_at(lane, one.fix)
+        for episode in episodes:
+            lane = episode.key.lane
+            asked = (lane.repo_key, episode.first.workflow, lane.branch, episode.key.sha)
+            fixed_at = None if episode.fix is None else self.pass_started_at(lane, episode.fix)
             run = self.changes_under_test(*asked)
             found.append(EpisodeRuns(None if run is None else run.changes, fixed_at))
         return found

@@ -100,7 +100,7 @@ class BrokenByAnswer(Answer):
         return cls(
             start=commits[0].sha,
             end=commits[-1].sha,
-            commits=[{"sha": one.sha, "subject": one.subject} for one in commits],
+            commits=[{"sha": commit.sha, "subject": commit.subject} for commit in commits],
         )
 
 

@@ -86,7 +86,9 @@ class Changes(CiPart):
 
     def fact(self) -> facts.Changes:
         """Return the changes."""
-        commits = [facts.Commit(**vars(one) | {"files": tuple(one.files)}) for one in self.commits]
+        commits = [
+            facts.Commit(**vars(commit) | {"files": tuple(commit.files)}) for commit in self.commits
+        ]
         return facts.Changes(self.base_sha, tuple(commits), bool(self.truncated))
 
 

@@ -53,7 +53,9 @@ def part_of(at: datetime, ran: Period) -> int:
 
 def whole(parts: Parts) -> Tally:
     """Add up the parts."""
-    return Tally(sum(one.part for one in parts.values()), sum(one.total for one in parts.values()))
+    return Tally(
+        sum(part.part for part in parts.values()), sum(part.total for part in parts.values())
+    )
 
 
 def added(some: Iterable[Parts]) -> Parts:

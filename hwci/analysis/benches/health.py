@@ -51,9 +51,9 @@ class Health:
 def runs_by_side(products: Sequence[Trials]) -> Mapping[Side, Sequence[tuple[Trials, int]]]:
     """Return the product and the place of the runs of each box."""
     found: dict[Side, list[tuple[Trials, int]]] = defaultdict(list)
-    for one in products:
-        for number, run in enumerate(one.found.runs):
-            found[one.side_of(run)].append((one, number))
+    for product in products:
+        for number, run in enumerate(product.found.runs):
+            found[product.side_of(run)].append((product, number))
     return found
 
 

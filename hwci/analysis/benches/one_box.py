@@ -101,8 +101,8 @@ def one_box(
     ran = Period(min(starts), max(starts))
     counted = [
         together(
-            tallies((run for run in one.found.runs if (run.box_key == box_key) is own), ran)
-            for one in read.products
+            tallies((run for run in product.found.runs if (run.box_key == box_key) is own), ran)
+            for product in read.products
         )
         for own in (True, False)
     ]
@@ -125,7 +125,7 @@ def _shares(
     healths: Sequence[Health], reached: Tally, blamed: SureShare, flaky: SureShare
 ) -> Shares:
     """Return the shares of boxes. `healths`: of the same."""
-    lost = [one.lost for one in healths if one.lost is not None]
+    lost = [health.lost for health in healths if health.lost is not None]
     of_lost = Tally(sum(one.failed for one in lost), sum(one.attempts for one in lost))
     return Shares(
         reached=_of_runs(reached),
@@ -160,9 +160,9 @@ def _on(trials: Sequence[Trial], box_key: str) -> tuple[int, int]:
     """
     ran: dict[bool, int] = defaultdict(int)
     failed: dict[bool, int] = defaultdict(int)
-    for one in trials:
-        own = box_of(one.side) == box_key
-        ran[own] |= one.ran
-        failed[own] |= one.failed
+    for trial in trials:
+        own = box_of(trial.side) == box_key
+        ran[own] |= trial.ran
+        failed[own] |= trial.failed
     both = ran[True] & ran[False]
     return both, both & failed[True] & ~failed[False]

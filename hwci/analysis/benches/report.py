@@ -166,7 +166,7 @@ def read_runs(
 ) -> Read:
     """Return these runs as they are compared."""
     noted = {box: note.at for box, note in notes.items()}
-    products = [Trials(one, check_time, noted) for one in outcomes]
+    products = [Trials(outcome, check_time, noted) for outcome in outcomes]
     places = runs_by_side(products)
     strata = Strata.of(sorted(places, key=lambda side: (box_of(side), isinstance(side, str))))
     groups = [*_groups(products, check_time)]
@@ -242,11 +242,11 @@ def _trouble(products: Sequence[Trials]) -> Mapping[Side, float]:
     """Return the share of runs that never reached the board of each box, or lost it."""
     runs: Counter[Side] = Counter()
     bad: Counter[Side] = Counter()
-    for one in products:
-        for number, run in enumerate(one.found.runs):
-            side = one.side_of(run)
+    for product in products:
+        for number, run in enumerate(product.found.runs):
+            side = product.side_of(run)
             runs[side] += 1
-            bad[side] += not run.hello_ok or number in one.lost
+            bad[side] += not run.hello_ok or number in product.lost
     return {side: bad[side] / runs[side] for side in runs}
 
 

@@ -38,12 +38,12 @@ class Cause:
     @property
     def tests(self) -> int:
         """How many tests failed."""
-        return len({one.key.lane.test_id for one in self.failures})
+        return len({failure.key.lane.test_id for failure in self.failures})
 
     @property
     def boxes(self) -> int:
         """On how many boxes something of it failed."""
-        return len({one.key.lane.box_key for one in self.failures})
+        return len({failure.key.lane.box_key for failure in self.failures})
 
 
 def causes(history: History, rows: Sequence[Classified], search: str | None = None) -> list[Cause]:
@@ -56,7 +56,7 @@ def causes(history: History, rows: Sequence[Classified], search: str | None = No
         ends = Ends(row.label, row.fix and row.fix.sha, row.verdict is Verdict.INFRA)
         together[cause_of(row.key, ends, row.broken_by)].append(row)
     members = [one for one in together.values() if not found.isdisjoint(row.key for row in one)]
-    return [Cause(tuple(reversed(one))) for one in members]
+    return [Cause(tuple(reversed(member))) for member in members]
 
 
 def to_review(found: Sequence[Cause]) -> list[Cause]:

@@ -51,7 +51,9 @@ def lines_of(gap: Gap, addresses: Iterable[str]) -> list[CiLines]:
     job, texts = _LINES[gap]
     systems = dict.fromkeys(filter(None, map(system_of, addresses)))
     found = [
-        CiLines(one, f"In {_FILES[one]}, in {job}", texts[one]) for one in systems if one in texts
+        CiLines(system, f"In {_FILES[system]}, in {job}", texts[system])
+        for system in systems
+        if system in texts
     ]
     return found or [CiLines(None, f"In {job}", texts[None])]
 

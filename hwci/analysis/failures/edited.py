@@ -65,7 +65,7 @@ class _Edited:
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         runs = {run.order: run for run in (*self._longer, *self._asked.listing(repo_key, sha))}
         return self._as_edited(
-            runs.values(), lambda run: any(one.sha == sha for one in run.changes.commits)
+            runs.values(), lambda run: any(commit.sha == sha for commit in run.changes.commits)
         )
 
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
@@ -85,7 +85,9 @@ def file_of(config: SuiteConfig, kind: FileKind, check_time: Callable[[], None])
     files = product_files(config, check_time)
     firmware = kind is FileKind.FIRMWARE
     patterns = config.firmware_paths if firmware else config.harness_paths
-    names = (one.replace("**", "x").replace("*", "x") for one in patterns if one[0] != "!")
+    names = (
+        pattern.replace("**", "x").replace("*", "x") for pattern in patterns if pattern[0] != "!"
+    )
     return next((name for name in names if files.kind(name) is kind), None)
 
 

@@ -357,7 +357,7 @@ def _lacks_commits(run: RunChanges) -> bool:
 
 
 def _is_cut(run: RunChanges) -> bool:
-    return run.changes.truncated or any(one.files_truncated for one in run.changes.commits)
+    return run.changes.truncated or any(commit.files_truncated for commit in run.changes.commits)
 
 
 def _as_walked(step: Step) -> RunChanges:
@@ -372,10 +372,10 @@ def _whole(files: tuple[str, ...], goal: tuple[Commit, ...]) -> Rewrite:
 
     def rewrite(run: RunChanges) -> RunChanges:
         commits = tuple(
-            replace(one, files=(*one.files, *files), files_truncated=False)
-            if one.files_truncated
-            else one
-            for one in run.changes.commits
+            replace(commit, files=(*commit.files, *files), files_truncated=False)
+            if commit.files_truncated
+            else commit
+            for commit in run.changes.commits
         )
         if run.changes.truncated:
             commits = (*goal, Commit(_UNSENT, files=files), *commits)

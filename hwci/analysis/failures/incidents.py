@@ -55,7 +55,7 @@ class Incident:
         """The firmware commits that may have broken them, oldest first; None if unknown, or if they
         are others each time.
         """
-        each = [one.began.suspects for one in self.causes]
+        each = [cause.began.suspects for cause in self.causes]
         shas = {None if one is None else tuple(it.sha for it in one) for one in each}
         return each[0] if len(shas) == 1 else None
 
@@ -76,7 +76,7 @@ class Incident:
         """The first commit that passed again on a box after which none failed; None if there is
         none, or several for what failed several times.
         """
-        fixes = {one.ends.fix for one in self.causes}
+        fixes = {cause.ends.fix for cause in self.causes}
         return fixes.pop() if len(fixes) == 1 else None
 
     @property
@@ -84,7 +84,7 @@ class Incident:
         """How often it began: once if the same commits may have broken all of it, else on so many
         commits, each test on the first of its boxes that are alike.
         """
-        return 1 if self.suspects else len({one.began.first.sha for one in self.causes})
+        return 1 if self.suspects else len({cause.began.first.sha for cause in self.causes})
 
     @property
     def product(self) -> Product:
@@ -121,7 +121,7 @@ class Incident:
         for group in self.groups if self.fix is not None else ():
             if group.label is Label.PENDING:
                 box = group.first.key.lane.box_key
-                at = max(one.last_started_at for one in group.failures)
+                at = max(failure.last_started_at for failure in group.failures)
                 seen[box] = max(at, seen.get(box, at))
         return dict(sorted(seen.items()))
 
@@ -245,10 +245,11 @@ def failures_of(history: History, scope: Scope, period: Period, found: Sequence[
     """
     failures = [one for incident in found for group in incident.groups for one in group.failures]
     unsure = [
-        one.id
-        for one in failures
+        failure.id
+        for failure in failures
         if not any(
-            period.start <= at <= period.end for at in (one.first.started_at, one.last_started_at)
+            period.start <= at <= period.end
+            for at in (failure.first.started_at, failure.last_started_at)
         )
     ]
     items = history.failing_items(scope, period) if unsure else {}
@@ -306,9 +307,9 @@ def failing_incidents(
 ) -> list[Described]:
     """Return the pending incidents of a product that a test failed in."""
     found = [
-        one
-        for one in incidents(history, scope, period)
-        if one.label is Label.PENDING and test_id in one.tests
+        incident
+        for incident in incidents(history, scope, period)
+        if incident.label is Label.PENDING and test_id in incident.tests
     ]
     return described(history, found, period)
 

@@ -114,7 +114,7 @@ def cause_of(first: FailureKey, ends: Ends, suspects: tuple[Commit, ...] | None)
     first failing commit.
     """
     lane, sha = first
-    began = (sha,) if suspects is None else tuple(one.sha for one in suspects)
+    began = (sha,) if suspects is None else tuple(suspect.sha for suspect in suspects)
     return lane.product, lane.branch, suspects is None, began, ends
 
 
@@ -164,8 +164,8 @@ def _pools(
 
 def _ends(ends: Sequence[Ends], stretches: Sequence[Stretch]) -> Ends:
     """Return how a pool ended: by the first pass on one of its boxes, after which none failed."""
-    passes = [one.passes for one in stretches if one.passes is not None]
-    is_pending = any(one.label is Label.PENDING for one in ends)
+    passes = [stretch.passes for stretch in stretches if stretch.passes is not None]
+    is_pending = any(end.label is Label.PENDING for end in ends)
     return Ends(
         label=Label.PENDING if is_pending else ends[0].label,
         fix=min(passes).sha if passes else None,
@@ -192,7 +192,7 @@ def _beginnings(
         if at in alone:
             found.append(Began(key, None, commits, alone[at]))
             continue
-        touching = (one for one in commits or () if files and files.firmware_touch(one))
+        touching = (commit for commit in commits or () if files and files.firmware_touch(commit))
         found.append(Began(key, passed, commits, tuple(touching) or None))
     return found
 

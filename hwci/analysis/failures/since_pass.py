@@ -45,7 +45,7 @@ def commits_since(history: RecordedRuns, asked: Sequence[Asked]) -> list[tuple[C
         for one in searches:
             if one.base is not None:
                 one.step(listings[one.repo_key].get(one.base))
-    return [one.found for one in searches]
+    return [search.found for search in searches]
 
 
 class _Search:

@@ -29,14 +29,14 @@ def suspects_differ(suspects: Suspects, times: int, failures: Sequence[OfFailure
     """Say why they differ from those of the first of these failures that has others; None: none
     has. `times`: so often the incident began.
     """
-    different = [one for one in failures if _shas(one.broken_by) != _shas(suspects)]
+    different = [failure for failure in failures if _shas(failure.broken_by) != _shas(suspects)]
     if different and times > 1:
         return f"It began {times:,} times, so none of these commits explains it"
     return _why(different[0]) if different else None
 
 
 def _shas(suspects: Suspects) -> Sequence[str] | None:
-    return None if suspects is None else [one.sha for one in suspects]
+    return None if suspects is None else [suspect.sha for suspect in suspects]
 
 
 def _why(failure: OfFailure) -> str:

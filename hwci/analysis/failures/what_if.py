@@ -172,7 +172,7 @@ class Trying:
         if edit.kind is EditKind.PATTERN_ADDED:
             patterns = with_pattern(patterns, edit.pattern)
         else:
-            patterns = tuple(one for one in patterns if one != edit.pattern)
+            patterns = tuple(pattern for pattern in patterns if pattern != edit.pattern)
         if firmware:
             return replace(config, firmware_paths=patterns)
         return replace(config, harness_paths=patterns)
@@ -225,7 +225,7 @@ class Trying:
 
     def files_whole(self) -> Iterator[Edit]:
         """The files of one commit are those that were sent: none was left out."""
-        cut = dict.fromkeys(one.sha for one in self._commits if one.files_truncated)
+        cut = dict.fromkeys(commit.sha for commit in self._commits if commit.files_truncated)
         for sha in cut:
             yield Edit(EditKind.FILES_WHOLE, commit=sha)
 
@@ -268,7 +268,7 @@ class Trying:
             return
         lane, before = self._lane, self._group.last.key.sha
         between = Period(self._group.last.place.started_at, fix.started_at)
-        tried = {one.sha for one in self._lane_commits}
+        tried = {lane_commit.sha for lane_commit in self._lane_commits}
         for product in self._recorded.outcomes(Scope(*lane.product), between):
             for ran in product.runs:
                 if (ran.box_key, ran.branch) != (lane.box_key, lane.branch):
@@ -296,7 +296,9 @@ class Trying:
         """
         lane = self._lane
         on_commit = sorted(
-            one for one in self._history.sighted_runs(lane.repo_key, sha) if one.sha == sha
+            sighted_run
+            for sighted_run in self._history.sighted_runs(lane.repo_key, sha)
+            if sighted_run.sha == sha
         )
         at = (ran.started_at, ran.ci_run_id, ran.run_attempt, lane.box_key)
         own = next((one for one in on_commit if one[:4] == at), None)
@@ -329,7 +331,7 @@ class Trying:
     @cached_property
     def _files(self) -> Sequence[str]:
         files = dict.fromkeys(file for one in self._commits for file in one.files)
-        return [one for one in files if not one.startswith("!")]
+        return [file for file in files if not file.startswith("!")]
 
     @property
     def _tried_files(self) -> Sequence[str]:
@@ -388,8 +390,8 @@ def _may_be_added(patterns: Sequence[str], pattern: str) -> bool:
 
 def _with_whole_files(run: RunChanges, sha: str | None) -> RunChanges:
     commits = tuple(
-        replace(one, files_truncated=False) if one.sha == sha else one
-        for one in run.changes.commits
+        replace(commit, files_truncated=False) if commit.sha == sha else commit
+        for commit in run.changes.commits
     )
     return replace(run, changes=replace(run.changes, commits=commits))
 

@@ -156,8 +156,8 @@ class Progress:
     def says(self) -> str:
         """Where the commit is and how sure that is, in a sentence."""
         first, last = self.bracket.first, self.bracket.last
-        runs = sum(sum(one) for one in self.counts)
-        failed = sum(one.failed for one in self.counts)
+        runs = sum(sum(count) for count in self.counts)
+        failed = sum(count.failed for count in self.counts)
         told = f"{int(failed)} of {counted(int(runs), 'run')} on these commits failed"
         if not self.of_history:
             told += ", and they alone are weighed"
@@ -188,8 +188,8 @@ def progress(
 ) -> Progress | MissingCommit:
     """Return what is known of the commit that broke a test, or what is missing."""
     found = [
-        replace(one, runs=[run for run in one.runs if asked.box_key in {None, run.box_key}])
-        for one in history.outcomes(Scope(*product), period)
+        replace(outcome, runs=[run for run in outcome.runs if asked.box_key in {None, run.box_key}])
+        for outcome in history.outcomes(Scope(*product), period)
     ]
     seen = [SeenProduct(history, one) for one in found if one.runs]
     told = [run for one in seen for run in one.trials.told(asked.test_id)]
@@ -210,7 +210,7 @@ def progress(
     if len(commits) > COMMITS_MAX:
         return MissingCommit.TOO_LONG
     commits = [Commit(good, files_truncated=True), *commits]
-    here = {one.sha for one in commits}
+    here = {commit.sha for commit in commits}
     runs = [one for one in told if one.is_of_firmware and one.run.sha in here]
     since = None if isinstance(suggested, str) else suggested.since
     return _judged(commits, runs, since, Offers(found).by_cost(product), asked.at_once)
@@ -256,7 +256,7 @@ def _of_history(commits: Sequence[Commit], since: Since | None) -> list[float] |
     if after_good is None or after_bad is None or after_bad >= LIKELY:
         return None
     of_good = max(0.0, since.before + sum(since.chances.values()) - after_good)
-    return [of_good, *(since.chances.get(one.sha, 0.0) for one in commits[1:])]
+    return [of_good, *(since.chances.get(commit.sha, 0.0) for commit in commits[1:])]
 
 
 def _judged(
@@ -267,15 +267,15 @@ def _judged(
     at_once: int,
 ) -> Progress | MissingCommit:
     by_commit = _counts(runs)
-    by_box = [by_commit.get(one.sha, {}) for one in commits]
+    by_box = [by_commit.get(commit.sha, {}) for commit in commits]
     counts = [_sum(one) for one in by_box]
-    if not any(one.failed for one in counts):
+    if not any(count.failed for count in counts):
         return MissingCommit.NEVER_FAILED
     of_history = _of_history(commits, since)
     likely = of_history or chances(by_box)
     if counts[0].failed and (likely[0] >= LIKELY or not counts[0].passed):
         return MissingCommit.BROKEN_BEFORE
-    if not any(one.passed for one in counts):
+    if not any(count.passed for count in counts):
         return MissingCommit.NEVER_PASSED
     if contradict(by_box):
         return MissingCommit.CONTRADICTION
@@ -285,7 +285,7 @@ def _judged(
         for box_key, more in chain.from_iterable(one.items() for one in by_box):
             of_box[box_key] = of_box[box_key].plus(more)
         offers = sorted(offers, key=lambda one: (-of_box[one.box_key].failed, one))[:BOXES_MAX]
-        branch, named = runs[-1].run.branch, {one.box_key: one for one in offers}
+        branch, named = runs[-1].run.branch, {offer.box_key: offer for offer in offers}
         next_runs = [
             NextRun(one.commit, branch, named[one.box], of_box[one.box])
             for one in _worth_it(by_box, likely, named, at_once)

@@ -141,9 +141,9 @@ class _Chain:
         self._again = 1 - (1 - _AGAIN * of_one) ** commits
         attempts, failed = tried[:, :1], tried[:, 1:]
         pairs = (rates.steady, rates.flaky)
-        logs = [failed * np.log(one) + (attempts - failed) * np.log1p(-one) for one in pairs]
+        logs = [failed * np.log(pair) + (attempts - failed) * np.log1p(-pair) for pair in pairs]
         most = np.maximum(*logs)
-        self._steady, self._flaky = (np.exp(one - most) for one in logs)
+        self._steady, self._flaky = (np.exp(log - most) for log in logs)
         self._forward()
         of_pair = np.log(rates.chance)
         self.evidence = of_pair + most.sum(axis=0) + np.log(self._scale).sum(axis=0)

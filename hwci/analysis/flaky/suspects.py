@@ -175,7 +175,7 @@ class Intermittent:
         """A bisection of the suspects, on the boxes that can show the failure; None: there is
         nothing to look for, as it is fixed or its commit is sure, or it takes too many runs.
         """
-        if self.is_fixed or any(one.share >= SURE for one in self.since.suspects):
+        if self.is_fixed or any(suspect.share >= SURE for suspect in self.since.suspects):
             return None
         able = self.judged_on or self.failed_on
         if (self.boxes.alike or 0.0) >= STRONG:
@@ -470,7 +470,7 @@ class SeenProduct:
         self, suspects: Sequence[SuspectCommit], counted: Sequence[Counted]
     ) -> tuple[str, str] | None:
         failed = {one.at for one in counted if one.tries.first_failed}
-        places = [self._at[one.commit.sha] for one in suspects]
+        places = [self._at[suspect.commit.sha] for suspect in suspects]
         clean = sorted({one.at for one in counted if one.at < min(places)} - failed)
         bad = [at for at in failed if at >= max(places)]
         if not clean or not bad:
@@ -546,7 +546,7 @@ def fixed(flaky: Sequence[Counted], found: Onset) -> Fixed:
 
 
 def _is_broken(runs: Sequence[Counted]) -> bool:
-    tries = [one.tries for one in runs]
+    tries = [run.tries for run in runs]
     return len(tries) >= FAILURES_NEEDED and all(
         one.first_failed and one.retries_failed == one.retries for one in tries
     )
@@ -554,7 +554,7 @@ def _is_broken(runs: Sequence[Counted]) -> bool:
 
 def fewest_that_hold(shares: Sequence[SuspectCommit]) -> int:
     """Return how many of these, likeliest first, hold `SET_HOLDS` of all their chances."""
-    held, needed = 0.0, SET_HOLDS * sum(one.share for one in shares)
+    held, needed = 0.0, SET_HOLDS * sum(share.share for share in shares)
     for number, one in enumerate(shares, 1):
         held += one.share
         if held >= needed:

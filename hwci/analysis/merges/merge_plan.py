@@ -78,7 +78,7 @@ class MergePlan:
     @property
     def board_seconds(self) -> float:
         """The time that all runs take, one after the other."""
-        return sum(one.offer.seconds for one in self.runs)
+        return sum(run.offer.seconds for run in self.runs)
 
 
 def plan(

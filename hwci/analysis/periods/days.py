@@ -88,7 +88,10 @@ def calendar_days(period: Period, zone: tzinfo) -> list[Days]:
     step = -(-((last - first).days + 1) // DAYS_MAX)
     numbers = [*range(first.toordinal(), last.toordinal() + 1, step), last.toordinal() + 1]
     edges = [_midnight(number, zone) for number in numbers]
-    starts, ends = [period.start, *edges[1:-1]], [*(one - _NEXT for one in edges[1:-1]), period.end]
+    starts, ends = (
+        [period.start, *edges[1:-1]],
+        [*(edge - _NEXT for edge in edges[1:-1]), period.end],
+    )
     return [
         Days(
             first=date.fromordinal(number),
@@ -121,7 +124,7 @@ def _midnight(ordinal: int, zone: tzinfo) -> datetime:
 
 def by_day(dates: Dates, days: Sequence[Days]) -> list[DayCounts]:
     """Count the dates of each of these days."""
-    edges = [one.period.start for one in days[1:]]
+    edges = [day.period.start for day in days[1:]]
     counts = zip(*(_counted(times, edges) for times in dates), strict=True)
     return [DayCounts(one, *row) for one, row in zip(days, counts, strict=True)]
 

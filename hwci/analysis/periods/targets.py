@@ -34,9 +34,11 @@ class Targets:
 
 def targets(configs: Iterable[SuiteConfig | None], days: Sequence[DayCounts]) -> Targets | None:
     """Return the targets of products and how the days fare; None if there is none."""
-    all_aims = {Aims() if one is None or one.targets is None else one.targets for one in configs}
-    least = _common({one.merges_checked for one in all_aims})
-    most = _common({one.infra_runs for one in all_aims})
+    all_aims = {
+        Aims() if config is None or config.targets is None else config.targets for config in configs
+    }
+    least = _common({aim.merges_checked for aim in all_aims})
+    most = _common({aim.infra_runs for aim in all_aims})
     if least is None and most is None:
         return None
     merges = sum(day.merges_checked for day in days), sum(day.merges_announced for day in days)

@@ -67,9 +67,9 @@ def times_to_fix(
     """
     members = _members(history, scope, period)
     found: dict[tuple[Product | None, str | None], list[Member]] = defaultdict(list)
-    for one in members:
-        for of in ((None, None), (one.product, None), (one.product, one.box_key)):
-            found[of].append(one)
+    for member in members:
+        for of in ((None, None), (member.product, None), (member.product, member.box_key)):
+            found[of].append(member)
     rows = [_row(*of, some, now) for of, some in found.items()]
     rows.sort(key=_place)
     return rows
@@ -167,7 +167,9 @@ def _ended_or_failing(history: History, episodes: Sequence[Episode]) -> list[tup
     is unknown when they were.
     """
     reviews = history.reviews([failure for one in episodes for failure in one.reviewed])
-    labels = [label_of(False, one.fix, review_of(one.reviewed, reviews)) for one in episodes]
+    labels = [
+        label_of(False, episode.fix, review_of(episode.reviewed, reviews)) for episode in episodes
+    ]
     return [
         (one, label)
         for one, label in zip(episodes, labels, strict=True)
@@ -192,7 +194,7 @@ def _broken_at(episode: Episode, began: Began, merged: Merged) -> datetime | Non
     """
     if began.suspects is None or began.commits is None:
         return None
-    lane, listed = episode.key.lane, [one.sha for one in began.commits]
+    lane, listed = episode.key.lane, [commit.sha for commit in began.commits]
     after = listed[listed.index(began.suspects[0].sha) :]
     times = (merged.get((lane.repo_key, lane.branch, sha)) for sha in after)
     found = next((at for at in times if at is not None), None)

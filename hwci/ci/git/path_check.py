@@ -97,7 +97,9 @@ def check_paths(configurations: Sequence[SuiteConfiguration], known: Tracked) ->
     """Check the patterns of every product."""
     from hwci.engine.rules.changes import product_files  # no report needs it
 
-    products = [(one, product_files(one.fact())) for one in configurations]
+    products = [
+        (configuration, product_files(configuration.fact())) for configuration in configurations
+    ]
     changed = {path for commit in known.commits for path in commit}
     unknown = [
         path for path in changed if all(files.kind(path) is FileKind.OTHER for _, files in products)

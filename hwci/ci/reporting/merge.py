@@ -45,7 +45,7 @@ def announce_merges(
     )
     if sending.to is None or not merges:
         _warn_of_times(merges, None, command)
-        return Done(bodies=tuple(written(one) for one in merges))
+        return Done(bodies=tuple(written(merge) for merge in merges))
     delivered = deliver(sending.to, merges, sending.deadline_s, command.notify)
     command.show(clock.warning(delivered.server_time, command.clock()))
     _warn_of_times(merges, delivered.server_time, command)
@@ -59,7 +59,7 @@ def _warn_of_times(
     merges: Sequence[MergeAnnouncement], server_time: datetime | None, command: CommandContext
 ) -> None:
     """Warn of an improbable time: the merge would count in the wrong period, or in none."""
-    for merged_at in {one.merged_at for one in merges}:
+    for merged_at in {merge.merged_at for merge in merges}:
         times = {"merged_at": merged_at}
         for doubt in clock.doubtful(times, server_time, command.clock()):
             command.warn(f"The time of the merge is doubtful: {doubt}. Set it with --merged-at")

@@ -80,7 +80,7 @@ def _without_copies(sources: Sequence[Source], notes: list[str]) -> Iterator[Sou
         near += ((test_id, kind) for test_id in tests for kind in kinds - {source.kind})
         for other in dict.fromkeys(chain.from_iterable(before.get(key, ()) for key in near)):
             if source.path and source.path == other.path:
-                copied |= {_copy_key(one) for one in source.attempts}
+                copied |= {_copy_key(attempt) for attempt in source.attempts}
             elif shared := _copied(source, other) - copied:
                 notes.append(
                     f"{source.path}: {counted(len(shared), 'test')} of it stand in {other.path} as"
@@ -89,7 +89,11 @@ def _without_copies(sources: Sequence[Source], notes: list[str]) -> Iterator[Sou
                 copied |= shared
         for key in own:
             before.setdefault(key, {})[source] = None
-        left = [one for one in source.attempts if _copy_key(one) not in copied] if copied else None
+        left = (
+            [attempt for attempt in source.attempts if _copy_key(attempt) not in copied]
+            if copied
+            else None
+        )
         yield source if left is None else replace(source, attempts=left)
 
 

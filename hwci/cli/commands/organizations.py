@@ -229,7 +229,7 @@ def _products(texts: list[str] | None) -> "list[KeyProduct] | None":
     try:
         return [KeyProduct(repo_key=repo or "", suite=suite or "") for repo, suite in named] or None
     except ValidationError as fault:
-        cause = "; ".join(one["msg"] for one in fault.errors())
+        cause = "; ".join(error["msg"] for error in fault.errors())
         raise wrong_usage("--product is not understood", cause, "Correct it") from fault
 
 
@@ -246,7 +246,7 @@ def keys_layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
     def reads(row: "CiKeyAnswer") -> str:
         if not isinstance(row, ReaderKeyAnswer):
             return "CI"
-        products = ", ".join(f"{one.repo_key}:{one.suite}" for one in row.products)
+        products = ", ".join(f"{product.repo_key}:{product.suite}" for product in row.products)
         return f"reader of {products or 'all'}"
 
     return tables.Layout(

@@ -296,7 +296,7 @@ def named_values() -> Iterator[None]:
     try:
         yield
     except InvalidCallError as fault:
-        said = [f"{_named(one.path)}: {_in_flags(one.message)}" for one in fault.issues]
+        said = [f"{_named(issue.path)}: {_in_flags(issue.message)}" for issue in fault.issues]
         raise wrong_usage("A value is not understood", "; ".join(said), "Correct it") from fault
 
 

@@ -119,4 +119,6 @@ def listing_of_a_period(
 def _own(function: Callable[..., Any]) -> list[inspect.Parameter]:
     """Return the parameters of a function but those that it gets of shared flags."""
     parameters = inspect.signature(function).parameters.values()
-    return [one for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    return [
+        parameter for parameter in parameters if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]

@@ -48,7 +48,7 @@ def _repeating(named: re.Match[str]) -> str:
         command = command.get_command(_root[0], words[length])
         command = getattr(command, "itself", command)
         length += 1
-    flags = {one.name: one.opts[0] for one in command.params} if command else {}
+    flags = {param.name: param.opts[0] for param in command.params} if command else {}
     again = [
         f"{flag} {shlex.quote(_given[name])}"
         for name, flag in flags.items()

@@ -44,7 +44,7 @@ def rows(
     reports: Iterable[PendingReport], key: str | None, address: str | None
 ) -> list[SpooledReport]:
     """Return a row for each report, by state. The reason names another `key` or `address`."""
-    found = [_row(one, key, address) for one in reports]
+    found = [_row(report, key, address) for report in reports]
     return sorted(found, key=lambda row: STATES.index(row.state))
 
 

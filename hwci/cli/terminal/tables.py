@@ -416,7 +416,7 @@ def times_to_fix(_: View) -> Layout[TimesToFixAnswer]:
     ]
     times = "known quarterS medianS threeQuartersS"
     spreads = [f"{of}.{one}" for of in ("toDetect", "toFix") for one in times.split()]
-    before = ["before.incidents", "before.failing", *(f"before.{one}" for one in spreads)]
+    before = ["before.incidents", "before.failing", *(f"before.{spread}" for spread in spreads)]
     return Layout(
         "times-to-fix",
         "Time to detect and to fix",

@@ -67,7 +67,7 @@ def notes(explained: Explained, failure: FailureAnswer) -> Iterator[str]:
             "What a run did not send is assumed above: in a clone of"
             f" {failure.repo_key} with its commits, this command reads it from git."
         )
-    changing = {(one.base, one.sha) for one in explained.answer.edits}
+    changing = {(edit.base, edit.sha) for edit in explained.answer.edits}
     for base, sha in explained.of_git:
         if (base, sha) not in changing:
             yield f"What git has from {short(base)} to {short(sha)} would not change the class."
@@ -75,8 +75,10 @@ def notes(explained: Explained, failure: FailureAnswer) -> Iterator[str]:
 
 def assumed(found: ExplanationAnswer) -> list[tuple[str, str]]:
     """Return the commits between which it is assumed what changed."""
-    edits = (one for one in found.edits if one.assumed is not None)
-    ends = ((one.base, one.sha) for one in edits if one.base is not None and one.sha is not None)
+    edits = (edit for edit in found.edits if edit.assumed is not None)
+    ends = (
+        (edit.base, edit.sha) for edit in edits if edit.base is not None and edit.sha is not None
+    )
     return list(dict.fromkeys(ends))
 
 

@@ -114,7 +114,7 @@ class Destination:
         Raises:
             HwciError: the address is invalid.
         """
-        pending = [PendingReport.of(one, remember=remember) for one in reports]
+        pending = [PendingReport.of(report, remember=remember) for report in reports]
         if self.store is None:
             return [replace(one, unkept=no_place()) for one in pending]
         return self.store.keep(pending, self.url if self.known else None, self.key)
@@ -485,9 +485,9 @@ def _readdress(
 
 
 def _tell_kept(reports: Sequence[PendingReport], notify: Notify) -> None:
-    for one in reports:
-        if one.supersedes:
-            notify(f"note: {unsent.superseded(one.supersedes)}")
+    for report in reports:
+        if report.supersedes:
+            notify(f"note: {unsent.superseded(report.supersedes)}")
     if line := unsent.unkept(reports):
         notify(f"warning: {line}.")
 
@@ -502,7 +502,7 @@ def _sent(
         return Outcome(left=[Unsent(reports[0], fault)], untried=list(reports[1:])), None
     with client:
         store, dispatch = to.store, Dispatch(client, to.store, patience)
-        kept = next((one for one in reports if one.kept), None)
+        kept = next((report for report in reports if report.kept), None)
         with _notices(dispatch, notify):
             if store is None or kept is None:
                 outcome = dispatch.send(reports)

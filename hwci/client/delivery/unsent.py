@@ -67,7 +67,7 @@ class Outcome:
 
 def failed(reports: Reports) -> str:
     """Return what did not happen when one of these was not sent."""
-    merges = any(isinstance(one, MergeAnnouncement) for one in reports)
+    merges = any(isinstance(report, MergeAnnouncement) for report in reports)
     return "The merge was not announced" if merges else "The run was not reported"
 
 
@@ -105,7 +105,7 @@ def for_others(store: BenchStore, address: str, fingerprint: str | None) -> Iter
 
 def unkept(reports: Sequence[PendingReport]) -> str:
     """Return which reports are not on the disk, why, and what to do; empty if all are."""
-    lost = [(one.name, one.unkept) for one in reports if one.unkept is not None]
+    lost = [(report.name, report.unkept) for report in reports if report.unkept is not None]
     if not lost:
         return ""
     names, why = ", ".join(name for name, _ in lost), lost[0][1]
@@ -203,7 +203,7 @@ def not_sent(failed: str, outcome: Outcome, total: int) -> ErrorMessage:
 
 def without_key(message: ErrorMessage, reports: Sequence[PendingReport]) -> ErrorMessage:
     """Add where reports are that no key was there for."""
-    if kept := next((one for one in reports if one.kept), None):
+    if kept := next((report for report in reports if report.kept), None):
         where = f"Pending reports are kept in {kept.file.parent}"
         sender = "with the key, `hwci spool flush --any-key` sends them"
         message = replace(message, fix=f"{message.fix}. {where}; {sender}")

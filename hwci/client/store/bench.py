@@ -121,8 +121,8 @@ class BenchStore:
         fingerprint = fingerprint_of(usable(key, Credential.CI_KEY))
         server = UNKNOWN if address is None else str(parse_address(address))
         meant = [
-            replace(one, address=server, fingerprint=fingerprint, created=self._clock())
-            for one in reports
+            replace(report, address=server, fingerprint=fingerprint, created=self._clock())
+            for report in reports
         ]
         try:
             return self._change(lambda db: [self._keep(db, one) for one in meant])
@@ -207,7 +207,7 @@ class BenchStore:
 
     def elsewhere(self, address: str) -> int:
         """Count pending reports for other servers than this."""
-        waiting = (one for one in self.reports() if one.state == "waiting")
+        waiting = (report for report in self.reports() if report.state == "waiting")
         return sum(one.address not in {address, UNKNOWN} for one in waiting)
 
     def not_before(self, address: str, fingerprint: str | None) -> float:
@@ -372,7 +372,7 @@ class BenchStore:
     def find(self, name: str) -> list[PendingReport]:
         """Return the reports that a name means: a number, how it begins, or a listed file."""
         begins = Path(name).name
-        return [one for one in self.reports() if begins and one.label.startswith(begins)]
+        return [report for report in self.reports() if begins and report.label.startswith(begins)]
 
     def put_back(self) -> int:
         """Make refused reports pending again, in their order. Return how many."""

@@ -125,9 +125,9 @@ def _left(rows: Rows, track: Track, episode: Episode, changes: Sequence[Change])
     if not within:
         yield Piece(*episode[:4], episode.flake)
     elif not episode.flake:
-        for one in rows.members(track, episode):
-            if one.sha not in within:
-                yield Piece(episode.test, one, one, 1, flake=False)
+        for member in rows.members(track, episode):
+            if member.sha not in within:
+                yield Piece(episode.test, member, member, 1, flake=False)
 
 
 def _next_passes(

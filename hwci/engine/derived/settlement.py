@@ -93,7 +93,7 @@ class Settlement:
         """Bring all that follows up to date with the rows of reports as they are now."""
         relisted = self._rows.settle_runs()
         moved = self._settle_order()
-        after = {one: self._rows.count_failures(*one) for one in self._results}
+        after = {result: self._rows.count_failures(*result) for result in self._results}
         for one, results in after.items():
             self._count_flakes(one, self._results[one].flaky, results.flaky)
         self._rows.change_days(self._days)

@@ -109,8 +109,8 @@ def flaky_over_time(
     """Return each test of a slice of "Flakiest tests" over time."""
     tests = [(Product(row.repo_key, row.suite), row.test_id) for row in rows.items]
     runs: dict[TestKey, dict[str, list[BoxRuns]]] = defaultdict(dict)
-    for one in history.box_runs(tests, slots):
-        runs[one.product, one.test_id].setdefault(one.box_key, []).append(one)
+    for box_run in history.box_runs(tests, slots):
+        runs[box_run.product, box_run.test_id].setdefault(box_run.box_key, []).append(box_run)
     items = []
     for product, test_id in tests:
         boxes = [_on_box(box, ran) for box, ran in sorted(runs[product, test_id].items())]
@@ -120,8 +120,8 @@ def flaky_over_time(
 
 
 def _on_box(box_key: str, runs: Sequence[BoxRuns]) -> BoxOverTime:
-    notable = Notable(*map(sum, zip(*(one.notable for one in runs), strict=True)))
-    figures = figures_of(sum(one.reports for one in runs), notable)
+    notable = Notable(*map(sum, zip(*(run.notable for run in runs), strict=True)))
+    figures = figures_of(sum(run.reports for run in runs), notable)
     return BoxOverTime(box_key, _slots(runs), *figures)
 
 
@@ -134,4 +134,4 @@ def _merged(slots: Iterable[SlotAttempts]) -> list[SlotAttempts]:
 
 
 def _slots(runs: Iterable[BoxRuns]) -> list[SlotAttempts]:
-    return sorted(SlotAttempts(one.slot, *attempts_of(one.reports, *one.notable)) for one in runs)
+    return sorted(SlotAttempts(run.slot, *attempts_of(run.reports, *run.notable)) for run in runs)

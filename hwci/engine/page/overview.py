@@ -55,7 +55,7 @@ def read_page(
     real, other = bugs.first(_REAL), bugs.first(_OTHER)
     described = describe_rows(history, [*real.items, *other.items])
     tests = history.test_runs(scope, period)
-    flakes = sum(one.flakes for one in tests)
+    flakes = sum(test.flakes for test in tests)
     tiles = _tiles(history, scope, period, bugs.counts, flakes)
     unchecked = tiles.merges_checked.total - tiles.merges_checked.part
     return Page(

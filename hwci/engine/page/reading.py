@@ -100,8 +100,8 @@ def read_merges(history: History, scope: Scope, period: Period) -> Merges:
     """Read the merges of a scope and a period."""
     merges = history.merges(scope, period)
     return Merges(
-        unchecked=in_order(one.announcement for one in merges if not one.checked),
-        checked=in_order(one.announcement for one in merges if one.checked),
+        unchecked=in_order(merge.announcement for merge in merges if not merge.checked),
+        checked=in_order(merge.announcement for merge in merges if merge.checked),
     )
 
 
@@ -113,8 +113,8 @@ def read_resolved(
     """
     rows = read_classified(history, scope, period, decided, frozenset(FailureClass))
     return ResolvedTables(
-        real_bugs=[one for one in rows if one.failure_class is FailureClass.REAL_FW_BUG],
-        other_failures=[one for one in rows if one.failure_class is not FailureClass.REAL_FW_BUG],
+        real_bugs=[row for row in rows if row.failure_class is FailureClass.REAL_FW_BUG],
+        other_failures=[row for row in rows if row.failure_class is not FailureClass.REAL_FW_BUG],
     )
 
 
@@ -131,7 +131,7 @@ def read_classified(
     settled, unsettled = history.resolved(scope, period, [classes])
     found = [Resolved(one, None) for of_class in settled.values() for one in of_class.items]
     rows = classified(history, [*found, *resolved_of(history, unsettled)], decided)
-    return newest_first(one for one in rows if one.failure_class in classes)
+    return newest_first(row for row in rows if row.failure_class in classes)
 
 
 def read_flakiest(history: History, scope: Scope, period: Period) -> list[FlakyTest]:
@@ -149,7 +149,7 @@ def resolved_episodes(history: History, scope: Scope, period: Period) -> list[Re
 def resolved_of(history: History, episodes: Sequence[Episode]) -> list[Resolved]:
     """Return those of these episodes that are resolved, the newest first."""
     reviews = history.reviews([failure for one in episodes for failure in one.reviewed])
-    found = [Resolved(one, review_of(one.reviewed, reviews)) for one in episodes]
+    found = [Resolved(episode, review_of(episode.reviewed, reviews)) for episode in episodes]
     return newest_first(
         one for one in found if label_of(False, one.episode.fix, one.review) is Label.RESOLVED
     )

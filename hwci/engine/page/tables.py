@@ -248,7 +248,7 @@ def subjects_of(history: History, merges: Sequence[Announcement]) -> dict[tuple[
     for repo_key in {merge.repo_key for merge in merges}:
         shas = sorted({merge.sha for merge in merges if merge.repo_key == repo_key})
         for sha, changes in history.first_listing(repo_key, shas).items():
-            subject = next(one.subject for one in changes.commits if one.sha == sha)
+            subject = next(commit.subject for commit in changes.commits if commit.sha == sha)
             if subject:
                 found[repo_key, sha] = subject
     return found

@@ -99,7 +99,7 @@ def broken_by(
     bisection by hand narrows the range.
     """
     suspects = [_suspects(under_test) for _, under_test in failures]
-    found = [tuple(one.values()) or None for one in suspects]
+    found = [tuple(suspect.values()) or None for suspect in suspects]
     # A list of the failing commit alone has none before it.
     listed = {
         at: [one.sha for one in _listed(failures[at][1])] for at, one in enumerate(suspects) if one

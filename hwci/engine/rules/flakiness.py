@@ -72,7 +72,7 @@ def flakiest(
         ]
         last = sorted(ranks)[most - 1]
         tests = [one for one, rank in zip(tests, ranks, strict=True) if rank <= last]
-    rows = map(_row, history.test_keys([one.test for one in tests]), tests)
+    rows = map(_row, history.test_keys([test.test for test in tests]), tests)
     return sorted(rows, key=_order)[:most]
 
 

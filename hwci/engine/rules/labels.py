@@ -82,13 +82,13 @@ def groups_at(history: History, episodes: Sequence[Episode]) -> list[Group]:
 
 
 def _reviews_of(history: History, failures: Iterable[Failure]) -> Mapping[UUID, Review]:
-    return history.reviews([one.id for one in failures if one.reviewed])
+    return history.reviews([failure.id for failure in failures if failure.reviewed])
 
 
 def _group(members: list[Failure], reviews: Mapping[UUID, Review]) -> Group:
     if len(members) > 1:
         members.sort(key=lambda failure: failure.place)
-    review = review_of((one.id for one in members if one.id in reviews), reviews)
+    review = review_of((member.id for member in members if member.id in reviews), reviews)
     label = label_of(members[0].passed, members[0].next_pass, review)
     return Group(tuple(members), label, review)
 

@@ -51,7 +51,9 @@ class Keys(Service):
     ) -> wire.CreatedReaderKey:
         """Create a reader key. Only this answer ever holds its value."""
         value, digest = _new_value(limits.READER_KEY_PREFIX)
-        named = dict.fromkeys(Product(one.repo_key, one.suite) for one in body.products or ())
+        named = dict.fromkeys(
+            Product(product.repo_key, product.suite) for product in body.products or ()
+        )
         key = ReaderKey(
             uuid4(), member.org_id, body.name, digest, self._clock(), products=tuple(named)
         )

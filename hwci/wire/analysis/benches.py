@@ -248,7 +248,7 @@ class BenchesAnswer(Answer):
         return cls(
             period=PeriodAnswer.of(query.days, period),
             product=ProductKey.of(query),
-            boxes=[BoxHealthAnswer.of(one, seen.get(one.box_key)) for one in found.boxes],
+            boxes=[BoxHealthAnswer.of(box, seen.get(box.box_key)) for box in found.boxes],
             boxes_total=found.boxes_total,
             tests=[*map(TestOnBoxAnswer.of, found.tests)],
             tests_total=found.tests_total,

@@ -97,7 +97,7 @@ class CommitInShort(CommitSubject):
         return cls(
             sha=commit.sha,
             subject=commit.subject,
-            files=[FilesOfKindAnswer.model_validate(one) for one in found.files],
+            files=[FilesOfKindAnswer.model_validate(file) for file in found.files],
             files_truncated=commit.files_truncated,
         )
 
@@ -133,7 +133,7 @@ class CauseAnswer(Answer):
             failures_total=len(cause.failures),
             messages=[SaidAnswer.of(one, listed) for one in found.said[: limits.MESSAGES_MAX]],
             messages_total=len(found.said),
-            commits=[CommitInShort.of(one) for one in found.commits],
+            commits=[CommitInShort.of(commit) for commit in found.commits],
         )
 
 

@@ -86,7 +86,7 @@ class WhatIfAnswer(ClassAnswer):
             run=None if checked is None else CheckRun.of(org_id, repo_key, checked),
             base=None if run is None else run.changes.base_sha,
             sha=None if run is None else run.sha,
-            commits=[] if run is None else [one.sha for one in run.changes.commits],
+            commits=[] if run is None else [commit.sha for commit in run.changes.commits],
             assumed=edit.assumed,
             action=edit.action,
             **advice(failure.id, edit)._asdict(),
@@ -180,7 +180,7 @@ class GapsAnswer(Answer):
         return cls(
             period=PeriodAnswer.of(query.days, period),
             product=ProductKey.of(query),
-            gaps=[GapAnswer.of(one, pages) for one in found.gaps],
+            gaps=[GapAnswer.of(gap, pages) for gap in found.gaps],
             together=TogetherAnswer.model_validate(found.together),
             ambiguous=found.ambiguous,
             looked_at=found.looked_at,

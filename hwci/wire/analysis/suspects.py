@@ -250,8 +250,8 @@ def _since(since: suspects.Since) -> SinceAnswer:
 
 def _boxes(found: suspects.BoxesCompared) -> BoxesComparedAnswer:
     boxes = [
-        BoxRateAnswer(box_key=one.box_key, rate=RateAnswer.of(one.rate), compared=one.compared)
-        for one in found.boxes
+        BoxRateAnswer(box_key=box.box_key, rate=RateAnswer.of(box.rate), compared=box.compared)
+        for box in found.boxes
     ]
     return BoxesComparedAnswer(
         boxes=boxes, boxes_total=found.boxes_total, compared=found.compared, alike=found.alike

@@ -81,7 +81,7 @@ class SpecRunner(web.AppRunner):
     def addresses(self) -> list[Any]:
         """The addresses that it listens at."""
         sockets = self._listener.sockets if self._listener else ()
-        return [*(one.getsockname() for one in sockets), *super().addresses]
+        return [*(socket.getsockname() for socket in sockets), *super().addresses]
 
     async def listen(
         self, host: str, port: int, places: Places | None = None, tls: SSLContext | None = None

@@ -31,7 +31,7 @@ def causes_of(about: Asked, viewer: Viewer, query: CausesQuery) -> ListPage[Caus
     if query.to_review:
         rows = _unreviewed(rows)
     if query.reviewed:
-        rows = [one for one in rows if one.review is not None]
+        rows = [row for row in rows if row.review is not None]
     found = causes(about.history, rows, query.search)
     found = to_review(found) if query.to_review else found
     found = reviewed(found) if query.reviewed else found
@@ -47,4 +47,4 @@ def number_to_review(about: Asked) -> int:
 
 
 def _unreviewed(rows: Sequence[Classified]) -> list[Classified]:
-    return [one for one in rows if one.review is None]
+    return [row for row in rows if row.review is None]

@@ -63,4 +63,4 @@ class FlakyTests(Analysis):
 
 
 def _rates_by_box(boxes: Sequence[BoxOverTime]) -> Mapping[str, Rate]:
-    return dict(zip((one.box_key for one in boxes), flake_rates(boxes), strict=True))
+    return dict(zip((box.box_key for box in boxes), flake_rates(boxes), strict=True))

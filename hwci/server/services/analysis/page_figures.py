@@ -138,7 +138,7 @@ def _moving(about: Asked, days: list[Days]) -> Iterator[object]:
     """
     history, scope, period = about
     around, before = Scope(scope.repo_key), before_of(history, scope, period)
-    yield [(one.first, one.last, one.is_whole) for one in days]
+    yield [(day.first, day.last, day.is_whole) for day in days]
     yield history.extent(around, period)
     yield before.whole is not None
     yield before.period and history.extent(around, before.period)

@@ -58,5 +58,5 @@ def tiles_by_day(about: Asked, query: DaysQuery, days: Sequence[Days]) -> DaysAn
     """Return the tiles of a period by its calendar days."""
     history, scope, period = about
     found = by_day(read_dates(history, scope, period, []), days)
-    configs = [one.config for one in history.products() if scope.holds(*one.product)]
+    configs = [product.config for product in history.products() if scope.holds(*product.product)]
     return DaysAnswer.of(found, targets(configs, found), query, period)

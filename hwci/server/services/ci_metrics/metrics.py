@@ -110,7 +110,9 @@ class Metrics(Service):
         def work(reader: Reader) -> None:
             org_id = next(iter(reader.organization_ids()), NOBODY)
             history, scope = reader.history(org_id), Scope()
-            ends = [one.last_report_at for one in history.products() if one.last_report_at]
+            ends = [
+                product.last_report_at for product in history.products() if product.last_report_at
+            ]
             period = last_days(query.days, max(ends, default=self._clock()))
             Tags().note(reader.state(org_id), history.extent(scope, period))
             found = read_page(history, scope, period, query.limit)
@@ -305,7 +307,7 @@ def products_of(
     rows = [wire.ProductAnswer.of(state) for state in found]
     if query.unassigned and not is_bound(viewer):
         names = history.unassigned_repositories()
-        rows += [wire.ProductAnswer.unassigned(one) for one in names if scope.holds(one, None)]
+        rows += [wire.ProductAnswer.unassigned(name) for name in names if scope.holds(name, None)]
     return query.page_of(query.slice_of(rows), lambda row: row)
 
 
@@ -317,7 +319,7 @@ def histories_of(
     if days is None:
         slots = slots_of(query.days, period)
     else:
-        slots = Slots(period, [one.period.start for one in days])
+        slots = Slots(period, [day.period.start for day in days])
     found = flaky_over_time(history, rows, slots)
     return FlakyHistories.of(query.page_of(found, wire.FlakyTestHistory.of), days)
 

@@ -135,11 +135,11 @@ def verify_export(lines: Iterable[str], key: AuditKey, noted: str | None) -> Aud
 def _report(walk: AuditWalk, key: AuditKey | None) -> AuditReport:
     findings = [
         AuditFinding(
-            number=one.number,
-            org_id=None if one.org_id is None else _id_text(one.org_id),
-            what=one.what,
+            number=fault.number,
+            org_id=None if fault.org_id is None else _id_text(fault.org_id),
+            what=fault.what,
         )
-        for one in walk.faults
+        for fault in walk.faults
     ]
     total = walk.faults_total
     if key is None:

@@ -84,7 +84,7 @@ class _File:
     def add(self, table: str, rows: Iterable[Row]) -> None:
         """Add rows, in each the columns of their table in its order."""
         columns = layout.TABLES[table].split()
-        self.insert(table, (tuple(_plain(row[one]) for one in columns) for row in rows))
+        self.insert(table, (tuple(_plain(row[column]) for column in columns) for row in rows))
 
     def insert(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
         """Insert rows as SQLite takes them."""
@@ -295,4 +295,4 @@ def _decided(group: Group, classifier: Classifier) -> dict[str, object]:
 
 def _fields(fact: "DataclassInstance") -> dict[str, Any]:
     """Return the fields of a fact by their names."""
-    return {one.name: getattr(fact, one.name) for one in fields(fact)}
+    return {field.name: getattr(fact, field.name) for field in fields(fact)}

@@ -248,7 +248,7 @@ def _found(name: str, kind: str, body: bytes, at: datetime | None) -> Found:
         return Found(name, len(body), None, "is of a kind that this hwci does not know")
     except ValidationError as fault:
         issues = issues_of(fault, "")
-        shown = [f"{'.'.join(map(str, one.path[1:]))}: {one.message}" for one in issues]
+        shown = [f"{'.'.join(map(str, issue.path[1:]))}: {issue.message}" for issue in issues]
         more = len(shown) - ISSUES_SHOWN
         also = [f"and {more} more"] if more > 0 else []
         return Found(name, len(body), None, "; ".join([*shown[:ISSUES_SHOWN], *also]))

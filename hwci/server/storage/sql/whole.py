@@ -213,7 +213,9 @@ def _digest(side: Side, name: str, columns: Sequence[str], tell: Tell) -> tuple[
 
 def _columns(source: Side, target: Side, name: str) -> Sequence[str]:
     """Return what a row is copied of: `rowid`, the order of arrival, only where both keep it."""
-    return [one for one in source.tables[name].columns if one in target.tables[name].columns]
+    return [
+        column for column in source.tables[name].columns if column in target.tables[name].columns
+    ]
 
 
 def _holes(columns: Sequence[str]) -> str:

@@ -301,7 +301,7 @@ def _has_wrong_decision(reader: Connection, org: bytes) -> bool:
     classifier = Classifier(history)
     statement = "SELECT repo_key, last_sha, fix_sha, sha FROM walk_commit WHERE org_id = ?"
     walks = set(reader.rows(statement, (org,)))
-    kept = [one for one in history.episodes(Scope(), _EVER) if one.decision is not None]
+    kept = [episode for episode in history.episodes(Scope(), _EVER) if episode.decision is not None]
     for one, group in zip(kept, groups_at(history, kept), strict=True):
         decided = classifier.decide(group)
         walk = (one.key.lane.repo_key, one.last_sha, one.fix)

@@ -283,5 +283,5 @@ def _of_key(row: tuple[Any, ...]) -> tuple[Any, ...]:
         from_micros(created_at),
         from_micros_or_none(last_used_at),
         from_micros_or_none(revoked_at),
-        *(tuple(Product(*one) for one in json.loads(text)) for text in products),
+        *(tuple(Product(*load) for load in json.loads(text)) for text in products),
     )

@@ -148,7 +148,7 @@ class EpisodeAnswers(Answers):
 
     def _numbered(self, numbers: Iterable[int]) -> Mapping[int | None, Episode]:
         rows = self._connection.rows(_NUMBERED, (codec.numbers(numbers), self._org))
-        return {one.number: one for one in self._episodes(rows)}
+        return {episode.number: episode for episode in self._episodes(rows)}
 
     def _within(self, scope: Scope, period: Period) -> tuple[object, ...]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)

@@ -137,7 +137,7 @@ class FailureAnswers(Answers):
         return next(iter(self._failures(rows)), None)
 
     def members(self, episodes: Sequence[Episode]) -> Sequence[Sequence[Failure]]:
-        numbers = [one.number for one in episodes if one.number is not None]
+        numbers = [episode.number for episode in episodes if episode.number is not None]
         rows = self._connection.rows(_MEMBERS, (codec.numbers(numbers), self._org, self._org))
         found: dict[int, list[Failure]] = {number: [] for number in numbers}
         members = self._failures([row[1:] for row in rows])
@@ -170,7 +170,7 @@ class FailureAnswers(Answers):
         return found
 
     def _of_some(self, statement: str, failures: Collection[UUID]) -> Iterator[tuple[UUID, Any]]:
-        asked = iter([one.bytes for one in failures])
+        asked = iter([failure.bytes for failure in failures])
         while some := list(islice(asked, _AT_ONCE)):
             some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
             for failure_id, value in self._connection.rows(statement, (self._org, *some)):

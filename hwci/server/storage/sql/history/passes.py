@@ -76,9 +76,9 @@ class PassAnswers(ShownAnswers):
     def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[Place | None]:
         found: dict[FailureKey, Place] = {}
         for statement, commits in ((_SINCE_LAST_RUN, min(_NEAR, back)), (_OF_ALL, back)):
-            waiting = {one for one in failures if one not in found}
+            waiting = {failure for failure in failures if failure not in found}
             found.update(self._passes(statement, waiting, commits))
-        return [found.get(one) for one in failures]
+        return [found.get(failure) for failure in failures]
 
     def _passes(
         self, statement: str, failures: Collection[FailureKey], back: int
@@ -86,9 +86,9 @@ class PassAnswers(ShownAnswers):
         """Yield the last pass of each failure that has one on the commits of a statement."""
         numbers = self._numbers(lane for lane, _ in failures)
         on: dict[_On, dict[int, FailureKey]] = defaultdict(dict)
-        for one in failures:
-            test = numbers[one.lane.product][one.lane.test_id]
-            on[one.lane._replace(test_id=""), one.sha][test] = one
+        for failure in failures:
+            test = numbers[failure.lane.product][failure.lane.test_id]
+            on[failure.lane._replace(test_id=""), failure.sha][test] = failure
         org_id = UUID(bytes=self._org)
         tests = {failure_id(org_id, next(iter(of.values()))).bytes: of for of in on.values()}
         asked = iter([*tests])

@@ -236,7 +236,7 @@ class PeriodAnswers(ChangesAnswers):
 
     def _product_runs(self, product: int, added: Added, ran: Ran) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""
-        masks = {one: self._connection.mask(self._org, one) for one in ran.reports}
+        masks = {report: self._connection.mask(self._org, report) for report in ran.reports}
         reports, boxes = CountedTests(), CountedTests()
         for one, times in ran.reports.items():
             reports.add(masks[one], times)

@@ -73,7 +73,9 @@ class ShownAnswers(ChangesAnswers):
     """Answers about rows of tables."""
 
     def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
-        numbers = codec.numbers(one.number for one in episodes if one.number is not None)
+        numbers = codec.numbers(
+            episode.number for episode in episodes if episode.number is not None
+        )
         fixed_at: dict[int | None, int] = {}
         for number, test, at, *ran in self._connection.rows(_FIXES, (numbers, self._org)):
             if number not in fixed_at and self._passed(*ran) >> test & 1:

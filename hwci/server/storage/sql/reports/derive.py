@@ -333,9 +333,9 @@ class DerivedRows:
         self._connection.execute_many(
             "UPDATE failure SET passed = ? WHERE +org_id = ? AND rowid = ?",
             [
-                (now, self._org, one.row)
-                for one in rows
-                if (now := tests >> one.test & 1) != one.passed
+                (now, self._org, row.row)
+                for row in rows
+                if (now := tests >> row.test & 1) != row.passed
             ],
         )
         return _results(tests, rows)
@@ -572,13 +572,13 @@ def _results(passed: int, failures: Iterable[_Failure]) -> Results:
     failed: dict[str, int] = defaultdict(int)
     reviewed: dict[str, int] = defaultdict(int)
     flaky: dict[str, int] = defaultdict(int)
-    for one in failures:
-        if not passed >> one.test & 1:
-            failed[one.branch] |= 1 << one.test
-        elif one.reviewed:
-            reviewed[one.branch] |= 1 << one.test
+    for failure in failures:
+        if not passed >> failure.test & 1:
+            failed[failure.branch] |= 1 << failure.test
+        elif failure.reviewed:
+            reviewed[failure.branch] |= 1 << failure.test
         else:
-            flaky[one.branch] |= 1 << one.test
+            flaky[failure.branch] |= 1 << failure.test
     return Results(passed, dict(failed), dict(reviewed), dict(flaky))
 
 

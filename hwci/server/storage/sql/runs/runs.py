@@ -103,7 +103,7 @@ class RunRows(LiveRunRows):
         if wanted.test_id is not None:
             numbers = [key.number for key in keys.items]
             given = results(self._connection, org_id.bytes, numbers, wanted.test_id)
-            records = [replace(one, result=given.get(one.id, PLAIN)) for one in records]
+            records = [replace(record, result=given.get(record.id, PLAIN)) for record in records]
         return Listing(records, keys.total)
 
     def run_record(
