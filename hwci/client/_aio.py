@@ -7,7 +7,7 @@ redirects. What is sent and what an answer means is decided in `_protocol.py`.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from itertools import count
@@ -39,12 +39,14 @@ from hwci.client._protocol import (
 from hwci.client._resources import (
     FOLLOW,
     AsyncListing,
+    Named,
     Resource,
     Surroundings,
     call_in,
+    chosen,
+    is_id,
     is_list,
     needs_organization,
-    only_one,
     resource,
 )
 from hwci.client.following import Follower
@@ -158,7 +160,8 @@ class AsyncClient(AsyncResources):
     ) -> None:
         own = Surroundings.of(url, reader_key, org_id)
         self._server = parse_address(own.url)
-        self._org_id = own.org_id
+        self.org_id = own.org_id
+        """The organization that resources ask of, by id or name; None until one has asked."""
         self._proxy = proxy_of(self._server)
         self._tunnel = self._server.scheme == "https"
         given = Credentials(ci_key, token, box_key, own.reader_key)
@@ -199,24 +202,23 @@ class AsyncClient(AsyncResources):
             outcome = await self._outcome(call, request)
         return self._answers.conclude(call, outcome, kept)
 
-    async def org_id(self) -> Id:
-        """Return the organization that resources ask of. Raises `OrganizationError`: the person is
-        a member of several, or of none.
-        """
-        if self._org_id is None:
+    async def _organization(self) -> Id:
+        """Return the organization that resources ask of. Raises `OrganizationError`."""
+        if not is_id(self.org_id):
             if self._credentials.reader_key is not None:
-                self._org_id = (await self.reader_keys.own()).organization.id
+                own: Sequence[Named] = [(await self.reader_keys.own()).organization]
             else:
-                self._org_id = only_one([it async for it in await self.orgs.list()])
-        return self._org_id
+                own = [it async for it in await self.orgs.list()]
+            self.org_id = chosen(self.org_id, own)
+        return self.org_id
 
     def __getattr__(self, name: str) -> Resource:
         return resource(name, self._perform)
 
     async def _perform(self, endpoint: Endpoint, *given: Any, **fields: Any) -> object:
-        org_id = await self.org_id() if needs_organization(endpoint) else None
+        org_id = await self._organization() if needs_organization(endpoint) else None
         if endpoint.name == FOLLOW:
-            return self.follow(await self.org_id(), *given, **fields)
+            return self.follow(await self._organization(), *given, **fields)
         call = call_in(endpoint, org_id, *given, **fields)
         answer = await self.send(call)
         return AsyncListing(self.send, call, answer) if is_list(endpoint) else answer

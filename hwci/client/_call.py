@@ -5,7 +5,7 @@ query and body are written, and checked before anything is sent.
 Which calls exist is decided in `hwci.wire.endpoints`, how one is sent in the two shells.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Generic, TypeVar
@@ -66,11 +66,16 @@ def query_of(model: type[BaseModel], **fields: object) -> tuple[tuple[str, str],
     call does not have: the type checker finds it only in calls that it checks.
     """
     for name in fields.keys() - model.model_fields.keys():
-        raise TypeError(f"There is no argument {name!r}; {hint(name, model.model_fields)}")
+        raise TypeError(no_argument(name, model.model_fields))
     values = checked(model, "query", **fields).model_dump(
         mode="json", by_alias=True, exclude_unset=True
     )
     return tuple((name, str(value)) for name, value in values.items())
+
+
+def no_argument(name: str, known: Collection[str]) -> str:
+    """Say that a call has no such argument, and which it may mean."""
+    return "; ".join(filter(None, (f"There is no argument {name!r}", hint(name, known))))
 
 
 def checked(model: type[Model], part: str, **fields: object) -> Model:

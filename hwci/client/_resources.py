@@ -7,21 +7,18 @@ nothing itself.
 """
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeGuard, TypeVar
 from uuid import UUID
 
 from hwci.client._call import Call, Id
 from hwci.client._functions import function_of
 from hwci.client._protocol import next_page
 from hwci.client.errors import OrganizationError, ServerAddressError
-from hwci.wire.base import ListPage
+from hwci.wire.base import ListPage, read_id
 from hwci.wire.endpoint import Endpoint
 from hwci.wire.endpoints import named
-
-if TYPE_CHECKING:
-    from hwci.wire.accounts import OrganizationAnswer
 
 Item = TypeVar("Item")
 FOLLOW = "runs.follow"
@@ -63,6 +60,8 @@ class Resource:
         self._ask = ask
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
+        if method.startswith("_"):
+            raise AttributeError(method)
         endpoint = _endpoints().get(f"{self._name}.{method}")
         if endpoint is None:
             raise AttributeError(f"{self._name} has no method {method!r}")
@@ -93,7 +92,7 @@ def needs_organization(endpoint: Endpoint) -> bool:
 def call_in(endpoint: Endpoint, org_id: Id | None, *given: Any, **fields: Any) -> Call[Any]:
     """Return the call of an endpoint, in an organization where it is of one."""
     ids = () if org_id is None else (org_id,)
-    return function_of(endpoint, endpoint.name)(*ids, *given, **fields)
+    return function_of(endpoint, endpoint.name, hidden=len(ids))(*ids, *given, **fields)
 
 
 def is_list(endpoint: Endpoint) -> bool:
@@ -102,12 +101,28 @@ def is_list(endpoint: Endpoint) -> bool:
     return answer is not None and answer.__pydantic_generic_metadata__["origin"] is ListPage
 
 
-def only_one(organizations: "list[OrganizationAnswer]") -> UUID:
-    """Return the organization of a person. Raises `OrganizationError`: it is not clear which."""
-    if len(organizations) == 1:
-        return organizations[0].id
-    names = ", ".join(f"{it.name} ({it.id})" for it in organizations) or "none"
-    raise OrganizationError(names)
+class Named(Protocol):
+    """An organization as the server answers it."""
+
+    @property
+    def id(self) -> UUID: ...
+    @property
+    def name(self) -> str: ...
+
+
+def is_id(org_id: Id | None) -> TypeGuard[Id]:
+    """Return whether it is an id, and not the name of an organization or none."""
+    return isinstance(org_id, UUID) or (org_id is not None and read_id(org_id) is not None)
+
+
+def chosen(name: Id | None, organizations: Sequence[Named]) -> UUID:
+    """Return which of one's organizations is meant, by its name or as the only one. Raises
+    `OrganizationError`: that is not clear.
+    """
+    fitting = [it.id for it in organizations if name in {None, it.name}]
+    if len(fitting) == 1:
+        return fitting[0]
+    raise OrganizationError(", ".join(f"{it.name} ({it.id})" for it in organizations) or "none")
 
 
 class Listing(Generic[Item]):

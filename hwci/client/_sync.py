@@ -11,7 +11,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -44,12 +44,14 @@ from hwci.client._protocol import (
 from hwci.client._resources import (
     FOLLOW,
     Listing,
+    Named,
     Resource,
     Surroundings,
     call_in,
+    chosen,
+    is_id,
     is_list,
     needs_organization,
-    only_one,
     resource,
 )
 from hwci.client.resources import Resources
@@ -322,8 +324,8 @@ class Client(Resources):
         box_key: signs the calls of a box.
         reader_key: signs the calls that read metrics, failures and runs, in place of the token.
         timeout: seconds of silence after which a try ends.
-        org_id: the organization that resources ask of; if left out, that of the reader key, or the
-            only one of the person.
+        org_id: the organization that resources ask of, by id or name; if left out, that of the
+            reader key, or the only one of the person.
         retries: tries after the first one, where repeating a call is safe.
     """
 
@@ -341,7 +343,8 @@ class Client(Resources):
     ) -> None:
         own = Surroundings.of(url, reader_key, org_id)
         self._server = parse_address(own.url)
-        self._org_id = own.org_id
+        self.org_id = own.org_id
+        """The organization that resources ask of, by id or name; None until one has asked."""
         given = Credentials(ci_key, token, box_key, own.reader_key)
         self._credentials = given.of_server(self._server)
         self._retries = retries
@@ -387,31 +390,23 @@ class Client(Resources):
             outcome = self._outcome(call, request, within)
         return self._answers.conclude(call, outcome, kept)
 
-    @property
-    def org_id(self) -> Id:
-        """The organization that resources ask of.
-
-        Raises:
-            OrganizationError: the person is a member of several, or of none.
-        """
-        if self._org_id is None:
+    def _organization(self) -> Id:
+        """Return the organization that resources ask of. Raises `OrganizationError`."""
+        if not is_id(self.org_id):
             if self._credentials.reader_key is not None:
-                self._org_id = self.reader_keys.own().organization.id
+                own: Sequence[Named] = [self.reader_keys.own().organization]
             else:
-                self._org_id = only_one(list(self.orgs.list()))
-        return self._org_id
-
-    @org_id.setter
-    def org_id(self, org_id: Id) -> None:
-        self._org_id = org_id
+                own = list(self.orgs.list())
+            self.org_id = chosen(self.org_id, own)
+        return self.org_id
 
     def __getattr__(self, name: str) -> Resource:
         return resource(name, self._perform)
 
     def _perform(self, endpoint: Endpoint, *given: Any, **fields: Any) -> object:
-        org_id = self.org_id if needs_organization(endpoint) else None
+        org_id = self._organization() if needs_organization(endpoint) else None
         if endpoint.name == FOLLOW:
-            return self.follow(self.org_id, *given, **fields)
+            return self.follow(self._organization(), *given, **fields)
         call = call_in(endpoint, org_id, *given, **fields)
         return Listing(self.send, call) if is_list(endpoint) else self.send(call)
 

@@ -127,7 +127,7 @@ class OrganizationError(HwciError):
         self.names = names
 
     def __str__(self) -> str:
-        return f"Of which organization? Give org_id, or set HWCI_ORG to an id: {self.names}"
+        return f"Of which organization? Give org_id, or set HWCI_ORG, to one of: {self.names}"
 
 
 class InvalidCallError(HwciError, ValueError):

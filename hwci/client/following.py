@@ -26,7 +26,7 @@ from hwci.client._protocol import (
 )
 from hwci.client.errors import AnswerShapeError, InvalidCallError
 from hwci.engine.vocabulary import RunEventType
-from hwci.wire.endpoints.runs import STREAM_RUNS
+from hwci.wire.endpoints.runs import FOLLOW_RUNS
 from hwci.wire.errors import Issue
 from hwci.wire.runs import RunEvent, StreamQuery
 
@@ -47,7 +47,7 @@ class Follower:
 
     def __init__(self, org_id: Id, run_id: Id | None, last_event_id: str | None) -> None:
         query = query_of(StreamQuery, run_id=run_id)
-        self._call: Call[None] = call_of(STREAM_RUNS, ids=[org_id], query=query)
+        self._call: Call[None] = call_of(FOLLOW_RUNS, ids=[org_id], query=query)
         if last_event_id is not None and not _is_id(last_event_id):
             raise InvalidCallError([Issue(path=["header", LAST_EVENT_ID], message=_NO_ID)])
         self._after = last_event_id

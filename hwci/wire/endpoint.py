@@ -79,7 +79,8 @@ class Endpoint:
     `tagged`: answers have an `ETag`, and a caller that has one already gets 304.
     `whole_body`: a program passes the body as a whole, not field by field.
     `repeatable`: the request may be sent twice.
-    `called`: the typed client calls it; otherwise only browsers and other tools do.
+    `called`: `hwci.client.calls` has it; otherwise only browsers and other tools ask it, or, of a
+    stream of events, `client.follow`.
     """
 
     name: str

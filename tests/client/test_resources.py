@@ -4,10 +4,12 @@
 import logging
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -49,6 +51,7 @@ def test_a_reader_key_and_an_address_are_enough(
         failures = client.failures.list(label=Label.RESOLVED, limit=1)
 
         assert client.org_id == server.org_id
+        assert copy(client.failures).list().total == failures.total
         assert len(failures.items) == 1 < failures.total
         assert len({failure.id for failure in failures}) == failures.total
         assert client.failures.get(failures.items[0].id).failure == failures.items[0]
@@ -61,6 +64,11 @@ async def test_an_asynchronous_client_has_the_same(server: RunningServer, reader
     async with AsyncClient(server.url, reader_key=reader_key) as client:
         assert [run.id async for run in await client.runs.list(limit=1)] == expected
         assert (await client.runs.get(expected[0])).id == expected[0]
+        assert client.org_id == server.org_id
+        client.org_id = "Nobody"
+        with pytest.raises(errors.OrganizationError):
+            await client.runs.list()
+        client.org_id = str(server.org_id)
         async with await client.runs.follow() as following:
             assert following is not None
 
@@ -72,13 +80,18 @@ def test_events_are_followed_in_the_organization(server: RunningServer, reader_k
 
 def test_a_person_of_several_organizations_says_which(server: RunningServer) -> None:
     with Client(server.url, token=server.token) as person:
-        assert person.org_id == server.org_id
+        assert person.orgs.get().id == person.org_id == server.org_id
     with Client(server.url, token=server.token) as person:
         other = person.orgs.create("Second")
         with pytest.raises(errors.OrganizationError, match=f"Second \\({other.id}\\)"):
             person.boxes.list()
         person.org_id = other.id
         assert person.boxes.list().total == 0
+        person.org_id = "Acme Firmware"
+        assert person.orgs.get().id == server.org_id == person.org_id
+        person.org_id = "Nobody"
+        with pytest.raises(errors.OrganizationError, match="Second"):
+            person.boxes.list()
     with Client(server.url, token=server.token, org_id=server.org_id) as person:
         assert person.orgs.get().id == server.org_id
 
@@ -92,6 +105,22 @@ def test_a_key_of_the_environment_goes_to_the_address_of_the_environment_only(
         client.reader_keys.own()
 
 
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda client: client.failures.get(), "failures.get takes failure_id: 0 given"),
+        (lambda client: client.runs.list(bench="b"), "There is no argument 'bench'; did you mean"),
+        (lambda client: client.orgs.create(nme="x"), "did you mean name"),
+        (lambda client: client.runs.report(5), "The body should be a RunReport"),
+    ],
+)
+def test_wrong_arguments_are_named_as_the_method_has_them(
+    ask: Callable[[Client], object], words: str
+) -> None:
+    with pytest.raises(TypeError, match=words):
+        ask(Client("http://localhost", org_id=str(UUID(int=1))))
+
+
 def test_a_client_without_an_address_says_where_to_set_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HWCI_URL", raising=False)
     with pytest.raises(errors.ServerAddressError, match="HWCI_URL is not set"):
@@ -101,7 +130,7 @@ def test_a_client_without_an_address_says_where_to_set_it(monkeypatch: pytest.Mo
 
 
 def test_every_endpoint_that_programs_call_is_a_method_of_a_resource() -> None:
-    client = Client("http://localhost", org_id="1")
+    client = Client("http://localhost", org_id=str(UUID(int=1)))
     for endpoint in every():
         resource, _, method = endpoint.name.partition(".")
         if endpoint.called:
@@ -114,7 +143,7 @@ def test_every_endpoint_that_programs_call_is_a_method_of_a_resource() -> None:
 @pytest.mark.parametrize("name", ["failure", "_failures", "sso.login", "failures.lst"])
 def test_what_is_no_endpoint_is_no_attribute(name: str) -> None:
     with pytest.raises(AttributeError):
-        reduce(getattr, name.split("."), Client("http://localhost", org_id="1"))
+        reduce(getattr, name.split("."), Client("http://localhost", org_id=str(UUID(int=1))))
 
 
 def test_a_list_is_read_page_after_page_in_a_loop_only(server: RunningServer) -> None:

@@ -239,7 +239,7 @@ def test_wrong_arguments_are_named_before_anything_is_sent(
         getattr(calls, name)(*given, **fields)
 
 
-@pytest.mark.parametrize("name", ["list_run", "LIST_RUNS", "stream_runs", "openapi", "_call"])
+@pytest.mark.parametrize("name", ["list_run", "LIST_RUNS", "follow_runs", "openapi", "_call"])
 def test_what_is_no_call_is_no_attribute(name: str) -> None:
     with pytest.raises(AttributeError):
         getattr(calls, name)

@@ -141,6 +141,9 @@ class TestShow:
         assert rerun_of(913, 901) == {"runId": 901, "runRecordId": None}
         assert rerun_of(914, 999) == {"runId": 999, "runRecordId": None}
         assert rerun_of(915, None) is None
+        # A job of a matrix has an id of its own; CI names the run by the number that it shows.
+        of_job = record(88_001, ci_run=902)
+        assert rerun_of(916, 902) == {"runId": 902, "runRecordId": of_job}
 
     def test_the_id_stays_when_the_report_is_replaced(self, benches: Benches) -> None:
         benches.report(run_id=22)

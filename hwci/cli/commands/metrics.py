@@ -6,7 +6,7 @@ they look; the server computes the figures.
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -40,10 +40,7 @@ if TYPE_CHECKING:
 
     Shaped = Callable[[tables.View], tables.Layout[Any]]
 
-Told = TypeVar("Told")
-
 LIMIT_DEFAULT = 10
-"""The order of "Flakiest tests", for an answer that has another one by itself."""
 
 
 Limit = Annotated[

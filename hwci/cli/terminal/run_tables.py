@@ -72,10 +72,9 @@ def status(run: RunAnswer) -> str:
 
 
 def _brief_status(run: RunAnswer) -> str:
-    # A server of the version before does not say how a run ended.
     if run.hello_ok is False:
         return "never reached"
-    return run.ending or run.conclusion or run.status
+    return run.ending or run.status
 
 
 def _result(run: RunAnswer) -> str:

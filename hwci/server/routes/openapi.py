@@ -19,7 +19,7 @@ from hwci.version import build_version
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.endpoints import every
 from hwci.wire.endpoints.health import OPENAPI
-from hwci.wire.endpoints.runs import FOLLOW_RUNS, STREAM_RUNS
+from hwci.wire.endpoints.runs import FOLLOW_RUNS, SOCKET_RUNS
 from hwci.wire.errors import ErrorBody
 
 _REF = "#/components/schemas/{model}"
@@ -158,7 +158,7 @@ def _operation(endpoint: Endpoint, models: Models) -> Json:
         "parameters": [
             *_path_parameters(endpoint),
             *_query_parameters(endpoint),
-            *([_RESUME] if endpoint in {STREAM_RUNS, FOLLOW_RUNS} else []),
+            *([_RESUME] if endpoint in {FOLLOW_RUNS, SOCKET_RUNS} else []),
             *([_IF_NONE_MATCH] if endpoint.tagged else []),
         ],
         "responses": {
@@ -176,9 +176,7 @@ def _operation(endpoint: Endpoint, models: Models) -> Json:
         operation["requestBody"] = {
             "required": not endpoint.bodiless,
             "description": f"At most {endpoint.body_bytes} bytes"
-            + (
-                ", also after inflation; `Content-Encoding: gzip` is taken" if endpoint.gzip else ""
-            ),
+            + (_INFLATED if endpoint.gzip else ""),
             "content": _json(models[endpoint.body, "validation"]),
         }
     return operation

@@ -107,8 +107,8 @@ ROUTES: Mapping[Endpoint, Handler] = {
     boxes.FEED_RUN: LiveRuns.feed,
     # The streams come before `{runId}`: the router takes the first that fits.
     runs.LIST_RUNS: Runs.listed,
-    runs.STREAM_RUNS: server_sent_events,
-    runs.FOLLOW_RUNS: web_socket,
+    runs.FOLLOW_RUNS: server_sent_events,
+    runs.SOCKET_RUNS: web_socket,
     runs.GET_RUN: Runs.show,
     metrics.LIST_PRODUCTS: Metrics.products,
     metrics.LIST_SUITE_CONFIGS: Metrics.configs,

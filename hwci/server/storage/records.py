@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeVar
 from uuid import UUID, uuid5
 
 from hwci.engine.facts import Changes, Product, TestItem
@@ -23,8 +22,6 @@ from hwci.engine.vocabulary import (
     Trigger,
     Verdict,
 )
-
-Item = TypeVar("Item")
 
 NOBODY = UUID(int=0)
 """The id of no record: looking it up checks whether a store answers."""

@@ -11,12 +11,12 @@ LIST_RUNS = Endpoint(
     "runs.list", "GET", "/api/orgs/{orgId}/runs", Who.READER,
     "List run records, latest start first", query=RunsQuery, answer=ListPage[RunAnswer]
 )
-STREAM_RUNS = Endpoint(
+FOLLOW_RUNS = Endpoint(
     "runs.follow", "GET", "/api/orgs/{orgId}/runs/stream", Who.READER,
     "Follow runs as server-sent events; `Last-Event-ID` resumes", query=StreamQuery, also=(409,),
     media="text/event-stream", called=False
 )
-FOLLOW_RUNS = Endpoint(
+SOCKET_RUNS = Endpoint(
     "runs.socket", "GET", "/api/orgs/{orgId}/runs/ws", Who.FOLLOWER,
     "Follow runs over a WebSocket, signed in by header or by the first frame", query=StreamQuery,
     status=101, also=(409,), called=False

@@ -31,6 +31,7 @@ from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Happening, LiveTest
 from hwci.server.storage.sql import whole
+from hwci.server.storage.sqlite.connections import open_writer, steps_after
 from hwci.server.storage.sqlite.whole import tables_in_order
 from tests.server.exports import fill, pages
 from tests.server.storage.examples import (
@@ -359,6 +360,9 @@ async def test_what_is_no_sound_source_is_refused(new: NewDatabase, kind: str) -
     with pytest.raises(StorageError, match="There is no database"):
         copied(Location(f"{twice.written}x"), target)
     assert copied(twice, target)  # nothing of the others is in it
+    with closing(open_writer(Path(older.written))):
+        assert not steps_after(Path(older.written))
+    assert copied(older, new(kind))
 
 
 async def test_a_full_disk_is_one_line_and_the_copy_goes_on_once_there_is_room(

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-
 """The tables and views of an export (ADR 0052), as data: what each holds, and of which type a
 column is. A column's name decides its type, in every table; the names are the specification's.
 

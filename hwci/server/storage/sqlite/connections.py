@@ -261,7 +261,12 @@ def _migrate(connection: Connection, path: Path) -> None:
         with closing(new_database()) as made:
             made.backup(connection.raw)
         return
-    take_steps(connection.raw, found[0] or 1)  # a damaged header may have none
+    if not found[0]:  # a damaged header has no number
+        with closing(new_database()) as made:
+            _refuse_another_schema(connection, made, may_be_unfinished=True)
+        connection.execute(f"PRAGMA user_version = {known_version()}")
+    else:
+        take_steps(connection.raw, found[0])
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
