@@ -890,7 +890,7 @@ def list_causes(
     `reviewed`: those with one, `lost_board`: those in runs that lost their board.
     """
     asked: dict[str, object] = {"table": table, "failure_class": failure_class}
-    asked |= {"to_review": to_review, "reviewed": reviewed}
+    asked |= {"to_review": to_review, "reviewed": reviewed or None}
     query = query_of(CausesQuery, search=search, **asked, **page)
     return _read(f"{org_path(org_id)}/ci-analysis/causes", ListPage[CauseAnswer], query)
 
